@@ -1,0 +1,87 @@
+// The reference pages in Markdown, made from the tables that the product itself runs by.
+import { COMMANDS } from '#cli/commands.ts'
+import { SETTINGS } from '#config/env.ts'
+import { ERRORS } from '#contract/errors.ts'
+import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+
+const NOTE = (source: string) => `<!-- Printed from ${source} by \`npm run generate\`. -->`
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n')
+
+const code = (text: string) => `\`${text}\``
+
+export function errorsPage(): string {
+  const rows = Object.entries(ERRORS)
+    .toSorted(([a, x], [b, y]) => x.status - y.status || (a < b ? -1 : 1))
+    .map(([name, { status, fault, type, help }]) => [
+      String(status),
+      code(name),
+      fault,
+      code(type),
+      help,
+    ])
+  const operator = Object.entries(OPERATOR_ERRORS).map(([name, help]) => [code(name), help])
+  return `${NOTE('src/contract/errors.ts and operator-errors.ts')}
+
+# Errors
+
+## Of the API
+
+\`application/problem+json\` (RFC 9457): \`type\` is \`urn:ergon:error:<code>\`, \`instance\` the request id; the member \`error\` is OpenAI's error object, so SDKs raise their own class. Whose fault it is: of the caller, of the account (money, limits) or of the service.
+
+${table(['Status', 'Code', 'Fault of', 'OpenAI type', 'What to do'], rows)}
+
+## Of the operator
+
+These end a start, a command or a process, and stand in its last line or in the log.
+
+${table(['Code', 'What it means and what to do'], operator)}
+`
+}
+
+export function cliPage(): string {
+  const sections = COMMANDS.map(({ usage, help, options = [] }) => {
+    const list = options.map(([flags, text]) => [code(flags), text])
+    return `## ergon ${usage}\n\n${help}.\n${list.length === 0 ? '' : `\n${table(['Option', 'What it is'], list)}\n`}`
+  })
+  return `${NOTE('src/cli/commands.ts')}
+
+# The command line
+
+\`npx ergon <command>\` in the project's folder. Every command takes \`--json\` (print JSON), \`--base-url <url>\` (the service, else that of the data folder) and \`--data <folder>\` (a service on this machine, default \`.ergon\`). The token comes from \`ERGON_TOKEN\` or \`ergon login\`, never from a flag.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 4 no or wrong token, 5 payment needed, 6 a receipt does not hold.
+
+${sections.join('\n')}`
+}
+
+export const settingsTable = (): string =>
+  table(
+    ['Environment', 'Flag', 'What it is'],
+    Object.values(SETTINGS).map(({ name, flag, help }) => [code(name), code(`--${flag}`), help]),
+  )
+
+export const settingsPage = (): string => `${NOTE('src/config/env.ts')}
+
+# Settings
+
+Of \`npm start\`. A flag wins over the environment: \`npm start -- --port 9000\`. Every fault is reported at once, by name, before anything starts.
+
+Every user of a machine can read its command lines. So a flag that ends in \`-file\` names a file that holds the value in one line, and an address with a password is taken from the environment only.
+
+${settingsTable()}
+`
+
+const BEGIN = '<!-- settings: printed by `npm run generate` -->'
+const END = '<!-- /settings -->'
+
+/** The README with its table of settings renewed. Throws RangeError when the marks are gone. */
+export function withSettings(readme: string): string {
+  const begin = readme.indexOf(BEGIN)
+  const end = readme.indexOf(END)
+  if (begin < 0 || end < begin) throw new RangeError('README.md lacks the marks of its settings')
+  return `${readme.slice(0, begin + BEGIN.length)}\n\n${settingsTable()}\n\n${readme.slice(end)}`
+}

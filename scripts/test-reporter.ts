@@ -1,0 +1,35 @@
+// What a test run says: each failure in full, each skip with its reason, the slowest files, and one line
+// of counts.
+import { relative } from 'node:path'
+import type { TestEvent } from 'node:test/reporters'
+
+const SLOWEST_SHOWN = 10
+
+export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const tookMs = new Map<string, number>()
+  for await (const { type, data } of source) {
+    if (type === 'test:pass' && data.skip !== undefined) {
+      counts.skipped++
+      yield `skipped: ${data.name}${typeof data.skip === 'string' ? `: ${data.skip}` : ''}\n`
+    } else if (type === 'test:pass') {
+      counts.passed++
+    } else if (type === 'test:fail') {
+      counts.failed++
+      const { error } = data.details
+      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${error.stack ?? error.message}\n${String(error.cause ?? '')}\n`
+    } else if (type === 'test:summary' && data.file !== undefined) {
+      tookMs.set(data.file, data.duration_ms)
+    }
+  }
+  yield slowest(tookMs)
+  yield `\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`
+}
+
+function slowest(tookMs: ReadonlyMap<string, number>): string {
+  const lines = [...tookMs]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, SLOWEST_SHOWN)
+    .map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${relative('.', file)}\n`)
+  return `\nThe slowest files:\n${lines.join('')}`
+}

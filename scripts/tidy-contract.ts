@@ -1,0 +1,74 @@
+// Rules that hold between the tables of the contract and the source: each operation is bound, each
+// error code is answered with, each setting is read.
+import { SETTINGS } from '#config/env.ts'
+import { OPERATIONS, type Operation } from '#contract/operations.ts'
+import { ROUTES } from '#contract/routes.ts'
+import { isProductSource, unusedCodes, type SourceFile } from './error-codes.ts'
+
+/** One broken rule, by file and line. */
+export type Fault = { path: string; line: number; rule: string }
+
+type Tables = {
+  readonly operations: Readonly<Record<string, Pick<Operation, 'service'>>>
+  readonly routes: readonly { readonly method: string; path: string; readonly operation: string }[]
+  readonly settings: Readonly<Record<string, { readonly name: string; readonly help: string }>>
+}
+
+/** Operations that nobody calls by a path. */
+const PSEUDO: ReadonlySet<string> = new Set(['service.nobody'])
+/** Services whose own door binds them: S3 by method and subresource. */
+const OTHER_DOORS: ReadonlySet<string> = new Set(['storage'])
+const UNREAD = 'not read yet'
+
+/** Faults of the contract's tables against the source of the product. */
+export function contractFaults(
+  paths: readonly string[],
+  read: (path: string) => string,
+  tables: Tables = { operations: OPERATIONS, routes: ROUTES, settings: SETTINGS },
+): Fault[] {
+  const files = paths.filter(isProductSource).map((path) => ({ path, text: read(path) }))
+  return [
+    ...operationFaults(tables),
+    ...unusedCodes(files).map((code) => ({
+      path: 'src/contract/errors.ts',
+      line: 1,
+      rule: `nothing answers with the code ${code}`,
+    })),
+    ...settingFaults(tables, files),
+  ]
+}
+
+function operationFaults({ operations, routes }: Tables): Fault[] {
+  const routed = new Set(routes.map(({ operation }) => operation))
+  const unbound = Object.entries(operations).filter(
+    ([name, { service }]) => !routed.has(name) && !PSEUDO.has(name) && !OTHER_DOORS.has(service),
+  )
+  const bindings = routes.map(({ method, path }) => `${method} ${path}`)
+  const twice = bindings.filter((binding, index) => bindings.indexOf(binding) !== index)
+  return [
+    ...unbound.map(([name]) => ({
+      path: 'src/contract/operations.ts',
+      line: 1,
+      rule: `no route binds the operation ${name}`,
+    })),
+    ...twice.map((binding) => ({
+      path: 'src/contract/routes.ts',
+      line: 1,
+      rule: `two routes bind ${binding}`,
+    })),
+  ]
+}
+
+/** A setting that nothing reads is a promise that is not kept: its help has to say so. */
+function settingFaults({ settings }: Tables, files: readonly SourceFile[]): Fault[] {
+  const wiring = files
+    .filter(({ path }) => path.startsWith('src/processes/') || path === 'src/main.ts')
+    .map(({ text }) => text)
+    .join('\n')
+  const fault = (rule: string): Fault => ({ path: 'src/config/env.ts', line: 1, rule })
+  return Object.entries(settings).flatMap(([key, { name, help }]) => {
+    const isRead = new RegExp(`\\bconfig\\.${key}\\b`).test(wiring)
+    if (isRead === !help.includes(UNREAD)) return []
+    return [fault(isRead ? `${name} is read: its help says it is not` : `nothing reads ${name}`)]
+  })
+}

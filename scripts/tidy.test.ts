@@ -1,0 +1,114 @@
+// Each rule of the tree holds, and turns red on a planted violation.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { SETTINGS } from '#config/env.ts'
+import { OPERATIONS } from '#contract/operations.ts'
+import { ROUTES } from '#contract/routes.ts'
+import { contractFaults } from './tidy-contract.ts'
+import { CONFINED, DIRECTIONS, tidy } from './tidy.ts'
+
+const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
+const sources = listed.split('\n').filter((path) => /^src\/.*\.ts$/.test(path))
+const read = (path: string) => readFileSync(path, 'utf8')
+
+/** The rules that one file breaks. */
+const rules = (path: string, text: string, exists = () => false) =>
+  tidy([path], () => text, exists).map(({ rule }) => rule)
+
+const HEADER = '// A file.\n'
+
+/** A violation of each rule of text: where it stands, its text, and words of the rule. */
+const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
+  ['README.md', `https:/${'/registry.npmjs.org'}/x`, /download host of a package registry/],
+  ['docs/a.md', `run \`/${'root/'}x\``, /path of a particular machine/],
+  ['src/base/a.ts', `${HEADER}// TO${'DO later'}`, /TODO without an issue/],
+  ['src/base/a.ts', `${HEADER}throw new Error${'('}'x')`, /a bare Error/],
+  ['src/base/a.ts', `${HEADER}import { a } from '.${'./'}b.ts'`, /imports upwards/],
+  ['acceptance/a.ts', `${HEADER}import { x } from '#http/server.ts'`, /imports the product/],
+  ['acceptance/a.ts', `${HEADER}import { x } from '../${'src/'}main.ts'`, /imports the product/],
+  ['src/base/a.ts', `${HEADER}export ${'* from'} './b.ts'`, /a barrel/],
+  ['src/base/a.ts', `${HEADER}import { x } from '#http/server.ts'`, /base\/ may not import http\//],
+  ['src/cells/a.ts', `${HEADER}import { z } from 'zod'`, /package zod is confined to contract/],
+  ['src/nowhere/a.ts', HEADER, /"nowhere" is not in the direction table/],
+  ['src/base/a.ts', 'export const a = 1', /no header/],
+  ['src/http/a.ts', `${HEADER}throw fault('internal', 'It broke.')`, /ends with a full stop/],
+  ['src/http/a.ts', `${HEADER}throw fault('internal', 'it broke')`, /begins with a small letter/],
+  [
+    'src/base/a.ts',
+    `${HEADER}new ErgonError(\n { code: 'locked', status: 500 },\n \`It is \${x}.\`)`,
+    /ends with a full stop/,
+  ],
+  ['docs/guide/a.md', 'see [this](gone.md)', /links to nothing: gone.md/],
+]
+
+for (const [path, text, rule] of PLANTED)
+  test(`tidy() finds in ${path}: ${rule.source}`, () => {
+    const found = rules(path, text)
+    assert.equal(found.length, 1, found.join('; '))
+    assert.match(found[0] ?? '', rule)
+  })
+
+test('tidy() lets pass what the rules allow', () => {
+  assert.deepEqual(rules('src/http/a.ts', `${HEADER}import { x } from '#base/ids.ts'`), [])
+  assert.deepEqual(rules('src/http/a.ts', `${HEADER}fault('internal', 'Could not: \${x}')`), [])
+  assert.deepEqual(rules('src/base/a.test.ts', "import a from '#http/server.ts'"), [])
+  assert.deepEqual(
+    rules('docs/a.md', '[a](b.md#c) [d](https://e.example)', () => true),
+    [],
+  )
+})
+
+test('tidy() finds two migrations of one number', () => {
+  const paths = ['a', 'b'].map((name) => `src/state/migrations/0001_${name}.sql`)
+  const found = tidy(paths, () => '').map(({ path, rule }) => `${path} ${rule}`)
+  assert.deepEqual(found, [
+    'src/state/migrations/0001_b.sql has the number of src/state/migrations/0001_a.sql',
+  ])
+})
+
+test('the direction table has no circle', () => {
+  const visit = (folder: string, above: readonly string[]): void => {
+    assert.ok(!above.includes(folder), [...above, folder].join(' → '))
+    for (const below of DIRECTIONS[folder] ?? []) visit(below, [...above, folder])
+  }
+  for (const folder of ['base', 'http', 'inference', 'cli', 'main.ts']) visit(folder, [])
+})
+
+test('every folder that a package is confined to is in the direction table', () => {
+  for (const [name, homes] of Object.entries(CONFINED))
+    for (const home of homes) assert.ok(DIRECTIONS[home], `${name}: ${home}`)
+})
+
+test('contractFaults() finds none in this tree', () => {
+  assert.deepEqual(contractFaults(sources, read), [])
+})
+
+const tables = { operations: OPERATIONS, routes: ROUTES, settings: SETTINGS }
+const contractRules = (planted: Partial<Parameters<typeof contractFaults>[2]>, from = read) =>
+  contractFaults(sources, from, { ...tables, ...planted }).map(({ rule }) => rule)
+
+test('contractFaults() finds an operation that no route binds', () => {
+  const operations = { ...OPERATIONS, 'mind.read': { service: 'inference' } } as const
+  assert.deepEqual(contractRules({ operations }), ['no route binds the operation mind.read'])
+})
+
+test('contractFaults() finds two routes on one path', () => {
+  const routes = [...ROUTES, { method: 'GET', path: '/healthz', operation: 'service.health' }]
+  assert.deepEqual(contractRules({ routes }), ['two routes bind GET /healthz'])
+})
+
+test('contractFaults() finds a code that nothing answers with', () => {
+  const without = (path: string) => (path === 'src/http/host-rule.ts' ? HEADER : read(path))
+  assert.deepEqual(contractRules({}, without), ['nothing answers with the code host_unknown'])
+})
+
+test('contractFaults() finds a setting that nothing reads, and one that is read and says otherwise', () => {
+  const unread = { ...SETTINGS, moon: { name: 'ERGON_MOON', flag: 'moon', help: 'Its phase' } }
+  assert.deepEqual(contractRules({ settings: unread }), ['nothing reads ERGON_MOON'])
+  const wrong = { ...SETTINGS, host: { ...SETTINGS.host, help: 'Address (not read yet)' } }
+  assert.deepEqual(contractRules({ settings: wrong }), [
+    'ERGON_HOST is read: its help says it is not',
+  ])
+})

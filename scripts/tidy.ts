@@ -1,0 +1,244 @@
+// The tree's own rules as data, checked in every test run: which folder may import which, which
+// package lives where, and what may not be in a committed file. See ARCHITECTURE.md, "Folders".
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, normalize } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { contractFaults, type Fault } from './tidy-contract.ts'
+
+const PRODUCTS = [
+  'inference',
+  'storage',
+  'databases',
+  'workloads',
+  'accounts',
+  'payments',
+  'webhooks',
+  'mesh',
+  'statuspage',
+]
+const LOWER = [
+  'base',
+  'contract',
+  'config',
+  'tlog',
+  'hcl',
+  'state',
+  'artifacts',
+  'cells',
+  'blobs',
+  'metering',
+  'postgres',
+  'identity',
+  'ledger',
+  'charging',
+  'signers',
+  'receipts',
+  'http',
+]
+
+/** folder under src/ → the folders it may import. A folder may always import itself. */
+export const DIRECTIONS: Record<string, readonly string[]> = {
+  base: [],
+  contract: ['base'],
+  config: ['base'],
+  tlog: ['base', 'contract'],
+  hcl: ['base'],
+  state: ['base', 'contract', 'config'],
+  artifacts: ['base', 'config'],
+  cells: ['base'],
+  blobs: ['base', 'config'],
+  metering: ['base', 'contract'],
+  postgres: ['base', 'config', 'artifacts', 'cells'],
+  identity: ['base', 'contract', 'state'],
+  ledger: ['base', 'contract', 'state'],
+  charging: ['base', 'contract', 'metering', 'ledger'],
+  signers: ['base', 'contract', 'tlog'],
+  receipts: ['base', 'contract', 'tlog', 'state', 'ledger', 'signers'],
+  http: ['base', 'contract', 'metering', 'state', 'identity', 'charging'],
+  ...Object.fromEntries(PRODUCTS.map((product) => [product, LOWER])),
+  processes: [...LOWER, ...PRODUCTS],
+  cli: ['base', 'contract', 'tlog', 'hcl'],
+  'main.ts': ['base', 'config', 'processes'],
+}
+
+/** package → the folders under src/ that may import it. */
+export const CONFINED: Record<string, readonly string[]> = {
+  zod: ['contract', 'config'],
+  pg: ['state'],
+  kysely: ['state'],
+  '@noble/curves': ['signers'],
+  'node-llama-cpp': ['inference'],
+  'find-my-way': ['http'],
+  undici: ['inference', 'http', 'signers', 'metering', 'cli'],
+  commander: ['cli'],
+  'prom-client': ['http', 'processes'],
+  'fast-xml-parser': ['storage'],
+  '@fastify/busboy': ['storage'],
+  'hash-wasm': ['storage', 'blobs'],
+  '@aws-sdk/client-s3': ['blobs', 'cli'],
+  '@aws-sdk/lib-storage': ['blobs', 'cli'],
+  '@aws-sdk/s3-request-presigner': ['blobs', 'cli'],
+  '@aws-sdk/s3-presigned-post': ['blobs', 'cli'],
+}
+
+/**
+ * Every fault of the given files; text is read through `read`, so that tests can plant one. `exists`
+ * says whether a path that a page links to is there.
+ */
+export function tidy(
+  paths: readonly string[],
+  read: (path: string) => string,
+  exists: (path: string) => boolean = existsSync,
+): Fault[] {
+  const faults: Fault[] = migrationFaults(paths)
+  for (const path of paths) {
+    if (path === 'package-lock.json') continue
+    const text = read(path)
+    for (const rule of TEXT_RULES) {
+      const found = rule.pattern.exec(text)
+      if (found !== null && rule.where(path))
+        faults.push({ path, line: lineOf(text, found.index), rule: rule.name })
+    }
+    if (path.startsWith('src/') && path.endsWith('.ts')) {
+      faults.push(...importFaults(path, text))
+      if (!isTest(path)) faults.push(...headerFaults(path, text), ...messageFaults(path, text))
+    }
+    if (path.endsWith('.md')) faults.push(...linkFaults(path, text, exists))
+  }
+  return faults
+}
+
+/** Migrations run by number: two of one number would run in the order of their names. */
+function migrationFaults(paths: readonly string[]): Fault[] {
+  const seen = new Map<string, string>()
+  return paths.flatMap((path) => {
+    const number = /^src\/state\/migrations\/(\d{4})_/.exec(path)?.[1]
+    const earlier = number && seen.get(number)
+    if (number !== undefined) seen.set(number, path)
+    return earlier ? [{ path, line: 1, rule: `has the number of ${earlier}` }] : []
+  })
+}
+
+const lineOf = (text: string, index: number) => text.slice(0, index).split('\n').length
+const isOwn = (path: string) => /^scripts\/tidy(\.test)?\.ts$/.test(path)
+const isSource = (path: string) => path.endsWith('.ts') && !isOwn(path)
+const anywhere = (path: string) => !isOwn(path)
+
+const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => boolean }[] = [
+  {
+    name: 'names a download host of a package registry',
+    pattern: /https?:\/\/[a-z.]*(npmjs|pythonhosted|pypi|crates\.io|golang|maven)[a-z.]*/i,
+    where: anywhere,
+  },
+  {
+    name: 'bears a path of a particular machine',
+    pattern: /(^|[\s'"`(])\/(work|root|home\/[a-z]+)\//m,
+    where: anywhere,
+  },
+  {
+    name: 'TODO without an issue: write TODO(#12): …',
+    pattern: /\bTODO\b(?!\(#\d+\):)/,
+    where: isSource,
+  },
+  {
+    name: 'a bare Error: throw ErgonError, or a built-in for a programming mistake',
+    pattern: /new Error\(/,
+    where: (path) => path.startsWith('src/') && !path.endsWith('.test.ts'),
+  },
+  {
+    name: 'imports upwards with ../: use #folder/',
+    pattern: /from '\.\.\//,
+    where: (path) => path.startsWith('src/'),
+  },
+  {
+    name: 'imports the product: acceptance tests see only what a client sees',
+    pattern: /from '(#|(\.\.\/)+src\/)/,
+    where: (path) => path.startsWith('acceptance/'),
+  },
+  {
+    name: 'a barrel: import from the file that defines the thing',
+    pattern: /^export (\*|\{[^}]*\}) from /m,
+    where: isSource,
+  },
+]
+
+function importFaults(path: string, text: string): Fault[] {
+  const folder = path.split('/')[1] ?? ''
+  const allowed = DIRECTIONS[folder]
+  if (allowed === undefined)
+    return [{ path, line: 1, rule: `"${folder}" is not in the direction table` }]
+  const faults: Fault[] = []
+  for (const found of text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)) {
+    const target = found[1] ?? ''
+    const line = lineOf(text, found.index)
+    if (target.startsWith('#')) {
+      const to = target.slice(1).split('/')[0] ?? ''
+      if (to !== folder && !allowed.includes(to) && !isTest(path))
+        faults.push({ path, line, rule: `${folder}/ may not import ${to}/` })
+    } else if (!target.startsWith('.') && !target.startsWith('node:')) {
+      const name = target.startsWith('@')
+        ? target.split('/').slice(0, 2).join('/')
+        : (target.split('/')[0] ?? '')
+      const homes = CONFINED[name]
+      if (homes !== undefined && !homes.includes(folder) && !isTest(path))
+        faults.push({ path, line, rule: `the package ${name} is confined to ${homes.join(', ')}` })
+    }
+  }
+  return faults
+}
+
+const isTest = (path: string) => path.endsWith('.test.ts')
+
+/** STYLE.md, "Order in a file": purpose and invariant come first. */
+const headerFaults = (path: string, text: string): Fault[] =>
+  /^(\/\/ |\/\*\* )/.test(text)
+    ? []
+    : [{ path, line: 1, rule: 'no header: say in a comment what the file is for' }]
+
+const MESSAGES =
+  /(?:\b(?:fault|postgresFault|artifactFault|refusal)\(\s*'\w+'|\bErgonError\(\s*\{[^}]*\}),\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
+
+/** Names that are written small, also where a sentence begins with them. */
+const PROGRAMS = /^(initdb|npm|pip)\b/
+
+/** STYLE.md, "Errors": what could not be done, then a colon and the value: capital, no full stop. */
+function messageFaults(path: string, text: string): Fault[] {
+  const faults: Fault[] = []
+  for (const found of text.matchAll(MESSAGES)) {
+    const message = found[2] ?? ''
+    const line = lineOf(text, found.index)
+    if (/[.!]$/.test(message)) faults.push({ path, line, rule: 'a message ends with a full stop' })
+    if (/^[a-z]/.test(message) && !PROGRAMS.test(message))
+      faults.push({ path, line, rule: 'a message begins with a small letter' })
+  }
+  return faults
+}
+
+/** Links of a page to files of this tree; addresses and places within a page are not followed. */
+function linkFaults(path: string, text: string, exists: (path: string) => boolean): Fault[] {
+  const faults: Fault[] = []
+  for (const found of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+    const target = found[1] ?? ''
+    if (/^[a-z]+:/.test(target)) continue
+    if (!exists(normalize(`${dirname(path)}/${target}`)))
+      faults.push({ path, line: lineOf(text, found.index), rule: `links to nothing: ${target}` })
+  }
+  return faults
+}
+
+function main(): void {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    encoding: 'utf8',
+  })
+  const paths = listed
+    .split('\n')
+    .filter((path) => /\.(ts|mjs|md|json|sql|py|sh|html)$/.test(path) && existsSync(path))
+  const read = (path: string) => readFileSync(path, 'utf8')
+  const faults = [...tidy(paths, read), ...contractFaults(paths, read)]
+  for (const fault of faults) process.stderr.write(`${fault.path}:${fault.line}: ${fault.rule}\n`)
+  process.stdout.write(`tidy: ${paths.length} files, ${faults.length} faults\n`)
+  if (faults.length > 0) process.exitCode = 1
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()
