@@ -1,0 +1,25 @@
+// Debian and its kin ship Python without pip. As root there we may mend that; elsewhere we only say so.
+import { existsSync } from 'node:fs'
+
+import type { Logger } from '#base/log.ts'
+
+import { run } from './command.ts'
+
+const INSTALL_MAX_MS = 600_000
+
+/** Installs python3-pip with apt-get where that can work; whether it did. */
+export async function installPip(log: Logger, signal: AbortSignal): Promise<boolean> {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false
+  log.info('Installing python3-pip with apt-get, to fetch packages with')
+  const install = ['install', '--no-install-recommends', '--no-upgrade', 'python3-pip']
+  if ((await aptGet(install, signal)).code === 0) return true
+  // A fresh image has no package lists; fetching them first would cost every other machine seconds.
+  if ((await aptGet(['update'], signal)).code !== 0) return false
+  return (await aptGet(install, signal)).code === 0
+}
+
+const aptGet = (args: readonly string[], signal: AbortSignal) =>
+  run(['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '--yes', '--quiet', ...args], {
+    signal,
+    timeoutMs: INSTALL_MAX_MS,
+  })

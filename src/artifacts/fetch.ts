@@ -1,0 +1,126 @@
+// Artifacts: files that arrive inside Python wheels, each known by its SHA-256. The folder of an
+// artifact is there whole or not at all, and any number of processes may ask for it at once.
+// Not for data of tenants (blobs/) nor for what npm brings.
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { lockFile } from '#base/lock.ts'
+
+import { type Means, assemble } from './assemble.ts'
+import { type Artifact, CATALOGUE, artifactNamed } from './catalogue.ts'
+import { describedError } from './faults.ts'
+import {
+  type ArtifactFiles,
+  filesOf,
+  firstFault,
+  isComplete,
+  placeOf,
+  removeLeftovers,
+  unpackedBytes,
+} from './place.ts'
+
+/** Where artifacts are kept (made if absent) and how they are got. */
+export type ArtifactsOptions = Means & {
+  readonly folder: string
+  /** What there is; ours when absent. */
+  readonly catalogue?: readonly Artifact[]
+}
+
+export type ArtifactState = {
+  readonly name: string
+  readonly kind: Artifact['kind']
+  readonly use: string
+  readonly licence: string
+  readonly package: string
+  readonly downloadBytes: number
+  readonly sizeBytes: number
+  readonly present: boolean
+}
+
+export type Verified = { readonly name: string; readonly state: 'good' | 'absent' | 'removed' }
+
+export interface Artifacts {
+  /** What there is for this processor. */
+  list(): Promise<readonly ArtifactState[]>
+  /** The artifact on disk, fetched first where it is absent or incomplete. */
+  ensure(name: string, signal: AbortSignal): Promise<ArtifactFiles>
+  /** Hashes every file of one or of all; removes a damaged artifact, so that ensure fetches it anew. */
+  verify(signal: AbortSignal, name?: string): Promise<readonly Verified[]>
+  /** Removes other versions and what interrupted fetches left; the names removed. */
+  prune(signal: AbortSignal): Promise<readonly string[]>
+}
+
+/** Errors are those of faults.ts, one line each; a later call mends what an earlier one left undone. */
+export function createArtifacts(options: ArtifactsOptions): Artifacts {
+  const { folder, catalogue = CATALOGUE, ...means } = options
+  const offered = catalogue.filter((artifact) =>
+    artifact.wheels.some((wheel) => wheel.arch === 'any' || wheel.arch === process.arch),
+  )
+
+  async function ensure(name: string, signal: AbortSignal): Promise<ArtifactFiles> {
+    const place = placeOf(folder, artifactNamed(name, catalogue))
+    if (await isComplete(place)) return filesOf(place)
+    try {
+      await mkdir(folder, { recursive: true })
+      await using _ = await lockFile(place.lock, signal)
+      // Whoever held the lock before us may have fetched it.
+      if (!(await isComplete(place))) await assemble(place, means, signal)
+    } catch (error) {
+      throw describedError(error, `Could not fetch ${name}`)
+    }
+    return filesOf(place)
+  }
+
+  async function stateOf(artifact: Artifact): Promise<ArtifactState> {
+    const place = placeOf(folder, artifact)
+    return {
+      name: artifact.name,
+      kind: artifact.kind,
+      use: artifact.use,
+      licence: artifact.licence,
+      package: `${artifact.package}==${artifact.version}`,
+      downloadBytes: place.wheel.sizeBytes,
+      sizeBytes: unpackedBytes(place.wheel),
+      present: await isComplete(place),
+    }
+  }
+
+  async function verifyOne(artifact: Artifact, signal: AbortSignal): Promise<Verified> {
+    const { name } = artifact
+    const place = placeOf(folder, artifact)
+    if (!existsSync(place.home)) return { name, state: 'absent' }
+    await using _ = await lockFile(place.lock, signal)
+    const file = await firstFault(place, signal)
+    if (file === undefined) return { name, state: 'good' }
+    means.log.warn('Removing a damaged artifact', { name, file })
+    await rm(place.home, { recursive: true, force: true })
+    return { name, state: 'removed' }
+  }
+
+  async function verify(signal: AbortSignal, name?: string): Promise<readonly Verified[]> {
+    const results: Verified[] = []
+    for (const artifact of name === undefined ? offered : [artifactNamed(name, catalogue)])
+      results.push(await verifyOne(artifact, signal))
+    return results
+  }
+
+  async function pruneOne(artifact: Artifact, signal: AbortSignal): Promise<string[]> {
+    const place = placeOf(folder, artifact)
+    await using _ = await lockFile(place.lock, signal)
+    const others = (await readdir(folder)).filter(
+      (name) => name.startsWith(`${artifact.name}-`) && join(folder, name) !== place.home,
+    )
+    for (const name of others) await rm(join(folder, name), { recursive: true, force: true })
+    return [...(await removeLeftovers(place)), ...others]
+  }
+
+  async function prune(signal: AbortSignal): Promise<readonly string[]> {
+    if (!existsSync(folder)) return []
+    const removed: string[] = []
+    for (const artifact of offered) removed.push(...(await pruneOne(artifact, signal)))
+    return removed
+  }
+
+  return { list: () => Promise.all(offered.map(stateOf)), ensure, verify, prune }
+}

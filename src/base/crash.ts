@@ -1,0 +1,15 @@
+// The end of a process by a fault that nobody caught: one line of the log, then exit 70 (EX_SOFTWARE of
+// sysexits.h). What the process said afterwards could not be trusted, and whoever started it starts it again.
+import { ErgonError } from './errors.ts'
+import type { Logger } from './log.ts'
+
+const EXIT_FAULT = 70
+
+/** Call it once, first. Rejections that nobody handles come here too. */
+export function endOnFault(log: Logger): void {
+  process.on('uncaughtException', (error: unknown) => {
+    // Of an expected fault its sentence says all; of any other the stack is needed.
+    log.error('The process ends', { error: error instanceof ErgonError ? error.message : error })
+    process.exit(EXIT_FAULT)
+  })
+}

@@ -1,0 +1,67 @@
+// Logs are JSON lines on stderr: a sentence and fields. Secrets are kept out by type, not by care:
+// a Secret has no text but its reveal(), and prints as *** wherever it is logged or serialised.
+import { writeSync } from 'node:fs'
+import { inspect } from 'node:util'
+
+/** A value that never prints itself. */
+export class Secret {
+  readonly #value: string
+  constructor(value: string) {
+    this.#value = value
+  }
+  reveal(): string {
+    return this.#value
+  }
+  toString(): string {
+    return '***'
+  }
+  toJSON(): string {
+    return '***'
+  }
+  [inspect.custom](): string {
+    return '***'
+  }
+}
+
+export type Level = 'debug' | 'info' | 'warn' | 'error'
+export type Fields = Readonly<Record<string, unknown>>
+export type Logger = Record<Level, (message: string, fields?: Fields) => void>
+
+const ORDER: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 }
+const FIELD_LENGTH_MAX = 2000
+// Anything of the form of a token, wherever it came from (an upstream's error text, say).
+const TOKEN = /(svc|whsec)_[A-Za-z0-9]{8,}/g
+
+/** A logger of one subsystem. Lines go to stderr in one write each, so that processes do not mix. */
+export function createLogger(
+  subsystem: string,
+  options: { level?: Level; write?: (line: string) => void } = {},
+): Logger {
+  const least = ORDER[options.level ?? 'info']
+  const write = options.write ?? writeStderr
+  const at =
+    (level: Level) =>
+    (message: string, fields: Fields = {}) => {
+      if (ORDER[level] < least) return
+      const line = { time: new Date().toISOString(), level, subsystem, message, ...fields }
+      write(`${JSON.stringify(line, loggable).replaceAll(TOKEN, '$1_***')}\n`)
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+function loggable(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Error)
+    return { name: value.name, message: value.message, stack: value.stack }
+  if (typeof value === 'string' && value.length > FIELD_LENGTH_MAX)
+    return `${value.slice(0, FIELD_LENGTH_MAX)}…`
+  return value
+}
+
+function writeStderr(line: string): void {
+  try {
+    writeSync(2, line)
+  } catch {
+    // A full or closed stderr must not stop the product; there is nowhere left to say so.
+  }
+}

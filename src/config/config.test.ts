@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readConfig } from './config.ts'
+
+const refused = (settings: Parameters<typeof readConfig>[0], ...named: string[]) =>
+  assert.throws(
+    () => readConfig(settings, []),
+    (error: Error) => named.every((name) => error.message.includes(name)),
+  )
+
+test('readConfig() names every setting that is wrong', () => {
+  refused({ port: '0', gateways: 'many' }, 'ERGON_PORT', 'ERGON_GATEWAYS')
+  refused({ pricePusdPerJ: '0' }, 'ERGON_PRICE_PUSD_PER_J')
+  refused({ pueMilli: '999' }, 'ERGON_PUE_MILLI')
+})
+
+test('readConfig() lets no token travel in plain text', () => {
+  refused({ host: '0.0.0.0' }, 'ERGON_HOST')
+  refused({ host: '0.0.0.0', baseUrl: 'http://ergon.example' }, 'ERGON_HOST')
+  for (const baseUrl of ['https://ergon.example', 'http://localhost:8080', 'http://[::1]:8080'])
+    assert.equal(readConfig({ host: '0.0.0.0', baseUrl }, []).baseUrl, baseUrl)
+  assert.equal(readConfig({}, []).host, '127.0.0.1')
+})
+
+test('readConfig() takes no secret from a command line, where every user can read it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'token')
+  writeFileSync(file, 'a token of 25 characters\n')
+  const argv = ['--metrics-token-file', file, `--carbon-token-file=${file}`]
+  const { metricsToken, carbonToken } = readConfig(
+    { metricsToken: 'another one of 30 characters' },
+    argv,
+  )
+  assert.equal(metricsToken?.reveal(), 'a token of 25 characters', 'a flag wins')
+  assert.equal(carbonToken?.reveal(), 'a token of 25 characters')
+  const faultsOf = (...flags: string[]) => {
+    try {
+      readConfig({}, flags)
+    } catch (error) {
+      return (error as Error).message
+    }
+    return ''
+  }
+  assert.match(faultsOf('--metrics-token', 'x'.repeat(20)), /--metrics-token: no such flag/)
+  assert.match(faultsOf('--metrics-token-file', join(folder, 'none')), /ENOENT/)
+  writeFileSync(file, 'short')
+  assert.match(faultsOf('--metrics-token-file', file), /16 characters or more/)
+  const address = ['redfish', 'https://root:pass-word@bmc/redfish/v1/Chassis/1/Power'].join('+')
+  const said = faultsOf('--plug-url', address)
+  assert.match(said, /--plug-url: .* set ERGON_PLUG_URL/)
+  assert.doesNotMatch(said, /pass-word/)
+  assert.match(faultsOf('--database-url', 'postgres://u:pass-word@h/d'), /set DATABASE_URL/)
+  assert.equal(faultsOf('--database-url', 'postgres://u@h/d'), '')
+})

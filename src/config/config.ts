@@ -1,0 +1,169 @@
+// Settings, checked. All faults are reported at once, by the name that was set.
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import { Secret } from '#base/log.ts'
+import { isSecret, readSecretFile, SETTINGS, type RawSettings, type SettingKey } from './env.ts'
+
+const port = z.coerce.number().int().min(1).max(65_531)
+const whole = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(BigInt)
+const word = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be letters, digits, dots and dashes')
+
+const secret = z.string().transform((text) => new Secret(text))
+const isPlugUrl = (text: string) =>
+  /^(shelly|tasmota|redfish)\+https?:\/\//.test(text) && URL.canParse(text)
+
+const schema = z.object({
+  data: z.string().default('.ergon'),
+  port: port.optional(),
+  pgPort: port.optional(),
+  host: z.string().default('127.0.0.1'),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  json: z.stringbool().default(false),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
+  databaseUrl: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  pgBin: z.string().optional(),
+  artifacts: z.string().optional(),
+  models: z.string().default('default'),
+  gateways: z.coerce.number().int().min(1).max(64).default(1),
+  isolation: z.enum(['root', 'userns', 'plain']).optional(),
+  operator: word.default('ergon'),
+  region: word.default('local'),
+  carbonZone: z
+    .string()
+    .regex(/^[A-Z]{2,5}(-[A-Z0-9]{1,5})?$/, 'must be a zone such as DE or US-CISO')
+    .default('WORLD'),
+  carbonSource: z.enum(['uk', 'electricity-maps']).optional(),
+  carbonToken: secret.optional(),
+  // A building takes at least what its machines take.
+  pueMilli: whole.refine((milli) => milli >= 1000n, 'must be 1000 or more').default(1000n),
+  // A secret: a power meter's address may bear its password.
+  plugUrl: z
+    .string()
+    .refine(isPlugUrl, 'must be shelly+, tasmota+ or redfish+ before http(s)://…')
+    .transform((text) => new Secret(text))
+    .optional(),
+  // No data sheet was given: wider than any that we know of.
+  plugBandPct: z.coerce.number().int().min(1).max(100).default(10),
+  sensorIdleMilliwatts: whole.optional(),
+  sysfsRoot: z.string().default('/sys'),
+  // Holds are made in money: at no price nothing could be held.
+  pricePusdPerJ: whole.refine((pusd) => pusd > 0n, 'must be above 0').default(69_444n),
+  freeTierJ: whole.default(50_000n),
+  metricsToken: z
+    .string()
+    .min(16, 'must have 16 characters or more')
+    .transform((text) => new Secret(text))
+    .optional(),
+  // One body of the largest size must fit.
+  bodyMemoryMib: z.coerce.number().int().min(8).max(1_048_576).default(256),
+  storageDayS: z.coerce.number().int().min(1).max(86_400).default(86_400),
+  storageKmsKeys: z
+    .string()
+    .regex(/^[\w.-]{1,64}(,[\w.-]{1,64})*$/, 'must be names by comma')
+    .transform((text) => text.split(','))
+    .default([]),
+  storageAcls: z.stringbool().default(false),
+  accountRequests: z.coerce.number().int().min(1).max(10_000).default(256),
+  ballastMib: z.coerce.number().int().min(0).max(1_048_576).default(256),
+  journalSync: z.enum(['group', 'sync']).default('group'),
+})
+
+export type Config = z.infer<typeof schema>
+
+/**
+ * The configuration of environment and flags; flags win. Throws `settings_invalid` naming every
+ * setting that is wrong.
+ */
+export function readConfig(environment: RawSettings, argv: readonly string[]): Config {
+  const { flags, faults } = parseFlags(argv)
+  const parsed = schema.safeParse({ ...environment, ...flags })
+  if (!parsed.success)
+    for (const issue of parsed.error.issues) {
+      const setting = SETTINGS[issue.path[0] as SettingKey]
+      faults.push(`${setting.name} (--${setting.flag}): ${issue.message}`)
+    }
+  if (parsed.success) faults.push(...faultsTogether(parsed.data))
+  if (!parsed.success || faults.length > 0)
+    throw new ErgonError(
+      { code: 'settings_invalid', status: 500 },
+      `Could not use the settings:\n  ${faults.join('\n  ')}`,
+    )
+  return { ...parsed.data, data: resolve(parsed.data.data) }
+}
+
+/** What is wrong with settings that are right each by itself. */
+function faultsTogether(config: Config): string[] {
+  const faults: string[] = []
+  if (!isLoopback(config.host) && !isSafe(config.baseUrl))
+    faults.push(
+      'ERGON_HOST (--host): plain HTTP is for loopback only; put a TLS proxy in front and set ERGON_BASE_URL to its https address',
+    )
+  if (config.carbonSource === 'uk' && config.carbonZone !== 'GB')
+    faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
+  if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)
+    faults.push('ERGON_CARBON_SOURCE (--carbon-source): electricity-maps needs ERGON_CARBON_TOKEN')
+  return faults
+}
+
+/** Whether an address reaches this machine only. */
+export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
+
+/** Whether tokens sent to an address cannot be read on the way. */
+function isSafe(baseUrl: string | undefined): boolean {
+  if (baseUrl === undefined) return false
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''))
+}
+
+function parseFlags(argv: readonly string[]): { flags: RawSettings; faults: string[] } {
+  const flags: { [K in SettingKey]?: string } = {}
+  const faults: string[] = []
+  const byFlag = new Map(
+    Object.entries(SETTINGS).map(([key, setting]) => [setting.flag as string, key as SettingKey]),
+  )
+  for (let i = 0; i < argv.length; i++) {
+    const [name = '', inline] = (argv[i] ?? '').split(/=(.*)/s)
+    const key = name.startsWith('--') ? byFlag.get(name.slice(2)) : undefined
+    if (key === undefined) {
+      faults.push(
+        `${name}: no such flag; known are ${[...byFlag.keys()].map((flag) => `--${flag}`).join(' ')}`,
+      )
+    } else if (key === 'json') {
+      flags[key] = inline ?? 'true'
+    } else {
+      const value = inline ?? argv[++i]
+      const fault = value === undefined ? `${name}: a value must follow` : wrongInFlag(key, value)
+      if (fault !== undefined) faults.push(fault)
+      else if (value !== undefined) take(flags, key, value, faults)
+    }
+  }
+  return { flags, faults }
+}
+
+/** A flag's value; that of a secret is in the file that the flag names. */
+function take(
+  flags: { [K in SettingKey]?: string },
+  key: SettingKey,
+  value: string,
+  faults: string[],
+): void {
+  try {
+    flags[key] = isSecret(key) ? readSecretFile(value) : value
+  } catch (error) {
+    faults.push(`--${SETTINGS[key].flag}: ${messageOf(error)}`)
+  }
+}
+
+/** What may not be on a command line, where every user of the machine can read it. */
+function wrongInFlag(key: SettingKey, value: string): string | undefined {
+  const hasPassword = URL.canParse(value) && new URL(value).password !== ''
+  if (!hasPassword) return undefined
+  const { name, flag } = SETTINGS[key]
+  return `--${flag}: its password can be read by every user of this machine; set ${name} instead`
+}

@@ -1,0 +1,170 @@
+// A charge: what one request (or one minute of standing usage) cost. Its canonical bytes are at once
+// the journal line, the preimage of the log leaf, the ledger row and the usage record. No zod here:
+// signers import this file and must stay small.
+import { isUtf8 } from 'node:buffer'
+import { canonicalJson } from '#base/canonical-json.ts'
+import { ErgonError } from '#base/errors.ts'
+import { carbonOf, nj, pg, priceOf, type Nj, type Pg } from '#base/units.ts'
+
+/** From the easiest to the hardest. */
+export const TIERS = ['L0', 'L1', 'L2', 'L3'] as const
+export type Tier = (typeof TIERS)[number]
+export type MoneyUnit = 'USD' | 'tUSD'
+/** How an energy was obtained: read from a sensor, or modelled from CPU time or tokens. */
+export type EnergyMethod = 'rapl' | 'plug' | 'redfish' | 'nvml' | 'model' | 'declared'
+
+/** One meter's share of a charge. `band_pct` is the declared error band in percent. */
+export type ChargePart = {
+  readonly meter: string
+  readonly method: EnergyMethod
+  readonly band_pct: string
+  readonly energy_nj: string
+}
+
+/** Where the carbon figure comes from. */
+export type CarbonFactor = {
+  readonly zone: string
+  readonly mg_per_kwh: string
+  readonly source: string
+  readonly year: string
+  readonly basis: string
+}
+
+/** The stored form: every value is text but status, parts, factor and free; absent means omitted. */
+export type Charge = {
+  readonly v: '1'
+  readonly id: string
+  readonly request: string
+  readonly session: string
+  readonly seq: string
+  readonly account: string
+  readonly token?: string
+  readonly operation: string
+  readonly resource?: string
+  readonly model?: string
+  readonly tier: Tier
+  readonly routed_to: string
+  readonly status: number
+  readonly from: string
+  readonly to: string
+  readonly parts: readonly ChargePart[]
+  readonly energy_nj: string
+  readonly carbon_pg: string
+  readonly factor: CarbonFactor
+  readonly pue_milli: string
+  readonly price_id: string
+  readonly pusd_per_j: string
+  readonly free: boolean
+  readonly charge_pusd: string
+  readonly unit: MoneyUnit
+  readonly env: 'live' | 'test'
+  readonly prompt_tokens?: string
+  readonly completion_tokens?: string
+  readonly salt: string
+}
+
+/** The bytes that are journaled, hashed, stored and signed. */
+export const chargeBytes = (charge: Charge): Buffer => Buffer.from(canonicalJson(charge), 'utf8')
+
+export const chargeEnergy = (charge: Charge): Nj => nj(BigInt(charge.energy_nj))
+export const chargeCarbon = (charge: Charge): Pg => pg(BigInt(charge.carbon_pg))
+
+/**
+ * Reads charge bytes and recomputes everything that follows from other fields.
+ * Throws ErgonError `charge_invalid` naming the first field that does not hold.
+ */
+export function parseCharge(bytes: Uint8Array): Charge {
+  if (!isUtf8(bytes)) throw invalid('not UTF-8')
+  const text = Buffer.from(bytes).toString('utf8')
+  let charge: Charge
+  try {
+    charge = JSON.parse(text) as Charge
+  } catch (cause) {
+    throw invalid('not JSON', cause)
+  }
+  if (charge === null || typeof charge !== 'object') throw invalid('not an object')
+  for (const check of CHECKS) {
+    const fault = check(charge)
+    if (fault !== undefined) throw invalid(fault)
+  }
+  if (!isCanonical(charge, text)) throw invalid('bytes are not canonical')
+  return charge
+}
+
+// Signers read every charge. What JSON.stringify prints back unchanged, with its keys in order, already
+// is canonical. Measured on a busy machine: 15 µs for a whole check; canonicalJson alone takes 21 µs.
+const isCanonical = (charge: Charge, text: string): boolean =>
+  JSON.stringify(charge) === text && text.isWellFormed() && isSorted(charge)
+
+function isSorted(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return true
+  if (Array.isArray(value)) return value.every(isSorted)
+  const keys = Object.keys(value)
+  return (
+    keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key) &&
+    Object.values(value).every(isSorted)
+  )
+}
+
+const invalid = (detail: string, cause?: unknown) =>
+  new ErgonError({ code: 'charge_invalid', status: 500 }, `Could not read the charge: ${detail}`, {
+    cause,
+  })
+
+const INTEGER = /^(0|[1-9][0-9]*)$/
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const TEXTS = [
+  'id',
+  'request',
+  'session',
+  'account',
+  'operation',
+  'routed_to',
+  'price_id',
+  'salt',
+] as const
+const INTEGERS = [
+  'seq',
+  'energy_nj',
+  'carbon_pg',
+  'pue_milli',
+  'pusd_per_j',
+  'charge_pusd',
+] as const
+
+const CHECKS: readonly ((charge: Charge) => string | undefined)[] = [
+  (c) => (c.v === '1' ? undefined : `unknown version "${String(c.v)}"`),
+  (c) => TEXTS.find((key) => typeof c[key] !== 'string' || c[key] === ''),
+  (c) => INTEGERS.find((key) => typeof c[key] !== 'string' || !INTEGER.test(c[key])),
+  (c) => (Number.isInteger(c.status) ? undefined : 'status'),
+  (c) => (TIMESTAMP.test(c.from) && TIMESTAMP.test(c.to) ? undefined : 'from or to'),
+  (c) => (typeof c.free === 'boolean' ? undefined : 'free'),
+  (c) => (c.unit === (c.env === 'test' ? 'tUSD' : 'USD') ? undefined : 'unit does not fit env'),
+  (c) => (Array.isArray(c.parts) && c.parts.every(isPart) ? undefined : 'parts'),
+  (c) => (isFactor(c.factor) ? undefined : 'factor'),
+  (c) =>
+    c.parts.reduce((sum, part) => sum + BigInt(part.energy_nj), 0n) === BigInt(c.energy_nj)
+      ? undefined
+      : 'energy_nj is not the sum of its parts',
+  (c) =>
+    carbonOf(chargeEnergy(c), BigInt(c.factor.mg_per_kwh)) === BigInt(c.carbon_pg)
+      ? undefined
+      : 'carbon_pg does not follow from energy and factor',
+  (c) =>
+    (c.free ? 0n : priceOf(chargeEnergy(c), BigInt(c.pusd_per_j))) === BigInt(c.charge_pusd)
+      ? undefined
+      : 'charge_pusd does not follow from energy and price',
+]
+
+const isPart = (part: ChargePart): boolean =>
+  typeof part?.meter === 'string' &&
+  typeof part.method === 'string' &&
+  INTEGER.test(part.band_pct) &&
+  INTEGER.test(part.energy_nj)
+
+const isFactor = (factor: CarbonFactor): boolean =>
+  typeof factor?.zone === 'string' &&
+  INTEGER.test(factor.mg_per_kwh) &&
+  typeof factor.source === 'string' &&
+  INTEGER.test(factor.year) &&
+  typeof factor.basis === 'string'

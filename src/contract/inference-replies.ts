@@ -1,0 +1,121 @@
+// Replies of the inference operations, as OpenAPI prints them and tests check them. What each SDK
+// needs was found by leaving one field out at a time: id, object, created, model, choices[].index,
+// finish_reason and the role of the first delta are all needed by one client or another.
+import { z } from 'zod'
+
+const count = z.int().min(0)
+
+/** OpenAI's usage, with what the request cost. The two figures equal the headers to the last digit. */
+export const usage = z.looseObject({
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+  prompt_tokens_details: z.record(z.string(), count).optional(),
+  completion_tokens_details: z.record(z.string(), count).optional(),
+  energy_j: z.number().min(0),
+  carbon_mg: z.number().min(0),
+})
+
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
+const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
+const logprobs = z.looseObject({}).nullable()
+
+export const chatCompletion = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  created: count,
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: count,
+      message: z.looseObject({
+        role: z.literal('assistant'),
+        content: z.string().nullable(),
+        refusal: z.string().nullable(),
+        tool_calls: z.array(toolCall).optional(),
+      }),
+      logprobs,
+      finish_reason: finishReason,
+    }),
+  ),
+  usage,
+})
+
+export const chatCompletionChunk = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion.chunk'),
+  created: count,
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: count,
+      delta: z.looseObject({
+        role: z.literal('assistant').optional(),
+        content: z.string().nullable().optional(),
+        tool_calls: z.array(z.looseObject({ index: count })).optional(),
+      }),
+      logprobs,
+      finish_reason: finishReason.nullable(),
+    }),
+  ),
+  usage: usage.nullable().optional(),
+})
+
+/** Both the whole reply and, with `finish_reason` null until the end, each chunk of a stream. */
+export const textCompletion = z.object({
+  id: z.string(),
+  object: z.literal('text_completion'),
+  created: count,
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: count,
+      text: z.string(),
+      logprobs,
+      finish_reason: finishReason.nullable(),
+    }),
+  ),
+  usage: usage.nullable().optional(),
+})
+
+export const embeddingList = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      object: z.literal('embedding'),
+      index: count,
+      embedding: z.union([z.array(z.number()), z.string()]),
+    }),
+  ),
+  model: z.string(),
+  usage: z.object({
+    prompt_tokens: count,
+    total_tokens: count,
+    energy_j: z.number().min(0),
+    carbon_mg: z.number().min(0),
+  }),
+})
+
+export const modelEntry = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: count,
+  owned_by: z.string(),
+  tiers: z.array(z.enum(['L0', 'L1', 'L2', 'L3'])),
+  class: z.string(),
+  modalities: z.array(z.string()),
+  context_length: count,
+  energy_j_per_1k_tokens: z.object({ p50: z.number(), p95: z.number(), samples: count }),
+  routed_to: z.string(),
+  state: z.enum(['ready', 'loading', 'failed']),
+})
+
+export const modelList = z.object({
+  object: z.literal('list'),
+  data: z.array(modelEntry),
+  has_more: z.literal(false),
+})

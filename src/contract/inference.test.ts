@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ErgonError } from '#base/errors.ts'
+import { parseChatRequest, parseCompletionRequest, parseEmbeddingRequest } from './inference.ts'
+import { JSON_DEPTH_MAX } from './parse.ts'
+
+const hi = { role: 'user', content: 'Hi' }
+const chat = (more: object) => parseChatRequest({ model: 'auto', messages: [hi], ...more })
+const image = (url: string) => ({
+  messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+})
+
+test('a chat request with everything that SDKs send is accepted', () => {
+  const request = chat({
+    messages: [
+      { role: 'developer', content: 'Be brief' },
+      { role: 'system', content: [{ type: 'text', text: 'Be kind' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }], name: 'ann' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: '7' },
+    ],
+    max_tokens: null,
+    max_completion_tokens: 5,
+    stop: ['a', 'b'],
+    logprobs: true,
+    top_logprobs: 2,
+    stream_options: { include_usage: true },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 's', schema: { type: 'object' } },
+    },
+    tools: [{ type: 'function', function: { name: 'f' } }],
+    tool_choice: { type: 'function', function: { name: 'f' } },
+    a_field_of_next_year: { deep: [1] },
+  })
+  assert.equal(request.messages.length, 5)
+  assert.ok(!('a_field_of_next_year' in request))
+})
+
+const REFUSED: [string, object, string][] = [
+  ['no messages', { messages: [] }, 'messages'],
+  ['too many messages', { messages: Array(2049).fill(hi) }, 'messages'],
+  ['an unknown role', { messages: [{ role: 'robot', content: 'x' }] }, 'messages[0].role'],
+  ['content of a number', { messages: [hi, { role: 'user', content: 7 }] }, 'messages[1].content'],
+  [
+    'an unknown part',
+    { messages: [{ role: 'user', content: [{ type: 'video' }] }] },
+    'messages[0].content[0].type',
+  ],
+  ['an image by address', image('http://10.0.0.1/x.png'), 'messages[0].content[0].image_url.url'],
+  ['an empty assistant', { messages: [{ role: 'assistant' }] }, 'messages[0].content'],
+  ['no tokens', { max_tokens: 0 }, 'max_tokens'],
+  ['half a token', { max_tokens: 1.5 }, 'max_tokens'],
+  ['nine choices', { n: 9 }, 'n'],
+  ['five stops', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
+  ['heat', { temperature: 2.1 }, 'temperature'],
+  ['top_logprobs alone', { top_logprobs: 2 }, 'top_logprobs'],
+  ['a required tool without tools', { tool_choice: 'required' }, 'tool_choice'],
+  ['a tool of no name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
+  ['an unknown format', { response_format: { type: 'xml' } }, 'response_format.type'],
+  ['a bias of words', { logit_bias: { cat: 1 } }, 'logit_bias.cat'],
+]
+for (const [what, more, param] of REFUSED)
+  test(`a chat request with ${what} is refused at ${param}`, () => {
+    assert.throws(
+      () => chat(more),
+      (error: unknown) => {
+        assert.ok(error instanceof ErgonError)
+        assert.deepEqual([error.code, error.status, error.param], ['invalid_request', 400, param])
+        assert.ok(error.message.startsWith(`Could not accept ${param}: `), error.message)
+        return true
+      },
+    )
+  })
+
+test('a request that is nested too deeply is refused before a schema recurses into it', () => {
+  let deep: unknown = 1
+  for (let i = 0; i < 100_000; i++) deep = [deep]
+  assert.throws(() => chat({ metadata: { deep } }), { code: 'invalid_request' })
+  let most: unknown = 1
+  for (let i = 0; i < JSON_DEPTH_MAX - 3; i++) most = [most]
+  chat({ metadata: { most } })
+})
+
+test('whatever is not a request is refused with a fault of the contract', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      for (const parse of [parseChatRequest, parseCompletionRequest, parseEmbeddingRequest])
+        assert.throws(() => parse(value), { code: 'invalid_request', status: 400 })
+    }),
+  )
+})
+
+test('a completion takes a prompt in its four forms', () => {
+  for (const prompt of ['a', ['a', 'b'], [1, 2], [[1], [2, 3]]])
+    assert.deepEqual(parseCompletionRequest({ model: 'auto', prompt }).prompt, prompt)
+  for (const prompt of [7, [], [[]], ['a', 1], [-1]])
+    assert.throws(() => parseCompletionRequest({ model: 'auto', prompt }), {
+      code: 'invalid_request',
+    })
+})
+
+test('an embedding request has from one to 2048 texts, none empty', () => {
+  for (const input of ['a', ['a', 'b'], [1, 2], [[1], [2, 3]], Array(2048).fill('a')])
+    assert.deepEqual(parseEmbeddingRequest({ model: 'auto', input }).input, input)
+  for (const input of ['', [], [''], Array(2049).fill('a'), [[]], null])
+    assert.throws(() => parseEmbeddingRequest({ model: 'auto', input }), {
+      code: 'invalid_request',
+    })
+})

@@ -1,0 +1,29 @@
+// Every HTTP binding of an operation. S3 binds by method and subresource, in its own folder.
+import type { OperationName } from '#contract/operations.ts'
+
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly operation: OperationName
+}
+
+export const ROUTES: readonly Route[] = [
+  { method: 'POST', path: '/v1/chat/completions', operation: 'chat.create' },
+  { method: 'POST', path: '/v1/completions', operation: 'completion.create' },
+  { method: 'POST', path: '/v1/embeddings', operation: 'embedding.create' },
+  { method: 'GET', path: '/v1/models', operation: 'model.list' },
+  { method: 'GET', path: '/v1/models/:model', operation: 'model.get' },
+  { method: 'GET', path: '/v1/usage/last', operation: 'usage.last' },
+  { method: 'GET', path: '/v1/usage', operation: 'usage.get' },
+  { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get' },
+  { method: 'GET', path: '/.well-known/ergon/receipt-keys.json', operation: 'receipt.keys' },
+  {
+    method: 'GET',
+    path: '/.well-known/ergon/logs/:log/:shard/checkpoint',
+    operation: 'receipt.checkpoint',
+  },
+  { method: 'GET', path: '/.well-known/ergon/logs/:log/:shard/tile/*', operation: 'receipt.tile' },
+  { method: 'GET', path: '/healthz', operation: 'service.health' },
+  { method: 'GET', path: '/readyz', operation: 'service.ready' },
+  { method: 'GET', path: '/metrics', operation: 'service.metrics' },
+]

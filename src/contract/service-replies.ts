@@ -1,0 +1,99 @@
+// Replies of the operations beside inference, as OpenAPI prints them and tests check them: usage,
+// receipts, health, and every refusal.
+import { z } from 'zod'
+
+const count = z.int().min(0)
+/** An integer as text: JSON numbers of other programs are doubles. */
+const wholeText = z.string().regex(/^(0|[1-9]\d*)$/)
+const time = z.iso.datetime()
+
+/** GET /v1/usage/last. `energy_j` and `carbon_mg` equal the headers of that request digit for digit. */
+export const usageLast = z.object({
+  request_id: z.string(),
+  receipt_id: z.string(),
+  /** The operation's name where no model served. */
+  model: z.string(),
+  energy_j: z.number().min(0),
+  carbon_mg: z.number().min(0),
+  energy_nj: wholeText,
+  charge_pusd: wholeText,
+  unit: z.enum(['USD', 'tUSD']),
+  operator: z.string(),
+  region: z.string(),
+})
+
+/** GET /v1/usage. */
+export const usageList = z.object({
+  object: z.literal('list'),
+  from: time,
+  to: time,
+  group_by: z.string(),
+  data: z.array(
+    z.object({
+      group: z.string(),
+      requests: count,
+      energy_j: z.number().min(0),
+      carbon_mg: z.number().min(0),
+      energy_nj: wholeText,
+      charge_pusd: wholeText,
+    }),
+  ),
+  has_more: z.boolean(),
+  next_cursor: z.null(),
+})
+
+/** What GET /v1/usage takes; values are checked by the operation, which names the parameter at fault. */
+export const usageQuery = z.object({
+  from: time.optional(),
+  to: time.optional(),
+  group_by: z.enum(['service', 'model', 'token', 'operation', 'day']).optional(),
+})
+
+/** GET /v1/receipts/{receipt} with Accept: application/json. What is proven is `charge_bytes`. */
+export const receipt = z.object({
+  id: z.string(),
+  charge: z.looseObject({ id: z.string() }),
+  charge_bytes: z.base64(),
+  account_seq: wholeText,
+  index: wholeText,
+  proof: z.array(z.base64()),
+  checkpoint: z.string(),
+})
+
+/** The same before its charge is sealed. */
+export const receiptUnsealed = z.object({ id: z.string(), state: z.literal('unsealed') })
+
+/** GET /.well-known/ergon/receipt-keys.json. */
+export const receiptKeys = z.object({
+  keys: z.array(
+    z.object({
+      origin: z.string(),
+      shard: z.string(),
+      valid_from: time,
+      algorithm: z.literal('Ed25519'),
+      public_key: z.base64(),
+      public_key_hex: z.string().regex(/^[0-9a-f]{64}$/),
+      public_key_pem: z.string(),
+      verifier_key: z.string(),
+    }),
+  ),
+})
+
+export const health = z.object({ status: z.literal('ok') })
+export const ready = z.object({ status: z.literal('ready') })
+
+/** Every refusal: RFC 9457 with the OpenAI error object as its member `error`. */
+export const problem = z.looseObject({
+  type: z.string().startsWith('urn:ergon:error:'),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  detail: z.string(),
+  /** The request id. */
+  instance: z.string(),
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    code: z.string(),
+    param: z.string().nullable(),
+  }),
+})

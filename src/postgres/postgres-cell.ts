@@ -1,0 +1,80 @@
+// A PostgreSQL server as a cell: its command line, how it shows that it answers, how it is stopped.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { CellSpec } from '#cells/cell.ts'
+
+import { postgresFault } from './faults.ts'
+import type { PostgresInstall } from './install.ts'
+import { probeServer } from './probe.ts'
+import { settingsFor } from './settings.ts'
+
+export type PostgresCellOptions = {
+  readonly install: Pick<PostgresInstall, 'binFolder' | 'reads'>
+  readonly name: string
+  /** What initialiseCluster made. */
+  readonly folder: string
+  /** The folder of the cell's socket, as the launcher makes it: `<run folder>/<group>/<name>`. */
+  readonly socketFolder: string
+  readonly socketGroup: string
+  readonly payer: CellSpec['payer']
+  readonly limits?: CellSpec['limits']
+  /** Settings of postgresql.conf that differ from those of settings.ts. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** The port is only a part of the socket's name: there is no TCP. */
+const SOCKET = '.s.PGSQL.5432'
+// Crash recovery of 256 MB of WAL took 8 s once on a machine at load 14; it does not answer meanwhile.
+const READY_MAX_MS = 120_000
+// PostgreSQL is the last to stop, within the 25 s that all have.
+const STOP_GRACE_MS = 20_000
+const LOCK_WAIT_S = 10
+
+// Whoever has the lock removes what a killed server left: its pid file may name a number that lives
+// again (in a new pid namespace all numbers start anew), and then the server would refuse to start.
+const START = 'rm -f -- "$1" "$2" "$2.lock" && shift 2 && exec "$@"'
+
+/**
+ * The spec of a server on a cluster. Two servers never run on one cluster: flock(1) becomes the server
+ * and its open lock is inherited by every backend, so the kernel holds the lock for as long as any
+ * process of an earlier life is there, whatever pid namespace it is in. A start waits 10 s for it.
+ */
+export function postgresCell(options: PostgresCellOptions): CellSpec {
+  const { install, folder, socketFolder } = options
+  const data = join(folder, 'data')
+  const settings = settingsFor(options.name, socketFolder, options.settings ?? {})
+  const lock = ['--exclusive', '--wait', String(LOCK_WAIT_S), '--no-fork', join(folder, 'lock')]
+  const start = ['-c', START, 'start', join(data, 'postmaster.pid'), join(socketFolder, SOCKET)]
+  const server = [join(install.binFolder, 'postgres'), '-D', data]
+  return {
+    name: options.name,
+    argv: [
+      toolPath('flock'),
+      ...lock,
+      toolPath('sh'),
+      ...start,
+      ...server,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    environment: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    config: {},
+    reads: install.reads,
+    writes: [folder],
+    socketGroup: options.socketGroup,
+    calls: [],
+    limits: options.limits ?? {},
+    ready: { probe: probeServer, timeoutMs: READY_MAX_MS },
+    socket: SOCKET,
+    // SIGINT is PostgreSQL's fast shutdown: sessions end, a checkpoint is written.
+    stop: { signal: 'SIGINT', graceMs: STOP_GRACE_MS },
+    restart: { delaysMs: [100, 500, 2000, 10_000, 30_000], steadyMs: 60_000 },
+    payer: options.payer,
+  }
+}
+
+function toolPath(tool: string): string {
+  const path = ['/usr/bin', '/bin'].map((each) => join(each, tool)).find((each) => existsSync(each))
+  if (path !== undefined) return path
+  throw postgresFault('missing', `Install util-linux, PostgreSQL is started through: ${tool}`)
+}

