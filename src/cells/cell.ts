@@ -1,0 +1,118 @@
+// A cell: one supervised, metered process tree that answers on one unix socket. Every process of the
+// product but the agent is one, ours and tenants' alike.
+
+/** Waits before the next start: the n-th of `delaysMs` (the last one repeats); `steadyMs` of life resets it. */
+export type Backoff = { readonly delaysMs: readonly number[]; readonly steadyMs: number }
+
+export type CellSpec = {
+  /** Unique on this node, kebab-case: postgres, gw-1, signer-3, model-smollm2-135m-instruct. */
+  readonly name: string
+  /**
+   * Whose uid it runs under: its own by default. Cells that share a port must share a uid, as the
+   * kernel asks of SO_REUSEPORT (socket(7)); they must then trust one another.
+   */
+  readonly user?: string
+  /** Program (an absolute path) and arguments. Paths are those of the host, and stay the same inside. */
+  readonly argv: readonly [string, ...string[]]
+  /** The whole environment of the process; nothing is inherited. Names are [A-Za-z_][A-Za-z0-9_]*. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Narrow config: one JSON line on fd 3, which stays open; its EOF means the parent is gone. */
+  readonly config: unknown
+  /**
+   * Folders the cell may read, though the cell's uid could not reach them by path. The application
+   * folder is always one. With namespaces the rest of the data and run folders is hidden.
+   */
+  readonly reads: readonly string[]
+  /** Folders the cell owns: created 0700 and given to its uid. */
+  readonly writes: readonly string[]
+  /** A folder that it reads, of code that Node has compiled: found by NODE_COMPILE_CACHE, under its uid. */
+  readonly compiled?: string
+  /** The group that may connect to the cell's socket; cells that name it in `calls` are members. */
+  readonly socketGroup: string
+  /** Socket groups whose cells this one calls. */
+  readonly calls: readonly string[]
+  readonly limits: {
+    readonly memoryBytes?: number
+    readonly files?: number
+    readonly processes?: number
+  }
+  /** 'none': a network namespace of its own without devices (tenants' code); unix sockets still work. */
+  readonly network?: 'host' | 'none'
+  /** Takes its lines of output; without it they go to the agent's stderr. */
+  readonly output?: (line: OutputLine) => void
+  /** How the launcher knows that it answers; the cell's socket is `<folder>/<socket>`. */
+  readonly ready: {
+    readonly probe: (socket: string, signal: AbortSignal) => Promise<void>
+    readonly timeoutMs: number
+  }
+  readonly socket: string
+  readonly stop: { readonly signal: NodeJS.Signals; readonly graceMs: number }
+  readonly restart: Backoff
+  /** Who pays for its windows: an account (by id), its callers (by claims) or the operator. */
+  readonly payer:
+    | { readonly kind: 'account'; readonly account: string }
+    | { readonly kind: 'caller' | 'operator' }
+}
+
+/** A line of a cell's output without its newline; longer ones are cut into pieces of 8 KiB. */
+export type OutputLine = { readonly stream: 'stdout' | 'stderr'; readonly text: string }
+
+/** How this machine isolates, meters and limits, and in words why not better. Chosen once by a probe. */
+export type Isolation = {
+  /** root: own uid, namespaces, no capabilities. userns: namespaces only. plain: neither. */
+  readonly level: 'root' | 'userns' | 'plain'
+  /** Whether each cell has a uid of its own. */
+  readonly uids: boolean
+  readonly meter: 'cgroup-v2' | 'process-tree'
+  readonly memoryLimit: 'cgroup-v2' | 'cgroup-v1' | 'none'
+  readonly processLimit: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'none'
+  readonly reasons: readonly string[]
+}
+
+export type CellState = 'starting' | 'ready' | 'waiting' | 'stopping' | 'stopped'
+export type Exit = {
+  /** As of wait(2). A program that ended with 128 + n through our init counts as killed by signal n. */
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly at: number
+}
+
+export interface Cell {
+  readonly spec: CellSpec
+  readonly state: CellState
+  /** Absolute path of the unix socket. */
+  readonly socket: string
+  /** The leader of its process tree, while it lives; killing it kills the tree. */
+  readonly pid: number | undefined
+  /** CPU of the whole tree since the cell was first started, dead processes and earlier lives included. */
+  cpuNs(): bigint
+  /** Resolves when it answers; rejects when it is stopped first. */
+  ready(signal?: AbortSignal): Promise<void>
+  freeze(frozen: boolean): Promise<void>
+  /**
+   * Signal, grace, kill of the whole tree; resolves when nothing of it is left. No restart follows. The
+   * grace is the one of its spec, or a shorter one.
+   */
+  stop(graceMs?: number): Promise<void>
+  /** The ends of its lives, newest last; at most 20 are kept. */
+  readonly exits: readonly Exit[]
+}
+
+export interface Cells {
+  /** How this machine isolates: chosen once by a probe, printed at start. */
+  readonly level: Isolation['level']
+  /** How CPU is read. */
+  readonly meter: Isolation['meter']
+  /** The whole answer of the probe, to print. */
+  readonly isolation: Isolation
+  /**
+   * Starts a cell and keeps it running; resolves at once, `ready()` tells when it answers. A name
+   * can be started again after its stop().
+   */
+  start(spec: CellSpec): Promise<Cell>
+  list(): readonly Cell[]
+  /** Called at every change of a cell's state. */
+  onChange(listener: (cell: Cell) => void): void
+  /** Stops what still runs, all at once, and gives up the data folder's lock and the uid range. */
+  close(graceMs?: number): Promise<void>
+}

@@ -1,0 +1,191 @@
+// Control groups of cells. Version 2 meters, freezes and kills: none of that needs a controller, so it
+// works also where the hybrid layout leaves all controllers to version 1. Version 1 only limits.
+// One group per cell below one of our instance, inside the group that the agent was started in.
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { type Clock, sleep } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+
+export type CgroupMounts = {
+  /** Our own version 2 group, below which the cells' groups are made. */
+  readonly unified: string | undefined
+  /** Our own version 1 groups of the controllers that limit. */
+  readonly memory: string | undefined
+  readonly pids: string | undefined
+}
+
+export type Limits = { readonly memoryBytes?: number; readonly processes?: number }
+
+export type Cgroup = {
+  /** The files that a process writes its pid to in order to join. */
+  readonly joins: readonly string[]
+  /** CPU of every process that was ever in it. */
+  cpuNs(): bigint
+  /** SIGKILL to all of it at once (cgroup.kill, Linux 5.14), also when frozen. */
+  kill(): void
+  freeze(frozen: boolean): void
+  isFrozen(): boolean
+  isPopulated(): boolean
+  /** Waits until it is empty and removes it; the total stays readable. */
+  remove(): Promise<void>
+}
+
+const REMOVE_TIMEOUT_MS = 5000
+const NS_PER_US = 1000n
+
+/** Where cgroups are, by /proc/self/mountinfo and /proc/self/cgroup. cgroups(7). */
+export function findCgroups(): CgroupMounts {
+  const own = new Map<string, string>()
+  for (const line of readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n')) {
+    const [, controllers = '', path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+    for (const controller of controllers.split(',')) own.set(controller, path)
+  }
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n').map(parseMount)
+  const ownGroup = (type: string, controller: string): string | undefined => {
+    const path = own.get(controller)
+    const mount = mounts.find(
+      (found) => found.type === type && (type === 'cgroup2' || found.options.includes(controller)),
+    )
+    // A path with .. is outside of our cgroup namespace; a mount of a part shows only that part.
+    if (mount === undefined || path === undefined || path.includes('..')) return undefined
+    if (mount.root === '/') return join(mount.point, path)
+    return path.startsWith(mount.root)
+      ? join(mount.point, path.slice(mount.root.length))
+      : undefined
+  }
+  return {
+    unified: ownGroup('cgroup2', ''),
+    memory: ownGroup('cgroup', 'memory'),
+    pids: ownGroup('cgroup', 'pids'),
+  }
+}
+
+function parseMount(line: string): {
+  root: string
+  point: string
+  type: string
+  options: string[]
+} {
+  const [before = '', after = ''] = line.split(' - ')
+  const [, , , root = '/', point = ''] = before.split(' ')
+  const [type = '', , options = ''] = after.split(' ')
+  return { root, point: point.replaceAll('\\040', ' '), type, options: options.split(',') }
+}
+
+/** Makes the group of a cell, or takes it over when it exists and is empty. */
+export function createCgroup(
+  folders: { readonly unified: string; readonly memory?: string; readonly pids?: string },
+  limits: Limits,
+  clock: Clock,
+): Cgroup {
+  const { unified } = folders
+  mkdirSync(unified, { recursive: true })
+  limitVersion2(unified, limits)
+  const limiting = limitVersion1(folders, limits)
+  const statDescriptor = openSync(join(unified, 'cpu.stat'), 'r')
+  const buffer = Buffer.alloc(64)
+  let total = 0n
+  let removed = false
+
+  const cpuNs = () => {
+    if (removed) return total
+    // pread on a kept descriptor: 4.9 µs, a third of open, read and close.
+    const length = readSync(statDescriptor, buffer, 0, buffer.length, 0)
+    total = usageNs(buffer.toString('latin1', 0, length))
+    return total
+  }
+  const isPopulated = () => !removed && hasEvent(unified, 'populated')
+  return {
+    joins: [unified, ...limiting].map((folder) => join(folder, 'cgroup.procs')),
+    cpuNs,
+    kill: () => removed || writeFileSync(join(unified, 'cgroup.kill'), '1'),
+    freeze: (frozen) => writeFileSync(join(unified, 'cgroup.freeze'), frozen ? '1' : '0'),
+    isFrozen: () => hasEvent(unified, 'frozen'),
+    isPopulated,
+    remove: async () => {
+      if (removed) return
+      await untilEmpty(isPopulated, unified, clock)
+      cpuNs()
+      removed = true
+      closeSync(statDescriptor)
+      for (const folder of [unified, ...limiting]) await removeFolder(folder, clock)
+    },
+  }
+}
+
+/** The groups below a folder: what an earlier life of this instance may have left. */
+export function leftGroups(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Removes an empty group; the kernel says EBUSY for a moment after its last process has ended. */
+export async function removeFolder(folder: string, clock: Clock): Promise<void> {
+  const until = clock.monotonicMs() + REMOVE_TIMEOUT_MS
+  for (;;) {
+    try {
+      return rmdirSync(folder)
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code
+      if (code === 'ENOENT') return
+      if (code !== 'EBUSY' || clock.monotonicMs() > until) throw error
+    }
+    await sleep(5)
+  }
+}
+
+async function untilEmpty(isPopulated: () => boolean, folder: string, clock: Clock) {
+  const until = clock.monotonicMs() + REMOVE_TIMEOUT_MS
+  while (isPopulated()) {
+    if (clock.monotonicMs() > until)
+      throw new ErgonError({ code: 'internal', status: 500 }, `Processes do not end in: ${folder}`)
+    await sleep(2)
+  }
+}
+
+/** `usage_usec` of a cpu.stat, its first line, in ns. */
+export function usageNs(cpuStat: string): bigint {
+  const found = /^usage_usec (\d+)$/m.exec(cpuStat)
+  if (found?.[1] === undefined)
+    throw new ErgonError({ code: 'internal', status: 500 }, `Not a cpu.stat: ${cpuStat}`)
+  return BigInt(found[1]) * NS_PER_US
+}
+
+const hasEvent = (folder: string, event: 'populated' | 'frozen') =>
+  readFileSync(join(folder, 'cgroup.events'), 'utf8').includes(`${event} 1`)
+
+function limitVersion2(folder: string, limits: Limits): void {
+  const controllers = readFileSync(join(folder, 'cgroup.controllers'), 'utf8').trim().split(' ')
+  if (controllers.includes('memory')) {
+    writeFileSync(join(folder, 'memory.max'), String(limits.memoryBytes ?? 'max'))
+    writeFileSync(join(folder, 'memory.oom.group'), '1')
+  }
+  if (controllers.includes('pids'))
+    writeFileSync(join(folder, 'pids.max'), String(limits.processes ?? 'max'))
+}
+
+function limitVersion1(
+  folders: { readonly memory?: string; readonly pids?: string },
+  limits: Limits,
+): string[] {
+  const limiting: string[] = []
+  if (folders.memory !== undefined && limits.memoryBytes !== undefined) {
+    mkdirSync(folders.memory, { recursive: true })
+    writeFileSync(join(folders.memory, 'memory.limit_in_bytes'), String(limits.memoryBytes))
+    limiting.push(folders.memory)
+  }
+  if (folders.pids !== undefined && limits.processes !== undefined) {
+    mkdirSync(folders.pids, { recursive: true })
+    writeFileSync(join(folders.pids, 'pids.max'), String(limits.processes))
+    limiting.push(folders.pids)
+  }
+  return limiting
+}

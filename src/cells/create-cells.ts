@@ -1,0 +1,78 @@
+// Cells: supervised, metered, isolated process trees. This folder knows how to start, watch and end one on
+// this machine; what runs in it, who pays and where its requests go is known elsewhere.
+import { ErgonError } from '#base/errors.ts'
+
+import type { Cell, Cells, CellSpec } from './cell.ts'
+import { checkCommand } from './launch.ts'
+import { openPlace, type PlaceOptions } from './place.ts'
+import { prepareCell } from './prepare.ts'
+import { checkBackoff } from './restart.ts'
+import { superviseCell } from './supervise.ts'
+
+export type CellsOptions = PlaceOptions
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/**
+ * Takes the data folder's cells for this process alone, chooses the isolation level, and clears away
+ * what an earlier life has left. Throws `locked` when another agent runs on the data folder.
+ */
+export async function createCells(options: CellsOptions): Promise<Cells> {
+  const place = await openPlace(options)
+  const { isolation } = place
+  const cells = new Map<string, Cell>()
+  const starting = new Map<string, Promise<Cell>>()
+  const listeners = new Set<(cell: Cell) => void>()
+  let closed: Promise<void> | undefined
+
+  const begin = async (spec: CellSpec) => {
+    const prepared = await prepareCell(spec, place)
+    const cell = superviseCell(spec, {
+      ...prepared,
+      changed: (changed) => listeners.forEach((listener) => listener(changed)),
+    })
+    cells.set(spec.name, cell)
+    return cell
+  }
+  const start = async (spec: CellSpec) => {
+    checkSpec(spec)
+    if (closed !== undefined) throw cannotStart('the agent is stopping', spec)
+    if (starting.has(spec.name) || isRunning(cells.get(spec.name)))
+      throw cannotStart('one of its name runs', spec)
+    const begun = begin(spec)
+    starting.set(spec.name, begun)
+    try {
+      return await begun
+    } finally {
+      starting.delete(spec.name)
+    }
+  }
+  const close = async (graceMs?: number) => {
+    await Promise.allSettled(starting.values())
+    await Promise.all([...cells.values()].map((cell) => cell.stop(graceMs)))
+    await place.close()
+  }
+  return {
+    level: isolation.level,
+    meter: isolation.meter,
+    isolation,
+    start,
+    list: () => [...cells.values()].filter(isRunning),
+    onChange: (listener) => void listeners.add(listener),
+    close: (graceMs) => (closed ??= close(graceMs)),
+  }
+}
+
+const isRunning = (cell: Cell | undefined) => cell !== undefined && cell.state !== 'stopped'
+
+const cannotStart = (why: string, spec: CellSpec) =>
+  new ErgonError({ code: 'internal', status: 500 }, `Cannot start a cell, as ${why}: ${spec.name}`)
+
+function checkSpec(spec: CellSpec): void {
+  for (const name of [spec.name, spec.user ?? spec.name, spec.socketGroup, ...spec.calls])
+    if (!NAME.test(name))
+      throw new TypeError(`Not a name for a cell or a group of sockets: ${name}`)
+  if (spec.socket.includes('/')) throw new TypeError(`Not the name of a socket: ${spec.socket}`)
+  checkBackoff(spec.restart)
+  checkCommand(spec)
+}

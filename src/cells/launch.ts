@@ -1,0 +1,180 @@
+// Starts one life of a cell. The chain of small programs is data (`planCommand`), the scripts in it are
+// constants: names and paths of a spec reach a shell only as arguments.
+//
+//   sh JOIN     enters the cgroups, so that no CPU of what follows is lost
+//   prlimit     open files, no core dumps
+//   setpriv     SIGKILL when the agent dies (in `plain` the uid too: a later change would erase it)
+//   unshare     new mount, pid and ipc namespaces; SIGKILL for its child, their pid 1, when it dies
+//   sh VIEW     mounts (view.ts), as root of the namespace
+//   setpriv     uid, groups, no capabilities, no new privileges; then the signal of death again,
+//               as a change of uid erases it (prctl(2), PR_SET_PDEATHSIG)
+//   sh INIT     as pid 1: asks the agent for leave, sets the environment, starts the program, reaps
+//               orphans
+//
+// Each signal of death is armed a moment after what it depends on could have died: the agent before the
+// first, unshare before the last (seen once in about 100 kills in the middle of a start). So INIT, when
+// all are armed, says so on fd 3 and goes on only when the agent answers: EOF is the answer of a dead one.
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Duplex, Readable } from 'node:stream'
+import { isMainThread } from 'node:worker_threads'
+
+import { invariant } from '#base/errors.ts'
+
+import type { CellSpec, Isolation } from './cell.ts'
+import { VIEW_SCRIPT } from './view.ts'
+
+export type Identity = {
+  readonly uid: number
+  readonly gid: number
+  readonly groups: readonly number[]
+}
+
+export type Plan = {
+  readonly level: Isolation['level']
+  /** Absolute paths of the programs that the chain is made of. */
+  readonly tools: Tools
+  /** Undefined: the cell runs as the agent's own user. */
+  readonly identity: Identity | undefined
+  /** cgroup.procs files. */
+  readonly joins: readonly string[]
+  /** The arguments of VIEW_SCRIPT; not used in `plain`. */
+  readonly view: readonly string[]
+  /** Whether `limits.processes` must be an rlimit, which counts per uid. */
+  readonly rlimitProcesses: boolean
+  /** Uid and gid of the agent, which a user namespace maps back to. */
+  readonly agent: { readonly uid: number; readonly gid: number }
+}
+
+export const TOOL_NAMES = ['sh', 'env', 'prlimit', 'setpriv', 'unshare'] as const
+export type Tools = Readonly<Record<(typeof TOOL_NAMES)[number], string>>
+
+export type StartedProcess = {
+  readonly child: ChildProcess
+  readonly pid: number | undefined
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Fd 3: it says a line when it is ready to start the program, and waits for giveLeave(). */
+  readonly config: Duplex
+}
+
+const JOIN_SCRIPT = `while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"`
+
+// The variables arrive under names of ours, so that an LD_PRELOAD of a tenant means nothing to the
+// programs before this one, which are root, and not as arguments, which every user could read.
+const BEGIN = `echo >&3; read -r leave <&3 || exit 70
+umask 007
+while [ "$1" != -- ]; do eval "export $1=\\"\\$cell_$1\\""; unset "cell_$1"; shift; done
+shift
+`
+// As pid 1 a program would ignore every signal that it has no handler for (pid_namespaces(7)) and would
+// have to reap orphans. So the shell stays pid 1; its SIGTERM handling never matters, as it gets none.
+const INIT_SCRIPT = `${BEGIN}"$@"; exit $?`
+/** The third argument after the shell, by which our init is known from what runs before it. */
+export const INIT_NAME = 'init'
+const EXEC_SCRIPT = `${BEGIN}exec "$@"`
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
+// Shells set or guard these themselves.
+const SHELL_VARIABLES = ['_', 'PWD', 'OLDPWD', 'SHLVL']
+const REFUSED = new Set([...SHELL_VARIABLES, 'IFS', 'PPID', 'UID', 'EUID', 'GROUPS', 'OPTIND'])
+
+/** Starts the process of a plan, the leader of a new session. Must be called on the main thread. */
+export function startProcess(spec: CellSpec, plan: Plan): StartedProcess {
+  // The signal of death comes when the *thread* that forked ends, not the process.
+  invariant(isMainThread, 'Cells must be started from the main thread')
+  const [file, ...args] = planCommand(spec, plan)
+  const child = spawn(file, args, {
+    cwd: '/',
+    env: planEnvironment(spec.environment),
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    // A session of its own: Ctrl-C at the terminal is for the agent, which stops cells in order.
+    detached: true,
+  })
+  const [, stdout, stderr, config] = child.stdio
+  invariant(stdout !== null && stderr !== null, 'A cell has pipes for its output')
+  return {
+    child,
+    pid: child.pid,
+    stdout,
+    stderr,
+    config: config as Duplex,
+  }
+}
+
+/** Lets a process that has asked for it go on, with its config. The line is read before the program. */
+export const giveLeave = (config: unknown): string => `\n${JSON.stringify(config)}\n`
+
+/** The command line of a life: see the head of this file. */
+export function planCommand(spec: CellSpec, plan: Plan): [string, ...string[]] {
+  const { tools } = plan
+  const dieWithParent = ['--pdeathsig', 'KILL', '--']
+  const join = [tools.sh, '-c', JOIN_SCRIPT, 'join', ...plan.joins, '--']
+  const limit = [tools.prlimit, ...resourceLimits(spec, plan)]
+  const arm = [tools.setpriv, ...dieWithParent]
+  const unshare = [tools.unshare, ...namespaces(spec, plan.level), '--']
+  const view = [tools.sh, '-c', VIEW_SCRIPT, 'view', ...plan.view, '--']
+  const become = [tools.setpriv, ...privileges(plan.identity), ...dieWithParent]
+  const script = plan.level === 'plain' ? EXEC_SCRIPT : INIT_SCRIPT
+  const variables = [...Object.keys(spec.environment), '--']
+  const init = [tools.sh, '-c', script, INIT_NAME, ...variables]
+  const program = [...cleanedEnvironment(spec, tools), ...spec.argv]
+  const ownUser = [tools.unshare, '--user', ...mapTo(plan.agent), '--']
+  const chain = {
+    root: [join, limit, arm, unshare, view, become, init, program],
+    userns: [join, limit, arm, unshare, view, ownUser, become, init, program],
+    plain: [join, limit, become, init, program],
+  }
+  return chain[plan.level].flat() as [string, ...string[]]
+}
+
+function namespaces(spec: CellSpec, level: Plan['level']): string[] {
+  const flags = ['--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL', '--mount-proc']
+  if (level === 'userns') flags.push('--user', '--map-root-user')
+  if (spec.network === 'none') flags.push('--net')
+  return flags
+}
+
+/** Throws a TypeError for a spec that cannot be started as it is meant. */
+export function checkCommand(spec: CellSpec): void {
+  const [file] = spec.argv
+  if (!file.startsWith('/') || file.includes('='))
+    throw new TypeError(`The program of a cell must be an absolute path without "=": ${file}`)
+  for (const [name, value] of Object.entries(spec.environment)) {
+    if (!VARIABLE.test(name) || REFUSED.has(name))
+      throw new TypeError(`Not a name for a variable of a cell: ${name}`)
+    if (value.includes('\0')) throw new TypeError(`A variable of a cell holds a NUL: ${name}`)
+  }
+  if (spec.argv.some((argument) => argument.includes('\0')))
+    throw new TypeError(`An argument holds a NUL: ${spec.name}`)
+}
+
+function privileges(identity: Identity | undefined): string[] {
+  if (identity === undefined) return ['--no-new-privs']
+  const { uid, gid, groups } = identity
+  const membership = groups.length === 0 ? '--clear-groups' : `--groups=${groups.join()}`
+  const none = ['--inh-caps=-all', '--bounding-set=-all', '--no-new-privs']
+  return [`--reuid=${uid}`, `--regid=${gid}`, membership, ...none]
+}
+
+const mapTo = (agent: Plan['agent']) => [`--map-user=${agent.uid}`, `--map-group=${agent.gid}`]
+
+function resourceLimits({ limits }: CellSpec, plan: Plan): string[] {
+  const { files, processes } = limits
+  return [
+    // A core dump would put keys and tenants' data on disk.
+    '--core=0',
+    ...(files === undefined ? [] : [`--nofile=${files}`]),
+    ...(processes === undefined || !plan.rlimitProcesses ? [] : [`--nproc=${processes}`]),
+  ]
+}
+
+function planEnvironment(environment: CellSpec['environment']): Record<string, string> {
+  const renamed = Object.entries(environment).map(([name, value]) => [`cell_${name}`, value])
+  return { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...Object.fromEntries(renamed) }
+}
+
+/** env(1) takes away what the shells before it have set. */
+function cleanedEnvironment(spec: CellSpec, tools: Tools): string[] {
+  const ours = [...SHELL_VARIABLES, ...('PATH' in spec.environment ? [] : ['PATH'])]
+  return [tools.env, ...ours.flatMap((name) => ['-u', name])]
+}

@@ -1,0 +1,196 @@
+// From a spec to what its lives need: numbers, folders, groups, the view of the file system.
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { ErgonError } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+
+import type { CellSpec, OutputLine } from './cell.ts'
+import { createCgroup } from './cgroup.ts'
+import { nameCompiledFor } from './compiled.ts'
+import { createTreeMeter } from './cpu.ts'
+import { type Identity, type Plan, startProcess } from './launch.ts'
+import { isLogLine } from './output.ts'
+import { makeOpenFolder, type Groups, type Place } from './place.ts'
+import { treeOfCgroup, treeOfLineage } from './stop.ts'
+import type { Observed, SupervisorDeps } from './supervise.ts'
+import { firstBlocked, planView, type Show } from './view.ts'
+
+/** sun_path holds 108 bytes, the last one a NUL. unix(7). */
+const SOCKET_PATH_BYTES_MAX = 107
+/** Others may pass; what they may read there is told by its own mode. */
+const OPEN = 0o001
+const run = promisify(execFile)
+
+/** Makes the folders and groups of a cell. Throws for a spec that this machine cannot start. */
+export async function prepareCell(
+  spec: CellSpec,
+  place: Place,
+): Promise<Omit<SupervisorDeps, 'changed'>> {
+  const folder = join(place.runFolder, spec.socketGroup, spec.name)
+  const socket = join(folder, spec.socket)
+  checkSocketPath(socket)
+  const identity = await identify(spec, place)
+  makeRunFolders(spec, folder, place, identity)
+  for (const path of spec.writes) await giveFolder(path, identity)
+  if (spec.compiled !== undefined)
+    nameCompiledFor(spec.compiled, identity?.process.uid ?? process.geteuid?.() ?? 0)
+  const groups = cellGroups(spec, place)
+  const { unified } = groups
+  const cgroup =
+    unified === undefined
+      ? undefined
+      : createCgroup({ ...groups, unified }, spec.limits, place.clock)
+  const plan: Plan = {
+    level: place.isolation.level,
+    tools: place.tools,
+    identity: identity?.process,
+    joins: cgroup?.joins ?? [],
+    view: viewOf(spec, folder, place),
+    rlimitProcesses: place.isolation.processLimit === 'rlimit',
+    agent: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 },
+  }
+  return {
+    socket,
+    launch: () => startProcess(spec, plan),
+    hasInit: place.isolation.level !== 'plain',
+    observe: (leader): Observed => {
+      if (cgroup === undefined) {
+        const uid = place.treesByUid ? identity?.process.uid : undefined
+        const lineage = () => {
+          const pid = leader()
+          return pid === undefined ? undefined : { leader: pid, uid, known: meter.known }
+        }
+        const meter = createTreeMeter(lineage, place.look)
+        const tree = treeOfLineage(lineage, place.clock)
+        return { tree, cpuNs: meter.cpuNs, endLife: meter.endLife }
+      }
+      const tree = treeOfCgroup(cgroup, place.clock)
+      return { tree, cpuNs: cgroup.cpuNs, endLife: () => undefined }
+    },
+    records: {
+      write: (pid) => place.records.write(spec.name, pid, identity?.process.uid),
+      remove: () => place.records.remove(spec.name),
+    },
+    cleanUp: async () => {
+      await cgroup?.remove()
+      rmSync(folder, { recursive: true, force: true })
+    },
+    relay: relayOf(spec, place.log),
+    clock: place.clock,
+    log: place.log,
+  }
+}
+
+type CellIdentity = { readonly process: Identity; readonly socketGid: number }
+
+async function identify(spec: CellSpec, { uids }: Place): Promise<CellIdentity | undefined> {
+  if (uids === undefined) return undefined
+  const uid = await uids.uidOf(spec.user ?? spec.name)
+  const groups: number[] = []
+  for (const group of spec.calls) groups.push(await uids.gidOf(group))
+  const socketGid = await uids.gidOf(spec.socketGroup)
+  return { process: { uid, gid: uid, groups }, socketGid }
+}
+
+function checkSocketPath(socket: string): void {
+  const bytes = Buffer.byteLength(socket)
+  if (bytes > SOCKET_PATH_BYTES_MAX)
+    throw new ErgonError(
+      { code: 'internal', status: 500 },
+      `The path of a socket has ${bytes} bytes, and 107 is the most: ${socket}`,
+    )
+}
+
+/** `<run folder>/<group>/<cell>`: callers of a group see all of it, also cells that start later. */
+function makeRunFolders(
+  spec: CellSpec,
+  folder: string,
+  place: Place,
+  identity: CellIdentity | undefined,
+): void {
+  for (const group of [spec.socketGroup, ...spec.calls])
+    makeOpenFolder(join(place.runFolder, group))
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { mode: 0o700 })
+  if (identity === undefined) return
+  chownSync(folder, identity.process.uid, identity.socketGid)
+  // Set-group-id: what the cell makes here belongs to the group of its callers, which it is not in.
+  chmodSync(folder, 0o2750)
+}
+
+async function giveFolder(path: string, identity: CellIdentity | undefined): Promise<void> {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (identity === undefined) return
+  const { uid, gid } = identity.process
+  if (statSync(path).uid === uid) return
+  // -h -P: never through a symbolic link, which may be a tenant's.
+  await run('chown', ['-RhP', '--', `${uid}:${gid}`, path])
+}
+
+function cellGroups(spec: CellSpec, { groups }: Place): Groups {
+  const entries = Object.entries(groups).map(([kind, folder]) => [kind, join(folder, spec.name)])
+  return Object.fromEntries(entries)
+}
+
+/** Where a program is, and where it is meant to be when its path is a link. */
+const foldersOf = (program: string) => [dirname(program), dirname(realpathSync(program))]
+
+function viewOf(spec: CellSpec, folder: string, place: Place): string[] {
+  const real = (path: string) => [...new Set([path, realpathSync(path)])]
+  const show = (kind: Show['kind'], paths: readonly string[]): Show[] =>
+    paths.flatMap(real).map((path) => ({ path, kind }))
+  const [program] = spec.argv
+  const callees = spec.calls.map((group) => join(place.runFolder, group))
+  const compiled = spec.compiled === undefined ? [] : [spec.compiled]
+  const shown = [
+    ...show('read', [place.appFolder, ...compiled, ...spec.reads, ...callees]),
+    ...show('write', [...spec.writes, folder]),
+    ...show('need', [program, ...Object.values(place.tools)].flatMap(foldersOf)),
+  ]
+  if (place.isolation.uids) checkReadable(spec, shown, place)
+  const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp']
+    .filter((path) => path !== '/' && existsSync(path))
+    .flatMap(real)
+  return planView({ show: shown, hide, blockedFor: place.isolation.uids ? 'others' : 'nobody' })
+}
+
+/**
+ * Throws when the cell's uid could not use a folder. A mount goes round a closed folder on the way, but
+ * not round one that is itself closed; without mounts (plain) the whole way must be open.
+ */
+function checkReadable(spec: CellSpec, shown: readonly Show[], place: Place): void {
+  for (const { path, kind } of shown) {
+    const isClosed = kind !== 'write' && (statSync(path).mode & OPEN) === 0
+    const closed = isClosed
+      ? path
+      : place.isolation.level === 'plain'
+        ? firstBlocked(path)
+        : undefined
+    if (closed !== undefined)
+      throw new ErgonError(
+        { code: 'internal', status: 500 },
+        `The cell ${spec.name} has a uid of its own, which may not pass; chmod o+x: ${closed}`,
+      )
+  }
+}
+
+function relayOf(spec: CellSpec, log: Logger): (line: OutputLine) => void {
+  // Only our own programs may write log lines as they like; a tenant could write any.
+  const trusted = spec.payer.kind !== 'account'
+  return ({ stream, text }) => {
+    if (trusted && isLogLine(text)) process.stderr.write(`${text}\n`)
+    else log.info('Output of a cell', { cell: spec.name, stream, text })
+  }
+}

@@ -1,0 +1,110 @@
+// How a tree of processes is stopped, frozen and found empty: by its cgroup, or by /proc where there is
+// none. One way to die: a signal to the program, a time of grace, then SIGKILL to the whole tree.
+import { type Clock, sleep } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+
+import type { Cgroup } from './cgroup.ts'
+import { INIT_NAME } from './launch.ts'
+import {
+  isAlive,
+  type Lineage,
+  type ProcessEntry,
+  readArguments,
+  readProcesses,
+  readTree,
+} from './process-table.ts'
+
+export type Tree = {
+  kill(): void
+  isEmpty(): boolean
+  freeze(frozen: boolean): Promise<void>
+}
+
+const EMPTY_TIMEOUT_MS = 10_000
+const FREEZE_TIMEOUT_MS = 2000
+const LOOK_MS = 3
+
+export function treeOfCgroup(group: Cgroup, clock: Clock): Tree {
+  return {
+    kill: () => group.kill(),
+    isEmpty: () => !group.isPopulated(),
+    freeze: async (frozen) => {
+      group.freeze(frozen)
+      // A task in an uninterruptible wait freezes when it leaves it.
+      await until(() => group.isFrozen() === frozen, FREEZE_TIMEOUT_MS, clock, 'freeze')
+    },
+  }
+}
+
+/** The tree of a lineage, as /proc shows it. */
+export function treeOfLineage(lineage: () => Lineage | undefined, clock: Clock): Tree {
+  const alive = (): ProcessEntry[] => {
+    const named = lineage()
+    return named === undefined ? [] : readTree(named).filter(isAlive)
+  }
+  return {
+    kill: () => alive().forEach(({ pid }) => signalProcess(pid, 'SIGKILL')),
+    isEmpty: () => alive().length === 0,
+    freeze: async (frozen) => {
+      const isWrong = ({ state }: ProcessEntry) => (state === 'T') !== frozen
+      // Again until a look finds none: a process may fork between the look and the signal.
+      await until(
+        () => {
+          const wrong = alive().filter(isWrong)
+          wrong.forEach(({ pid }) => signalProcess(pid, frozen ? 'SIGSTOP' : 'SIGCONT'))
+          return wrong.length === 0
+        },
+        FREEZE_TIMEOUT_MS,
+        clock,
+        'freeze',
+      )
+    },
+  }
+}
+
+/** SIGKILL until nothing is left. */
+export async function killTree(tree: Tree, clock: Clock): Promise<void> {
+  const look = () => {
+    if (tree.isEmpty()) return true
+    tree.kill()
+    return false
+  }
+  await until(look, EMPTY_TIMEOUT_MS, clock, 'end')
+}
+
+/**
+ * The program of a cell, or undefined before it has been started. Without namespaces it is the leader
+ * itself; with them the leader is unshare(1), its child our init, and the program the oldest child of
+ * that (younger ones are orphans that init has taken in). What runs before our init, a mount(8) say,
+ * is not the program: a signal to it would be lost.
+ */
+export function findProgram(leader: number, hasInit: boolean): number | undefined {
+  if (!hasInit) return leader
+  const processes = readProcesses()
+  const childrenOf = (parent: number) => processes.filter((entry) => entry.parent === parent)
+  return childrenOf(leader)
+    .filter(({ pid }) => readArguments(pid)[3] === INIT_NAME)
+    .flatMap(({ pid }) => childrenOf(pid))
+    .toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)[0]?.pid
+}
+
+/** Sends a signal to a process that may have ended meanwhile. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+async function until(done: () => boolean, timeoutMs: number, clock: Clock, what: string) {
+  const last = clock.monotonicMs() + timeoutMs
+  while (!done()) {
+    if (clock.monotonicMs() > last)
+      throw new ErgonError(
+        { code: 'internal', status: 500 },
+        `The processes of a cell do not ${what} within: ${timeoutMs} ms`,
+      )
+    await sleep(LOOK_MS)
+  }
+}

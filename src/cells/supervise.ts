@@ -1,0 +1,268 @@
+// The life of one cell after another: start, wait until it answers, wait for its end, clear away what is
+// left of it, wait as the restart rule says, start again; until stop().
+import { rmSync } from 'node:fs'
+import { constants } from 'node:os'
+
+import { type Clock, sleep } from '#base/clock.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+
+import type { Cell, CellSpec, CellState, Exit, OutputLine } from './cell.ts'
+import { giveLeave, type StartedProcess } from './launch.ts'
+import { readLines } from './output.ts'
+import { type Life, nextStart } from './restart.ts'
+import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
+
+export type SupervisorDeps = {
+  readonly socket: string
+  /** Starts the process; called once per life. */
+  readonly launch: () => StartedProcess
+  /** Whether an init of ours stands between the leader and the program. */
+  readonly hasInit: boolean
+  /** The tree of the present life, and the CPU of all lives, given a way to ask for the leader. */
+  readonly observe: (leader: () => number | undefined) => Observed
+  readonly records: { write(pid: number): void; remove(): void }
+  /** Frees what the cell held: its groups and its folder of sockets. */
+  readonly cleanUp: () => Promise<void>
+  readonly changed: (cell: Cell) => void
+  readonly relay: (line: OutputLine) => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+export type Observed = { readonly tree: Tree; cpuNs(): bigint; endLife(): void }
+
+const EXITS_MAX = 20
+const PROBE_TIMEOUT_MS = 2000
+const PROBE_DELAY_MIN_MS = 5
+const PROBE_DELAY_MAX_MS = 200
+
+/** Starts a cell and keeps it running. */
+export const superviseCell = (spec: CellSpec, deps: SupervisorDeps): Cell =>
+  new SupervisedCell(spec, deps)
+
+class SupervisedCell implements Cell {
+  readonly spec: CellSpec
+  readonly socket: string
+  readonly exits: Exit[] = []
+  readonly #deps: SupervisorDeps
+  readonly #observed: Observed
+  readonly #stopping = new AbortController()
+  readonly #waiting = new Set<() => void>()
+  readonly #running: Promise<void>
+  #state: CellState = 'starting'
+  #life: StartedProcess | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(spec: CellSpec, deps: SupervisorDeps) {
+    this.spec = spec
+    this.socket = deps.socket
+    this.#deps = deps
+    this.#observed = deps.observe(() => this.pid)
+    this.#running = this.#run().catch((error: unknown) => this.#fail(error))
+  }
+
+  get state() {
+    return this.#state
+  }
+
+  get pid() {
+    return this.#life?.pid
+  }
+
+  cpuNs() {
+    return this.#observed.cpuNs()
+  }
+
+  freeze(frozen: boolean) {
+    return this.#observed.tree.freeze(frozen)
+  }
+
+  ready(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const end = (settle: () => void) => {
+        this.#waiting.delete(look)
+        signal?.removeEventListener('abort', abort)
+        settle()
+      }
+      const abort = () => end(() => reject(signal?.reason))
+      const look = () => {
+        if (this.#state === 'ready') end(resolve)
+        else if (this.#stopping.signal.aborted)
+          end(() => reject(cannot('Stopped before it answered', this.spec.name)))
+      }
+      this.#waiting.add(look)
+      signal?.addEventListener('abort', abort)
+      look()
+    })
+  }
+
+  stop(graceMs = this.spec.stop.graceMs): Promise<void> {
+    this.#stopped ??= this.#stop(Math.min(graceMs, this.spec.stop.graceMs))
+    return this.#stopped
+  }
+
+  #become(state: CellState) {
+    this.#state = state
+    for (const look of this.#waiting) look()
+    this.#deps.changed(this)
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#deps
+    const { name, restart } = this.spec
+    const lives: Life[] = []
+    while (!this.#stopping.signal.aborted) {
+      const startedMs = clock.monotonicMs()
+      const exit = await this.#live()
+      lives.push({ startedMs, endedMs: clock.monotonicMs() })
+      this.exits.push(exit)
+      if (lives.length > restart.delaysMs.length) lives.shift()
+      if (this.exits.length > EXITS_MAX) this.exits.shift()
+      if (this.#stopping.signal.aborted) return
+      const delayMs = nextStart(lives, restart)
+      log.warn('A cell has ended and is started again', { cell: name, ...exit, delayMs })
+      this.#become('waiting')
+      await sleep(delayMs, this.#stopping.signal).catch(() => undefined)
+      if (!this.#stopping.signal.aborted) this.#become('starting')
+    }
+  }
+
+  /** Not an exit of the cell but a fault here: processes that cannot be ended, say. */
+  #fail(error: unknown): void {
+    this.#deps.log.error('A cell is given up', { cell: this.spec.name, error })
+    this.#stopping.abort()
+    this.#become('stopped')
+  }
+
+  /** One life, until nothing is left of it. */
+  async #live(): Promise<Exit> {
+    const { clock, records, relay } = this.#deps
+    rmSync(this.socket, { force: true })
+    const life = this.#deps.launch()
+    this.#life = life
+    const exit = untilExit(life, this.#deps.hasInit, clock)
+    if (life.pid !== undefined) this.#record(life.pid)
+    for (const name of ['stdout', 'stderr'] as const)
+      readLines({ name, stream: life[name] }, this.spec.output ?? relay, clock)
+    // The pipe breaks when the cell ends before it has read; its exit says why.
+    life.config.on('error', () => life.config.destroy())
+    life.config.once('data', () => life.config.write(giveLeave(this.spec.config)))
+    // What the program itself may write there is of no use, and must not fill up.
+    life.config.resume()
+    const ended = new AbortController()
+    const readiness = this.#watchReadiness(ended.signal)
+    const how = await exit
+    ended.abort()
+    await readiness
+    await killTree(this.#observed.tree, clock)
+    this.#observed.endLife()
+    this.#life = undefined
+    life.config.destroy()
+    records.remove()
+    return how
+  }
+
+  /** Without a record a later start could not find it: then it must not live. */
+  #record(pid: number): void {
+    try {
+      this.#deps.records.write(pid)
+    } catch (error) {
+      this.#deps.log.error('A cell is ended, as its start could not be recorded', {
+        cell: this.spec.name,
+        cause: messageOf(error),
+      })
+      this.#kill()
+    }
+  }
+
+  async #watchReadiness(ended: AbortSignal): Promise<void> {
+    const { name, ready } = this.spec
+    const signal = AbortSignal.any([ended, AbortSignal.timeout(ready.timeoutMs)])
+    const answered = await untilAnswering(this.spec, this.socket, signal)
+    if (ended.aborted || this.#stopping.signal.aborted) return
+    if (answered === true) return this.#become('ready')
+    this.#deps.log.warn('A cell does not answer in time and is ended', {
+      cell: name,
+      timeoutMs: ready.timeoutMs,
+      cause: messageOf(answered),
+    })
+    this.#kill()
+  }
+
+  #kill(): void {
+    // The leader by its pid too: it may not have joined its group yet.
+    this.#life?.child.kill('SIGKILL')
+    this.#observed.tree.kill()
+  }
+
+  async #stop(graceMs: number): Promise<void> {
+    const { hasInit } = this.#deps
+    const { tree } = this.#observed
+    this.#stopping.abort()
+    this.#become('stopping')
+    if (this.pid !== undefined) {
+      await tree.freeze(false)
+      const program = findProgram(this.pid, hasInit)
+      if (program !== undefined) {
+        signalProcess(program, this.spec.stop.signal)
+        const inTime = new AbortController()
+        const grace = sleep(graceMs, inTime.signal).catch(() => undefined)
+        await Promise.race([this.#running, grace])
+        inTime.abort()
+      }
+      this.#kill()
+    }
+    await this.#running
+    await this.#deps.cleanUp()
+    this.#become('stopped')
+  }
+}
+
+/** True once the probe succeeds; otherwise the last reason why it did not. */
+async function untilAnswering(
+  spec: CellSpec,
+  socket: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  let reason: unknown = 'not probed'
+  for (let delayMs = PROBE_DELAY_MIN_MS; !signal.aborted;) {
+    const attempt = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+    try {
+      await Promise.race([spec.ready.probe(socket, attempt), untilAborted(attempt)])
+      return true
+    } catch (error) {
+      reason = error
+    }
+    await sleep(delayMs, signal).catch(() => undefined)
+    delayMs = Math.min(delayMs * 1.5, PROBE_DELAY_MAX_MS)
+  }
+  return reason
+}
+
+/** Rejects when the signal is aborted: a probe may not listen to it. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+function untilExit(life: StartedProcess, hasInit: boolean, clock: Clock): Promise<Exit> {
+  return new Promise((resolve) => {
+    life.child.once('exit', (code, signal) => {
+      resolve({ ...decode(code, signal, hasInit), at: clock.wallMs() })
+    })
+    // Not started at all: no memory, no processes left.
+    life.child.once('error', () => resolve({ code: 127, signal: null, at: clock.wallMs() }))
+  })
+}
+
+/** Our init is a shell, which can only say 128 + n where its program was killed by signal n. */
+function decode(code: number | null, signal: NodeJS.Signals | null, hasInit: boolean) {
+  if (!hasInit || code === null || code <= 128) return { code, signal }
+  const named = Object.entries(constants.signals).find(([, number]) => number === code - 128)
+  return named === undefined ? { code, signal } : { code: null, signal: named[0] as NodeJS.Signals }
+}
+
+const cannot = (what: string, name: string) =>
+  new ErgonError({ code: 'internal', status: 500 }, `${what}: ${name}`)
