@@ -1,0 +1,97 @@
+// What the API serves of the log: GET /v1/receipts/{id} for the account that owns it (receipts of
+// nobody are public), and for everybody the keys, checkpoints and tiles that receipts are checked by.
+import type { Posted } from '#accounts/posted.ts'
+import { fault } from '#contract/errors.ts'
+import { isId } from '#base/ids.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Receipts } from '#receipts/prove.ts'
+import { formatReceipt, receiptJson } from '#tlog/proof.ts'
+import { receiptKeysJson } from '#tlog/keys.ts'
+import { parseTilePath } from '#tlog/tiles.ts'
+
+const NOBODY = 'nobody'
+const RETRY_S = 1
+const TEXT = 'text/plain; charset=utf-8'
+
+/** 200 with the proof once it is sealed, 202 until then, 404 for receipts of others. */
+export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler {
+  return async ({ who, parameters, headers, signal }) => {
+    const id = receiptIdOf(parameters['receipt'] ?? '')
+    const answer = await found(id, { receipts, posted }, signal)
+    if (
+      answer.state === 'unknown' ||
+      (answer.account !== NOBODY && answer.account !== who?.account)
+    )
+      throw fault('receipt_not_found', `Could not find the receipt: "${id}"`)
+    if (answer.state === 'unsealed')
+      return {
+        kind: 'known',
+        status: 202,
+        headers: { 'Retry-After': String(RETRY_S) },
+        body: () => ({ id, state: 'unsealed' }),
+      }
+    const { receipt } = answer
+    const json = headers['accept']?.includes('application/json') === true
+    return {
+      kind: 'known',
+      status: 200,
+      contentType: json ? 'application/json' : TEXT,
+      body: () => (json ? receiptJson(id, receipt) : formatReceipt(receipt)),
+    }
+  }
+}
+
+type ReceiptGetDeps = { receipts: Receipts; posted: Posted }
+
+/** Its id left with the reply, a tick before the charge is posted: unknown is only said after that. */
+async function found(id: string, { receipts, posted }: ReceiptGetDeps, signal: AbortSignal) {
+  const answer = await receipts.find(id)
+  if (answer.state !== 'unknown') return answer
+  await posted(signal)
+  return await receipts.find(id)
+}
+
+/** A receipt and its request share one body: either id finds it. */
+function receiptIdOf(text: string): string {
+  const id = text.replace(/^req_/, 'rcpt_')
+  if (!isId('rcpt', id))
+    throw fault('receipt_not_found', `Could not find the receipt: "${text.slice(0, 100)}"`)
+  return id
+}
+
+/** Who signs, said honestly: five processes on one host guard against a crash, not against its owner. */
+export type SignersLabel = {
+  readonly count: number
+  readonly threshold: number
+  readonly hosts: number
+}
+
+export const createReceiptKeys =
+  (receipts: Receipts, signers: SignersLabel): Handler =>
+  async () => {
+    const page = { ...receiptKeysJson(await receipts.keys()), signers }
+    return { kind: 'known', status: 200, body: () => page }
+  }
+
+export const createReceiptCheckpoint =
+  (receipts: Receipts): Handler =>
+  async ({ parameters }) => {
+    const note = await receipts.checkpoint(originOf(parameters))
+    if (note === undefined)
+      throw fault('not_found', 'Could not find the checkpoint: nothing is sealed in that log')
+    return { kind: 'known', status: 200, contentType: TEXT, body: () => note }
+  }
+
+/** `tile/<level>/<index>[.p/<width>]`, as C2SP tlog-tiles lays them out. */
+export const createReceiptTile =
+  (receipts: Receipts): Handler =>
+  async ({ parameters }) => {
+    const id = parseTilePath(`tile/${parameters['*'] ?? ''}`)
+    const tile = id && (await receipts.tile(originOf(parameters), id))
+    if (tile === undefined)
+      throw fault('not_found', 'Could not find the tile: no checkpoint covers it')
+    return { kind: 'known', status: 200, contentType: 'application/octet-stream', body: () => tile }
+  }
+
+const originOf = (parameters: Readonly<Record<string, string>>): string =>
+  `${parameters['log']}/${parameters['shard']}`

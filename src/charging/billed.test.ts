@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { nj, sum } from '#base/units.ts'
+import { chargeEnergy } from '#contract/charge.ts'
+import { FREE_PAYER, S, startTestGateway, type TestGateway } from './gateway.fixture.ts'
+
+const CEILING = nj(100n * S)
+const TARIFF = 2n * S
+
+const admitted = async ({ charging }: TestGateway, ceiling = CEILING) => {
+  const work = charging.open()
+  await work.admit(FREE_PAYER, 'chat.create', ceiling)
+  return work
+}
+
+test('billed() values running work at the tariff of its first admit', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF)
+  const work = await admitted(gateway)
+  await gateway.setTariff(5n * TARIFF)
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 3n * S })
+  assert.deepEqual(gateway.charging.billed(), { chargedNs: 3n * S, accruedNj: 6n * S })
+  assert.equal(work.settle(200).energy_nj, String(6n * S))
+  assert.deepEqual(gateway.charging.billed(), { chargedNs: 3n * S, accruedNj: 6n * S })
+})
+
+test('billed() leaves upstreams out: they answer for themselves', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF)
+  const work = await admitted(gateway)
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: S })
+  const upstream = { kind: 'upstream', meter: 'upstream:b', method: 'model', bandPct: 40 } as const
+  work.claim({ ...upstream, energyNj: nj(7n * S) })
+  assert.equal(gateway.charging.billed().accruedNj, 2n * S)
+  assert.equal(work.settle(200).energy_nj, String(9n * S))
+  assert.equal(gateway.charging.billed().accruedNj, 2n * S)
+})
+
+test('billed() accrues at most what is held, running and settled', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF)
+  const work = await admitted(gateway, nj(3n * S))
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 10n * S })
+  assert.deepEqual(gateway.charging.billed(), { chargedNs: 10n * S, accruedNj: 3n * S })
+  assert.equal(work.settle(200).energy_nj, String(3n * S))
+  assert.deepEqual(gateway.charging.billed(), { chargedNs: 10n * S, accruedNj: 3n * S })
+})
+
+test('billed() counts a refusal once, as its shared charge does', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF)
+  const refused = Array.from({ length: 5 }, () => gateway.charging.open())
+  gateway.process.cpuNs += 1_000_000
+  assert.equal(gateway.charging.billed().accruedNj, 0n)
+  const receipts = new Map(refused.map((work) => work.settle(401)).map((one) => [one.id, one]))
+  // A second may have turned between them: then there are two charges.
+  const billed = sum(receipts.values().map(chargeEnergy))
+  assert.ok(billed > 0n)
+  assert.equal(gateway.charging.billed().accruedNj, billed)
+})
+
+type Step =
+  | { kind: 'open' | 'mark' | 'refuse' | 'settle'; which: number }
+  | { kind: 'claim'; which: number; cpuMs: number }
+  | { kind: 'tariff'; joules: number }
+const which = fc.nat(9)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'settle'), which }),
+  fc.record({ kind: fc.constant('claim'), which, cpuMs: fc.nat(5000) }),
+  fc.record({ kind: fc.constant('tariff'), joules: fc.nat(9) }),
+)
+
+test('billed() never falls, and at rest it is what the ledger was told', async () => {
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+    await using gateway = await startTestGateway()
+    const { charging } = gateway
+    await gateway.setTariff(TARIFF)
+    const running: { work: Awaited<ReturnType<typeof admitted>>; cpuNs: bigint }[] = []
+    let before = charging.billed()
+    const neverFalls = () => {
+      const now = charging.billed()
+      assert.ok(now.chargedNs >= before.chargedNs && now.accruedNj >= before.accruedNj)
+      before = now
+    }
+    for (const one of steps) {
+      gateway.process.cpuNs += 12_345_000
+      if (one.kind === 'tariff') await gateway.setTariff(BigInt(one.joules) * S)
+      else if (one.kind === 'open') running.push({ work: await admitted(gateway), cpuNs: 0n })
+      else if (one.kind === 'refuse') {
+        const nobody = charging.open()
+        gateway.process.cpuNs += 500_000_000
+        nobody.mark()
+        neverFalls()
+        nobody.settle(401)
+      } else apply(one)
+      neverFalls()
+    }
+    for (const { work } of running) work.settle(200)
+    assert.equal(charging.running, 0)
+    await gateway.session.tickNow(AbortSignal.timeout(5000))
+    const told = sum(gateway.charges.map(chargeEnergy))
+    assert.equal(charging.billed().accruedNj, told)
+
+    function apply(one: Exclude<Step, { kind: 'tariff' }>): void {
+      const chosen = running[one.which % Math.max(1, running.length)]
+      if (chosen === undefined) return
+      if (one.kind === 'mark') chosen.work.mark()
+      else if (one.kind === 'settle') chosen.work.settle(200)
+      else if (one.kind === 'claim' && chosen.work.settled === undefined) {
+        chosen.cpuNs += BigInt(one.cpuMs) * 1_000_000n
+        chosen.work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: chosen.cpuNs })
+      }
+    }
+  })
+  await fc.assert(property, { numRuns: 60, seed: 7 })
+})

@@ -1,0 +1,93 @@
+// The few file operations that the journal does, as a seam: tests count them, cut the power between
+// them and make them fail; the simulator keeps the files in memory.
+import {
+  closeSync,
+  fdatasync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { ErgonError } from '#base/errors.ts'
+
+export interface Disk {
+  list(): string[]
+  read(name: string): Buffer
+  /** Makes a file of `size` zero bytes that begins with `head`, durable with its name. */
+  create(name: string, head: Uint8Array, size: number): DiskFile
+  remove(name: string): void
+}
+
+export interface DiskFile {
+  readonly name: string
+  /** Writes all the bytes at a position: when it returns, kill -9 cannot lose them. */
+  write(bytes: Uint8Array, position: number): void
+  /** Makes what was written durable against a power cut. */
+  sync(): Promise<void>
+  close(): void
+}
+
+/** A folder of the local file system. */
+export function createDisk(folder: string): Disk {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return {
+    list: () => readdirSync(folder).toSorted(),
+    read: (name) => readFileSync(join(folder, name)),
+    create: (name, head, size) => create(folder, name, head, size),
+    remove(name) {
+      unlinkSync(join(folder, name))
+      syncFolder(folder)
+    },
+  }
+}
+
+function create(folder: string, name: string, head: Uint8Array, size: number): DiskFile {
+  const fd = openSync(join(folder, name), 'wx', 0o600)
+  try {
+    fill(fd, head, size)
+  } catch (cause) {
+    closeSync(fd)
+    // What has no header is none, and would be in the way of the next attempt.
+    unlinkSync(join(folder, name))
+    const full = (cause as NodeJS.ErrnoException).code === 'ENOSPC' ? ': the disk is full' : ''
+    throw new ErgonError(
+      { code: 'journal_not_made', status: 500 },
+      `Could not make a journal of ${size} bytes in ${folder}${full}`,
+      { cause },
+    )
+  }
+  syncFolder(folder)
+  return {
+    name,
+    write: (bytes, position) => writeAll(fd, bytes, position),
+    sync: () =>
+      new Promise((resolve, reject) =>
+        fdatasync(fd, (error) => (error ? reject(error) : resolve())),
+      ),
+    close: () => closeSync(fd),
+  }
+}
+
+function fill(fd: number, head: Uint8Array, size: number): void {
+  // Real zeros, not a hole: later writes need no new blocks, so the disk cannot be full in the middle
+  // of a segment and fdatasync has no metadata to write.
+  writeAll(fd, Buffer.alloc(size), 0)
+  writeAll(fd, head, 0)
+  fsyncSync(fd)
+}
+
+function writeAll(fd: number, bytes: Uint8Array, position: number): void {
+  let done = 0
+  while (done < bytes.length)
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done)
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r')
+  fsyncSync(fd)
+  closeSync(fd)
+}

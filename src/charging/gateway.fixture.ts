@@ -1,0 +1,163 @@
+// The charging of one gateway for tests: real session, journal, leases and marks, on a ledger and a disk
+// in memory. The ledger grants whatever is wanted, up to a million joules.
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { nj } from '#base/units.ts'
+import { parseCharge, type Charge } from '#contract/charge.ts'
+import type { Ledger, TickInput } from '#ledger/tick.ts'
+import { createMarks } from '#metering/marks.ts'
+import { createCharging, type Charging } from './charging.ts'
+import type { Disk } from './disk.ts'
+import { Journal } from './journal.ts'
+import { Leases } from './leases.ts'
+import { Session } from './session.ts'
+import type { Payer } from './spend.ts'
+import type { TariffBody } from './tariff.ts'
+
+export const S = 1_000_000_000n
+export const FREE_PAYER: Payer = { account: 'acct_a', env: 'test', funded: false }
+const ASKED_LEAST_NJ = nj(500n * S)
+const GRANT_MAX = 1_000_000n * S
+const SEGMENT_BYTES = 1024 * 1024
+
+export type TestGateway = AsyncDisposable & {
+  readonly charging: Charging
+  readonly session: Session
+  /** Everything that the ledger has. */
+  readonly charges: Charge[]
+  /** CPU time of the process, as marks read it. */
+  readonly process: { cpuNs: number }
+  /** What a power cut would leave of the journal. */
+  durable(): Buffer
+  /** What the ledger hands down from the next tick on. */
+  setTariff(njPerCpuS: bigint): Promise<void>
+}
+
+export type TestGatewayOptions = {
+  /** With `journal=sync`: replies wait for this and for the disk. */
+  readonly synced?: () => Promise<void>
+  /** Told of an error of the disk; without it the test ends. */
+  readonly failed?: (error: unknown) => void
+}
+
+export async function startTestGateway({
+  synced,
+  failed,
+}: TestGatewayOptions = {}): Promise<TestGateway> {
+  const charges: Charge[] = []
+  let tariff = tariffBody(0n)
+  const ledger = grantingLedger(charges, () => tariff)
+  const fail = (error: unknown) => {
+    throw error
+  }
+  const { disk, durable } = createMemoryDisk(synced)
+  const journal = new Journal({
+    clock: systemClock,
+    disk,
+    session: 'gw-1.1',
+    failed: failed ?? fail,
+    segmentBytes: SEGMENT_BYTES,
+  })
+  const leases = new Leases(() => ASKED_LEAST_NJ)
+  const session = new Session({
+    ledger,
+    journal,
+    leases,
+    clock: systemClock,
+    log: createLogger('test', { level: 'error' }),
+    meter: 'node',
+    opened: { session: 'gw-1.1', epoch: 0n },
+    forget: () => undefined,
+    lost: fail,
+    ticked: () => undefined,
+  })
+  const process = { cpuNs: 0 }
+  const marks = createMarks({ cpuNs: () => process.cpuNs })
+  return {
+    charging: createCharging({
+      session,
+      leases,
+      marks,
+      clock: systemClock,
+      synced: synced && (() => journal.synced()),
+    }),
+    session,
+    charges,
+    process,
+    durable: () => Buffer.concat([...durable.values()]),
+    async setTariff(njPerCpuS) {
+      tariff = tariffBody(njPerCpuS)
+      await session.tickNow(AbortSignal.timeout(5000))
+    },
+    async [Symbol.asyncDispose]() {
+      await session.close(AbortSignal.timeout(5000))
+      await journal[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A ledger that grants what is wanted, up to GRANT_MAX, and keeps the charges. */
+const grantingLedger = (charges: Charge[], tariff: () => TariffBody): Ledger => ({
+  openSession: async (process) => ({ session: `${process}.1`, epoch: 0n }),
+  openSessionOf: async () => undefined,
+  findSession: async () => undefined,
+  alarm: async () => undefined,
+  closeSession: async () => undefined,
+  tick: async (input) => {
+    charges.push(...chargesOf(input))
+    return {
+      grants: input.wants.map(({ wallet, amount }) => ({
+        want: wallet,
+        wallet,
+        amount: amount < GRANT_MAX ? amount : GRANT_MAX,
+        dry: amount > GRANT_MAX,
+      })),
+      lastSeq: input.records.at(-1)?.seq ?? 0n,
+      epoch: 0n,
+      changes: [],
+      price: { id: 'price-1', pusdPerJ: 69_444n },
+      tariff: tariff(),
+      halted: false,
+    }
+  },
+})
+
+const chargesOf = (input: TickInput): Charge[] =>
+  input.records
+    .filter((record) => record.kind === 'charge')
+    .map((record) => parseCharge(record.bytes))
+
+const tariffBody = (njPerCpuS: bigint): TariffBody => ({
+  meter: 'node',
+  method: 'model',
+  band_pct: '40',
+  nj_per_cpu_s: njPerCpuS.toString(),
+  pue_milli: '1000',
+  routed_to: 'ergon/local/cpu-x64',
+  factor: { zone: 'WORLD', mg_per_kwh: '473000', source: 'test', year: '2024', basis: 'assumed' },
+})
+
+function createMemoryDisk(synced: () => Promise<void> = async () => undefined) {
+  const files = new Map<string, Buffer>()
+  const durable = new Map<string, Buffer>()
+  const disk: Disk = {
+    list: () => [...files.keys()].toSorted(),
+    read: (name) => files.get(name) ?? Buffer.alloc(0),
+    create(name, head, size) {
+      const bytes = Buffer.alloc(size)
+      bytes.set(head)
+      files.set(name, bytes)
+      return {
+        name,
+        write: (written, position) => bytes.set(written, position),
+        async sync() {
+          await synced()
+          durable.set(name, Buffer.from(bytes))
+        },
+        close: () => undefined,
+      }
+    },
+    remove: (name) => void files.delete(name),
+  }
+  return { disk, durable }
+}

@@ -1,0 +1,179 @@
+// Leases: what this session may spend of a wallet without asking. A hold is what one running request
+// took of a lease. Invariant: used + held ≤ amount, so nothing is ever spent that was not reserved.
+import { invariant } from '#base/errors.ts'
+
+/** One lease as the session sees it. All figures are in the wallet's unit (nJ or pUSD). */
+export type Lease = {
+  /** What is asked for: 'money:<account>', 'free:<account>' or a budget. */
+  readonly want: string
+  /** What was granted; a free-tier want is granted on the wallet of a day. */
+  readonly wallet: string
+  /** Granted by the ledger, less what the ledger has posted. */
+  amount: bigint
+  /** Settled and not yet posted. */
+  used: bigint
+  /** Of `used`, what the tick under way is posting. */
+  posting: bigint
+  held: bigint
+  /** The wallet could not give what was asked. */
+  dry: boolean
+  /** Spent since the last tick, smoothed: decides how much is asked for. */
+  rate: bigint
+  idleTicks: number
+}
+
+export type Want = { readonly wallet: string; readonly amount: bigint }
+export type Grant = {
+  readonly want: string
+  readonly wallet: string
+  readonly amount: bigint
+  readonly dry: boolean
+}
+
+/** What a lease can still give. */
+export const free = (lease: Lease): bigint => lease.amount - lease.used - lease.held
+
+// Ticks without use after which a lease goes back: 50 ticks are five seconds of a busy session.
+const IDLE_TICKS_MAX = 50
+
+/** The leases of one session. */
+export class Leases {
+  // By wallet; the newest lease of a want is the one that new holds come from.
+  readonly #leases = new Map<string, Lease>()
+  readonly #newest = new Map<string, Lease>()
+  /** Asked for since the last tick, and by the tick under way. */
+  #asked = new Map<string, bigint>()
+  #asking = new Map<string, bigint>()
+  readonly #floor: (want: string) => bigint
+
+  /** `floor` is the least worth asking for, by want: about 200 J in the wallet's unit. */
+  constructor(floor: (want: string) => bigint) {
+    this.#floor = floor
+  }
+
+  /** The lease that new holds come from, when there is one. */
+  get(want: string): Lease | undefined {
+    return this.#newest.get(want)
+  }
+
+  /** Asks for at least `amount` more at the next tick: of a want, or of a lease that holds rest on. */
+  ask(of: string | Lease, amount: bigint): void {
+    const name = typeof of === 'string' ? of : this.#nameOf(of)
+    this.#asked.set(name, (this.#asked.get(name) ?? 0n) + amount)
+  }
+
+  hold(lease: Lease, amount: bigint): void {
+    invariant(amount >= 0n && amount <= free(lease), `a hold exceeds the lease on ${lease.wallet}`)
+    lease.held += amount
+  }
+
+  /** Gives back a hold of which `spent` was used. */
+  settle(lease: Lease, held: bigint, spent: bigint): void {
+    invariant(
+      spent <= held && held <= lease.held,
+      `a settlement exceeds its hold on ${lease.wallet}`,
+    )
+    lease.held -= held
+    lease.used += spent
+  }
+
+  /** What the next tick asks for, given what it posts of each wallet. */
+  wants(posting: ReadonlyMap<string, bigint>): Want[] {
+    const wants: Want[] = []
+    this.#asking = this.#asked
+    this.#asked = new Map()
+    for (const lease of this.#leases.values()) {
+      lease.posting = posting.get(lease.wallet) ?? 0n
+      const amount = this.#target(lease)
+      if (isWell(lease, amount)) continue
+      // What is given back is given up now: a hold taken while the tick is under way must not rest
+      // on it. So used + held ≤ the grant, whenever the answer comes.
+      lease.amount = smaller(lease.amount, lease.posting + amount)
+      wants.push({ wallet: this.#nameOf(lease), amount })
+    }
+    for (const [name, amount] of this.#asking)
+      if (!this.#newest.has(name) && !this.#leases.has(name))
+        wants.push({ wallet: name, amount: amount + this.#floor(name) })
+    return wants
+  }
+
+  /** Takes the answer of that tick. */
+  granted(grants: readonly Grant[]): void {
+    for (const lease of this.#leases.values()) {
+      lease.used -= lease.posting
+      lease.amount -= lease.posting
+      lease.posting = 0n
+    }
+    this.#asking.clear()
+    for (const grant of grants) this.#take(grant)
+    for (const lease of this.#leases.values()) {
+      if (lease.amount === 0n && lease.used + lease.held === 0n && !lease.dry) this.#forget(lease)
+    }
+  }
+
+  /** The tick failed: what it would have posted is still ours to post. */
+  failed(): void {
+    for (const lease of this.#leases.values()) lease.posting = 0n
+    for (const [name, amount] of this.#asking) this.ask(name, amount)
+    this.#asking.clear()
+  }
+
+  get size(): number {
+    return this.#leases.size
+  }
+
+  #target(lease: Lease): bigint {
+    const asked = this.#asking.get(this.#nameOf(lease)) ?? 0n
+    const busy = lease.used + lease.held + asked > 0n
+    lease.idleTicks = busy ? 0 : lease.idleTicks + 1
+    lease.rate = (lease.rate * 3n + lease.posting) / 4n
+    const committed = lease.held + lease.used - lease.posting
+    if (!this.#isNewest(lease)) return committed + asked
+    if (lease.idleTicks > IDLE_TICKS_MAX) return committed
+    return committed + larger(this.#floor(lease.want), lease.rate * 8n) + asked
+  }
+
+  /** The newest lease asks by want, so that a free-tier grant can move on to the next day. */
+  #nameOf(lease: Lease): string {
+    return this.#isNewest(lease) ? lease.want : lease.wallet
+  }
+
+  #isNewest(lease: Lease): boolean {
+    return this.#newest.get(lease.want) === lease
+  }
+
+  #take(grant: Grant): void {
+    const lease = this.#leases.get(grant.wallet) ?? newLease(grant)
+    invariant(
+      lease.used + lease.held <= grant.amount,
+      `the grant on ${grant.wallet} is less than what is held`,
+    )
+    lease.amount = grant.amount
+    lease.dry = grant.dry
+    this.#leases.set(grant.wallet, lease)
+    if (grant.want === lease.want) this.#newest.set(lease.want, lease)
+  }
+
+  #forget(lease: Lease): void {
+    if (this.#isNewest(lease)) this.#newest.delete(lease.want)
+    this.#leases.delete(lease.wallet)
+  }
+}
+
+const newLease = (grant: Grant): Lease => ({
+  ...grant,
+  used: 0n,
+  posting: 0n,
+  held: 0n,
+  rate: 0n,
+  idleTicks: 0,
+})
+/** Money that rests where it should needs no word: with many quiet accounts ticks would be long. */
+const isWell = (lease: Lease, target: bigint): boolean =>
+  lease.want.startsWith('money:') &&
+  lease.posting === 0n &&
+  !lease.dry &&
+  target <= lease.amount &&
+  target * 2n >= lease.amount
+const larger = (a: bigint, b: bigint) => (a > b ? a : b)
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b)

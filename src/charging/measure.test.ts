@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { InvariantError } from '#base/errors.ts'
+import { nj } from '#base/units.ts'
+import { energyOf } from './compose-charge.ts'
+import { Measure } from './measure.ts'
+import type { Tariff } from './tariff.ts'
+
+const TARIFF: Tariff = {
+  meter: 'm1',
+  method: 'model',
+  bandPct: '30',
+  njPerCpuS: 3_500_000_000n,
+  pueMilli: '1000',
+  routedTo: 'ergon/local/cpu-x64',
+  factor: { zone: 'WORLD', mg_per_kwh: '473000', source: 's', year: '2025', basis: 'assumed' },
+}
+const amount = fc.bigInt(0n, 10n ** 15n)
+
+test('parts are min(measured, limit), the node first, then upstreams by name', () => {
+  fc.assert(
+    fc.property(amount, fc.array(amount, { maxLength: 4 }), amount, (cpuNs, upstreams, limit) => {
+      const measure = new Measure()
+      measure.claim({ kind: 'cpu', cell: 'c', cpuNs })
+      for (const [index, energy] of upstreams.toReversed().entries())
+        measure.claim({
+          kind: 'upstream',
+          meter: `upstream:${9 - index}`,
+          method: 'declared',
+          bandPct: 50,
+          energyNj: nj(energy),
+        })
+      const parts = measure.parts(TARIFF, 0n, nj(limit))
+      const measured = measure.energy(TARIFF)
+      assert.equal(energyOf(parts), measured < limit ? measured : limit)
+      const meters = parts.map((part) => part.meter)
+      assert.deepEqual(meters, ['m1', ...meters.slice(1).toSorted()])
+      // Nothing later has a share while something earlier lacks one.
+      const short = parts.findIndex(
+        (part) => BigInt(part.energy_nj) < measuredOf(measure, part.meter),
+      )
+      if (short !== -1) for (const part of parts.slice(short + 1)) assert.equal(part.energy_nj, '0')
+    }),
+  )
+})
+
+const measuredOf = (measure: Measure, meter: string) =>
+  BigInt(
+    measure.parts(TARIFF, 0n, nj(1n << 100n)).find((part) => part.meter === meter)?.energy_nj ?? 0,
+  )
+
+test('claims are cumulative per cell and may not fall', () => {
+  const measure = new Measure()
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 5n })
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 9n })
+  measure.claim({ kind: 'cpu', cell: 'b', cpuNs: 1n })
+  measure.cpuNs = 90
+  assert.equal(measure.totalCpuNs(), 100n)
+  assert.throws(() => measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 8n }), InvariantError)
+})

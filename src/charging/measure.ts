@@ -1,0 +1,76 @@
+// What one piece of work used so far, in CPU time of this node and in joules of upstreams.
+import { invariant } from '#base/errors.ts'
+import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
+import type { ChargePart, EnergyMethod } from '#contract/charge.ts'
+import type { Used } from './spend.ts'
+import type { Tariff } from './tariff.ts'
+
+type Upstream = { method: EnergyMethod; bandPct: number; energyNj: Nj }
+
+export class Measure {
+  /** CPU that marks gave to this work; a double, because it is written on the hot path. */
+  cpuNs = 0
+  readonly #cells = new Map<string, bigint>()
+  readonly #upstreams = new Map<string, Upstream>()
+  // Their sums, kept: a stream asks for its energy at every token.
+  #cellsNs = 0n
+  #upstreamsNj = nj(0n)
+
+  /** Cumulative figures: the last one of each cell and meter counts. They never fall. */
+  claim(used: Used): void {
+    if (used.kind === 'cpu') {
+      const before = this.#cells.get(used.cell) ?? 0n
+      invariant(used.cpuNs >= before, `a claim of cell ${used.cell} fell`)
+      this.#cells.set(used.cell, used.cpuNs)
+      this.#cellsNs += used.cpuNs - before
+      return
+    }
+    const before = this.#upstreams.get(used.meter)?.energyNj ?? nj(0n)
+    invariant(used.energyNj >= before, `a claim of meter ${used.meter} fell`)
+    this.#upstreams.set(used.meter, used)
+    this.#upstreamsNj = add(this.#upstreamsNj, subtract(used.energyNj, before))
+  }
+
+  totalCpuNs(): bigint {
+    return BigInt(Math.round(this.cpuNs)) + this.#cellsNs
+  }
+
+  /** Energy of the CPU time on this node. */
+  nodeEnergy(tariff: Tariff): Nj {
+    return energyOfCpu(this.totalCpuNs(), tariff.njPerCpuS)
+  }
+
+  energy(tariff: Tariff): Nj {
+    return add(this.nodeEnergy(tariff), this.#upstreamsNj)
+  }
+
+  /**
+   * The parts of a charge, together at most `limit`: the node's part first, then the upstreams in the
+   * order of their names. What does not fit is the operator's.
+   */
+  parts(tariff: Tariff, extraCpuNs: bigint, limit: Nj): ChargePart[] {
+    let left = limit
+    const take = (energy: Nj): string => {
+      const taken = smaller(energy, left)
+      left = subtract(left, taken)
+      return taken.toString()
+    }
+    const own = energyOfCpu(this.totalCpuNs() + extraCpuNs, tariff.njPerCpuS)
+    const parts: ChargePart[] = [
+      {
+        band_pct: tariff.bandPct,
+        energy_nj: take(own),
+        meter: tariff.meter,
+        method: tariff.method,
+      },
+    ]
+    for (const [meter, one] of [...this.#upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      parts.push({
+        band_pct: String(one.bandPct),
+        energy_nj: take(one.energyNj),
+        meter,
+        method: one.method,
+      })
+    return parts
+  }
+}

@@ -1,0 +1,168 @@
+// What a stream tells its client before its end: a receipt id, and so that there will be a charge. The
+// charge as it then stands is kept in a slot of a file until the final one is journaled; of a process
+// that was killed in between the next life posts what the slot holds. So an id in a head is never lost.
+import type { TimerClock } from '#base/clock.ts'
+import { parseCharge } from '#contract/charge.ts'
+import { chargeText } from './charge-text.ts'
+import type { Disk, DiskFile } from './disk.ts'
+import {
+  decodeSegment,
+  encodeHeader,
+  encodeRecord,
+  SEGMENT_HEADER_BYTES,
+  type Debit,
+  type JournalRecord,
+} from './journal-record.ts'
+
+const FILE = 'promises'
+// A charge has about 1.1 kB. Each slot reads as a segment of its own, with one record or none.
+const SLOT_BYTES = 4096
+// The file grows beyond these, at the cost of blocks that must be found while a client waits.
+const FIRST_SLOTS = 64
+const SYNC_GROUP_MS = 20
+
+type PromisesOptions = {
+  readonly disk: Disk
+  readonly session: string
+  readonly clock: TimerClock
+  /** Called with an error of the disk; the process must then end. */
+  readonly failed: (error: unknown) => void
+}
+
+export class Promises {
+  readonly #options: PromisesOptions
+  readonly #slots = new Map<string, number>()
+  readonly #free: number[] = []
+  #file: DiskFile | undefined
+  /** Whether writes are being collected for a sync. */
+  #collecting = false
+  #synced: Promise<void> = Promise.resolve()
+
+  constructor(options: PromisesOptions) {
+    this.#options = options
+  }
+
+  /** Promises that are not kept yet. */
+  get size(): number {
+    return this.#slots.size
+  }
+
+  /** When it returns, kill -9 loses neither the id nor what was used so far. */
+  make(id: string, bytes: Uint8Array, debits: readonly Debit[]): void {
+    const slot = this.#slots.get(id) ?? this.#free.pop() ?? this.#slots.size
+    // Its number in the session is not known yet; the next life gives it one.
+    const record = encodeRecord({ seq: 0n, kind: 'charge', bytes, debits })
+    const text = Buffer.concat([encodeHeader(this.#options.session), record, Buffer.alloc(8)])
+    if (text.length > SLOT_BYTES) throw new RangeError(`Too long to be promised: ${id}`)
+    this.#write(text, slot)
+    this.#slots.set(id, slot)
+  }
+
+  /** The final charge is journaled. Nothing happens when nothing was promised. */
+  keep(id: string): void {
+    const slot = this.#slots.get(id)
+    if (slot === undefined) return
+    this.#write(Buffer.alloc(SEGMENT_HEADER_BYTES), slot)
+    this.#slots.delete(id)
+    this.#free.push(slot)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Never under a sync: that would be an error of the disk.
+    await this.#synced
+    this.#file?.close()
+  }
+
+  #write(bytes: Uint8Array, slot: number): void {
+    const { disk, failed } = this.#options
+    try {
+      // Made at the first stream: most processes have none.
+      this.#file ??= disk.create(FILE, Buffer.alloc(0), FIRST_SLOTS * SLOT_BYTES)
+      this.#file.write(bytes, slot * SLOT_BYTES)
+    } catch (error) {
+      failed(error)
+      throw error
+    }
+    this.#syncSoon(this.#file)
+  }
+
+  #syncSoon(file: DiskFile): void {
+    if (this.#collecting) return
+    this.#collecting = true
+    const { clock, failed } = this.#options
+    const waited = new Promise<void>((resolve) => clock.setTimer(SYNC_GROUP_MS, resolve))
+    this.#synced = Promise.all([this.#synced, waited])
+      .then(() => {
+        this.#collecting = false
+        return file.sync()
+      })
+      .catch(failed)
+  }
+}
+
+/**
+ * What an earlier life left, with the promises it did not keep as its last records. `lastSeq` is what
+ * the ledger has of the session that is still open; `posted` says which ids the ledger has already.
+ */
+export async function withPromises<L extends Life>(
+  left: readonly L[],
+  disk: Disk,
+  ledger: {
+    open: { session: string; lastSeq: bigint } | undefined
+    posted: (ids: readonly string[]) => Promise<ReadonlySet<string>>
+  },
+): Promise<L[]> {
+  if (!disk.list().includes(FILE)) return [...left]
+  const { open, posted } = ledger
+  const found = readSlots(disk.read(FILE)).filter(({ session }) => session === open?.session)
+  const known = await posted(found.map(({ charge }) => charge.id))
+  return left.map((life) => {
+    if (life.session !== open?.session) return life
+    const journaled = new Set(
+      life.records.filter(isCharge).map((each) => parseCharge(each.bytes).id),
+    )
+    const unkept = found.filter(({ charge }) => !known.has(charge.id) && !journaled.has(charge.id))
+    const last = life.records.reduce((most, { seq }) => (seq > most ? seq : most), open.lastSeq)
+    const records = unkept.map(({ charge, debits }, index): JournalRecord => {
+      const seq = last + BigInt(index) + 1n
+      return { seq, kind: 'charge', bytes: chargeText({ ...charge, seq: seq.toString() }), debits }
+    })
+    return { ...life, records: [...life.records, ...records] }
+  })
+}
+
+type Life = { readonly session: string; readonly records: readonly JournalRecord[] }
+
+/**
+ * Forgets the promises of earlier lives, when they are posted. Those of sessions that the ledger does
+ * not know are kept in files of their own, for the ledger they belong to; resolves with their sessions.
+ */
+export async function dropPromises(
+  disk: Disk,
+  isKnown: (session: string) => Promise<boolean>,
+): Promise<string[]> {
+  if (!disk.list().includes(FILE)) return []
+  const file = disk.read(FILE)
+  const unknown: string[] = []
+  for (const session of new Set(readSlots(file).map((slot) => slot.session))) {
+    if (await isKnown(session)) continue
+    unknown.push(session)
+    const kept = `${FILE}-${session}`
+    if (!disk.list().includes(kept)) disk.create(kept, file, file.length).close()
+  }
+  disk.remove(FILE)
+  return unknown
+}
+
+const isCharge = (record: JournalRecord) => record.kind === 'charge'
+
+function readSlots(file: Buffer) {
+  const slots = Array.from({ length: Math.ceil(file.length / SLOT_BYTES) }, (_, index) =>
+    decodeSegment(file.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES)),
+  )
+  return slots
+    .filter((slot) => slot !== undefined)
+    .flatMap(({ session, records }) =>
+      records.map(({ bytes, debits }) => ({ session, debits, charge: parseCharge(bytes) })),
+    )
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { writeOffSession } from '#ledger/model.ts'
+import { addAccount, brokenInvariants, newBooks } from '#ledger/model-books.ts'
+import { grantFunds } from '#ledger/model-funds.ts'
+import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
+import { testCharge } from '#ledger/test-state.fixture.ts'
+import type { Ledger } from '#ledger/tick.ts'
+import type { LeftBehind } from './journal.ts'
+import type { JournalRecord } from './journal-record.ts'
+import { replay } from './replay.ts'
+
+const MONEY = 10n
+
+/** A dead life of gw-1 with a lease of 100, of which the ledger has nothing yet. */
+async function deadLife() {
+  const now = { ms: Date.UTC(2026, 10, 21) }
+  const books = newBooks({ id: 'price_1', pusdPerJ: 69_444n, freeTierNj: 0n })
+  addAccount(books, 'acct_1', 'live', 0n)
+  const lot = { account: 'acct_1', amount: 1000n, kind: 'funds', priority: 50 }
+  grantFunds(books, { ...lot, transferKind: 'top_up' }, now.ms)
+  const ledger = createModelLedger(books, () => now.ms)
+  const { session } = await ledger.openSession('gw-1')
+  const input = { session, number: 7n, epoch: 0n, meter: 'm1', records: [], debits: [] }
+  await ledger.tick({ ...input, wants: [{ wallet: 'money:acct_1', amount: 100n }] })
+  const left = (seqs: readonly bigint[], lost = 0): LeftBehind => ({
+    session,
+    records: seqs.map((seq) => record(session, seq)),
+    lost,
+    files: ['00000001.journal'],
+  })
+  return { books, ledger, session, left, now }
+}
+
+const record = (session: string, seq: bigint): JournalRecord => ({
+  ...testCharge({
+    session,
+    seq,
+    account: 'acct_1',
+    ownNj: 5n,
+    upstreamNj: 0n,
+    money: MONEY,
+    at: '2026-11-21T00:00:00.000Z',
+  }),
+  debits: [{ wallet: 'money:acct_1', amount: MONEY }],
+})
+
+test('a dead life is posted, then ended, and its leases return', async () => {
+  const { books, ledger, session, left } = await deadLife()
+  const done = await replay(ledger, 'gw-1', [left([1n, 2n, 3n])], 'm1')
+  assert.deepEqual(done, { records: 3, lost: 0, done: ['00000001.journal'], unknown: [] })
+  assert.equal(books.charges.length, 3)
+  assert.equal(books.sessions.get(session)?.open, false)
+  const { posted, reserved } = books.wallets.get('money:acct_1') ?? {}
+  assert.deepEqual({ posted, reserved }, { posted: 1000n - 3n * MONEY, reserved: 0n })
+  assert.deepEqual(brokenInvariants(books), [])
+})
+
+test('a replay that was interrupted goes on, and posts nothing twice', async () => {
+  const { books, ledger, left } = await deadLife()
+  const dying: Ledger = {
+    ...ledger,
+    async tick(input) {
+      await ledger.tick(input)
+      throw new TypeError('killed after the commit')
+    },
+  }
+  await assert.rejects(replay(dying, 'gw-1', [left([1n, 2n])], 'm1'), TypeError)
+  const again = await replay(ledger, 'gw-1', [left([1n, 2n])], 'm1')
+  assert.equal(again.records, 0)
+  assert.equal(books.charges.length, 2)
+  assert.deepEqual(brokenInvariants(books), [])
+})
+
+test('what follows a gap is alarmed, and the next life can begin', async () => {
+  const { books, ledger, left } = await deadLife()
+  const done = await replay(ledger, 'gw-1', [left([1n, 2n], 4)], 'm1')
+  assert.equal(done.lost, 4)
+  assert.equal(books.charges.length, 2)
+  assert.deepEqual(
+    books.alarms.map(({ kind, detail }) => [kind, detail['lost'], detail['posted']]),
+    [['journal_gap', '4', '2']],
+  )
+  await ledger.openSession('gw-1')
+})
+
+test('a journal whose first record is missing posts nothing of it', async () => {
+  const { books, ledger, left } = await deadLife()
+  const done = await replay(ledger, 'gw-1', [left([2n, 3n])], 'm1')
+  assert.deepEqual([done.records, done.lost, books.charges.length], [0, 2, 0])
+  await ledger.openSession('gw-1')
+})
+
+test('files of a session that this ledger does not know are kept', async () => {
+  const { ledger } = await deadLife()
+  const other = { session: 'gw-1.99', records: [], lost: 0, files: ['00000002.journal'] }
+  const done = await replay(ledger, 'gw-1', [other], 'm1')
+  assert.deepEqual([done.done, done.unknown], [[], ['gw-1.99']])
+})
+
+test('a life that was written off stays so', async () => {
+  const { books, ledger, session, left, now } = await deadLife()
+  now.ms += 5000
+  writeOffSession(books, session, 'the disk is gone', now.ms)
+  const done = await replay(ledger, 'gw-1', [left([1n, 2n], 3)], 'm1')
+  assert.deepEqual([done.records, done.done, books.charges.length], [0, ['00000001.journal'], 0])
+  assert.equal(done.lost, 5)
+  const alarm = books.alarms.find(({ kind }) => kind === 'journal_gap')
+  assert.deepEqual([alarm?.detail['lost'], alarm?.detail['posted']], ['5', '0'])
+})
+
+test('a life that ended in order has nothing to post and lost nothing', async () => {
+  const { books, ledger, session, left } = await deadLife()
+  await replay(ledger, 'gw-1', [left([1n, 2n])], 'm1')
+  assert.equal(books.sessions.get(session)?.open, false)
+  const again = await replay(ledger, 'gw-1', [left([1n, 2n])], 'm1')
+  assert.deepEqual([again.records, again.lost, books.alarms], [0, 0, []])
+})

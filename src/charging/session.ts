@@ -1,0 +1,277 @@
+// A session: one life of one of our processes, as the ledger knows it. It keeps the records that are
+// journaled and not yet posted, and ticks. Past `until` nothing new may be admitted.
+import type { TimerClock } from '#base/clock.ts'
+import { ErgonError, invariant, InvariantError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import {
+  SESSION_LOST,
+  type CredentialChange,
+  type Ledger,
+  type TickInput,
+  type TickResult,
+} from '#ledger/tick.ts'
+import type { Journal } from './journal.ts'
+import type { JournalRecord, RecordKind, Debit } from './journal-record.ts'
+import type { Leases } from './leases.ts'
+import type { Promises } from './promises.ts'
+
+const TICK_MS = 100
+const HEARTBEAT_MS = 300
+// Ledger side: 2 s. Ours counts from before the tick was sent and is 5 % shorter: clocks drift.
+const SESSION_MS = 1900
+// A charge takes 0.06 ms of the server's CPU in a tick (bench/ledger.ts, busy machine). A tick that is
+// slow takes fewer records the next time: a session stays fresh only by answers that come in time, and
+// 4,000 records had taken three seconds with 16 runnable processes on 2 CPUs.
+export const RECORDS_PER_TICK_MAX = 4000
+const RECORDS_PER_TICK_FIRST = 1000
+const RECORDS_PER_TICK_MIN = 100
+const SLOW_TICK_MS = 500
+const RETRY_MS_MAX = 2000
+// An answer later than this may still count in the ledger, but we ask again: ticks are numbered.
+const ANSWER_MS_MAX = 3000
+// Records that wait for the ledger: about 400 MB. Beyond it new work is refused, never forgotten.
+const PENDING_MAX = 400_000
+
+export type SessionDeps = {
+  ledger: Ledger
+  journal: Journal
+  leases: Leases
+  clock: TimerClock
+  log: Logger
+  meter: string
+  opened: { session: string; epoch: bigint }
+  /** Called with what must be forgotten, before anything else of that tick counts. */
+  forget: (changes: readonly CredentialChange[]) => void
+  /** The ledger knows this session as ended, or its journal as another: the process must end. */
+  lost: (error: unknown) => void
+  /** Called after each tick: what it cost is the operator's. */
+  ticked: () => void
+}
+
+export class Session {
+  readonly id: string
+  /** The last answer of the ledger. */
+  latest: TickResult | undefined
+  readonly #deps: SessionDeps
+  #pending: JournalRecord[] = []
+  #seq = 1n
+  #tickNumber = 0n
+  #epoch: bigint
+  // Before the first answer there is no price, and our until is not known.
+  #freshUntilMs = Number.NEGATIVE_INFINITY
+  #freshUntilWallMs = Number.NEGATIVE_INFINITY
+  #cancelTimer = () => {}
+  #running: Promise<void> | undefined
+  #waiters: (() => void)[] = []
+  #failures = 0
+  #recordsMax = RECORDS_PER_TICK_FIRST
+  #closed = false
+  #again = false
+
+  /** Starts ticking. */
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
+    this.id = deps.opened.session
+    this.#epoch = deps.opened.epoch
+    this.#schedule(0)
+  }
+
+  /** Credentials may be honoured and work admitted. */
+  get fresh(): boolean {
+    const { clock } = this.#deps
+    return (
+      !this.#closed &&
+      this.#pending.length < PENDING_MAX &&
+      clock.monotonicMs() < this.#freshUntilMs &&
+      // The monotonic clock stands still while a machine sleeps (clock_gettime(2)), this one does not.
+      clock.wallMs() < this.#freshUntilWallMs
+    )
+  }
+
+  /** The number that the next record will have: it is part of the record's own bytes. */
+  get nextSeq(): bigint {
+    return this.#seq
+  }
+
+  /** The last credential change that this session has seen. */
+  get epoch(): bigint {
+    return this.#epoch
+  }
+
+  get pending(): number {
+    return this.#pending.length
+  }
+
+  /** Journals a record under the next number; its debits are of leases that were held. */
+  append(kind: RecordKind, bytes: Uint8Array, debits: readonly Debit[]): bigint {
+    // A closed session's journal is not read again: what came now would be lost.
+    invariant(!this.#closed, `the session ${this.id} is closed`)
+    const record = { seq: this.#seq, kind, bytes, debits }
+    this.#deps.journal.append(record)
+    this.#seq++
+    this.#pending.push(record)
+    if (this.#pending.length === 1 && this.#running === undefined) this.#schedule(TICK_MS)
+    return record.seq
+  }
+
+  /** What streams told before their end; see promises.ts. */
+  get promises(): Promises {
+    return this.#deps.journal.promises
+  }
+
+  /** Asks for a tick now; resolves after one that began later than this call. */
+  tickNow(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const stop = () => reject(signal.reason)
+      signal.addEventListener('abort', stop, { once: true })
+      this.#waiters.push(() => {
+        signal.removeEventListener('abort', stop)
+        resolve()
+      })
+      this.poke()
+    })
+  }
+
+  /** Ticks as soon as it can: somebody says that there is news. */
+  poke(): void {
+    // A tick under way may have looked before the news was there: another one follows it at once.
+    this.#again = true
+    if (this.#running === undefined && this.#failures === 0) this.#schedule(0)
+  }
+
+  /** Posts everything and ends the session; gives up when the signal aborts: the next life replays. */
+  async close(signal: AbortSignal): Promise<void> {
+    while (this.#pending.length > 0 && !signal.aborted && !this.#closed) {
+      await this.#start()
+      if (this.#failures > 0) await this.#pause(TICK_MS)
+    }
+    const posted = this.#pending.length === 0 && !this.#closed
+    this.#closed = true
+    this.#cancelTimer()
+    await this.#running
+    if (posted && this.promises.size === 0) await this.#deps.ledger.closeSession(this.id)
+  }
+
+  /** Ends without a word to the ledger, as a process does that is killed. */
+  abandon(): void {
+    this.#closed = true
+    this.#cancelTimer()
+  }
+
+  async #tick(): Promise<void> {
+    const { leases, clock, log, meter } = this.#deps
+    const records = this.#pending.slice(0, this.#recordsMax)
+    const waiters = this.#waiters
+    this.#waiters = []
+    this.#again = false
+    const sentMs = clock.monotonicMs()
+    const sentWallMs = clock.wallMs()
+    const debits = debitsOf(records)
+    const wants = leases.wants(totals(debits))
+    const number = ++this.#tickNumber
+    const session = this.id
+    try {
+      const input = { session, number, epoch: this.#epoch, meter, records, debits, wants }
+      const answer = await this.#ask(input)
+      if (this.#closed) return
+      this.#take(answer, records.length)
+      this.#freshUntilMs = sentMs + SESSION_MS
+      this.#freshUntilWallMs = sentWallMs + SESSION_MS
+      this.#pace(clock.monotonicMs() - sentMs, records.length)
+      for (const waiter of waiters) waiter()
+    } catch (error) {
+      if (this.#closed) return
+      leases.failed()
+      this.#waiters.push(...waiters)
+      this.#failures++
+      this.#pace(SLOW_TICK_MS, records.length)
+      const failures = this.#failures
+      log.warn('The ledger did not answer a tick', { error: messageOf(error), failures })
+      if (isLost(error)) this.#lose(error)
+    }
+  }
+
+  /** Asks the ledger; rejects when it takes too long. What it answers later is not heard. */
+  #ask(input: TickInput): Promise<TickResult> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#deps.clock.setTimer(ANSWER_MS_MAX, () =>
+        reject(
+          new ErgonError({ code: 'state_unavailable', status: 503 }, 'The ledger took too long'),
+        ),
+      )
+      void this.#deps.ledger.tick(input).then(resolve, reject).finally(cancel)
+    })
+  }
+
+  #take(answer: TickResult, posted: number): void {
+    const { journal, leases, forget } = this.#deps
+    this.latest = answer
+    this.#failures = 0
+    // A revocation waits until we say that we have acted on it: the next tick says so, at once.
+    if (answer.epoch !== this.#epoch) {
+      this.#again = true
+      forget(answer.changes)
+    }
+    this.#epoch = answer.epoch
+    leases.granted(answer.grants)
+    this.#pending = this.#pending.slice(posted)
+    journal.posted(answer.lastSeq)
+  }
+
+  /** Only a tick that was full says that more can be taken: one of ten records is quick anywhere. */
+  #pace(tookMs: number, count: number): void {
+    const isFull = count === this.#recordsMax
+    if (tookMs >= SLOW_TICK_MS) this.#recordsMax /= 2
+    else if (isFull) this.#recordsMax *= 2
+    const least = Math.max(RECORDS_PER_TICK_MIN, Math.floor(this.#recordsMax))
+    this.#recordsMax = Math.min(RECORDS_PER_TICK_MAX, least)
+  }
+
+  #lose(error: unknown): void {
+    this.#closed = true
+    this.#deps.lost(error)
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancelTimer()
+    if (this.#closed) return
+    this.#cancelTimer = this.#deps.clock.setTimer(delayMs, () => void this.#start())
+  }
+
+  #start(): Promise<void> {
+    this.#cancelTimer()
+    this.#running ??= this.#tick().finally(() => {
+      this.#running = undefined
+      this.#deps.ticked()
+      this.#schedule(this.#pauseMs())
+    })
+    return this.#running
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#deps.clock.setTimer(ms, resolve))
+  }
+
+  #pauseMs(): number {
+    if (this.#failures > 0) return Math.min(RETRY_MS_MAX, TICK_MS * 2 ** this.#failures)
+    if (this.#waiters.length > 0 || this.#again) return 0
+    // A whole tick's worth waits already: resting would cost a third of what can be posted.
+    if (this.#pending.length >= this.#recordsMax) return 0
+    return this.#pending.length > 0 ? TICK_MS : HEARTBEAT_MS
+  }
+}
+
+// The ledger knows better, or our own bookkeeping is broken: neither gets well by asking again.
+const isLost = (error: unknown): boolean =>
+  error instanceof InvariantError ||
+  SESSION_LOST.includes(String((error as { code?: unknown }).code))
+
+export const debitsOf = (records: readonly JournalRecord[]) =>
+  records.flatMap((record) => record.debits.map((debit) => ({ seq: record.seq, ...debit })))
+
+function totals(debits: readonly { wallet: string; amount: bigint }[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { wallet, amount } of debits) sums.set(wallet, (sums.get(wallet) ?? 0n) + amount)
+  return sums
+}

@@ -1,0 +1,80 @@
+// A Spend is one piece of work while it runs: what it holds, what it used, and in the end one Charge.
+// Every door opens, admits, marks and settles; products only claim and say what served.
+import type { ErgonError } from '#base/errors.ts'
+import type { Nj } from '#base/units.ts'
+import type { CarbonFactor, Charge, EnergyMethod, Tier } from '#contract/charge.ts'
+import type { OperationName } from '#contract/operations.ts'
+import type { TailClass } from '#metering/tail.ts'
+
+/** Who pays: an account, identified by the door. */
+export type Payer = {
+  readonly account: string
+  readonly token?: string
+  readonly env: 'live' | 'test'
+  readonly funded: boolean
+}
+
+/** What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. */
+export type Used =
+  | { readonly kind: 'cpu'; readonly cell: string; readonly cpuNs: bigint }
+  | {
+      readonly kind: 'upstream'
+      readonly meter: string
+      readonly method: EnergyMethod
+      readonly bandPct: number
+      readonly energyNj: Nj
+    }
+
+/** Facts for the receipt, filled in as they become known. */
+export type Served = {
+  model?: string
+  tier?: Tier
+  /** operator/region/silicon */
+  routedTo?: string
+  resource?: string
+  promptTokens?: number
+  completionTokens?: number
+}
+
+/** The most that work can be billed, and who serves it. Never stored as a charge. */
+export type Estimate = {
+  readonly ceilingNj: Nj
+  readonly factor: CarbonFactor
+  readonly routedTo: string
+  readonly tier: Tier
+  /** How this node's energy is known, with its band: what X-Energy-Method says. */
+  readonly energyMethod: string
+}
+
+export interface Spend {
+  readonly requestId: string
+  readonly receiptId: string
+  /**
+   * Takes a hold for the work, or raises the cap of an earlier one. Synchronous when the leases are
+   * warm. Throws balance_depleted, free_tier_exceeded, state_unavailable.
+   */
+  admit(payer: Payer, operation: OperationName, ceiling: Nj): void | Promise<void>
+  /** Takes the hold up to the whole cap at once; false, and nothing taken, when the leases cannot. */
+  cover(): boolean
+  /** This process's CPU since the last mark (of anybody) is this work's. */
+  mark(): void
+  /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
+  claim(used: Used): void
+  /** What the receipt says of who served. */
+  served(facts: Served): void
+  /** Aborts when the hold cannot grow, the token is revoked, or the service drains. */
+  readonly cut: AbortSignal
+  /** The error to answer with when `cut` fired. */
+  readonly cutReason: ErgonError | undefined
+  /** What a streamed header states while the final figure is not known. */
+  estimate(): Estimate
+  /**
+   * Journals the work as it stands: its receipt id is about to be told, long before it settles. Of a
+   * process that is killed in between this is what is billed. Throws when the disk does.
+   */
+  promise(status: number): void
+  /** Idempotent and synchronous: price, min(measured, held), journal write. Throws when the journal cannot be written. */
+  settle(status: number, tail?: TailClass): Charge
+  /** With `journal=sync`: resolves when what was settled survives a power cut. Else undefined. */
+  durable(): Promise<void> | undefined
+}

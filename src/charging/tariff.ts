@@ -1,0 +1,48 @@
+// What a session bills at, as the agent publishes it with its windows and the tick hands it down.
+import { fault } from '#contract/errors.ts'
+import type { CarbonFactor, EnergyMethod } from '#contract/charge.ts'
+
+export type Tariff = {
+  readonly meter: string
+  readonly method: EnergyMethod
+  readonly bandPct: string
+  /** Dynamic energy per CPU-second of attributed work, PUE included. */
+  readonly njPerCpuS: bigint
+  readonly pueMilli: string
+  /** operator/region/silicon of this node. */
+  readonly routedTo: string
+  readonly factor: CarbonFactor
+}
+
+/** The body as it is stored in the table `tariffs`. */
+export type TariffBody = {
+  readonly meter: string
+  readonly method: EnergyMethod
+  readonly band_pct: string
+  readonly nj_per_cpu_s: string
+  readonly pue_milli: string
+  readonly routed_to: string
+  readonly factor: CarbonFactor
+}
+
+/** Reads a published tariff; throws state_unavailable when there is none yet. */
+export function readTariff(body: unknown): Tariff {
+  if (body === null || body === undefined)
+    throw fault(
+      'state_unavailable',
+      'Could not price the request: the meter has published no tariff yet',
+      {
+        retryAfterS: 1,
+      },
+    )
+  const raw = body as TariffBody
+  return {
+    meter: raw.meter,
+    method: raw.method,
+    bandPct: raw.band_pct,
+    njPerCpuS: BigInt(raw.nj_per_cpu_s),
+    pueMilli: raw.pue_milli,
+    routedTo: raw.routed_to,
+    factor: raw.factor,
+  }
+}

@@ -1,0 +1,352 @@
+// One piece of work, from open to settle: the implementation of Spend.
+import type { TimerClock } from '#base/clock.ts'
+import { invariant, present } from '#base/errors.ts'
+import { newIdBody } from '#base/ids.ts'
+import { energyFor, nj, priceCeiling, priceOf, pusd, smaller, type Nj } from '#base/units.ts'
+import type { Charge, ChargePart } from '#contract/charge.ts'
+import { fault } from '#contract/errors.ts'
+import type { OperationName } from '#contract/operations.ts'
+import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
+import type { Marks } from '#metering/marks.ts'
+import type { TailClass, Tails } from '#metering/tail.ts'
+import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import { chargeText } from './charge-text.ts'
+import { composeCharge, energyOf, fixedTier, type Terms } from './compose-charge.ts'
+import { free, type Lease, type Leases } from './leases.ts'
+import { Measure } from './measure.ts'
+import type { Refusals } from './refusals.ts'
+import type { Session } from './session.ts'
+import type { Estimate, Payer, Served, Spend, Used } from './spend.ts'
+
+// Held at first: some hundred tokens of a small model. It doubles while the work goes on.
+const FIRST_HOLD_NJ = nj(5_000_000_000n)
+
+export type ChargingDeps = {
+  session: Session
+  leases: Leases
+  marks: Marks
+  clock: TimerClock
+  /** With `journal=sync`: resolves when what is journaled survives a power cut. */
+  synced?: (() => Promise<void>) | undefined
+}
+
+/** What all work of a process shares. */
+export type Floor = ChargingDeps & {
+  readonly tails: Tails
+  readonly refusals: Refusals
+  readonly running: Set<Work>
+  /** Of all settled work. */
+  settled: Billed
+  /** Today's terms; throws state_unavailable when the state was silent for too long. */
+  terms(): Terms
+  /** The last terms known: refusals are priced even while the state is away. */
+  lastTerms(): Terms
+}
+
+/** `paidNj` is the energy that the amount pays for. */
+type Hold = { readonly lease: Lease; readonly amount: bigint; readonly paidNj: Nj }
+
+export class Work implements Spend {
+  readonly requestId: string
+  readonly receiptId: string
+  readonly #floor: Floor
+  readonly #fromMs: number
+  readonly #measure = new Measure()
+  readonly #abort = new AbortController()
+  readonly #tailOwner = { cpuNs: 0 }
+  #operation: OperationName = 'service.nobody'
+  #payer: Payer | undefined
+  #terms: Terms | undefined
+  #hold: Hold | undefined
+  #cap: Nj = nj(0n)
+  #growing = false
+  /** CPU of this process at which a mark looks whether the hold must grow. */
+  #growAtNs = Number.POSITIVE_INFINITY
+  readonly #served: Served = {}
+  #tail: TailClass = 0
+  cutReason: Spend['cutReason']
+  settled: Charge | undefined
+
+  constructor(floor: Floor) {
+    this.#floor = floor
+    this.#fromMs = floor.clock.wallMs()
+    const body = newIdBody(this.#fromMs)
+    this.requestId = `req_${body}`
+    this.receiptId = `rcpt_${body}`
+    floor.running.add(this)
+    this.mark()
+  }
+
+  get cut(): AbortSignal {
+    return this.#abort.signal
+  }
+  get payer(): Payer | undefined {
+    return this.#payer
+  }
+
+  admit(payer: Payer, operation: OperationName, ceiling: Nj): void | Promise<void> {
+    invariant(ceiling > 0n, 'a ceiling of nothing admits nothing')
+    // While the books do not add up nobody is billed; the free tier goes on.
+    if (payer.funded && this.#floor.session.latest?.halted === true) throw silent()
+    this.#terms ??= this.#floor.terms()
+    this.#payer = payer
+    this.#operation = operation
+    if (ceiling > this.#cap) this.#cap = ceiling
+    const wished = this.#price(smaller(this.#cap, FIRST_HOLD_NJ))
+    const missing = wished - (this.#hold?.amount ?? 0n)
+    if (missing <= 0n || this.#take(missing)) return undefined
+    return this.#wait(missing)
+  }
+
+  cover(): boolean {
+    if (this.#hold === undefined) return false
+    const missing = this.#price(this.#cap) - this.#hold.amount
+    return missing <= 0n || this.#take(missing)
+  }
+
+  mark(): void {
+    this.#floor.marks.mark(this.#measure)
+    if (this.#measure.cpuNs > this.#growAtNs) this.#grow()
+  }
+
+  claim(used: Used): void {
+    this.#measure.claim(used)
+    this.#grow()
+  }
+
+  served(facts: Served): void {
+    Object.assign(this.#served, facts)
+  }
+
+  estimate(): Estimate {
+    const { tariff } = this.#agreed
+    return {
+      ceilingNj: this.#cap,
+      factor: tariff.factor,
+      routedTo: this.#served.routedTo ?? tariff.routedTo,
+      tier: this.#served.tier ?? fixedTier(this.#operation),
+      energyMethod: `${tariff.method}; band=${tariff.bandPct}%`,
+    }
+  }
+
+  /** Fires `cut` with a reason; the first one counts. */
+  stop(reason: NonNullable<Spend['cutReason']>): void {
+    if (this.cutReason !== undefined || this.settled !== undefined) return
+    this.cutReason = reason
+    this.#abort.abort(reason)
+  }
+
+  promise(status: number): void {
+    if (this.#hold === undefined || this.settled !== undefined) return
+    this.mark()
+    const { charge, debits } = this.#bill(status, this.#hold)
+    this.#floor.session.promises.make(this.receiptId, chargeText(charge), debits)
+  }
+
+  settle(status: number, tail: TailClass = 0): Charge {
+    if (this.settled !== undefined) return this.settled
+    this.#floor.marks.mark(this.#measure)
+    this.#floor.running.delete(this)
+    this.#tail = tail
+    this.settled =
+      this.#hold === undefined ? this.#refuse(status) : this.#charge(status, this.#hold)
+    return this.settled
+  }
+
+  durable(): Promise<void> | undefined {
+    return this.#floor.synced?.()
+  }
+
+  /** After the reply is written: what the writing cost trains the tail of its class. */
+  written(): void {
+    this.#floor.marks.mark(this.#tailOwner)
+    if (this.#hold !== undefined)
+      this.#floor.tails.learn(this.#operation, this.#tail, this.#tailOwner.cpuNs)
+  }
+
+  /** A hold in the wallet's unit for an energy. */
+  #price(energy: Nj): bigint {
+    return this.#payer?.funded ? priceCeiling(energy, this.#agreed.pusdPerJ) : energy
+  }
+
+  /** The energy that an amount of the wallet's unit pays for. */
+  #paid(amount: bigint): Nj {
+    return this.#payer?.funded ? energyFor(pusd(amount), this.#agreed.pusdPerJ) : nj(amount)
+  }
+
+  /** The energy that a hold covers; what it was rounded up by is not part of the ceiling. */
+  #covered(hold: Hold): Nj {
+    return smaller(hold.paidNj, this.#cap)
+  }
+
+  get #agreed(): Terms {
+    invariant(this.#terms !== undefined, 'work has terms from its first admit')
+    return this.#terms
+  }
+
+  get #want(): string {
+    return `${this.#payer?.funded ? 'money' : 'free'}:${this.#payer?.account}`
+  }
+
+  get #lease(): Lease | undefined {
+    return this.#hold?.lease ?? this.#floor.leases.get(this.#want)
+  }
+
+  #take(amount: bigint): boolean {
+    const lease = this.#lease
+    if (lease === undefined || free(lease) < amount) return false
+    this.#floor.leases.hold(lease, amount)
+    const held = (this.#hold?.amount ?? 0n) + amount
+    const hold = { lease, amount: held, paidNj: this.#paid(held) }
+    this.#hold = hold
+    const { njPerCpuS } = this.#agreed.tariff
+    this.#growAtNs = (Number(this.#covered(hold)) / 2 / Number(njPerCpuS)) * 1e9
+    return true
+  }
+
+  /** Asks the ledger for more, and takes what it gives: all that is missing, or what is left. */
+  async #wait(missing: bigint): Promise<void> {
+    const { leases, session, clock } = this.#floor
+    const late = new AbortController()
+    const cancel = clock.setTimer(ADMIT_TIMEOUT_MS, () => late.abort(silent()))
+    const signal = AbortSignal.any([this.#abort.signal, late.signal])
+    try {
+      do {
+        leases.ask(this.#lease ?? this.#want, missing)
+        await session.tickNow(signal)
+        if (this.settled !== undefined || this.#take(missing)) return
+        // Others may have taken what we asked for: only the ledger can say that there is no more.
+      } while (this.#lease?.dry === false)
+    } finally {
+      cancel()
+    }
+    this.#takeRest()
+  }
+
+  /** What is left of a wallet that is dry; too little to be worth a hold admits nothing. */
+  #takeRest(): void {
+    const lease = this.#lease
+    const left = lease === undefined ? 0n : free(lease)
+    const least = this.#hold === undefined ? this.#price(smaller(this.#cap, LEAST_HOLD_NJ)) : 1n
+    if (left >= least) this.#take(left)
+    if (this.#hold === undefined) throw this.#depleted()
+  }
+
+  #depleted() {
+    return this.#payer?.funded
+      ? fault('balance_depleted', 'Could not go on: the balance is empty')
+      : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
+  }
+
+  /** Doubles the hold while leases allow; cuts only when they cannot and the hold is used up. */
+  #grow(): void {
+    if (this.#hold === undefined || this.#growing || this.settled !== undefined) return
+    const measured = this.#measure.energy(this.#agreed.tariff)
+    if (measured * 2n < this.#covered(this.#hold)) return
+    if (measured >= this.#cap)
+      return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
+    const missing = this.#price(smaller(this.#cap, nj(measured * 4n))) - this.#hold.amount
+    if (missing <= 0n || this.#take(missing)) return
+    this.#growing = true
+    void this.#wait(missing)
+      // The ledger is away: the work goes on inside its hold, and more is asked for at the next claim.
+      .then(
+        () => this.#cutWhenUsedUp(this.#depleted()),
+        () => this.#cutWhenUsedUp(silent()),
+      )
+      .finally(() => (this.#growing = false))
+  }
+
+  #cutWhenUsedUp(reason: NonNullable<Spend['cutReason']>): void {
+    const hold = this.#hold
+    if (hold === undefined || this.settled !== undefined) return
+    if (this.#measure.energy(this.#agreed.tariff) < this.#covered(hold)) return
+    const left = free(hold.lease)
+    const missing = this.#price(this.#cap) - hold.amount
+    if (left === 0n) this.stop(reason)
+    else this.#take(left < missing ? left : missing)
+  }
+
+  #charge(status: number, hold: Hold): Charge {
+    const { leases, session } = this.#floor
+    const bill = this.#bill(status, hold)
+    session.append('charge', chargeText(bill.charge), bill.debits)
+    session.promises.keep(this.receiptId)
+    leases.settle(hold.lease, hold.amount, bill.spent)
+    this.#count(this.#measure.totalCpuNs() + bill.tailNs, bill.charge.parts)
+    return bill.charge
+  }
+
+  /** What the work costs when it ends now. */
+  #bill(status: number, hold: Hold) {
+    const payer = present(this.#payer, 'who holds pays')
+    const terms = this.#agreed
+    const tailNs = BigInt(this.#floor.tails.expectedNs(this.#operation, this.#tail))
+    // A hold of money is rounded up, so it covers a little more than the ceiling that was stated.
+    const limit = smaller(this.#covered(hold), this.#cap)
+    const parts = this.#measure.parts(terms.tariff, tailNs, limit)
+    const energy = energyOf(parts)
+    const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
+    const spent = payer.funded ? cost : energy
+    const charge = this.#compose(status, { payer, terms, parts, cost })
+    return { charge, tailNs, spent, debits: [{ wallet: hold.lease.wallet, amount: spent }] }
+  }
+
+  /** Adds to what the node's meter is held against: the first part, which is the node's. */
+  #count(chargedNs: bigint, parts: readonly ChargePart[]): void {
+    const accruedNj = nj(BigInt(parts[0]?.energy_nj ?? 0))
+    this.#floor.settled = addBilled(this.#floor.settled, { chargedNs, accruedNj })
+  }
+
+  /** What this work will be billed of the node's energy, while it runs; nothing without a hold. */
+  get billed(): Billed {
+    if (this.#hold === undefined) return NOTHING_BILLED
+    return {
+      chargedNs: this.#measure.totalCpuNs(),
+      accruedNj: smaller(this.#measure.nodeEnergy(this.#agreed.tariff), this.#covered(this.#hold)),
+    }
+  }
+
+  /** Work of nobody: one shared charge per second and status, paid by the operator. */
+  #refuse(status: number): Charge {
+    const { session, clock, refusals } = this.#floor
+    const terms = this.#terms ?? this.#floor.lastTerms()
+    const second = Math.floor(clock.wallMs() / 1000)
+    return refusals.charge({ second, status, cpuNs: this.#measure.cpuNs }, (cpuNs) => {
+      const flat = new Measure()
+      flat.cpuNs = cpuNs
+      const parts = flat.parts(terms.tariff, 0n, flat.energy(terms.tariff))
+      const charge = this.#compose(status, { payer: NOBODY, terms, parts, cost: pusd(0n) })
+      session.append('charge', chargeText(charge), [])
+      this.#count(flat.totalCpuNs(), parts)
+      return charge
+    })
+  }
+
+  #compose(
+    status: number,
+    bill: Pick<Parameters<typeof composeCharge>[0], 'payer' | 'terms' | 'parts' | 'cost'>,
+  ): Charge {
+    const { session, clock } = this.#floor
+    return composeCharge({
+      ...bill,
+      ids: { receipt: this.receiptId, request: this.requestId },
+      record: { session: session.id, seq: session.nextSeq },
+      operation: bill.payer === NOBODY ? 'service.nobody' : this.#operation,
+      served: this.#served,
+      status,
+      fromMs: this.#fromMs,
+      toMs: clock.wallMs(),
+    })
+  }
+}
+
+/** The state does not answer, or answers that its books are closed. */
+export const silent = () =>
+  fault('state_unavailable', 'Could not admit the request: the state did not answer', {
+    retryAfterS: 1,
+  })
+
+const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
+// Longer than a session lives without the ledger: whoever waits past it would not be admitted anyway.
+const ADMIT_TIMEOUT_MS = 2500

@@ -1,0 +1,117 @@
+// Asks the state who a token speaks for: one look-up for all who ask at once with one token, a bounded
+// number of them, and for a token that was refused one a second.
+import type { Clock } from '#base/clock.ts'
+import { fault } from '#contract/errors.ts'
+import type { Scope } from '#contract/operations.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { Principal } from './principal.ts'
+import { createRefused, type Refusal } from './refused.ts'
+import { hashToken } from './token-text.ts'
+
+const TRIES_MAX = 5
+/** Look-ups that may wait for the state at once, each for another token. */
+const WAITING_MAX = 256
+
+export type Known = { readonly principal: Principal; readonly expiresMs: number }
+type TokenRow = {
+  id: string
+  account: string
+  scope: Scope
+  env: 'live' | 'test'
+  funded: boolean
+  expires_at: Date | null
+  revoked_at: Date | null
+  epoch: string
+}
+
+export interface LookUps {
+  /**
+   * Who a text of the right form speaks for. Throws, at once or later, token_unknown, token_revoked,
+   * state_unavailable, overloaded, and what `found` throws.
+   */
+  find(text: string): Promise<Principal>
+  /** Credentials have changed. */
+  changed(): void
+}
+
+/**
+ * `session` tells which changes of credentials it has seen: an older answer is asked for again. `found`
+ * is called in the same turn as that check, so that no change can come in between.
+ */
+export function createLookUps(deps: {
+  state: Queryable
+  session: { readonly epoch: bigint }
+  clock: Pick<Clock, 'monotonicMs'>
+  found: (text: string, known: Known) => Principal
+}): LookUps {
+  const { state, session } = deps
+  const refused = createRefused(deps.clock)
+  const waiting = new Map<string, Promise<Principal>>()
+
+  async function ask(text: string): Promise<Principal> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const row = await rowOf(text)
+      if (row === undefined || row.revoked_at !== null) {
+        const why = row === undefined ? 'token_unknown' : 'token_revoked'
+        refused.keep(text, why)
+        throw refusal(why)
+      }
+      // An answer older than what the session has forgotten since would bring the forgotten back, and
+      // work begun on it would never be cut.
+      if (BigInt(row.epoch) < session.epoch) continue
+      const expiresMs = row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
+      return deps.found(text, { principal: toPrincipal(row), expiresMs })
+    }
+    throw silent()
+  }
+
+  async function rowOf(text: string): Promise<TokenRow | undefined> {
+    try {
+      return (await state.query<TokenRow>(LOOK_UP, [hashToken(text)])).rows[0]
+    } catch (cause) {
+      throw silent(cause)
+    }
+  }
+
+  function begin(text: string): Promise<Principal> {
+    if (waiting.size >= WAITING_MAX)
+      throw fault('overloaded', 'Could not check the token: too many are being checked', {
+        retryAfterS: 1,
+      })
+    const begun = ask(text)
+    waiting.set(text, begun)
+    const forget = () => waiting.delete(text)
+    begun.then(forget, forget)
+    return begun
+  }
+
+  return {
+    find(text) {
+      const why = refused.why(text)
+      if (why !== undefined) throw refusal(why)
+      return waiting.get(text) ?? begin(text)
+    },
+    changed: refused.clear,
+  }
+}
+
+const LOOK_UP = `select t.id, t.account, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
+  coalesce((select max(epoch) from credential_changes), 0) as epoch
+from tokens t join accounts a on a.id = t.account where t.hash = $1`
+
+export const silent = (cause?: unknown) =>
+  fault('state_unavailable', 'Could not check the token: the state did not answer', {
+    cause,
+    retryAfterS: 1,
+  })
+
+const REFUSALS = { token_unknown: 'it is not known', token_revoked: 'it was revoked' } as const
+export const refusal = (why: Refusal) => fault(why, `Could not accept the token: ${REFUSALS[why]}`)
+
+const toPrincipal = (row: TokenRow): Principal => ({
+  account: row.account,
+  token: row.id,
+  scope: row.scope,
+  env: row.env,
+  funded: row.funded,
+})

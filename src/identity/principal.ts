@@ -1,0 +1,11 @@
+// Who a request speaks for.
+import type { Scope } from '#contract/operations.ts'
+
+export type Principal = {
+  readonly account: string
+  readonly token: string
+  readonly scope: Scope
+  readonly env: 'live' | 'test'
+  /** Whether funds were ever on file: then the money wallet pays, else the free tier. */
+  readonly funded: boolean
+}

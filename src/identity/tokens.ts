@@ -1,0 +1,142 @@
+// Tokens: minted, looked up and revoked. A door keeps what it looked up for as long as its session is
+// fresh; each tick says which tokens to forget, and revoke() returns only when no session can still
+// honour the old one: "revoked at the next request" holds on every gateway (reliability.md §5).
+import { sleep, type Clock } from '#base/clock.ts'
+import { newId } from '#base/ids.ts'
+import { fault } from '#contract/errors.ts'
+import type { Scope } from '#contract/operations.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import type { Principal } from './principal.ts'
+import { createLookUps, refusal, silent, type Known } from './look-up.ts'
+import { hashToken, hintOf, isTokenText, mintToken } from './token-text.ts'
+
+const CACHE_MAX = 50_000
+const REVOKE_POLL_MS = 20
+const REVOKE_TIMEOUT_MS = 5000
+
+export type MintedToken = { readonly id: string; readonly text: string }
+
+/** Makes a token. `expiresAt` is optional; the text is returned here and nowhere else. */
+export async function createToken(
+  state: Queryable,
+  token: { account: string; name: string; scope: Scope; expiresAt?: Date },
+): Promise<MintedToken> {
+  const text = mintToken()
+  const id = newId('tok')
+  await state.query(
+    'insert into tokens (id, account, hash, hint, name, scope, expires_at) values ($1, $2, $3, $4, $5, $6, $7)',
+    [
+      id,
+      token.account,
+      hashToken(text),
+      hintOf(text),
+      token.name,
+      token.scope,
+      token.expiresAt ?? null,
+    ],
+  )
+  return { id, text }
+}
+
+/**
+ * Revokes a token and waits until every live session has heard of it or has ended: at most 2 s, the
+ * life of a session that is cut off. Throws not_found when there is no such token.
+ */
+export async function revokeToken(state: State, id: string, signal: AbortSignal): Promise<void> {
+  const epoch = await state.transaction(async (transaction) => {
+    const { rows } = await transaction.query<{ account: string }>(
+      'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account',
+      [id],
+    )
+    if (rows[0] === undefined)
+      throw fault('not_found', `Could not revoke the token: no token "${id}"`)
+    const change = await transaction.query<{ epoch: string }>(
+      'select change_credentials($1, $2) as epoch',
+      [id, rows[0].account],
+    )
+    return change.rows[0]?.epoch
+  })
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(REVOKE_TIMEOUT_MS)])
+  for (;;) {
+    const { rows } = await state.query<{ behind: string }>(
+      'select count(*) as behind from sessions where closed_at is null and until > now() and epoch < $1',
+      [epoch],
+    )
+    if (rows[0]?.behind === '0') return
+    await sleep(REVOKE_POLL_MS, limit)
+  }
+}
+
+export interface Identity {
+  /**
+   * Who a bearer token speaks for. Synchronous when the token was seen before. Throws token_missing,
+   * token_unknown, token_revoked, token_expired, state_unavailable, overloaded.
+   */
+  identify(authorization: string | undefined): Principal | Promise<Principal>
+  /** The same for a token that came in another form, such as an S3 access key. */
+  identifyToken(text: string): Principal | Promise<Principal>
+  /** Forgets what a tick names, before anything else of that tick counts. */
+  forget(changes: readonly { token: string | null; account: string }[]): void
+}
+
+/** `session` tells whether what is cached may be believed, and which changes it has seen. */
+export function createIdentity(deps: {
+  state: Queryable
+  session: { readonly fresh: boolean; readonly epoch: bigint }
+  clock: Clock
+}): Identity {
+  const { session, clock } = deps
+  const cache = new Map<string, Known>()
+  const lookUps = createLookUps({
+    ...deps,
+    found(text, known) {
+      keep(text, known)
+      return check(known)
+    },
+  })
+
+  function keep(text: string, known: Known): void {
+    if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value ?? '')
+    cache.set(text, known)
+  }
+
+  function check(known: Known): Principal {
+    if (known.expiresMs <= clock.wallMs())
+      throw fault('token_expired', 'Could not accept the token: it has expired')
+    return known.principal
+  }
+
+  function identifyToken(text: string): Principal | Promise<Principal> {
+    if (!session.fresh) throw silent()
+    const known = cache.get(text)
+    if (known !== undefined) return check(known)
+    if (!isTokenText(text)) throw refusal('token_unknown')
+    return lookUps.find(text)
+  }
+
+  return {
+    identify(authorization) {
+      if (authorization === undefined)
+        throw fault('token_missing', 'Could not identify the caller: no Authorization header')
+      const text = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
+      if (text === undefined)
+        throw fault(
+          'token_missing',
+          'Could not identify the caller: Authorization is not "Bearer <token>"',
+        )
+      return identifyToken(text)
+    },
+    identifyToken,
+    forget(changes) {
+      lookUps.changed()
+      for (const [text, { principal }] of cache) {
+        const named = changes.some((change) =>
+          change.token === null
+            ? change.account === principal.account
+            : change.token === principal.token,
+        )
+        if (named) cache.delete(text)
+      }
+    },
+  }
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { timestamp } from '#base/clock.ts'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { createLedger } from './ledger.ts'
+import { createLogger } from '#base/log.ts'
+import { createUpkeep } from './upkeep.ts'
+import { addTestAccount, openLedgerState, testCharge } from './test-state.fixture.ts'
+import type { TickDebit, TickRecord } from './tick.ts'
+
+const skip = whyNoState()
+let server: TestUrl
+before(async () => {
+  if (skip === false) server = await openTestUrl({ fsync: 'off' })
+})
+after(async () => await server?.[Symbol.asyncDispose]())
+
+const ACCOUNTS = Array.from({ length: 8 }, (_, index) => `acct_${index}`)
+const AMOUNT = 4_000_000_000n
+
+async function openFunded(connections: number): Promise<State> {
+  const state = await openLedgerState(server.of, connections)
+  for (const id of ACCOUNTS) {
+    await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000n })
+    await fund(state, id, AMOUNT)
+  }
+  return state
+}
+
+const fund = (state: State, account: string, amount: bigint) =>
+  state.query("select grant_funds($1, $2, 'test', 50, 'top_up', clock_timestamp() + '1 s')", [
+    account,
+    amount.toString(),
+  ])
+
+/** Ticks as fast as answers come, spending half of each lease; returns what it spent in all. */
+async function hammer(state: State, process: string, ticks: number): Promise<bigint> {
+  const ledger = createLedger(state)
+  const { session } = await ledger.openSession(process)
+  const leases = new Map<string, bigint>()
+  let seq = 0n
+  let spent = 0n
+  for (let number = 1; number <= ticks; number++) {
+    const records: TickRecord[] = []
+    const debits: TickDebit[] = []
+    for (const account of ACCOUNTS.toSorted(() => Math.random() - 0.5)) {
+      const wallet = `money:${account}`
+      const money = (leases.get(wallet) ?? 0n) / 2n
+      if (money === 0n) continue
+      const at = timestamp(Date.now())
+      records.push(
+        testCharge({
+          session,
+          seq: ++seq,
+          account,
+          ownNj: money,
+          upstreamNj: 1000n,
+          money,
+          at,
+        }),
+      )
+      debits.push({ seq, wallet, amount: money })
+      spent += money
+    }
+    const wants = ACCOUNTS.flatMap((account) => [
+      { wallet: `money:${account}`, amount: 50_000_000n },
+      { wallet: `free:${account}`, amount: 1_000_000n },
+    ])
+    const input = { session, number: BigInt(number), epoch: 0n, meter: 'm1' }
+    const answer = await ledger.tick({ ...input, records, debits, wants })
+    for (const grant of answer.grants) leases.set(grant.wallet, grant.amount)
+  }
+  return spent
+}
+
+test(
+  'ticks of two sessions beside top-ups, expiry and reconcile do not deadlock',
+  { skip },
+  async () => {
+    await using state = await openFunded(8)
+    const rest = async () => {
+      for (let round = 0; round < 20; round++) {
+        for (const account of ACCOUNTS) await fund(state, account, 1000n)
+        await state.query('select expire_lots()')
+        const { rows } = await state.query<{ faults: unknown }>('select reconcile() as faults')
+        assert.deepEqual(rows[0]?.faults, [])
+      }
+    }
+    const [one, two] = await Promise.all([
+      hammer(state, 'gw-1', 40),
+      hammer(state, 'gw-2', 40),
+      rest(),
+    ])
+    const { rows } = await state.query<{ revenue: string; charged: string; alarms: string }>(
+      `select (select posted from wallets where id = 'operator:revenue:tUSD') as revenue,
+       (select sum(charge_pusd) from charges) as charged, (select count(*) from alarms) as alarms`,
+    )
+    assert.ok(one > 0n && two > 0n)
+    assert.deepEqual(rows, [
+      { revenue: String(one + two), charged: String(one + two), alarms: '0' },
+    ])
+  },
+)
+
+test('charges, transfers and windows refuse to be changed', { skip }, async () => {
+  await using state = await openFunded(2)
+  for (const table of ['charges', 'transfers', 'windows'])
+    for (const change of [`update ${table} set `, `delete from ${table}`, `truncate ${table}`]) {
+      const sql = change.endsWith('set ')
+        ? `${change}${table === 'transfers' ? 'amount = 1' : "hash = ''"}`
+        : change
+      await assert.rejects(state.query(sql), { code: '23001' }, sql)
+    }
+})
+
+const PLANTED: readonly [string, string][] = [
+  ['units_sum_to_zero', "update wallets set posted = posted - 1 where id = 'operator:energy'"],
+  ['reserved_is_leased', "update wallets set reserved = 1 where id = 'money:acct_0'"],
+  [
+    'lots_are_the_balance',
+    "update lots set remaining = remaining - 1 where wallet = 'money:acct_1'",
+  ],
+  ['leaves_are_gapless', 'update log_head set size = size + 1'],
+  ['account_sequences_are_gapless', "update accounts set charge_count = 3 where id = 'acct_2'"],
+  ['energy_is_charged', "update wallets set posted = posted + 1 where id = 'energy:acct_3'"],
+  [
+    'revenue_is_charged',
+    "update wallets set posted = posted + 1 where id = 'operator:revenue:USD'",
+  ],
+  [
+    'wallets_not_overdrawn',
+    "alter table wallets drop constraint wallets_check; update wallets set posted = -1 where id = 'money:acct_4'",
+  ],
+]
+test('reconcile() names each broken invariant and stops paid admission', { skip }, async () => {
+  await using state = await openFunded(1)
+  await hammer(state, 'gw-1', 2)
+  for (const [invariant, sql] of PLANTED) {
+    await state.query('begin')
+    await state.query(sql)
+    await state.query('select reconcile()')
+    const { rows } = await state.query<{ named: boolean; halted: boolean }>(
+      `select exists (select from alarms where kind = 'books_do_not_add_up' and detail ->> 'invariant' = $1) as named,
+         (select halted_at is not null from books) as halted`,
+      [invariant],
+    )
+    assert.deepEqual(rows, [{ named: true, halted: true }], invariant)
+    await state.query('rollback')
+  }
+  assert.equal((await state.query('select ledger_faults()')).rowCount, 0)
+})
+
+test('a tick says that the books are halted, until they add up again', { skip }, async () => {
+  await using state = await openFunded(1)
+  const ledger = createLedger(state)
+  const { session } = await ledger.openSession('gw-1')
+  let number = 0n
+  const halted = async () => {
+    const input = { session, number: ++number, epoch: 0n, meter: 'm1' }
+    return (await ledger.tick({ ...input, records: [], debits: [], wants: [] })).halted
+  }
+  await state.query("update wallets set posted = posted - 1 where id = 'operator:energy'")
+  await state.query('select reconcile()')
+  assert.equal(await halted(), true)
+  await state.query("update wallets set posted = posted + 1 where id = 'operator:energy'")
+  await state.query('select reconcile()')
+  assert.equal(await halted(), false)
+})
+
+test(
+  'upkeep voids promises that ran out, expires lots and says that the books add up',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    await addTestAccount(state, { id: 'acct_0', env: 'live', lowWater: 0n })
+    const ago = "clock_timestamp() - interval '1 s'"
+    await state.query(`select pending_credit('pend_1', 'acct_0', 5000, ${ago})`)
+    await state.query(`select grant_funds('acct_0', 700, 'promotion', 10, 'promotion', ${ago})`)
+    await state.query("select grant_funds('acct_0', 40, 'funds', 50, 'top_up')")
+    const upkeep = createUpkeep({ state, log: createLogger('test', { level: 'error' }) })
+    assert.deepEqual(await upkeep.once(), [])
+    const { rows } = await state.query(
+      `select (select posted from wallets where id = 'money:acct_0') as left,
+       (select state from pending_credits) as pending,
+       (select posted from wallets where id = 'operator:loss:USD') as loss`,
+    )
+    assert.deepEqual(rows, [{ left: '40', pending: 'voided', loss: '0' }])
+  },
+)

@@ -1,0 +1,213 @@
+// The state of the ledger as plain data, for the oracle in model.ts and for the simulator.
+import { present } from '#base/errors.ts'
+import type { CredentialChange } from './tick.ts'
+
+export type Unit = 'nJ' | 'USD' | 'tUSD'
+export type ModelWallet = { unit: Unit; posted: bigint; reserved: bigint; bounded: boolean }
+export type ModelLot = {
+  readonly id: number
+  readonly wallet: string
+  readonly kind: string
+  readonly priority: number
+  remaining: bigint
+  expiresMs: number | undefined
+  readonly createdMs: number
+  source: string
+}
+export type ModelAccount = {
+  readonly env: 'live' | 'test'
+  funded: boolean
+  charges: bigint
+  readonly lowWater: bigint
+  armed: boolean
+  events: number
+}
+export type ModelSession = {
+  readonly process: string
+  readonly life: number
+  lastSeq: bigint
+  lastTick: bigint
+  epoch: bigint
+  untilMs: number
+  open: boolean
+}
+export type ModelCharge = {
+  readonly session: string
+  readonly seq: bigint
+  readonly id: string
+  readonly account: string
+  readonly accountSeq: bigint
+  readonly leafIndex: bigint
+  readonly energyNj: bigint
+  readonly money: bigint
+}
+export type ModelTransfer = {
+  readonly debit: string
+  readonly credit: string
+  readonly amount: bigint
+  readonly kind: string
+  readonly reference: string
+}
+export type ModelEvent = {
+  readonly account: string
+  readonly type: string
+  readonly sequence: number
+  readonly data: Readonly<Record<string, unknown>>
+}
+export type ModelPending = {
+  readonly wallet: string
+  readonly amount: bigint
+  readonly lot: number
+  readonly expiresMs: number
+  state: 'pending' | 'posted' | 'voided'
+}
+
+export type Books = {
+  readonly wallets: Map<string, ModelWallet>
+  readonly accounts: Map<string, ModelAccount>
+  readonly sessions: Map<string, ModelSession>
+  /** session → wallet → amount */
+  readonly leases: Map<string, Map<string, bigint>>
+  readonly lots: ModelLot[]
+  readonly pending: Map<string, ModelPending>
+  /** session → the bytes of each posted record, by seq − 1 */
+  readonly records: Map<string, string[]>
+  readonly charges: ModelCharge[]
+  readonly transfers: ModelTransfer[]
+  readonly events: ModelEvent[]
+  readonly alarms: { kind: string; detail: Readonly<Record<string, unknown>> }[]
+  readonly changes: CredentialChange[]
+  readonly tariffs: Map<string, unknown>
+  price: { id: string; pusdPerJ: bigint; freeTierNj: bigint }
+  halted: boolean
+}
+
+const OPERATOR: readonly [string, Unit][] = [
+  ['energy:nobody', 'nJ'],
+  ['operator:energy', 'nJ'],
+  ['operator:free-tier', 'nJ'],
+  ['operator:budget', 'nJ'],
+  ['operator:funds:USD', 'USD'],
+  ['operator:funds:tUSD', 'tUSD'],
+  ['operator:pending:USD', 'USD'],
+  ['operator:pending:tUSD', 'tUSD'],
+  ['operator:loss:USD', 'USD'],
+  ['operator:loss:tUSD', 'tUSD'],
+  ['operator:loss:nJ', 'nJ'],
+  ['operator:revenue:USD', 'USD'],
+  ['operator:revenue:tUSD', 'tUSD'],
+]
+
+/** The books as the migrations leave them, with a first price. */
+export function newBooks(price: Books['price']): Books {
+  const books: Books = {
+    wallets: new Map(),
+    accounts: new Map(),
+    sessions: new Map(),
+    leases: new Map(),
+    lots: [],
+    pending: new Map(),
+    records: new Map(),
+    charges: [],
+    transfers: [],
+    events: [],
+    alarms: [],
+    changes: [],
+    tariffs: new Map(),
+    price,
+    halted: false,
+  }
+  for (const [id, unit] of OPERATOR) openWallet(books, id, unit, false)
+  books.accounts.set('nobody', newAccount('test', 10n ** 12n))
+  return books
+}
+
+export function addAccount(books: Books, id: string, env: 'live' | 'test', lowWater: bigint): void {
+  books.accounts.set(id, newAccount(env, lowWater))
+  openWallet(books, `energy:${id}`, 'nJ', false)
+}
+
+const newAccount = (env: 'live' | 'test', lowWater: bigint): ModelAccount => ({
+  env,
+  funded: false,
+  charges: 0n,
+  lowWater,
+  armed: true,
+  events: 0,
+})
+
+/** Makes a wallet unless it exists; says whether it did. */
+export function openWallet(books: Books, id: string, unit: Unit, bounded: boolean): boolean {
+  if (books.wallets.has(id)) return false
+  books.wallets.set(id, { unit, posted: 0n, reserved: 0n, bounded })
+  return true
+}
+
+export const walletOf = (books: Books, id: string): ModelWallet =>
+  present(books.wallets.get(id), `no wallet ${id}`)
+
+export const accountOf = (books: Books, id: string): ModelAccount =>
+  present(books.accounts.get(id), `no account ${id}`)
+
+export const moneyUnit = (books: Books, account: string): Unit =>
+  accountOf(books, account).env === 'test' ? 'tUSD' : 'USD'
+
+export const leasesOf = (books: Books, session: string): Map<string, bigint> => {
+  const leases = books.leases.get(session) ?? new Map<string, bigint>()
+  books.leases.set(session, leases)
+  return leases
+}
+
+/** Moves what is not a charge. */
+export function transfer(books: Books, moved: ModelTransfer): void {
+  if (moved.amount === 0n) return
+  walletOf(books, moved.debit).posted -= moved.amount
+  walletOf(books, moved.credit).posted += moved.amount
+  books.transfers.push(moved)
+}
+
+/** The invariants of reconcile.sql that the books break, by name. */
+export function brokenInvariants(books: Books): string[] {
+  const broken = new Set<string>()
+  const sums = new Map<Unit, bigint>()
+  const leased = new Map<string, bigint>()
+  for (const leases of books.leases.values())
+    for (const [wallet, amount] of leases) leased.set(wallet, (leased.get(wallet) ?? 0n) + amount)
+  for (const [id, wallet] of books.wallets) {
+    sums.set(wallet.unit, (sums.get(wallet.unit) ?? 0n) + wallet.posted)
+    if (wallet.reserved !== (leased.get(id) ?? 0n)) broken.add('reserved_is_leased')
+    if (wallet.bounded && (wallet.posted < 0n || wallet.reserved > wallet.posted))
+      broken.add('wallets_not_overdrawn')
+    if (id.startsWith('money:') && wallet.posted !== lotsOf(books, id))
+      broken.add('lots_are_the_balance')
+  }
+  if ([...sums.values()].some((sum) => sum !== 0n)) broken.add('units_sum_to_zero')
+  checkCharges(books, broken)
+  return [...broken].toSorted()
+}
+
+const lotsOf = (books: Books, wallet: string): bigint =>
+  books.lots.reduce((sum, lot) => (lot.wallet === wallet ? sum + lot.remaining : sum), 0n)
+
+function checkCharges(books: Books, broken: Set<string>): void {
+  const energy = new Map<string, bigint>()
+  const counts = new Map<string, bigint>()
+  const revenue = new Map<Unit, bigint>()
+  for (const [index, charge] of books.charges.entries()) {
+    const { account } = charge
+    energy.set(account, (energy.get(account) ?? 0n) + charge.energyNj)
+    counts.set(account, (counts.get(account) ?? 0n) + 1n)
+    const unit = moneyUnit(books, account)
+    revenue.set(unit, (revenue.get(unit) ?? 0n) + charge.money)
+    if (charge.leafIndex !== BigInt(index)) broken.add('leaves_are_gapless')
+    if (charge.accountSeq !== counts.get(account)) broken.add('account_sequences_are_gapless')
+  }
+  for (const [id, account] of books.accounts) {
+    if (account.charges !== (counts.get(id) ?? 0n)) broken.add('account_sequences_are_gapless')
+    if (walletOf(books, `energy:${id}`).posted !== (energy.get(id) ?? 0n))
+      broken.add('energy_is_charged')
+  }
+  for (const unit of ['USD', 'tUSD'] as const)
+    if (walletOf(books, `operator:revenue:${unit}`).posted !== (revenue.get(unit) ?? 0n))
+      broken.add('revenue_is_charged')
+}

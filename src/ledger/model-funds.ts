@@ -1,0 +1,189 @@
+// funds.sql as plain functions: how money comes into an account and goes other than by usage.
+import { invariant, present } from '#base/errors.ts'
+import { priceCeiling } from '#base/units.ts'
+import {
+  accountOf,
+  moneyUnit,
+  openWallet,
+  transfer,
+  walletOf,
+  type Books,
+  type ModelLot,
+} from './model-books.ts'
+import { LEAST_HOLD_NJ } from './tick.ts'
+
+export type NewLot = {
+  readonly account: string
+  readonly amount: bigint
+  readonly kind: string
+  readonly priority: number
+  readonly transferKind: string
+  readonly expiresMs?: number
+}
+
+export function grantFunds(books: Books, lot: NewLot, nowMs: number): void {
+  addLot(books, lot, `operator:funds:${moneyUnit(books, lot.account)}`, nowMs)
+}
+
+export function pendingCredit(
+  books: Books,
+  credit: { id: string; account: string; amount: bigint; expiresMs: number },
+  nowMs: number,
+): void {
+  const { account, amount } = credit
+  const lot = { account, amount, kind: 'funds', priority: 40, transferKind: 'pending_credit' }
+  const made = addLot(books, lot, `operator:pending:${moneyUnit(books, account)}`, nowMs)
+  const wallet = `money:${account}`
+  const { expiresMs } = credit
+  books.pending.set(credit.id, { wallet, amount, lot: made.id, expiresMs, state: 'pending' })
+}
+
+export function postPending(books: Books, id: string): boolean {
+  return settlePending(books, id, 'posted') !== undefined
+}
+
+export function voidPending(books: Books, id: string, nowMs: number): boolean {
+  const lot = settlePending(books, id, 'voided')
+  if (lot === undefined) return false
+  lot.expiresMs = nowMs
+  expireWallet(books, lot.wallet, nowMs)
+  return true
+}
+
+export function expireLots(books: Books, nowMs: number): void {
+  const due = books.lots.filter((lot) => {
+    const wallet = walletOf(books, lot.wallet)
+    return isExpired(lot, nowMs) && wallet.posted > wallet.reserved
+  })
+  const wallets = new Set(due.map((lot) => lot.wallet))
+  for (const wallet of [...wallets].toSorted()) expireWallet(books, wallet, nowMs)
+}
+
+export function grantBudget(books: Books, id: string, amount: bigint): void {
+  openWallet(books, `budget:${id}`, 'nJ', true)
+  const moved = { debit: 'operator:budget', credit: `budget:${id}`, kind: 'budget', reference: '' }
+  transfer(books, { ...moved, amount })
+}
+
+export function burnLots(books: Books, wallet: string, taken: bigint): void {
+  let left = taken
+  for (const lot of inBurnOrder(books, wallet)) {
+    const burnt = left < lot.remaining ? left : lot.remaining
+    lot.remaining -= burnt
+    left -= burnt
+  }
+  invariant(left === 0n, `lots of ${wallet} are less than its balance`)
+}
+
+export function noteBalance(books: Books, wallet: string, before: bigint): void {
+  if (!wallet.startsWith('money:')) return
+  const id = wallet.slice('money:'.length)
+  const account = accountOf(books, id)
+  const { posted, unit } = walletOf(books, wallet)
+  if (account.armed && posted < before && posted < account.lowWater) {
+    account.armed = false
+    emit(books, id, 'balance.low', {
+      balance_pusd: posted.toString(),
+      low_water_pusd: account.lowWater.toString(),
+      unit,
+    })
+  }
+  const least = priceCeiling(LEAST_HOLD_NJ, books.price.pusdPerJ)
+  if (before >= least && posted < least)
+    emit(books, id, 'balance.depleted', { balance_pusd: posted.toString(), unit })
+}
+
+function addLot(books: Books, lot: NewLot, source: string, nowMs: number): ModelLot {
+  const { account, amount, kind, priority, expiresMs } = lot
+  const wallet = `money:${account}`
+  openWallet(books, wallet, moneyUnit(books, account), true)
+  transfer(books, {
+    debit: source,
+    credit: wallet,
+    amount,
+    kind: lot.transferKind,
+    reference: '',
+  })
+  const id = books.lots.length + 1
+  const made = {
+    id,
+    wallet,
+    kind,
+    priority,
+    remaining: amount,
+    expiresMs,
+    createdMs: nowMs,
+    source,
+  }
+  books.lots.push(made)
+  const owner = accountOf(books, account)
+  owner.funded = true
+  owner.armed ||= walletOf(books, wallet).posted * 10n >= owner.lowWater * 11n
+  books.changes.push({ token: null, account })
+  return made
+}
+
+function settlePending(
+  books: Books,
+  id: string,
+  outcome: 'posted' | 'voided',
+): ModelLot | undefined {
+  const credit = present(books.pending.get(id), `no pending credit ${id}`)
+  if (credit.state !== 'pending') return undefined
+  credit.state = outcome
+  const lot = present(books.lots[credit.lot - 1], `no lot ${credit.lot}`)
+  const { unit } = walletOf(books, credit.wallet)
+  const source = `operator:${outcome === 'posted' ? 'funds' : 'loss'}:${unit}`
+  const { amount } = credit
+  transfer(books, {
+    debit: source,
+    credit: lot.source,
+    amount,
+    kind: `pending_${outcome}`,
+    reference: id,
+  })
+  lot.source = source
+  return lot
+}
+
+function expireWallet(books: Books, id: string, nowMs: number): void {
+  const wallet = walletOf(books, id)
+  const before = wallet.posted
+  for (const lot of inBurnOrder(books, id)) {
+    if (!isExpired(lot, nowMs)) continue
+    const available = wallet.posted - wallet.reserved
+    const amount = lot.remaining < available ? lot.remaining : available
+    lot.remaining -= amount
+    transfer(books, {
+      debit: id,
+      credit: lot.source,
+      amount,
+      kind: 'expired',
+      reference: lot.kind,
+    })
+  }
+  noteBalance(books, id, before)
+}
+
+const isExpired = (lot: ModelLot, nowMs: number) =>
+  lot.remaining > 0n && lot.expiresMs !== undefined && lot.expiresMs <= nowMs
+
+const inBurnOrder = (books: Books, wallet: string): ModelLot[] =>
+  books.lots
+    .filter((lot) => lot.wallet === wallet && lot.remaining > 0n)
+    .toSorted(
+      (a, b) =>
+        a.priority - b.priority ||
+        compare(a.expiresMs ?? Number.POSITIVE_INFINITY, b.expiresMs ?? Number.POSITIVE_INFINITY) ||
+        a.createdMs - b.createdMs ||
+        a.id - b.id,
+    )
+
+const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)
+
+function emit(books: Books, account: string, type: string, data: Record<string, unknown>): void {
+  const owner = accountOf(books, account)
+  owner.events++
+  const sequence = owner.events
+  books.events.push({ account, type, sequence, data: { ...data, account_id: account, sequence } })
+}

@@ -1,0 +1,28 @@
+// The model behind the interface of the ledger, for tests of those who call it.
+import { closeSession, openSession, tick } from './model.ts'
+import type { Books } from './model-books.ts'
+import type { KnownSession, Ledger } from './tick.ts'
+
+/** Each call is done when it is made; only its answer comes later. */
+export function createModelLedger(books: Books, nowMs: () => number): Ledger {
+  const known = (id: string): KnownSession | undefined => {
+    const one = books.sessions.get(id)
+    return one && { session: id, open: one.open, lastSeq: one.lastSeq, lastTick: one.lastTick }
+  }
+  return {
+    async openSession(process) {
+      const session = openSession(books, process, nowMs())
+      return { session, epoch: BigInt(books.changes.length) }
+    },
+    findSession: async (session) => known(session),
+    async openSessionOf(process) {
+      const open = [...books.sessions].find(([, one]) => one.process === process && one.open)
+      return open === undefined ? undefined : known(open[0])
+    },
+    closeSession: async (session) => closeSession(books, session),
+    tick: async (input) => tick(books, input, nowMs()),
+    async alarm(kind, detail) {
+      books.alarms.push({ kind, detail })
+    },
+  }
+}

@@ -1,0 +1,78 @@
+-- The books' invariants, checked on live data. One that fails stops paid admission until a later check
+-- passes, and never the process.
+
+-- Sums the charges since the last call into audited_accounts, so that a check reads only new ones.
+create or replace function audit_charges() returns void language plpgsql as $$
+declare
+  first bigint;
+  next bigint;
+begin
+  select audited into strict first from books for update;
+  select size into strict next from log_head;
+  insert into audited_accounts as a (account, charges, energy_nj, charge_pusd)
+    select account, count(*), sum(energy_nj), sum(charge_pusd) from charges
+    where leaf_index >= first and leaf_index < next group by account
+    on conflict (account) do update set charges = a.charges + excluded.charges,
+      energy_nj = a.energy_nj + excluded.energy_nj, charge_pusd = a.charge_pusd + excluded.charge_pusd;
+  update books set audited = next;
+end $$;
+
+-- Every broken invariant, with the first figures that show it. One statement: one snapshot.
+create or replace function ledger_faults() returns table (invariant text, detail text) language sql stable as $$
+  with totals as materialized (
+    select account, sum(charges) as charges, sum(energy_nj) as energy, sum(charge_pusd) as money from (
+      select account, charges, energy_nj, charge_pusd from audited_accounts
+      union all
+      select account, 1, energy_nj, charge_pusd from charges where leaf_index >= (select audited from books)
+    ) c group by account
+  )
+  select 'units_sum_to_zero', format('%s: %s', unit, sum(posted)) from wallets group by unit having sum(posted) <> 0
+  union all
+  select 'reserved_is_leased', format('%s: %s reserved, %s leased', w.id, w.reserved, coalesce(l.amount, 0))
+    from wallets w left join (select wallet, sum(amount) as amount from leases group by wallet) l on l.wallet = w.id
+    where w.reserved <> coalesce(l.amount, 0)
+  union all
+  select 'wallets_not_overdrawn', format('%s: %s, %s reserved', id, posted, reserved)
+    from wallets where bounded and (posted < 0 or reserved > posted)
+  union all
+  select 'lots_are_the_balance', format('%s: %s posted, %s in lots', w.id, w.posted, coalesce(l.remaining, 0))
+    from wallets w left join (select wallet, sum(remaining) as remaining from lots where remaining > 0 group by wallet) l
+      on l.wallet = w.id
+    where w.id like 'money:%' and w.posted <> coalesce(l.remaining, 0)
+  union all
+  -- Unique and below the size, and as many as the size: gapless.
+  select 'leaves_are_gapless', format('size %s, %s charges, last leaf %s', size, count, last)
+    from log_head, (select coalesce(sum(charges), 0) as count from totals) t,
+      (select coalesce(max(leaf_index), -1) as last from charges) m
+    where count <> size or last <> size - 1
+  union all
+  select 'account_sequences_are_gapless', format('%s: %s counted, %s charges, last %s', a.id, a.charge_count,
+      coalesce(t.charges, 0), last)
+    from accounts a left join totals t on t.account = a.id,
+      lateral (select coalesce(max(account_seq), 0) as last from charges where account = a.id) m
+    where a.charge_count <> coalesce(t.charges, 0) or last <> a.charge_count
+  union all
+  select 'energy_is_charged', format('%s: %s posted, %s charged', a.id, w.posted, coalesce(t.energy, 0))
+    from accounts a left join wallets w on w.id = 'energy:' || a.id left join totals t on t.account = a.id
+    where coalesce(w.posted, 0) <> coalesce(t.energy, 0)
+  union all
+  select 'revenue_is_charged', format('%s: %s posted, %s charged', w.unit, w.posted, coalesce(c.money, 0))
+    from wallets w left join (
+      select money_unit(account) as unit, sum(money) as money from totals group by 1) c on c.unit = w.unit
+    where w.id like 'operator:revenue:%' and w.posted <> coalesce(c.money, 0)
+$$;
+
+-- Checks the books; a fault is alarmed once and stops paid admission. Returns the faults.
+create or replace function reconcile() returns json language plpgsql as $$
+declare
+  faults jsonb;
+begin
+  perform audit_charges();
+  select coalesce(jsonb_agg(jsonb_build_object('invariant', f.invariant, 'detail', f.detail)), '[]') into faults
+    from ledger_faults() f;
+  insert into alarms (kind, detail)
+    select 'books_do_not_add_up', fault from books, jsonb_array_elements(faults) fault where books.halted_at is null;
+  update books set checked_at = ledger_now(),
+    halted_at = case when faults = '[]' then null else coalesce(halted_at, ledger_now()) end;
+  return faults;
+end $$;

@@ -1,0 +1,83 @@
+// A ledger of a test's own: a fresh schema with a first price, and charges to post.
+import { randomUUID } from 'node:crypto'
+import { canonicalJson } from '#base/canonical-json.ts'
+import { createLogger } from '#base/log.ts'
+import { connectState, type State } from '#state/connect.ts'
+import { migrate } from '#state/migrate.ts'
+import { LEDGER_FUNCTIONS } from './functions.ts'
+import type { TickRecord } from './tick.ts'
+
+const log = createLogger('test', { level: 'error' })
+
+/** Opens a schema of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
+export async function openLedgerState(
+  urlOf: (schema: string) => string,
+  connections: number,
+): Promise<State> {
+  const schema = `t_${randomUUID().replaceAll('-', '')}`
+  const state = connectState({ address: { url: urlOf(schema) }, connections, log })
+  await state.query(`create schema ${schema}`)
+  await migrate(state, LEDGER_FUNCTIONS)
+  await state.query(
+    "insert into prices (id, pusd_per_j, free_tier_nj) values ('price_1', 69444, 500000000)",
+  )
+  return {
+    ...state,
+    async [Symbol.asyncDispose]() {
+      await state.query(`drop schema ${schema} cascade`)
+      await state[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export async function addTestAccount(
+  state: State,
+  account: { id: string; env: 'live' | 'test'; lowWater: bigint },
+): Promise<void> {
+  const { id, env, lowWater } = account
+  await state.query('insert into accounts (id, env, low_water_pusd) values ($1, $2, $3)', [
+    id,
+    env,
+    lowWater.toString(),
+  ])
+  await state.query("insert into wallets (id, unit, bounded) values ($1, 'nJ', false)", [
+    `energy:${id}`,
+  ])
+}
+
+export type TestCharge = {
+  readonly session: string
+  readonly seq: bigint
+  readonly account: string
+  readonly ownNj: bigint
+  readonly upstreamNj: bigint
+  readonly money: bigint
+  readonly at: string
+}
+
+/** A record with the members of a charge that the ledger reads. */
+export function testCharge(one: TestCharge): TickRecord {
+  const parts = [
+    { meter: 'm1', method: 'model', band_pct: '30', energy_nj: one.ownNj.toString() },
+    {
+      meter: 'upstream:x',
+      method: 'declared',
+      band_pct: '50',
+      energy_nj: one.upstreamNj.toString(),
+    },
+  ]
+  const text = canonicalJson({
+    v: '1',
+    id: `rcpt_${one.session}_${one.seq}`,
+    account: one.account,
+    operation: 'chat.create',
+    status: 200,
+    parts: one.upstreamNj === 0n ? parts.slice(0, 1) : parts,
+    energy_nj: (one.ownNj + one.upstreamNj).toString(),
+    carbon_pg: '0',
+    charge_pusd: one.money.toString(),
+    free: one.money === 0n,
+    to: one.at,
+  })
+  return { seq: one.seq, kind: 'charge', bytes: Buffer.from(text) }
+}

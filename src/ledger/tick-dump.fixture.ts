@@ -1,0 +1,96 @@
+// The whole state of the ledger in one query, and the model's in the same shape.
+import { present } from '#base/errors.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { Books } from './model-books.ts'
+
+const time = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`
+const list = (columns: string, from: string, order: string) =>
+  `(select coalesce(json_agg(json_build_array(${columns}) order by ${order}), '[]') from ${from})`
+
+const DUMP = `select json_build_object(
+  'size', (select size from log_head),
+  'wallets', ${list('id, unit, posted::text, reserved::text, bounded', 'wallets', 'id')},
+  'leases', ${list('session, wallet, amount::text', 'leases', 'session, wallet')},
+  'lots', ${list(`wallet, kind, priority, remaining::text, ${time('expires_at')}, source`, 'lots', 'id')},
+  'accounts', ${list('id, funded, charge_count, low_water_armed, event_count', 'accounts', 'id')},
+  'sessions', ${list(`id, last_seq, last_tick, epoch, ${time('until')}, closed_at is null`, 'sessions', 'id')},
+  'charges', ${list(
+    'session, seq, id, account, account_seq, leaf_index, energy_nj::text, charge_pusd::text',
+    'charges',
+    'leaf_index',
+  )},
+  'transfers', ${list('debit, credit, amount::text, kind, reference', 'transfers', 'id')},
+  'events', ${list('account, type, sequence, data', 'events', 'account, sequence')},
+  'alarms', ${list('kind, detail', 'alarms', 'id')},
+  'pending', ${list('id, state', 'pending_credits', 'id')}) as dump,
+  (select coalesce(json_agg(json_build_array(invariant, detail)), '[]') from ledger_faults()) as faults`
+
+export async function dumpState(state: Queryable): Promise<{ dump: unknown; faults: unknown }> {
+  const { rows } = await state.query<{ dump: unknown; faults: unknown }>(DUMP)
+  return present(rows[0], 'the dump gave no row')
+}
+
+const byKey = <V>(map: ReadonlyMap<string, V>): [string, V][] =>
+  [...map].toSorted(([a], [b]) => (a < b ? -1 : 1))
+const number = (value: bigint) => Number(value)
+
+export const dumpModel = (books: Books): unknown => ({
+  size: books.charges.length,
+  wallets: byKey(books.wallets).map(([id, { unit, posted, reserved, bounded }]) => [
+    id,
+    unit,
+    String(posted),
+    String(reserved),
+    bounded,
+  ]),
+  leases: byKey(books.leases).flatMap(([session, leases]) =>
+    byKey(leases).map(([wallet, amount]) => [session, wallet, String(amount)]),
+  ),
+  lots: books.lots.map((lot) => [
+    lot.wallet,
+    lot.kind,
+    lot.priority,
+    String(lot.remaining),
+    lot.expiresMs ?? null,
+    lot.source,
+  ]),
+  accounts: byKey(books.accounts).map(([id, one]) => [
+    id,
+    one.funded,
+    number(one.charges),
+    one.armed,
+    one.events,
+  ]),
+  sessions: byKey(books.sessions).map(([id, one]) => [
+    id,
+    number(one.lastSeq),
+    number(one.lastTick),
+    number(one.epoch),
+    one.untilMs,
+    one.open,
+  ]),
+  charges: books.charges.map((one) => [
+    one.session,
+    number(one.seq),
+    one.id,
+    one.account,
+    number(one.accountSeq),
+    number(one.leafIndex),
+    String(one.energyNj),
+    String(one.money),
+  ]),
+  transfers: books.transfers.map((one) => [
+    one.debit,
+    one.credit,
+    String(one.amount),
+    one.kind,
+    one.reference,
+  ]),
+  events: books.events
+    .toSorted((a, b) =>
+      a.account === b.account ? a.sequence - b.sequence : a.account < b.account ? -1 : 1,
+    )
+    .map((one) => [one.account, one.type, one.sequence, one.data]),
+  alarms: books.alarms.map((one) => [one.kind, one.detail]),
+  pending: byKey(books.pending).map(([id, one]) => [id, one.state]),
+})

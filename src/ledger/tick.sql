@@ -1,0 +1,293 @@
+-- The tick: the only statement that moves wallets for usage. Up: what a session journaled, and the
+-- leases it wants. Down: grants, what to forget, price and tariff. src/ledger/model.ts is the same
+-- function in TypeScript, and a property test holds the two together.
+--
+-- Locks are taken in one order: session, wallets of accounts by id, then log_head, which is held to
+-- the end and guards all else (accounts, the operator's and the meters' wallets). So leaf indexes and
+-- account sequences are gapless and two ticks cannot deadlock.
+--
+-- It never fails for one account: what exceeds a lease is posted to the operator's loss and alarmed.
+
+create or replace function lease_wallet(want text, at timestamptz) returns text
+language sql immutable as $$
+  -- The day rides on the grant: a want names 'free:<account>', the grant names the day's wallet.
+  select case when want like 'free:%' and want not like 'free:%:%'
+    then want || ':' || to_char(at at time zone 'UTC', 'YYYY-MM-DD') else want end
+$$;
+
+-- The bytes of one of the records that came as one.
+create or replace function tick_bytes(packed bytea, ends int[], nth bigint) returns bytea
+language sql immutable as $$
+  select substr(packed, coalesce(ends[nth - 1], 0) + 1, ends[nth] - coalesce(ends[nth - 1], 0))
+$$;
+
+-- The records come in the order of their numbers, `packed` all of theirs in a row, of which `ends` says
+-- where each ends: as JSON texts in a JSON array they took a third of the server's CPU of a tick.
+create or replace function tick(head json, seqs bigint[], kinds smallint[], ends int[], packed bytea,
+  debit_seqs bigint[], debit_wallets text[], debit_amounts numeric[], wants json)
+returns json language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+  me sessions%rowtype;
+  price prices%rowtype;
+  known bigint;
+  fresh bigint;
+  leaves bigint;
+  spent_wallets text[];
+  spent_amounts numeric[];
+  new_wallets bigint;
+  grants json;
+begin
+  select * into me from sessions where id = head ->> 'session' for no key update;
+  if not found or me.closed_at is not null then
+    raise exception 'session % is not open', head ->> 'session' using errcode = 'EG001';
+  end if;
+  if (head ->> 'number')::bigint <= me.last_tick then
+    raise exception 'session % has ticked since', me.id using errcode = 'EG004';
+  end if;
+  select * into strict price from prices order by since desc, id desc limit 1;
+  known := tick_known(seqs, ends, packed, me);
+  fresh := cardinality(seqs) - known;
+  select array_agg(wallet), array_agg(amount) into spent_wallets, spent_amounts from (
+    select wallet, sum(amount) as amount
+    from unnest(debit_seqs, debit_wallets, debit_amounts) as d (seq, wallet, amount)
+    where seq > me.last_seq and seq <= me.last_seq + fresh group by wallet) d;
+
+  new_wallets := tick_open_day(wants, price, now_at);
+  perform from wallets where id in (
+      select lease_wallet(w.wallet, now_at) from json_to_recordset(wants) as w (wallet text)
+      union select unnest(spent_wallets)
+    ) order by id for no key update;
+  if fresh > 0 or new_wallets > 0 then
+    select size into strict leaves from log_head for update;
+    update wallets set posted = posted - new_wallets * price.free_tier_nj
+      where id = 'operator:free-tier' and new_wallets > 0;
+  end if;
+  if fresh > 0 then
+    perform tick_post(spent_wallets, spent_amounts, me.id);
+    perform tick_append_charges(seqs, kinds, ends, packed, known, me.id, leaves);
+    if 2 = any (kinds) then
+      perform tick_append_windows(seqs, kinds, ends, packed, known, me.id);
+    end if;
+  end if;
+  grants := tick_grant(wants, me.id, now_at);
+
+  update sessions set last_seq = last_seq + fresh, last_tick = (head ->> 'number')::bigint,
+    -- What the session says it has acted on, not what it is being told: a revocation waits for it.
+    epoch = greatest(epoch, (head ->> 'epoch')::bigint),
+    until = now_at + interval '2 seconds'
+  where id = me.id;
+
+  return json_build_object(
+    'grants', grants,
+    'last_seq', me.last_seq + fresh,
+    'epoch', coalesce((select max(epoch) from credential_changes), 0),
+    'changes', coalesce((select json_agg(json_build_object('token', token, 'account', account) order by epoch)
+      from credential_changes where epoch > (head ->> 'epoch')::bigint), '[]'),
+    'price', json_build_object('id', price.id, 'pusd_per_j', price.pusd_per_j::text),
+    'tariff', (select body from tariffs where meter = head ->> 'meter'),
+    'halted', (select halted_at is not null from books));
+end $$;
+
+-- How many of the records are posted already. They must be the same ones, and none may be left out.
+create or replace function tick_known(seqs bigint[], ends int[], packed bytea, me sessions)
+returns bigint language plpgsql as $$
+declare
+  known constant bigint := (select count(*) from unnest(seqs) as seq where seq <= me.last_seq);
+begin
+  if known > 0 and exists (
+    select from unnest(seqs) with ordinality as r (seq, nth)
+    left join charges c on c.session = me.id and c.seq = r.seq
+    left join windows w on w.session = me.id and w.seq = r.seq
+    where r.seq <= me.last_seq
+      and coalesce(c.hash, w.hash) is distinct from sha256(tick_bytes(packed, ends, r.nth))
+  ) then
+    raise exception 'session % sent another record under a posted number', me.id using errcode = 'EG002';
+  end if;
+  if exists (
+    select from unnest(seqs) with ordinality as r (seq, nth)
+    where r.nth > known and r.seq <> me.last_seq + r.nth - known
+  ) then
+    raise exception 'session % left out a record after %', me.id, me.last_seq using errcode = 'EG003';
+  end if;
+  return known;
+end $$;
+
+-- Makes the day's free-tier wallets that are wanted for the first time; returns how many.
+create or replace function tick_open_day(wants json, price prices, now_at timestamptz)
+returns bigint language plpgsql as $$
+declare
+  made text[];
+begin
+  with opened as (
+    insert into wallets (id, unit, posted, bounded)
+    select distinct lease_wallet(w.wallet, now_at), 'nJ', price.free_tier_nj, true
+    from json_to_recordset(wants) as w (wallet text)
+    where w.wallet like 'free:%' and w.wallet not like 'free:%:%'
+    order by 1
+    on conflict (id) do nothing returning id
+  ) select coalesce(array_agg(id order by id), '{}') into made from opened;
+  insert into transfers (debit, credit, amount, kind)
+    select 'operator:free-tier', id, price.free_tier_nj, 'free_tier' from unnest(made) as id
+    where price.free_tier_nj > 0;
+  return cardinality(made);
+end $$;
+
+create or replace function tick_counterpart(wallet text, unit text) returns text
+language sql immutable as $$
+  select case when wallet like 'free:%' then 'operator:free-tier'
+    when wallet like 'budget:%' then 'operator:budget' else 'operator:revenue:' || unit end
+$$;
+
+-- Takes out of the wallets what the new records were settled with, as far as the session's leases cover
+-- it: lots first to last, then the balance. One statement for all wallets: one for each had the
+-- operator's row written as often as there are wallets, and a thousand of them took longer than all else.
+create or replace function tick_post(spent_wallets text[], spent_amounts numeric[], session_id text)
+returns void language plpgsql as $$
+declare
+  debit record;
+begin
+  for debit in
+    with debits as materialized (
+      select d.wallet, w.unit, w.posted as before, least(d.amount, coalesce(l.amount, 0)) as taken,
+        greatest(0, d.amount - coalesce(l.amount, 0)) as excess
+      from unnest(spent_wallets, spent_amounts) as d (wallet, amount)
+      left join wallets w on w.id = d.wallet
+      left join leases l on l.wallet = d.wallet and l.session = session_id
+    ), leased as (
+      update leases l set amount = l.amount - d.taken from debits d
+      where l.wallet = d.wallet and l.session = session_id and d.taken > 0
+    ), paid as (
+      update wallets w set posted = w.posted - d.taken, reserved = w.reserved - d.taken from debits d
+      where w.id = d.wallet and d.taken > 0
+    ), received as (
+      update wallets w set posted = w.posted + r.amount
+      from (select tick_counterpart(wallet, unit) as id, sum(taken) as amount from debits
+        where taken > 0 group by 1) r
+      where w.id = r.id
+    ), burnt as (
+      update lots l set remaining = l.remaining - least(l.remaining, o.taken - o.earlier)
+      from (select lot.id, d.taken, sum(lot.remaining) over (partition by lot.wallet order by lot.priority,
+            lot.expires_at nulls last, lot.created_at, lot.id) - lot.remaining as earlier
+          from debits d join lots lot on lot.wallet = d.wallet and lot.remaining > 0 where d.taken > 0) o
+      where l.id = o.id and o.earlier < o.taken
+    )
+    select d.*, a.id is not null and d.taken > 0 as is_low
+    from debits d left join accounts a on d.wallet = 'money:' || a.id
+      and d.before - d.taken < greatest(a.low_water_pusd, least_pusd())
+    where d.excess > 0 or a.id is not null order by d.wallet
+  loop
+    if debit.is_low then
+      perform note_balance(debit.wallet, debit.before);
+    end if;
+    continue when debit.excess = 0;
+    insert into alarms (kind, detail) values ('lease_exceeded', jsonb_build_object(
+      'session', session_id, 'wallet', debit.wallet, 'excess', debit.excess::text));
+    -- The revenue stays what the charges say; the operator bears what the wallet did not. A wallet
+    -- that is not known has no unit: the books will not add up, and reconcile says so.
+    continue when debit.unit is null;
+    perform transfer('operator:loss:' || debit.unit, tick_counterpart(debit.wallet, debit.unit),
+      debit.excess, 'lease_exceeded', session_id);
+  end loop;
+end $$;
+
+-- Brings each lease to what the session wants, as far as the wallet goes; returns the grants.
+create or replace function tick_grant(wants json, session_id text, now_at timestamptz)
+returns json language sql as $$
+  with wanted as materialized (
+    -- Two wants may name one wallet: 'free:<account>', and the day's own while the clock is set back.
+    select w.want, w.wallet, w.amount, coalesce(l.amount, 0) as lease,
+      least(w.amount, coalesce(l.amount, 0) + greatest(0, t.posted - t.reserved)) as granted
+    from (select min(wallet) as want, lease_wallet(wallet, now_at) as wallet, max(amount) as amount
+        from json_to_recordset(wants) as sent (wallet text, amount numeric) group by 2) w
+    join wallets t on t.id = w.wallet and t.bounded
+    left join leases l on l.wallet = t.id and l.session = session_id
+  ), reserved as (
+    update wallets t set reserved = t.reserved + w.granted - w.lease from wanted w
+    where t.id = w.wallet and w.granted <> w.lease
+  ), leased as (
+    insert into leases (wallet, session, amount)
+    select wallet, session_id, granted from wanted where granted > 0 and granted <> lease
+    on conflict (wallet, session) do update set amount = excluded.amount
+  ), returned as (
+    delete from leases l using wanted w
+    where l.wallet = w.wallet and l.session = session_id and w.granted = 0
+  )
+  select coalesce(json_agg(json_build_object('want', want, 'wallet', wallet, 'amount', granted::text,
+    'dry', granted < amount) order by wallet), '[]') from wanted
+$$;
+
+-- Writes the rows of the charges after the first `known` records, their energy postings and the log's
+-- new leaves.
+create or replace function tick_append_charges(seqs bigint[], kinds smallint[], ends int[], packed bytea,
+  known bigint, session_id text, leaves bigint)
+returns void language plpgsql as $$
+begin
+  with sent as (
+    select seq, nth, row_number() over (order by nth) - 1 as position
+    from unnest(seqs, kinds) with ordinality as r (seq, kind, nth) where nth > known and kind = 1
+  ), parsed as materialized (
+    -- Narrow, so that what follows sorts in memory: the bytes are cut out again when a row is written.
+    select s.*, f.*
+    from sent s,
+      json_to_record(convert_from(tick_bytes(packed, ends, s.nth), 'UTF8')::json) as f (id text, account text,
+        token text, operation text, model text, status int, energy_nj numeric, carbon_pg numeric,
+        charge_pusd numeric, free boolean, "to" timestamptz, parts json)
+  ), ranked as (
+    -- In the order of the log: its index and the session's grow at their ends.
+    select p.*, row_number() over (partition by account order by nth) as nth_of_account from parsed p order by nth
+  ), totals as materialized (
+    select account, count(*) as count, sum(energy_nj) as energy from parsed group by account
+  ), counted as (
+    update accounts a set charge_count = a.charge_count + t.count from totals t
+    where a.id = t.account returning a.id, a.charge_count - t.count as before
+  ), written as (
+    insert into charges (session, seq, id, account, account_seq, leaf_index, token, operation, model,
+      status, energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+    select session_id, r.seq, r.id, r.account, c.before + r.nth_of_account,
+      leaves + r.position, r.token, r.operation, r.model, r.status, r.energy_nj, r.carbon_pg, r.charge_pusd,
+      r.free, r."to", sha256(tick_bytes(packed, ends, r.nth)), tick_bytes(packed, ends, r.nth)
+    -- An account that is not known has no number and fails here: it must not leave a hole in the log.
+    from ranked r left join counted c on c.id = r.account
+  ), received as (
+    update wallets w set posted = w.posted + t.energy from totals t where w.id = 'energy:' || t.account
+  ), readings as (
+    -- An upstream is its own meter: what a charge says of it is its reading.
+    select part ->> 'meter' as meter, sum((part ->> 'energy_nj')::numeric) as energy
+    from parsed, json_array_elements(parts) part
+    where parts::text like '%"upstream:%' and part ->> 'meter' like 'upstream:%' group by 1
+  ), meters as (
+    insert into wallets (id, unit, posted, bounded)
+    select 'meter:' || meter, 'nJ', -energy, false from readings
+    on conflict (id) do update set posted = wallets.posted + excluded.posted
+  ), grown as (
+    update log_head set size = size + (select coalesce(sum(count), 0) from totals)
+  )
+  update wallets set posted = posted
+    + coalesce((select sum(energy) from readings), 0) - coalesce((select sum(energy) from totals), 0)
+  where id = 'operator:energy';
+end $$;
+
+-- Writes the rows of the meter windows after the first `known` records, and what they read.
+create or replace function tick_append_windows(seqs bigint[], kinds smallint[], ends int[], packed bytea,
+  known bigint, session_id text)
+returns void language plpgsql as $$
+begin
+  with metered as (
+    insert into windows (session, seq, meter, k, reading_nj, hash, bytes)
+    select session_id, r.seq, f.meter, f.k, f.reading_nj, sha256(cut.bytes), cut.bytes
+    from unnest(seqs, kinds) with ordinality as r (seq, kind, nth),
+      tick_bytes(packed, ends, r.nth) as cut (bytes),
+      json_to_record(convert_from(cut.bytes, 'UTF8')::json) as f (meter text, k bigint, reading_nj numeric)
+    where r.nth > known and r.kind = 2
+    returning meter, reading_nj
+  ), readings as (
+    select meter, sum(reading_nj) as energy from metered group by meter
+  ), meters as (
+    insert into wallets (id, unit, posted, bounded)
+    select 'meter:' || meter, 'nJ', -energy, false from readings
+    on conflict (id) do update set posted = wallets.posted + excluded.posted
+  )
+  update wallets set posted = posted + coalesce((select sum(energy) from readings), 0)
+  where id = 'operator:energy';
+end $$;

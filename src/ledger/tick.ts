@@ -1,0 +1,75 @@
+// What goes up and comes down with a tick. The SQL function of tick.sql and the oracle in model.ts
+// both take and give these.
+import { nj } from '#base/units.ts'
+
+export type TickRecord = {
+  readonly seq: bigint
+  readonly kind: 'charge' | 'window'
+  readonly bytes: Uint8Array
+}
+export type TickDebit = { readonly seq: bigint; readonly wallet: string; readonly amount: bigint }
+export type TickWant = { readonly wallet: string; readonly amount: bigint }
+
+export type TickInput = {
+  readonly session: string
+  /** Greater at each try: a tick that was overtaken on its way is refused. */
+  readonly number: bigint
+  /** The last credential change that the session has seen. */
+  readonly epoch: bigint
+  /** The meter whose tariff the session bills at. */
+  readonly meter: string
+  /** In the order of their numbers. */
+  readonly records: readonly TickRecord[]
+  readonly debits: readonly TickDebit[]
+  readonly wants: readonly TickWant[]
+}
+
+export type TickGrant = {
+  readonly want: string
+  readonly wallet: string
+  readonly amount: bigint
+  readonly dry: boolean
+}
+/** A change to forget: of one token, or of everything of an account. */
+export type CredentialChange = { readonly token: string | null; readonly account: string }
+
+export type TickResult = {
+  readonly grants: readonly TickGrant[]
+  readonly lastSeq: bigint
+  readonly epoch: bigint
+  readonly changes: readonly CredentialChange[]
+  readonly price: { readonly id: string; readonly pusdPerJ: bigint }
+  /** The tariff's body as the agent published it; absent before its first window. */
+  readonly tariff: unknown
+  /** The books did not add up at the last reconcile: nothing paid may be admitted. */
+  readonly halted: boolean
+}
+
+/** One life of a process, as the ledger knows it. */
+export type KnownSession = {
+  readonly session: string
+  readonly open: boolean
+  readonly lastSeq: bigint
+  readonly lastTick: bigint
+}
+
+export interface Ledger {
+  openSession(process: string): Promise<{ session: string; epoch: bigint }>
+  findSession(session: string): Promise<KnownSession | undefined>
+  /** The session of a process that is still open, when there is one: its journal comes first. */
+  openSessionOf(process: string): Promise<KnownSession | undefined>
+  closeSession(session: string): Promise<void>
+  tick(input: TickInput): Promise<TickResult>
+  /** Leaves word of a loss that needs a look. */
+  alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void>
+}
+
+/** SQLSTATEs of the tick: the session is over, or its journal contradicts the ledger. Never retried. */
+export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', 'EG003']
+
+/**
+ * What reading and refusing a request may cost: 20 ms of CPU at 3.5 J/s. With less than that nothing
+ * is admitted, and a balance below its price is depleted: what is left of it is too little to be
+ * billed for, so it must not buy an answer either.
+ */
+export const LEAST_HOLD_NJ = nj(70_000_000n)

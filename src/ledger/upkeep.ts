@@ -1,0 +1,57 @@
+// What the books need each minute: promises that ran out are voided, lots expire, and the sums are
+// checked. Any number of processes may do it at once.
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Queryable } from '#state/connect.ts'
+
+const EVERY_MS = 60_000
+// Of one round; what is over waits a minute.
+const PENDING_MAX = 200
+const ROUNDS_MAX = 20
+
+export type BookFault = { readonly invariant: string; readonly detail: string }
+
+export interface Upkeep {
+  /** One round; the broken invariants, of which any stops paid admission. */
+  once(): Promise<readonly BookFault[]>
+  /** A round each minute until the signal aborts. A round that fails is logged and tried again. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createUpkeep(deps: { state: Queryable; log: Logger }): Upkeep {
+  const { state, log } = deps
+
+  async function once(): Promise<readonly BookFault[]> {
+    const overdue = await state.query<{ id: string }>(
+      `select id from pending_credits where state = 'pending' and expires_at <= ledger_now()
+       order by expires_at limit ${PENDING_MAX}`,
+    )
+    for (const { id } of overdue.rows) await state.query('select void_pending($1)', [id])
+    await expire()
+    const { rows } = await state.query<{ faults: BookFault[] }>('select reconcile() as faults')
+    const faults = rows[0]?.faults ?? []
+    if (faults.length > 0)
+      log.error('The books do not add up: nothing paid is admitted', { faults })
+    return faults
+  }
+
+  async function expire(): Promise<void> {
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const { rows } = await state.query<{ wallets: string }>('select expire_lots() as wallets')
+      if (rows[0]?.wallets === '0') return
+    }
+  }
+
+  return {
+    once,
+    async run(signal) {
+      while (!signal.aborted) {
+        await once().catch((error: unknown) =>
+          log.warn('The books could not be kept', { error: messageOf(error) }),
+        )
+        await sleep(EVERY_MS, signal).catch(() => undefined)
+      }
+    },
+  }
+}

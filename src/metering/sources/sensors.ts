@@ -1,0 +1,74 @@
+// All sensors of a node, the best first: each window takes the first that can be believed, never a
+// sum (they measure the same joules at different places), and the model when none can.
+import { withPue, type Nj } from '#base/units.ts'
+import type { EnergyMethod } from '#contract/charge.ts'
+import { createGauge } from './gauge.ts'
+import type { CpuModel, Span } from './model.ts'
+import { unavailable, type MeterSource } from './source.ts'
+
+/** `model` is a guess where a sensor measures: idle power differs by ten times between machines. */
+export type IdleFrom = 'setting' | 'calibration' | 'model'
+
+/** What a window's energy was, overhead of the building included, and who says so. */
+export type Measured = {
+  readonly readingNj: Nj
+  readonly method: EnergyMethod
+  readonly bandPct: number
+  /** The part of it that is drawn when nothing runs, before the overhead, and who says so. */
+  readonly idle: { readonly milliwatts: bigint; readonly from: IdleFrom }
+  /** Why better sensors were passed over, each as `name: reason`; absent when the best answered. */
+  readonly fallback?: string
+}
+
+type Measurer = Pick<MeterSource, 'method' | 'bandPct' | 'idleMilliwatts'>
+
+/** Sensors are asked at most this long: a window must close within its second. */
+const READ_MS_MAX = 800
+
+export interface Sensors {
+  /** Asks every sensor at once; the energy follows when the span that ends now is known. */
+  read(signal?: AbortSignal): Promise<(span: Span) => Measured>
+  close(): Promise<void>
+}
+
+export function createSensors(deps: {
+  readonly sources: readonly MeterSource[]
+  readonly model: CpuModel
+  readonly pueMilli: bigint
+}): Sensors {
+  const { model, pueMilli } = deps
+  const gauges = deps.sources.map(createGauge)
+  const idleOf = ({ idleMilliwatts }: Pick<MeterSource, 'idleMilliwatts'>): Measured['idle'] =>
+    idleMilliwatts === undefined
+      ? { milliwatts: model.idleMilliwatts, from: model.linear ? 'model' : 'calibration' }
+      : { milliwatts: idleMilliwatts, from: 'setting' }
+  const measuredBy = (by: Measurer, energyNj: Nj): Measured => ({
+    readingNj: withPue(energyNj, pueMilli),
+    method: by.method,
+    bandPct: by.bandPct,
+    idle: idleOf(by),
+  })
+  const read = async (signal?: AbortSignal) => {
+    const limit = AbortSignal.timeout(READ_MS_MAX)
+    const within = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    // Every sensor is asked in every window, also behind a better one: a counter needs a reading just
+    // before the window in which it is first believed.
+    const readings = await Promise.all(gauges.map((gauge) => gauge.source.read(within)))
+    return (span: Span): Measured => {
+      const doubts: string[] = []
+      let measured: Measured | undefined
+      for (const [index, gauge] of gauges.entries()) {
+        const gauged = gauge.energyOf(readings[index] ?? unavailable('not read'), span)
+        if (measured !== undefined) continue
+        if (gauged.kind === 'unavailable') doubts.push(`${gauge.source.name}: ${gauged.reason}`)
+        else measured = measuredBy(gauge.source, gauged.energyNj)
+      }
+      measured ??= measuredBy({ method: 'model', bandPct: model.bandPct }, model.energy(span))
+      return doubts.length === 0 ? measured : { ...measured, fallback: doubts.join('; ') }
+    }
+  }
+  const close = async () => {
+    await Promise.all(gauges.map((gauge) => gauge.source.close()))
+  }
+  return { read, close }
+}

@@ -1,0 +1,30 @@
+// What a sensor says. 0 J is a reading and never means "unavailable"; what could not be read carries
+// its reason and is never 0 J (reading a forbidden RAPL file as 0 W is the field's classic fault).
+import type { Nj } from '#base/units.ts'
+import type { EnergyMethod } from '#contract/charge.ts'
+
+export type Reading =
+  /** A cumulative counter since an arbitrary start: two readings make an energy. */
+  | { readonly kind: 'counter'; readonly totalNj: Nj }
+  /** Power now, in milliwatts, taken to hold since the reading before. */
+  | { readonly kind: 'power'; readonly milliwatts: bigint }
+
+export type Unavailable = { readonly kind: 'unavailable'; readonly reason: string }
+
+export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason })
+
+/** A sensor of the whole machine. The CPU model is none of these: it can never be unavailable. */
+export interface MeterSource {
+  /** The meter's name on receipts and in windows: rapl, plug. */
+  readonly name: string
+  readonly method: EnergyMethod
+  /** Declared error band in whole percent. */
+  readonly bandPct: number
+  /** What it shows when nothing runs, where somebody has looked; else the model's guess is taken. */
+  readonly idleMilliwatts?: bigint
+  /** More than this cannot be true: such a reading is quarantined and never billed. */
+  ceilingMilliwatts(): bigint
+  /** Never rejects for what a sensor or network can do; obeys its own timeout and the signal. */
+  read(signal: AbortSignal): Promise<Reading | Unavailable>
+  close(): Promise<void>
+}

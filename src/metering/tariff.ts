@@ -1,0 +1,86 @@
+// The tariff: what a CPU-second costs a request, agreed at its first admit and final. It follows the
+// windows: an average whose weight falls by half each window. On over-billing (it was above what
+// the windows then held) the difference is carried and taken off the next ten seconds. A linear model
+// needs neither: its windows hold its own rate for every CPU-second, and there the tariff stays.
+import { nj, type Nj } from '#base/units.ts'
+import { NS_PER_S } from './power.ts'
+
+/** What the tariff learns from one closed window. */
+export type Observation = {
+  readonly elapsedNs: bigint
+  readonly busyNs: bigint
+  /** CPU time that the machine could have given: processors × elapsed. */
+  readonly capacityNs: bigint
+  readonly dynamicNj: Nj
+  /** CPU time of this window that requests pay for. */
+  readonly chargedNs: bigint
+  /** What those requests pay for it, less its part of the dynamic energy; may be negative. */
+  readonly trueUpNj: Nj
+  /** Its dynamic energy is the model's rate times its busy time, by construction. */
+  readonly proportional: boolean
+}
+
+export interface Tariff {
+  /** nJ per CPU-second now. */
+  readonly njPerCpuS: bigint
+  /** Over-billing not yet taken off. */
+  readonly carriedNj: Nj
+  observe(window: Observation): void
+}
+
+// Below 5 % busy the dynamic part is mostly noise of the idle estimate.
+const BUSY_LEAST_PERMILLE = 50n
+// On 1000 spans of changing load on a concave curve, work of 1 to 3 s: 2 keeps the true-up within 1.3 %
+// of the reading (3: 1.7 %, 4: 2.1 %, 8: 3.8 %), all of it under-billing. Streams of 30 s outlast the
+// load that they were admitted at: off by up to 11 % of the reading either way, whatever the decay.
+const DECAY = 2n
+const REPAY_NS = 10n * NS_PER_S
+// Before the first window: as much weight as 0.1 s of one processor at the model's figure.
+const BOOT_WEIGHT_NS = NS_PER_S / 10n
+
+/** A tariff that starts at, and stays within [0.2, 5] × the model's nJ per CPU-second. */
+export function createTariff(deps: { readonly modelNjPerCpuS: bigint }): Tariff {
+  const lowest = deps.modelNjPerCpuS / 5n
+  const highest = deps.modelNjPerCpuS * 5n
+  // Energy and time are averaged apart: their quotient is then weighted by CPU time, as bills are.
+  let energy = (deps.modelNjPerCpuS * BOOT_WEIGHT_NS) / NS_PER_S
+  let busyNs = BOOT_WEIGHT_NS
+  let chargedNsPerS = 0n
+  let carried = 0n
+  let follows = false
+  let tariff = deps.modelNjPerCpuS
+
+  const average = () => {
+    const rate = (energy * NS_PER_S) / busyNs
+    return rate < lowest ? lowest : rate > highest ? highest : rate
+  }
+  const discount = () => {
+    const expectedNs = (chargedNsPerS * REPAY_NS) / NS_PER_S
+    return carried === 0n || expectedNs === 0n ? 0n : (carried * NS_PER_S) / expectedNs
+  }
+  return {
+    get njPerCpuS() {
+      return tariff
+    },
+    get carriedNj() {
+      return nj(carried)
+    },
+    observe(window) {
+      // From the first measured window on it follows, also while the model stands in for a silent
+      // sensor: work that was admitted at the sensor's rate can then be billed too much.
+      follows ||= !window.proportional
+      if (!follows || window.elapsedNs <= 0n) return
+      if (window.busyNs * 1000n >= window.capacityNs * BUSY_LEAST_PERMILLE && window.busyNs > 0n) {
+        energy += window.dynamicNj - energy / DECAY
+        busyNs += window.busyNs - busyNs / DECAY
+      }
+      const chargedNow = (window.chargedNs * NS_PER_S) / window.elapsedNs
+      chargedNsPerS =
+        chargedNsPerS === 0n ? chargedNow : chargedNsPerS + (chargedNow - chargedNsPerS) / DECAY
+      // Under-billing is the operator's and is never carried: it must not be billed to later requests.
+      carried = carried + window.trueUpNj > 0n ? carried + window.trueUpNj : 0n
+      const reduced = average() - discount()
+      tariff = reduced > lowest ? reduced : lowest
+    },
+  }
+}

@@ -1,0 +1,68 @@
+// The true-up: what work was billed for its CPU time, less that CPU time's part of the dynamic energy.
+// Above zero customers paid too much, below zero the operator bore it. It is published.
+//
+// Work is billed at the tariff of its first admit, also what still runs: only its gateway knows that
+// tariff. Valued at the tariff of now, a stream of 40 CPU-s turned a rounding error of 1 nJ into a
+// tariff that jumped between 0 and the model's every second.
+import { add, nj, subtract, type Nj } from '#base/units.ts'
+import type { Split } from './window.ts'
+
+/** Running totals of the work that is billed by tariff, over all processes of a node; neither may fall. */
+export type Billed = {
+  /** CPU time of open and settled work so far, the learned tails of the settled included. */
+  readonly chargedNs: bigint
+  /**
+   * Its energy, each work's at its own tariff and at most its hold. Parts of upstreams are not in it:
+   * they answer for themselves.
+   */
+  readonly accruedNj: Nj
+}
+
+export const NOTHING_BILLED: Billed = { chargedNs: 0n, accruedNj: nj(0n) }
+
+export const addBilled = (a: Billed, b: Billed): Billed => ({
+  chargedNs: a.chargedNs + b.chargedNs,
+  accruedNj: add(a.accruedNj, b.accruedNj),
+})
+
+export type TrueUpTotals = {
+  readonly accruedNj: Nj
+  /** The same CPU time's part of the dynamic energy of the windows it ran in. */
+  readonly shareNj: Nj
+  /** accrued − share. */
+  readonly trueUpNj: Nj
+}
+
+/** What one window brought. */
+export type TrueUpOfWindow = Billed & { readonly trueUpNj: Nj }
+
+export interface TrueUp {
+  readonly totals: TrueUpTotals
+  /** Adds the window that was split so. */
+  close(split: Pick<Split, 'dynamicNj' | 'busyNs'>): TrueUpOfWindow
+}
+
+/** Counts from now: what was billed before this meter began has no window here. */
+export function createTrueUp(billed: () => Billed): TrueUp {
+  let seen = billed()
+  let totals: TrueUpTotals = { accruedNj: nj(0n), shareNj: nj(0n), trueUpNj: nj(0n) }
+  return {
+    get totals() {
+      return totals
+    },
+    close({ dynamicNj, busyNs }) {
+      const now = billed()
+      const chargedNs = now.chargedNs - seen.chargedNs
+      const accruedNj = subtract(now.accruedNj, seen.accruedNj)
+      seen = now
+      const shareNj = nj(busyNs === 0n ? 0n : (chargedNs * dynamicNj) / busyNs)
+      const trueUpNj = subtract(accruedNj, shareNj)
+      totals = {
+        accruedNj: add(totals.accruedNj, accruedNj),
+        shareNj: add(totals.shareNj, shareNj),
+        trueUpNj: add(totals.trueUpNj, trueUpNj),
+      }
+      return { chargedNs, accruedNj, trueUpNj }
+    },
+  }
+}

@@ -1,0 +1,118 @@
+// A window: about one second of one meter, closed. Its reading is an integer of nanojoules that is
+// split to the last one: Σ shares = reading, in every window, or the bill is not the meter.
+import { invariant } from '#base/errors.ts'
+import { nj, smaller, splitByWeight, subtract, sum, type Nj } from '#base/units.ts'
+import type { EnergyMethod } from '#contract/charge.ts'
+import { NS_PER_S } from './power.ts'
+
+/** Who answers for a share: an account by window, callers by their claims, or the operator. */
+export type SharePayer =
+  | { readonly kind: 'account'; readonly account: string }
+  | { readonly kind: 'caller' | 'operator' }
+
+/** What one cell used in a window. */
+export type CellUse = {
+  readonly name: string
+  readonly payer: SharePayer
+  /** CPU time in this window, dead processes of the cell included. */
+  readonly cpuNs: bigint
+  /** Thousandths of the machine kept for it: the larger of its memory and processor shares. */
+  readonly reservedMilli?: number
+}
+
+export type Share = {
+  readonly name: string
+  readonly payer: SharePayer
+  readonly cpuNs: bigint
+  /** Its part of what work added. */
+  readonly dynamicNj: Nj
+  /** Its part of what the machine draws anyway, by reservation. */
+  readonly idleNj: Nj
+}
+
+export type Window = {
+  readonly meter: string
+  /** Unix second at which it closed, made unique: each of a meter is greater than the one before. */
+  readonly k: number
+  readonly elapsedNs: bigint
+  readonly busyNs: bigint
+  readonly readingNj: Nj
+  readonly idleNj: Nj
+  readonly method: EnergyMethod
+  readonly bandPct: number
+  readonly pueMilli: bigint
+  /** Dynamic nJ per CPU-second of this window; 0 when nothing was busy. */
+  readonly njPerCpuS: bigint
+  /** CPU time that requests pay for by tariff, and what they pay: with the above, the true-up. */
+  readonly chargedNs: bigint
+  readonly accruedNj: Nj
+  /** The tariff in force after this window, in nJ per CPU-second. */
+  readonly tariffNjPerCpuS: bigint
+  /** Why a sensor was not believed or not heard, when the model stands in for it. */
+  readonly fallback?: string
+  readonly shares: readonly Share[]
+}
+
+/** The share of what no cell used or reserved. No cell can bear this name: theirs are kebab-case. */
+export const REST = '(rest)'
+
+export type Split = {
+  readonly idleNj: Nj
+  readonly dynamicNj: Nj
+  /** max(busy of the machine, Σ attributed): the two are read from different counters. */
+  readonly busyNs: bigint
+  readonly njPerCpuS: bigint
+  readonly shares: readonly Share[]
+}
+
+/**
+ * Splits a reading. The idle part (at most the reading) goes to those who reserve the machine, the
+ * rest of it to the operator; the dynamic part is split by CPU time, the unattributed part of the
+ * machine's busy time being the operator's. Largest remainder: Σ shares = reading exactly.
+ */
+export function splitReading(options: {
+  readonly readingNj: Nj
+  /** What the machine draws when nothing runs, over this window. */
+  readonly idleDrawNj: Nj
+  readonly busyNs: bigint
+  readonly cells: readonly CellUse[]
+}): Split {
+  const { readingNj, cells } = options
+  const idleNj = smaller(readingNj, options.idleDrawNj)
+  const dynamicNj = subtract(readingNj, idleNj)
+  const attributedNs = cells.reduce((total, cell) => total + cell.cpuNs, 0n)
+  const busyNs = attributedNs > options.busyNs ? attributedNs : options.busyNs
+  const byCpu = divide(dynamicNj, [...cells.map((cell) => cell.cpuNs), busyNs - attributedNs])
+  const byReserve = divide(idleNj, reserves(cells))
+  const owners: CellUse[] = [
+    ...cells,
+    { name: REST, payer: { kind: 'operator' }, cpuNs: busyNs - attributedNs },
+  ]
+  const shares = owners.map((owner, index) => ({
+    name: owner.name,
+    payer: owner.payer,
+    cpuNs: owner.cpuNs,
+    dynamicNj: nj(byCpu[index] ?? 0n),
+    idleNj: nj(byReserve[index] ?? 0n),
+  }))
+  invariant(sharesOf(shares) === readingNj, 'a window must split into exactly its reading')
+  const njPerCpuS = busyNs === 0n ? 0n : (dynamicNj * NS_PER_S) / busyNs
+  return { idleNj, dynamicNj, busyNs, njPerCpuS, shares }
+}
+
+/** Σ of all shares, which is the reading. */
+export const sharesOf = (shares: readonly Share[]): Nj =>
+  sum(shares.flatMap((share) => [share.dynamicNj, share.idleNj]))
+
+/** Splits by weight; when nobody has any, the last (the operator) takes all. */
+function divide(total: Nj, weights: readonly bigint[]): bigint[] {
+  if (weights.some((weight) => weight > 0n)) return splitByWeight(total, weights)
+  return weights.map((_, index) => (index === weights.length - 1 ? total : 0n))
+}
+
+/** Reserved thousandths of each cell, then what nobody reserved; an overcommitted machine has no rest. */
+function reserves(cells: readonly CellUse[]): bigint[] {
+  const reserved = cells.map((cell) => BigInt(cell.reservedMilli ?? 0))
+  const all = reserved.reduce((total, milli) => total + milli, 0n)
+  return [...reserved, all < 1000n ? 1000n - all : 0n]
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test, type TestContext } from 'node:test'
+import { sleep } from '#base/clock.ts'
+import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
+import { connectState } from './connect.ts'
+
+const LIMIT_MS = 30_000
+const OPTIONS = { skip: whyNoServer(), timeout: 120_000 }
+
+async function start(t: TestContext) {
+  const server = await startTestServer(await cachedInstall())
+  t.after(() => server[Symbol.asyncDispose]())
+  const address = { host: server.socketFolder, database: 'postgres', ...server.superuser }
+  const state = connectState({ address, connections: 4, log: quiet })
+  t.after(() => state[Symbol.asyncDispose]())
+  return { server, state }
+}
+
+async function kill(server: Awaited<ReturnType<typeof startTestServer>>): Promise<void> {
+  const gone = once(server.child, 'exit')
+  server.child.kill('SIGKILL')
+  await gone
+}
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const last = performance.now() + LIMIT_MS
+  while (!(await holds())) {
+    assert.ok(performance.now() < last, 'it does not come to hold')
+    await sleep(50)
+  }
+}
+
+test('the state outlives the death of its server', OPTIONS, async (t) => {
+  const { server, state } = await start(t)
+  const back = async () => {
+    server.restart()
+    await server.ready()
+  }
+
+  await t.test('a lost connection fails the session that has it, and nothing else', async () => {
+    await assert.rejects(
+      state.session(async (session) => {
+        await session.query('select 1')
+        await kill(server)
+        // Nothing is asked of it while it breaks: this ended the process once.
+        await sleep(200)
+        await session.query('select 2')
+      }),
+    )
+    await back()
+    const { rows } = await state.query<{ two: number }>('select 2 as two')
+    assert.equal(rows[0]?.two, 2)
+  })
+
+  await t.test('query() says that the state is away, but not of an error of SQL', async () => {
+    await kill(server)
+    // A backend answers until it has seen that its server is gone.
+    await eventually(() =>
+      state.query('select 1').then(
+        () => false,
+        () => true,
+      ),
+    )
+    await assert.rejects(state.query('select 1'), { code: 'state_unavailable', status: 503 })
+    await back()
+    await assert.rejects(state.query('select 1 / 0'), { code: '22012' })
+  })
+
+  await t.test('listen() hears again, on one connection', async () => {
+    const heard: string[] = []
+    await using _ = await state.listen('news', (payload) => heard.push(payload))
+    await kill(server)
+    // Several attempts fail meanwhile.
+    await sleep(1700)
+    await back()
+    await eventually(async () => {
+      await state.query("select pg_notify('news', 'back')").catch(() => undefined)
+      return heard.includes('back')
+    })
+    assert.equal(heard[0], '', 'it says that something may have been missed')
+    // Time for a second connection, were there one.
+    await sleep(1000)
+    const { rows } = await state.query<{ count: string }>(
+      "select count(*) from pg_stat_activity where query = 'listen news'",
+    )
+    assert.equal(rows[0]?.count, '1')
+  })
+})

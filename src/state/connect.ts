@@ -1,0 +1,207 @@
+// The connection to our own PostgreSQL 16: the cell that the agent starts, or DATABASE_URL.
+import pg from 'pg'
+import type { Logger } from '#base/log.ts'
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+
+export type Row = Record<string, unknown>
+
+/** What SQL runs on: the pool, or one transaction of it. */
+export interface Queryable {
+  query<R extends Row = Row>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ rows: R[]; rowCount: number }>
+}
+
+export interface State extends Queryable, AsyncDisposable {
+  /** Runs work in one transaction; rolls back when it throws. */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
+  /** Calls back at each NOTIFY of a channel, on a connection of its own that comes back when it is lost. */
+  listen(channel: string, notified: (payload: string) => void): Promise<AsyncDisposable>
+  /** Runs work on one connection, for session-level locks. */
+  session<T>(work: (session: Queryable) => Promise<T>): Promise<T>
+}
+
+/** How to reach the state: a URL, or host (a socket folder), user and password. */
+export type StateAddress =
+  | { readonly url: string }
+  | {
+      readonly host: string
+      readonly user: string
+      readonly password: string
+      readonly database: string
+    }
+
+const CONNECT_TIMEOUT_MS = 3000
+// No statement of ours takes longer: the sealer's batches and the reconcile job are bounded.
+const STATEMENT_TIMEOUT_MS = 30_000
+// Longer than the server's own: it is the connection that is dead, and the pool makes another.
+const ANSWER_TIMEOUT_MS = 35_000
+const RELISTEN_MS = 500
+
+/**
+ * Opens a pool of at most `connections`; the first query connects. What is asked of the pool throws
+ * `state_unavailable` when the server is away, has no connection left or takes too long; an error of
+ * SQL stays what it is.
+ */
+export function connectState(options: {
+  address: StateAddress
+  connections: number
+  log: Logger
+}): State {
+  const config: pg.PoolConfig = {
+    ...('url' in options.address ? { connectionString: options.address.url } : options.address),
+    max: options.connections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    idleTimeoutMillis: 60_000,
+    application_name: 'ergon',
+  }
+  const pool = new pg.Pool(config)
+  pool.on('error', (error) =>
+    options.log.warn('A state connection was lost', { error: messageOf(error) }),
+  )
+
+  async function session<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    // While it is lent out the pool does not listen: unheard, the loss of a connection ends the process.
+    const lost = (error: Error) => (broken = error)
+    client.on('error', lost)
+    try {
+      return await work(queryable(client))
+    } catch (error) {
+      // An error of SQL has a code, and leaves the connection as good as it was.
+      if (error instanceof Error && !('code' in error)) broken = error
+      throw error
+    } finally {
+      client.off('error', lost)
+      client.release(broken)
+    }
+  }
+
+  return {
+    async query<R extends Row>(text: string, values?: readonly unknown[]) {
+      return await queryable(pool)
+        .query<R>(text, values)
+        .catch((error: unknown) => {
+          throw isAway(error) ? away(error) : error
+        })
+    },
+    session,
+    transaction: (work) =>
+      session(async (client) => {
+        await client.query('begin')
+        try {
+          const result = await work(client)
+          await client.query('commit')
+          return result
+        } catch (error) {
+          // On a lost connection nothing can be rolled back, nor needs to be: the server has done it.
+          await client.query('rollback').catch(() => undefined)
+          throw error
+        }
+      }),
+    listen: (channel, notified) => listen(config, options.log, channel, notified),
+    [Symbol.asyncDispose]: () => pool.end(),
+  }
+}
+
+// SQLSTATE classes: the connection, too many of them, and an operator's or a time-out's intervention.
+const AWAY = /^(08|53|57)/
+
+const isAway = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError
+    ? AWAY.test(error.code ?? '')
+    : error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
+
+const away = (cause: unknown) =>
+  fault('state_unavailable', `Could not ask the state: ${messageOf(cause)}`, {
+    cause,
+    retryAfterS: 1,
+  })
+
+function queryable(client: pg.Pool | pg.PoolClient): Queryable {
+  return {
+    async query<R extends Row>(text: string, values: readonly unknown[] = []) {
+      const result = await client.query<R>(text, [...values])
+      return { rows: result.rows, rowCount: result.rowCount ?? 0 }
+    },
+  }
+}
+
+/** Listens on a connection of its own, and on the next one when it is lost. */
+async function listen(
+  config: pg.PoolConfig,
+  log: Logger,
+  channel: string,
+  notified: (payload: string) => void,
+): Promise<AsyncDisposable> {
+  const stopping = new AbortController()
+  let listening = await listenOnce(config, channel, notified)
+  const kept = (async () => {
+    while (!stopping.signal.aborted) {
+      const reason = await listening.lost
+      if (stopping.signal.aborted) return
+      log.warn('The listening connection was lost', { channel, error: messageOf(reason) })
+      const next = await relisten(config, channel, notified, stopping.signal)
+      if (next === undefined) return
+      listening = next
+      // What was said meanwhile was missed.
+      notified('')
+    }
+  })()
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await listening.close()
+      await kept
+    },
+  }
+}
+
+async function relisten(
+  config: pg.PoolConfig,
+  channel: string,
+  notified: (payload: string) => void,
+  signal: AbortSignal,
+): Promise<Listening | undefined> {
+  for (;;) {
+    await sleep(RELISTEN_MS, signal).catch(() => undefined)
+    if (signal.aborted) return undefined
+    try {
+      const next = await listenOnce(config, channel, notified)
+      if (!signal.aborted) return next
+      await next.close()
+    } catch {
+      // Not back yet; that it was lost has been said.
+    }
+  }
+}
+
+type Listening = { readonly lost: Promise<unknown>; close(): Promise<void> }
+
+async function listenOnce(
+  config: pg.PoolConfig,
+  channel: string,
+  notified: (payload: string) => void,
+): Promise<Listening> {
+  const client = new pg.Client({ ...config, statement_timeout: 0 })
+  const lost = new Promise<unknown>((resolve) => {
+    // One loss is said by several events; the first one counts.
+    client.on('error', resolve)
+    client.on('end', () => resolve('it was closed'))
+  })
+  client.on('notification', (message) => notified(message.payload ?? ''))
+  try {
+    await client.connect()
+    await client.query(`listen ${channel}`)
+  } catch (error) {
+    void client.end()
+    throw error
+  }
+  return { lost, close: () => client.end() }
+}
