@@ -1,0 +1,73 @@
+// What the public may ask of the log: a receipt, the keys, a checkpoint, a tile, a bundle of entries.
+import { invariant } from '#base/errors.ts'
+import type { ReceiptKey } from '#tlog/keys.ts'
+import { ENTRY_BYTES, HASH_BYTES, logEntry } from '#tlog/leaf.ts'
+import type { Receipt } from '#tlog/proof.ts'
+import { inclusionProof, TILE_WIDTH, type TileId } from '#tlog/tiles.ts'
+import { logIndexOf, readLeaves, type ReceiptStore, type Shard } from './store.ts'
+
+/** `account` owns the charge; who may read it is for the caller to decide. */
+export type ReceiptAnswer =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'unsealed'; readonly account: string }
+  | { readonly state: 'sealed'; readonly account: string; readonly receipt: Receipt }
+
+export type Receipts = {
+  /** The receipt with an id; print it with formatReceipt() or receiptJson() of tlog/proof.ts. */
+  find(id: string): Promise<ReceiptAnswer>
+  keys(): Promise<readonly ReceiptKey[]>
+  /** The newest signed note of a shard. */
+  checkpoint(origin: string): Promise<string | undefined>
+  /** The first `width` hashes of a tile, if a signed checkpoint covers them. */
+  tile(origin: string, id: TileId & { width: number }): Promise<Buffer | undefined>
+  /** Entries as C2SP bundles them: each with its length as u16be before it. */
+  entries(origin: string, index: number, width: number): Promise<Buffer | undefined>
+}
+
+export function createReceipts({ store }: { store: ReceiptStore }): Receipts {
+  return {
+    async find(id) {
+      const charge = await store.charge(id)
+      if (charge === undefined) return { state: 'unknown' }
+      const { account, accountSeq, bytes, leafIndex } = charge
+      const shard = (await store.shards()).findLast((each) => each.firstLeaf <= leafIndex)
+      const checkpoint = shard && (await store.latest(shard.origin))
+      if (shard === undefined || checkpoint === undefined) return { state: 'unsealed', account }
+      const index = logIndexOf(shard, leafIndex)
+      if (index >= checkpoint.size) return { state: 'unsealed', account }
+      const proof = await inclusionProof(index, checkpoint.size, (wanted) =>
+        store.tiles(shard.origin, wanted),
+      )
+      const receipt = { accountSeq, bytes, index, proof, checkpoint: checkpoint.note }
+      return { state: 'sealed', account, receipt }
+    },
+    keys: () => store.shards(),
+    checkpoint: async (origin) => (await store.latest(origin))?.note,
+    async tile(origin, { level, index, width }) {
+      const [stored] = await store.tiles(origin, [{ level, index }])
+      const bytes = width * HASH_BYTES
+      return stored === undefined || stored.hashes.length < bytes
+        ? undefined
+        : stored.hashes.subarray(0, bytes)
+    },
+    async entries(origin, index, width) {
+      const shard = (await store.shards()).find((each) => each.origin === origin)
+      const size = (await store.latest(origin))?.size ?? 0
+      if (shard === undefined || index * TILE_WIDTH + width > size) return undefined
+      return bundle(store, shard, index * TILE_WIDTH, width)
+    },
+  }
+}
+
+async function bundle(
+  store: ReceiptStore,
+  shard: Shard,
+  from: number,
+  width: number,
+): Promise<Buffer> {
+  const leaves = await readLeaves(store, shard, from, width)
+  invariant(leaves.length === width, `The ledger lacks sealed leaves after ${from}`)
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(ENTRY_BYTES)
+  return Buffer.concat(leaves.flatMap((leaf) => [length, logEntry(leaf)]))
+}

@@ -1,0 +1,290 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sleep } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { cachedInstall, startTestServer, whyNoServer, type TestServer } from '#postgres/testing.ts'
+import { createQuorum, type Quorum } from '#signers/client.ts'
+import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
+import { connectState, type State } from '#state/connect.ts'
+import { migrate } from '#state/migrate.ts'
+import { leavesOf } from '#tlog/charge.fixture.ts'
+import { parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
+import { ENTRY_BYTES, leafHash } from '#tlog/leaf.ts'
+import { formatReceipt, receiptJson } from '#tlog/proof.ts'
+import { EMPTY_FRONTIER, extend, frontierRoot } from '#tlog/tree.ts'
+import { verifyReceipt } from '#tlog/verify.ts'
+import { createLeadership } from './leader.ts'
+import { createReceipts, type Receipts } from './prove.ts'
+import { createSealer, type Sealer } from './sealer.ts'
+import { createSqlReceiptStore } from './sql-store.ts'
+import type { ReceiptStore } from './store.ts'
+
+const skip = whyNoServer()
+const log = createLogger('test', { write: () => undefined })
+let wallMs = Date.parse('2026-11-21T12:00:00Z')
+const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
+
+let server: TestServer
+let state: State
+let store: ReceiptStore
+let five: FiveSigners
+let quorum: Quorum
+let receipts: Receipts
+let posted = 0
+
+before(async () => {
+  if (skip !== false) return
+  five = fiveSigners()
+  ;[server] = await Promise.all([cachedInstall().then(startTestServer), five.start()])
+  const { user, password } = server.superuser
+  const address = { host: server.socketFolder, user, password, database: 'postgres' }
+  state = connectState({ address, connections: 5, log })
+  await migrate(state, [])
+  await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
+  store = createSqlReceiptStore(state)
+  quorum = createQuorum({ sockets: five.sockets, log })
+  receipts = createReceipts({ store })
+})
+after(async () => {
+  await quorum?.close()
+  await five?.stop()
+  await state?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** What the tick does, as far as the sealer can see it. */
+async function post(count: number): Promise<void> {
+  for (const { accountSeq, bytes } of leavesOf(posted, posted + count)) {
+    await state.query(
+      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
+         energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+       values ('gw-1.1', $1, $2, 'acct_1', $3, $1, 'chat.create', 200, 0, 0, 0, false, now(), '', $4)`,
+      [posted, `rcpt_${posted}`, accountSeq.toString(), bytes],
+    )
+    posted += 1
+  }
+}
+
+type Running = { sealer: Sealer; stop(): Promise<void> }
+
+function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running {
+  const leadership = createLeadership(state)
+  const sealer = createSealer({ store: through, signers, clock, log, lead: leadership.lead })
+  const stopping = new AbortController()
+  const done = sealer.run(stopping.signal)
+  return {
+    sealer,
+    async stop() {
+      stopping.abort()
+      await done
+      await leadership[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const signal = AbortSignal.timeout(30_000)
+  while (!(await holds())) await sleep(20, signal)
+}
+
+const isSealed = async (nth: number) => (await receipts.find(`rcpt_${nth}`)).state === 'sealed'
+
+async function verified(nth: number) {
+  const found = await receipts.find(`rcpt_${nth}`)
+  ok(found.state === 'sealed', `charge ${nth} is ${found.state}`)
+  const keys = await receipts.keys()
+  const asText = verifyReceipt(formatReceipt(found.receipt), keys)
+  const asJson = verifyReceipt(JSON.stringify(receiptJson(`rcpt_${nth}`, found.receipt)), keys)
+  deepEqual(
+    asText.checks.filter((check) => !check.ok),
+    [],
+  )
+  deepEqual(asText, asJson)
+  equal(asText.charge?.id, `rcpt_${nth}`)
+  return asText
+}
+
+test(
+  'posted charges get receipts that verify; before that they are unsealed',
+  { skip },
+  async () => {
+    await post(3)
+    equal((await receipts.find('rcpt_0')).state, 'unsealed')
+    equal((await receipts.find('rcpt_none')).state, 'unknown')
+    const running = seal()
+    await until(() => isSealed(2))
+    await post(300)
+    await until(() => isSealed(302))
+    for (const nth of [0, 2, 150, 255, 256, 302]) await verified(nth)
+    const { origin = '' } = running.sealer.state()
+    match(origin, /^ergon-[0-9a-f]{16}\/2026$/)
+    const note = await receipts.checkpoint(origin)
+    await sleep(1_500)
+    equal(await receipts.checkpoint(origin), note, 'nothing is signed while nothing is posted')
+    await running.stop()
+  },
+)
+
+test('tiles and entries lead to the signed tree head', { skip }, async () => {
+  const [key] = await receipts.keys()
+  const origin = key?.origin ?? ''
+  const { size, root } = parseCheckpoint(parseNote((await receipts.checkpoint(origin)) ?? '').body)
+  equal(size, posted)
+  const entries = await Promise.all([
+    receipts.entries(origin, 0, 256),
+    receipts.entries(origin, 1, size - 256),
+  ])
+  const leaves = Buffer.concat(entries.map((bundle) => bundle ?? Buffer.alloc(0)))
+  const hashes = Array.from({ length: size }, (_, nth) => {
+    const at = nth * (ENTRY_BYTES + 2)
+    equal(leaves.readUInt16BE(at), ENTRY_BYTES)
+    return leafHash(leaves.subarray(at + 2, at + 2 + ENTRY_BYTES))
+  })
+  deepEqual(frontierRoot(extend(EMPTY_FRONTIER, hashes)), root)
+  const tile = await receipts.tile(origin, { level: 0, index: 1, width: size - 256 })
+  deepEqual(tile, Buffer.concat(hashes.slice(256)))
+  equal(await receipts.tile(origin, { level: 0, index: 1, width: size - 255 }), undefined)
+  equal(await receipts.entries(origin, 1, size - 255), undefined)
+})
+
+test(
+  'with three signers lost charges wait, and are sealed when one is back',
+  { skip },
+  async () => {
+    const running = seal()
+    await until(() => running.sealer.state().origin !== undefined)
+    await five.kill(1, 2, 3)
+    await post(2)
+    await until(() => /three signatures|signers/.test(running.sealer.state().reason ?? ''))
+    equal(await isSealed(posted - 1), false)
+    await post(2)
+    await five.start(2)
+    await until(() => isSealed(posted - 1))
+    await verified(posted - 2)
+    await five.start(1, 3)
+    await running.stop()
+  },
+)
+
+test(
+  'a sealer that dies between signature and save is followed by one that goes on',
+  { skip },
+  async () => {
+    let failures = 1
+    const failing: ReceiptStore = {
+      ...store,
+      saveCheckpoint: async (...args) => {
+        if (failures-- > 0) throw new RangeError('planted: the connection broke')
+        await store.saveCheckpoint(...args)
+      },
+    }
+    await post(5)
+    const running = seal(failing)
+    await until(() => isSealed(posted - 1))
+    equal(failures < 1, true)
+    await verified(posted - 1)
+    await running.stop()
+  },
+)
+
+test(
+  'a second sealer waits for the first, and one that was paused is fenced',
+  { skip },
+  async () => {
+    const first = createLeadership(state)
+    const epoch = await first.lead(AbortSignal.timeout(5_000))
+    const second = createLeadership(state)
+    const waiting = second.lead(AbortSignal.timeout(20_000))
+    const early = await Promise.race([waiting, sleep(300).then(() => 'waits')])
+    equal(early, 'waits')
+    await first[Symbol.asyncDispose]()
+    const next = await waiting
+    equal(next, epoch + 1)
+    const [shard] = await store.shards()
+    ok(shard)
+    const forged = { origin: shard.origin, size: posted + 1, root: Buffer.alloc(32), note: 'x' }
+    await rejects(store.saveCheckpoint(epoch, forged, []), { code: 'sealer_fenced' })
+    notEqual((await store.latest(shard.origin))?.size, posted + 1)
+    await second[Symbol.asyncDispose]()
+  },
+)
+
+test('a sealed row that was altered afterwards gives no valid receipt', { skip }, async () => {
+  const victim = posted - 1
+  await state.query('alter table charges disable trigger all')
+  const before = await state.query('select bytes from charges where leaf_index = $1', [victim])
+  await state.query('update charges set bytes = $2 where leaf_index = $1', [
+    victim,
+    leavesOf(90_000, 90_001)[0]?.bytes,
+  ])
+  const found = await receipts.find(`rcpt_${victim}`)
+  ok(found.state === 'sealed')
+  const checked = verifyReceipt(formatReceipt(found.receipt), await receipts.keys())
+  equal(checked.checks.find((check) => !check.ok)?.name, 'inclusion')
+  await state.query('update charges set bytes = $2 where leaf_index = $1', [
+    victim,
+    before.rows[0]?.['bytes'],
+  ])
+  await state.query('alter table charges enable trigger all')
+  await verified(victim)
+})
+
+test('a new year begins a shard whose first leaf names the last checkpoint', { skip }, async () => {
+  const [old] = await store.shards()
+  ok(old)
+  const last = await store.latest(old.origin)
+  const running = seal()
+  wallMs = Date.parse('2027-01-01T00:00:01Z')
+  await post(4)
+  await until(() => isSealed(posted - 1))
+  match(running.sealer.state().origin ?? '', /\/2027$/)
+  const receipt = await verified(posted - 1)
+  equal(receipt.index, 4)
+  equal(receipt.checkpoint?.size, 5)
+  const shard = (await store.shards()).at(-1)
+  equal(shard?.link, parseNote(last?.note ?? '').body)
+  await verified(posted - 5)
+  await running.stop()
+})
+
+test(
+  'a ledger restored to an older size begins a shard that names what was signed',
+  { skip },
+  async () => {
+    const shard = (await store.shards()).at(-1)
+    ok(shard)
+    const signed = await store.latest(shard.origin)
+    // A backup from before the last three charges.
+    posted -= 3
+    await state.query('alter table charges disable trigger all')
+    await state.query('delete from charges where leaf_index >= $1', [posted])
+    await state.query('alter table charges enable trigger all')
+    await state.query('delete from receipt_checkpoints where origin = $1', [shard.origin])
+    await state.query('delete from receipt_tiles where origin = $1', [shard.origin])
+    const running = seal()
+    await post(2)
+    await until(() => isSealed(posted - 1))
+    match(running.sealer.state().origin ?? '', /\/2027\.1$/)
+    equal((await store.shards()).at(-1)?.link, parseNote(signed?.note ?? '').body)
+    await verified(posted - 1)
+    await verified(0)
+    await running.stop()
+  },
+)
+
+test('one checkpoint of each minute is kept', { skip }, async () => {
+  const [shard] = await store.shards()
+  ok(shard !== undefined)
+  const { rows: epochs } = await state.query<{ epoch: string }>('select epoch from receipt_sealer')
+  const newest = await store.latest(shard.origin)
+  ok(newest !== undefined)
+  await state.query("update receipt_checkpoints set sealed_at = sealed_at - interval '1 hour'")
+  const { rows: earlier } = await state.query('select size from receipt_checkpoints')
+  const save = (size: number) =>
+    store.saveCheckpoint(Number(epochs[0]?.epoch), { ...newest, size }, [])
+  for (const more of [1, 2, 3]) await save(newest.size + more)
+  const { rows: later } = await state.query('select size from receipt_checkpoints')
+  // Two, when a minute turned in between.
+  ok([1, 2].includes(later.length - earlier.length), `${earlier.length} and then ${later.length}`)
+  equal((await store.latest(shard.origin))?.size, newest.size + 3)
+})

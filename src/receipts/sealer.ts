@@ -1,0 +1,164 @@
+// The sealer: takes charges that the ledger has posted, in its order, and gets the tree head over them
+// signed. First posted, then sealed: nothing is signed that is not a committed row, and a row waits
+// for its receipt as long as it must, but never gets lost.
+import { sleep, type Clock } from '#base/clock.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Quorum } from '#signers/client.ts'
+import type { Checkpoint } from '#tlog/checkpoint.ts'
+import { leafOf, type LeafContent } from '#tlog/leaf.ts'
+import { edgeFrontier, extendTiles, readEdge, type Tile, type TileEdge } from '#tlog/tiles.ts'
+import { frontierRoot } from '#tlog/tree.ts'
+import { currentShard, isPastYear } from './shards.ts'
+import { readLeaves, type ReceiptStore, type Shard } from './store.ts'
+
+type SealerDeps = {
+  readonly store: ReceiptStore
+  readonly signers: Quorum
+  readonly clock: Clock
+  readonly log: Logger
+  /** Waits until this process may seal and gives its epoch (leader.ts). */
+  readonly lead: (signal: AbortSignal) => Promise<number>
+}
+
+/** For the status page. `reason` says why nothing is sealed, when nothing is. */
+export type SealerState = {
+  readonly origin: string | undefined
+  readonly size: number
+  readonly reason: string | undefined
+}
+
+export type Sealer = {
+  /** Seals until the signal is aborted; never rejects for anything else. */
+  run(signal: AbortSignal): Promise<void>
+  state(): SealerState
+}
+
+// One checkpoint costs three signers 13 ms each and the sealer as much (RFC 9591 point checks), so a
+// quiet log is sealed once a second and only a busy one four times.
+const BUSY_LEAVES_PER_S = 20
+const BUSY_INTERVAL_MS = 250
+const QUIET_INTERVAL_MS = 1_000
+const BACKOFF_MAX_MS = 10_000
+/** Leaves in one checkpoint; what exceeds it goes into the next one at once. */
+const LEAVES_MAX = 4_096
+const PAGE_LEAVES = 1_024
+
+/** One shard as this sealer leaves it: all that the next checkpoint needs. */
+type Work = { readonly epoch: number; readonly shard: Shard; edge: TileEdge; floor: number }
+
+export function createSealer(deps: SealerDeps): Sealer {
+  let work: Work | undefined
+  let reason: string | undefined = 'not started'
+
+  /** Seals what there is and gives the number of leaves. */
+  async function sealOnce(signal: AbortSignal): Promise<number> {
+    if (work !== undefined && isPastYear(work.shard, deps.clock)) work = undefined
+    work ??= await begin(deps, signal)
+    return seal(work, deps, signal)
+  }
+
+  function failed(error: unknown): void {
+    // Whatever it was, the store and the signers are asked anew what holds.
+    work = undefined
+    if (reason === messageOf(error)) return
+    reason = messageOf(error)
+    const level = error instanceof ErgonError && error.status === 503 ? 'warn' : 'error'
+    deps.log[level]('Receipts wait to be sealed', { reason })
+  }
+
+  return {
+    state: () => ({ origin: work?.shard.origin, size: work?.edge.size ?? 0, reason }),
+    async run(signal) {
+      let waitMs = QUIET_INTERVAL_MS
+      while (!signal.aborted) {
+        const startMs = deps.clock.monotonicMs()
+        try {
+          const count = await sealOnce(signal)
+          if (reason !== undefined) deps.log.info('Receipts are sealed', { after: reason })
+          reason = undefined
+          waitMs = intervalAfter(count, waitMs)
+        } catch (error) {
+          if (signal.aborted) break
+          failed(error)
+          waitMs = Math.min(BACKOFF_MAX_MS, Math.max(BUSY_INTERVAL_MS, waitMs) * 2)
+        }
+        const restMs = waitMs - (deps.clock.monotonicMs() - startMs)
+        if (restMs > 0) await sleep(restMs, signal).catch(() => undefined)
+      }
+    },
+  }
+}
+
+/** The wait until the next checkpoint, from how many leaves the last wait gathered. */
+export function intervalAfter(count: number, waitMs: number): number {
+  if (count === LEAVES_MAX) return 0
+  const perSecond = (count * 1000) / Math.max(waitMs, BUSY_INTERVAL_MS)
+  return perSecond > BUSY_LEAVES_PER_S ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS
+}
+
+/** Becomes the sealer, and learns from signers and store where to go on. */
+async function begin(deps: SealerDeps, signal: AbortSignal): Promise<Work> {
+  const { store, signers, log, clock } = deps
+  const epoch = await deps.lead(signal)
+  const publicKey = await signers.open(signal)
+  const positions = await signers.positions(signal)
+  const { shard, size, floor } = await currentShard({ epoch, publicKey, positions }, deps)
+  const edge = await readEdge(size, (wanted) => store.tiles(shard.origin, wanted))
+  log.info('Sealing begins', { origin: shard.origin, size, floor, epoch, atMs: clock.wallMs() })
+  return { epoch, shard, edge, floor }
+}
+
+async function seal(work: Work, deps: SealerDeps, signal: AbortSignal): Promise<number> {
+  const { store, signers } = deps
+  const { shard, epoch } = work
+  const { edge, tiles, recent } = await gather(work, store, signal)
+  const count = edge.size - work.edge.size
+  if (count === 0) return 0
+  const root = frontierRoot(edgeFrontier(edge))
+  const checkpoint: Checkpoint = { origin: shard.origin, size: edge.size, root }
+  const note = await signers.sign(checkpoint, leafSource(work, recent, store), signal)
+  work.floor = edge.size
+  await store.saveCheckpoint(epoch, { ...checkpoint, note }, tiles)
+  work.edge = edge
+  return count
+}
+
+type Gathered = { edge: TileEdge; tiles: Tile[]; recent: LeafContent[] }
+
+/**
+ * Reads the rows that follow, at most LEAVES_MAX of them; but never stops before what was signed
+ * already, because no signer signs a smaller tree than it did before.
+ */
+async function gather(
+  { shard, edge: start, floor }: Work,
+  store: ReceiptStore,
+  signal: AbortSignal,
+): Promise<Gathered> {
+  const tiles = new Map<string, Tile>()
+  const recent: LeafContent[] = []
+  let edge = start
+  while (edge.size < floor || edge.size - start.size < LEAVES_MAX) {
+    signal.throwIfAborted()
+    const leaves = await readLeaves(store, shard, edge.size, PAGE_LEAVES)
+    // The link alone is nothing to seal; it goes with the first charge.
+    if (leaves.length === 0 || (edge.size === 0 && leaves.length === 1 && shard.link !== undefined))
+      break
+    const grown = extendTiles(edge, leaves.map(leafOf))
+    for (const tile of grown.written) tiles.set(`${tile.level}/${tile.index}`, tile)
+    if (recent.length < LEAVES_MAX) recent.push(...leaves)
+    edge = grown.edge
+    if (leaves.length < PAGE_LEAVES) break
+  }
+  return { edge, tiles: [...tiles.values()], recent }
+}
+
+/** Leaves for the signers: those just read from memory, older ones for a signer that was away. */
+function leafSource({ shard, edge }: Work, recent: readonly LeafContent[], store: ReceiptStore) {
+  return async (from: number, limit: number): Promise<readonly LeafContent[]> => {
+    const at = from - edge.size
+    return at >= 0 && at < recent.length
+      ? recent.slice(at, at + limit)
+      : readLeaves(store, shard, from, limit)
+  }
+}

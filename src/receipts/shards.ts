@@ -1,0 +1,136 @@
+// Which log the sealer writes to. A new shard begins each year, after the ledger was restored to an
+// older size than was signed, and with a new key; its first leaf names the last checkpoint before it.
+import { timestamp, type Clock } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { THRESHOLD, type Position } from '#signers/wire.ts'
+import { checkpointBody, compareShards, fromBase64, originOf } from '#tlog/checkpoint.ts'
+import { leafIndexOf, type ReceiptStore, type Shard } from './store.ts'
+
+type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly log: Logger }
+/** What is known when a sealer starts, or when the year may have changed. */
+type Known = {
+  readonly epoch: number
+  readonly publicKey: Buffer
+  /** What each answering signer signed last. */
+  readonly positions: readonly (Position | null)[]
+}
+/** A shard to seal to; no fewer than `floor` of its leaves were signed before. */
+export type OpenShard = { readonly shard: Shard; readonly size: number; readonly floor: number }
+
+/**
+ * The shard to go on with: the last one, or one opened now for one of the three reasons. Throws
+ * ErgonError `signers_unavailable` when too few signers answered to know what was signed last.
+ */
+export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenShard> {
+  // Any three of the five include one of those that signed the last head.
+  if (known.positions.length < THRESHOLD)
+    throw new ErgonError(
+      { code: 'signers_unavailable', status: 503 },
+      `Could not learn what was signed last: ${known.positions.length} signers answer`,
+    )
+  const shards = await deps.store.shards()
+  const last = shards.at(-1)
+  const signed = furthest(known.positions)
+  if (last === undefined) return openShard({ ...known, last, signed, size: 0 }, deps)
+  const size = (await deps.store.latest(last.origin))?.size ?? 0
+  const floor = signed?.shard === last.shard ? signed.size : 0
+  const reason = await whyNewShard({ last, signed, size, floor }, known.publicKey, deps)
+  if (reason === undefined) return { shard: last, size, floor }
+  deps.log.warn('A new shard of the receipt log begins', { after: last.origin, reason })
+  return openShard({ ...known, last, signed, size }, deps)
+}
+
+/** Whether the year of a shard is over. */
+export const isPastYear = (shard: Shard, clock: Clock): boolean =>
+  yearOf(clock) > Number(shard.shard.slice(0, 4))
+
+const yearOf = (clock: Clock): number => new Date(clock.wallMs()).getUTCFullYear()
+
+type State = {
+  readonly last: Shard
+  readonly signed: Position | undefined
+  readonly size: number
+  readonly floor: number
+}
+
+async function whyNewShard(
+  { last, signed, size, floor }: State,
+  publicKey: Buffer,
+  { store, clock }: ShardDeps,
+): Promise<string | undefined> {
+  if (!last.publicKey.equals(publicKey)) return 'the signers have another key'
+  if (signed !== undefined && compareShards(signed.shard, last.shard) > 0)
+    return `restored: shard ${signed.shard} was signed before`
+  if (floor > size) {
+    // Signed but not saved: the ledger must have those leaves, or it was restored to before them.
+    const rows = await store.rows(leafIndexOf(last, floor - 1), 1)
+    if (rows.length === 0) return `restored: ${floor} leaves were signed before`
+  }
+  return isPastYear(last, clock) ? 'a new year' : undefined
+}
+
+function furthest(positions: readonly (Position | null)[]): Position | undefined {
+  return positions
+    .filter((position) => position !== null)
+    .toSorted((a, b) => compareShards(a.shard, b.shard) || a.size - b.size)
+    .at(-1)
+}
+
+type Opening = Known & {
+  readonly last: Shard | undefined
+  readonly signed: Position | undefined
+  readonly size: number
+}
+
+async function openShard(
+  { epoch, publicKey, last, signed, size }: Opening,
+  { store, clock }: ShardDeps,
+): Promise<OpenShard> {
+  const name = nextName([last?.shard, signed?.shard], yearOf(clock))
+  const shard: Shard = {
+    origin: originOf(publicKey, name),
+    shard: name,
+    publicKey,
+    // Leaves up to the last saved checkpoint stay where they are provable.
+    firstLeaf:
+      last === undefined ? 0 : leafIndexOf(last, Math.max(size, last.link === undefined ? 0 : 1)),
+    link: await linkTo({ publicKey, last, signed, store }),
+    validFrom: timestamp(clock.wallMs()),
+  }
+  await store.openShard(epoch, shard)
+  return { shard, size: 0, floor: 0 }
+}
+
+// The year, or the year of the newest shard with the next count, whichever is later.
+function nextName(shards: readonly (string | undefined)[], year: number): string {
+  const newest = shards
+    .filter((shard) => shard !== undefined)
+    .toSorted(compareShards)
+    .at(-1)
+  if (newest === undefined || Number(newest.slice(0, 4)) < year) return String(year)
+  const [newestYear, count = '0'] = newest.split('.')
+  return `${newestYear}.${Number(count) + 1}`
+}
+
+/** The last checkpoint before a new shard: what the signers signed last, else what the store holds. */
+async function linkTo({
+  publicKey,
+  last,
+  signed,
+  store,
+}: {
+  publicKey: Buffer
+  last: Shard | undefined
+  signed: Position | undefined
+  store: ReceiptStore
+}): Promise<string | undefined> {
+  if (signed !== undefined)
+    return checkpointBody({
+      origin: originOf(publicKey, signed.shard),
+      size: signed.size,
+      root: fromBase64(signed.root),
+    })
+  const saved = last && (await store.latest(last.origin))
+  return saved && checkpointBody(saved)
+}

@@ -1,0 +1,62 @@
+// receipts/ turns posted charges into sealed receipts: it reads rows of the ledger in log order, has
+// the tree head signed, keeps tiles, and proves. This file is all that it asks of storage.
+import { invariant } from '#base/errors.ts'
+import type { Checkpoint } from '#tlog/checkpoint.ts'
+import type { LeafContent } from '#tlog/leaf.ts'
+import type { ReceiptKey } from '#tlog/keys.ts'
+import type { Tile, TileId } from '#tlog/tiles.ts'
+
+/**
+ * One log. `firstLeaf` is the ledger's leaf index of its first charge; `link`, when there was a shard
+ * before, is the text of that one's last checkpoint, and takes leaf 0.
+ */
+export type Shard = ReceiptKey & { readonly firstLeaf: number; readonly link: string | undefined }
+export type SealedCheckpoint = Checkpoint & { readonly note: string }
+/** A charge in the order of the ledger. */
+export type ChargeRow = LeafContent & { readonly leafIndex: number }
+export type StoredCharge = ChargeRow & { readonly account: string; readonly bytes: Buffer }
+
+export type ReceiptStore = {
+  /** Oldest first. */
+  shards(): Promise<readonly Shard[]>
+  /** Throws ErgonError `sealer_fenced` when another sealer has begun since `epoch`. */
+  openShard(epoch: number, shard: Shard): Promise<void>
+  latest(origin: string): Promise<SealedCheckpoint | undefined>
+  /** Charges from a ledger leaf index on, in order and without gaps. */
+  rows(from: number, limit: number): Promise<readonly ChargeRow[]>
+  tiles(origin: string, wanted: readonly TileId[]): Promise<readonly Tile[]>
+  /** All or nothing. Throws ErgonError `sealer_fenced` like openShard(). */
+  saveCheckpoint(epoch: number, checkpoint: SealedCheckpoint, tiles: readonly Tile[]): Promise<void>
+  /** The charge with a receipt id. */
+  charge(id: string): Promise<StoredCharge | undefined>
+}
+
+/** Where a charge stands in its shard's log. */
+export const logIndexOf = (shard: Shard, leafIndex: number): number =>
+  leafIndex - shard.firstLeaf + (shard.link === undefined ? 0 : 1)
+
+/** The ledger's leaf index behind a place in a shard's log. */
+export const leafIndexOf = (shard: Shard, logIndex: number): number =>
+  logIndex + shard.firstLeaf - (shard.link === undefined ? 0 : 1)
+
+/** The leaf that begins a shard after another: sequence number 0, which no account uses. */
+export const linkLeaf = (link: string): LeafContent => ({
+  accountSeq: 0n,
+  bytes: Buffer.from(link),
+})
+
+/** Leaves of a shard's log from a place on; none when the ledger has none yet. */
+export async function readLeaves(
+  store: Pick<ReceiptStore, 'rows'>,
+  shard: Shard,
+  from: number,
+  limit: number,
+): Promise<LeafContent[]> {
+  const head = from === 0 && shard.link !== undefined ? [linkLeaf(shard.link)] : []
+  const first = leafIndexOf(shard, from + head.length)
+  const rows = await store.rows(first, limit - head.length)
+  rows.forEach(({ leafIndex }, nth) =>
+    invariant(leafIndex === first + nth, `The ledger has a gap before leaf ${leafIndex}`),
+  )
+  return [...head, ...rows]
+}

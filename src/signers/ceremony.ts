@@ -1,0 +1,140 @@
+// The coordinator's side of making the key, at the first start: it carries messages between the five
+// and compares what they return. The key counts as made only when all five have stored their share.
+import { randomUUID } from 'node:crypto'
+import { sleep } from '#base/clock.ts'
+import { ErgonError, invariant, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { publicKeyOf } from './frost.ts'
+import type { Member } from './member.ts'
+import type { Limits } from './transport.ts'
+import {
+  SIGNERS,
+  THRESHOLD,
+  type GroupKey,
+  type Round1Reply,
+  type Round2Reply,
+  type Round3Reply,
+  type Status,
+} from './wire.ts'
+
+// A round checks four packages of points: 0.1 s of CPU for each signer, on a machine that may be busy.
+const ROUND_TIMEOUT_MS = 15_000
+const STATUS_TIMEOUT_MS = 2_000
+const RETRY_MS = 500
+
+/**
+ * The key of the group: the one that the signers have, or a new one if all five are there and none has
+ * any. Waits for signers until the signal says no. Throws ErgonError `signers_disagree` when they have
+ * shares of different keys, which takes an operator to resolve.
+ */
+export async function establishKey(
+  members: readonly Member[],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<GroupKey> {
+  invariant(members.length === SIGNERS, `A group has ${SIGNERS} signers: ${members.length}`)
+  let said = ''
+  for (;;) {
+    signal.throwIfAborted()
+    const outcome = await tryOnce(members, signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      if (error instanceof ErgonError && error.code === 'signers_disagree') throw error
+      return messageOf(error)
+    })
+    if (typeof outcome !== 'string') return outcome
+    if (outcome !== said) log.warn('Waits for the signers', { reason: (said = outcome) })
+    await sleep(RETRY_MS, signal)
+  }
+}
+
+/** The key, or why there is none yet. */
+async function tryOnce(
+  members: readonly Member[],
+  signal: AbortSignal,
+): Promise<GroupKey | string> {
+  const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
+  const settled = await Promise.allSettled(members.map((member) => member.status(limits)))
+  const statuses = new Map<Member, Status>()
+  settled.forEach((result, nth) => {
+    const member = members[nth]
+    if (result.status === 'rejected' || member === undefined) return
+    if (result.value.index !== member.index)
+      throw disagree(`signer ${result.value.index} answers where ${member.index} should`)
+    statuses.set(member, result.value)
+  })
+  const group = agreedKey([...statuses.values()])
+  if (group === undefined) {
+    if (statuses.size < SIGNERS)
+      return `${statuses.size} of ${SIGNERS} signers answer, and none has a key`
+    return finishAll(members, await makeKey(members, signal), limits)
+  }
+  const unfinished = [...statuses].filter(([, status]) => status.active === null)
+  const pending = unfinished.filter(([, status]) => isSame(status.pending, group))
+  await finishAll(
+    pending.map(([member]) => member),
+    group,
+    limits,
+  )
+  const ready = statuses.size - unfinished.length + pending.length
+  return ready >= THRESHOLD
+    ? group
+    : `${ready} signers with a share answer, ${THRESHOLD} are needed`
+}
+
+// A key in use; or one of which all five hold a pending share, from a run that was cut off at its end.
+function agreedKey(statuses: readonly Status[]): GroupKey | undefined {
+  const [first, ...others] = statuses.flatMap(({ active }) => active ?? [])
+  if (others.some((group) => !isSame(group, first)))
+    throw disagree('the signers have shares of different keys')
+  if (first !== undefined) return first
+  const waiting = statuses[0]?.pending
+  const all =
+    statuses.length === SIGNERS && statuses.every(({ pending }) => isSame(pending, waiting))
+  return all ? (waiting ?? undefined) : undefined
+}
+
+const isSame = (a: GroupKey | null | undefined, b: GroupKey | null | undefined): boolean =>
+  a !== undefined && a !== null && JSON.stringify(a) === JSON.stringify(b)
+
+async function finishAll(
+  members: readonly Member[],
+  group: GroupKey,
+  limits: Limits,
+): Promise<GroupKey> {
+  await Promise.all(members.map((member) => member.call('/dkg/finish', { group }, limits)))
+  return group
+}
+
+/** The three rounds. Any failure ends the run; the next one starts from nothing. */
+async function makeKey(members: readonly Member[], signal: AbortSignal): Promise<GroupKey> {
+  const limits = { timeoutMs: ROUND_TIMEOUT_MS, signal }
+  const ceremony = randomUUID()
+  const each = async <T>(path: string, body: (member: Member) => object): Promise<[Member, T][]> =>
+    Promise.all(
+      members.map(async (member): Promise<[Member, T]> => {
+        return [member, (await member.call(path, body(member), limits)) as T]
+      }),
+    )
+  const packages = byIndex(await each<Round1Reply>('/dkg/round1', () => ({ ceremony })))
+  const made = await each<Round2Reply>('/dkg/round2', () => ({ ceremony, packages }))
+  const stored = await each<Round3Reply>('/dkg/round3', (to) => ({
+    ceremony,
+    shares: byIndex(
+      made
+        .filter(([from]) => from !== to)
+        .map(([from, { shares }]): [Member, string | undefined] => [from, shares[to.index]]),
+    ),
+  }))
+  const [first, ...others] = stored.map(([, reply]) => JSON.stringify(reply))
+  if (others.some((reply) => reply !== first))
+    throw disagree('they did not see the same messages while the key was made')
+  const group = stored[0]?.[1].group
+  invariant(group !== undefined && publicKeyOf(group).length > 0, 'a ceremony without a key')
+  return group
+}
+
+const byIndex = <T>(entries: readonly [Member, T][]): Record<string, T> =>
+  Object.fromEntries(entries.map(([member, value]) => [member.index, value]))
+
+const disagree = (detail: string): ErgonError =>
+  new ErgonError({ code: 'signers_disagree', status: 500 }, `Could not use the signers: ${detail}`)

@@ -1,0 +1,156 @@
+// A signer's side of making the key: three rounds after Pedersen's distributed key generation (as in
+// frost-core; RFC 9591 leaves it open), then a fourth step that makes the share the one in use. No
+// process ever holds the whole key. A run that stops anywhere leaves at most a pending share, which
+// the next run replaces; a share in use is never replaced.
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '#base/canonical-json.ts'
+import { messageOf } from '#base/errors.ts'
+import { PUBLIC_KEY_BYTES } from '#tlog/checkpoint.ts'
+import {
+  envelopeKey,
+  newExchangeKey,
+  openEnvelope,
+  sealEnvelope,
+  type ExchangeKey,
+} from './envelope.ts'
+import { decode, startDkg, type DkgRun } from './frost.ts'
+import type { KeyStore } from './keystore.ts'
+import {
+  refusal,
+  SIGNERS,
+  type FinishRequest,
+  type Round1Reply,
+  type Round1Request,
+  type Round2Reply,
+  type Round2Request,
+  type Round3Reply,
+  type Round3Request,
+} from './wire.ts'
+
+export type Dkg = {
+  round1(request: Round1Request): Round1Reply
+  round2(request: Round2Request): Round2Reply
+  round3(request: Round3Request): Round3Reply
+  finish(request: FinishRequest): Record<string, never>
+}
+
+type Run = {
+  readonly ceremony: string
+  readonly exchange: ExchangeKey
+  readonly own: Round1Reply
+  readonly polynomial: DkgRun
+  transcript: Buffer
+  packages: Map<number, Round1Reply>
+}
+
+export function createDkg(index: number, store: KeyStore): Dkg {
+  let run: Run | undefined
+  const current = (ceremony: string): Run => {
+    if (store.active !== undefined) throw refusal('key_exists', 'This signer has a key already')
+    if (run?.ceremony !== ceremony)
+      throw refusal('ceremony_unknown', `Restarted since it began, or another began: ${ceremony}`)
+    return run
+  }
+  return {
+    round1({ ceremony }) {
+      run?.polynomial.forget()
+      run = undefined
+      if (store.active !== undefined) throw refusal('key_exists', 'This signer has a key already')
+      run = startRun(index, ceremony)
+      return run.own
+    },
+    round2({ ceremony, packages }) {
+      const running = current(ceremony)
+      readPackages(running, index, packages)
+      const shares = guarded(() =>
+        [...running.polynomial.sharesFor(running.packages)].map(
+          ([to, share]) => [to, seal(running, { from: index, to }, share)] as const,
+        ),
+      )
+      return { shares: Object.fromEntries(shares) }
+    },
+    round3({ ceremony, shares }) {
+      const running = current(ceremony)
+      const opened = guarded(
+        () =>
+          new Map(
+            [...running.packages.keys()].map((from) => [
+              from,
+              open(running, { from, to: index }, shares),
+            ]),
+          ),
+      )
+      const share = guarded(() => running.polynomial.finish(opened))
+      store.savePending(share)
+      run = undefined
+      return { group: share.group, transcript: running.transcript.toString('base64') }
+    },
+    finish({ group }) {
+      const wanted = JSON.stringify(group)
+      if (store.active !== undefined) {
+        if (JSON.stringify(store.active.group) === wanted) return {}
+        throw refusal('key_exists', 'This signer has another key already')
+      }
+      if (JSON.stringify(store.pending?.group) !== wanted)
+        throw refusal('no_key', 'This signer has no share of that key')
+      store.activate()
+      return {}
+    },
+  }
+}
+
+function startRun(index: number, ceremony: string): Run {
+  const exchange = newExchangeKey()
+  const polynomial = startDkg(index)
+  const own = { ...polynomial.own, exchangeKey: exchange.publicKey.toString('base64') }
+  return { ceremony, exchange, own, polynomial, transcript: Buffer.alloc(0), packages: new Map() }
+}
+
+// The packages as all five should have seen them, hashed: the salt of every envelope, and what the
+// coordinator compares at the end.
+function readPackages(run: Run, index: number, packages: Round2Request['packages']): void {
+  const numbers = Array.from({ length: SIGNERS }, (_, nth) => nth + 1)
+  const all = new Map<number, Round1Reply>()
+  for (const number of numbers) {
+    const received = packages[number]
+    if (received === undefined) throw refusal('malformed', `No package of signer ${number}`)
+    all.set(number, received)
+  }
+  const text = (part: Round1Reply | undefined): string =>
+    JSON.stringify([part?.commitment, part?.proof, part?.exchangeKey])
+  if (text(all.get(index)) !== text(run.own))
+    throw refusal('share_refused', 'The package that bears this signer’s number is not its own')
+  const canonical = canonicalJson([run.ceremony, ...[...all.values()].map(text)])
+  run.transcript = createHash('sha256').update(canonical).digest()
+  all.delete(index)
+  run.packages = all
+}
+
+function seal(run: Run, route: { from: number; to: number }, share: Uint8Array): string {
+  return sealEnvelope(share, keyOf(run, route, route.to)).toString('base64')
+}
+
+function open(
+  run: Run,
+  route: { from: number; to: number },
+  shares: Round3Request['shares'],
+): Uint8Array<ArrayBuffer> {
+  const envelope = Buffer.from(String(shares[route.from]), 'base64')
+  return Uint8Array.from(openEnvelope(envelope, keyOf(run, route, route.from)))
+}
+
+const keyOf = (run: Run, route: { from: number; to: number }, peer: number): Buffer =>
+  envelopeKey(
+    run.exchange.privateKey,
+    decode(run.packages.get(peer)?.exchangeKey, PUBLIC_KEY_BYTES),
+    { ...route, transcript: run.transcript },
+  )
+
+/** What the library or a cipher refuses is the other side's doing, not a fault of this process. */
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    throw refusal('share_refused', `Could not go on with the key: ${messageOf(cause)}`, { cause })
+  }
+}

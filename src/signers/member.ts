@@ -1,0 +1,114 @@
+// The coordinator's view of one signer: the nonces it gave ahead, how far it has followed the log, and
+// whether it lied. All of this can be forgotten at any time; the signer's own state decides.
+import { ErgonError } from '#base/errors.ts'
+import type { LeafContent } from '#tlog/leaf.ts'
+import type { Limits, Transport } from './transport.ts'
+import {
+  encodeLeaves,
+  refusal,
+  BATCH_LEAVES_MAX,
+  type CommitReply,
+  type LeavesReply,
+  type Nonce,
+  type SignReply,
+  type SignRequest,
+  type Status,
+} from './wire.ts'
+
+/** Reads leaves from a log position on; at least one, at most `limit`. */
+export type LeafSource = (from: number, limit: number) => Promise<readonly LeafContent[]>
+/** A tree size of a log, and where its leaves come from. */
+export type Goal = { readonly origin: string; readonly size: number; readonly leaves: LeafSource }
+
+export type Member = {
+  readonly index: number
+  status(limits: Limits): Promise<Status>
+  call(path: string, body: object, limits: Limits): Promise<unknown>
+  /** Leaves that the signer still lacks, as far as is known here. */
+  lag(goal: Goal): number
+  /** Sends what it lacks, in batches; `limits` holds for each. */
+  follow(goal: Goal, limits: Limits): Promise<void>
+  nonce(limits: Limits): Promise<Nonce>
+  sign(request: SignRequest, limits: Limits): Promise<string>
+  close(): void
+}
+
+// Eight signatures ahead: with them a checkpoint takes one round trip.
+const NONCES_AHEAD = 8
+// A signer that answers a batch with the same place over and over would keep us forever.
+const GAPS_MAX = 3
+
+export function createMember(index: number, transport: Transport): Member {
+  let nonces: Nonce[] = []
+  let held: { origin: string; size: number } | undefined
+  let following: Promise<void> | undefined
+  const reach = (origin: string): number => (held?.origin === origin ? held.size : 0)
+
+  async function sendLeaves(goal: Goal, limits: Limits): Promise<void> {
+    let gaps = 0
+    while (reach(goal.origin) !== goal.size) {
+      // Past the goal (an earlier coordinator's doing): the answer to 0 says where it can go back to.
+      const from = reach(goal.origin) < goal.size ? reach(goal.origin) : 0
+      const wanted = Math.min(BATCH_LEAVES_MAX, goal.size - from)
+      const { body, count } = encodeLeaves(await goal.leaves(from, wanted))
+      const query = new URLSearchParams({ origin: goal.origin, from: String(from) }).toString()
+      try {
+        if (count === 0) throw new RangeError(`No leaf at ${from} of ${goal.size}`)
+        const reply = (await transport.call(`/leaves?${query}`, body, limits)) as LeavesReply
+        held = { origin: goal.origin, size: reply.size }
+      } catch (error) {
+        const place = placeOf(error, goal.size)
+        if (place === undefined || ++gaps > GAPS_MAX) throw error
+        held = { origin: goal.origin, size: place }
+      }
+    }
+  }
+
+  return {
+    index,
+    status: async (limits) => {
+      const status = (await transport.call('/status', undefined, limits)) as Status
+      held = status.held ?? undefined
+      return status
+    },
+    call: (path, body, limits) => transport.call(path, body, limits),
+    lag: (goal) => Math.max(0, goal.size - reach(goal.origin)),
+    async follow(goal, limits) {
+      // Another caller's failure is that caller's to hear of.
+      while (following !== undefined) await following.catch(() => undefined)
+      following = sendLeaves(goal, limits).finally(() => (following = undefined))
+      await following
+    },
+    async nonce(limits) {
+      if (nonces.length === 0) {
+        const reply = await transport.call('/commit', { count: NONCES_AHEAD }, limits)
+        nonces = [...(reply as CommitReply).nonces]
+      }
+      const nonce = nonces.shift()
+      if (nonce === undefined || nonce.commitment.index !== index)
+        throw new RangeError(`Signer ${index} gave no nonce of its own`)
+      return nonce
+    },
+    async sign(request, limits) {
+      try {
+        return ((await transport.call('/sign', request, limits)) as SignReply).share
+      } catch (error) {
+        const code = error instanceof ErgonError ? error.code : ''
+        if (code === 'gap' || code === 'root_mismatch') held = undefined
+        if (code === 'unknown_nonce') nonces = []
+        throw error
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+// Where a signer that refused for a gap can go on: from the leaves it holds, or, when an earlier
+// coordinator took it past our goal, from what it has signed.
+function placeOf(error: unknown, goal: number): number | undefined {
+  if (!(error instanceof ErgonError) || error.code !== 'gap') return undefined
+  const { held, signed } = error.details
+  if (typeof signed === 'number' && signed > goal)
+    throw refusal('size_regression', `Signed ${signed} leaves before: ${goal}`, { cause: error })
+  return [held, signed].find((size): size is number => typeof size === 'number' && size <= goal)
+}

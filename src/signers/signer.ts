@@ -1,0 +1,239 @@
+// One signer: an HTTP server on a unix socket around a share, a guard and a pool of nonces. Handlers
+// are synchronous from the parsed request to the answer, fsync included: this process has nothing else
+// to do, and no two requests can interleave between a check and the act that it allows.
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import { lockFile, type Lock } from '#base/lock.ts'
+import type { Logger } from '#base/log.ts'
+import { createServer } from '#base/node-http.ts'
+import { originOf } from '#tlog/checkpoint.ts'
+import { frontierRoot } from '#tlog/tree.ts'
+import { createDkg, type Dkg } from './dkg.ts'
+import { openShare, publicKeyOf, type KeyShare, type ShareHolder } from './frost.ts'
+import { createGuard, type Guard } from './guard.ts'
+import { openKeyStore, type KeyStore } from './keystore.ts'
+import { createNonces, type NoncePool } from './nonces.ts'
+import {
+  BODY_BYTES_MAX,
+  decodeLeaves,
+  refusal,
+  type CommitRequest,
+  type FinishRequest,
+  type RefusalReply,
+  type Round1Request,
+  type Round2Request,
+  type Round3Request,
+  type SignRequest,
+  type Status,
+} from './wire.ts'
+
+/** `index` is 1 to 5; `folder` is the signer's own; `socket` is where it listens. */
+export type SignerConfig = {
+  readonly index: number
+  readonly folder: string
+  readonly socket: string
+}
+
+export type Signer = { close(): Promise<void> }
+
+const CONNECTIONS_MAX = 16
+const REQUEST_TIMEOUT_MS = 10_000
+
+/** Starts a signer; resolves when it listens. Throws `locked` when another process has the folder. */
+export async function startSigner(config: SignerConfig, log: Logger): Promise<Signer> {
+  mkdirSync(config.folder, { recursive: true, mode: 0o700 })
+  // Two signers on one folder could sign two histories with one share.
+  const lock = await lockFile(join(config.folder, 'lock'))
+  try {
+    return await serve(config, lock, log)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+async function serve(config: SignerConfig, lock: Lock, log: Logger): Promise<Signer> {
+  const service = createService(config)
+  // The socket file of a process that was killed.
+  rmSync(config.socket, { force: true })
+  const server = createServer((request, response) => {
+    void answer(service, request, response, log)
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  await listen(server, config.socket)
+  log.info('Signer listens', { index: config.index, key: service.status().active !== null })
+  return {
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+      await lock.release()
+    },
+  }
+}
+
+/** What a signer does once it has its share. */
+type Ready = { readonly guard: Guard; readonly nonces: NoncePool; readonly share: ShareHolder }
+
+type Service = {
+  status(): Status
+  readonly dkg: Dkg
+  ready(): Ready
+}
+
+function createService({ index, folder }: SignerConfig): Service {
+  const store = openKeyStore(folder)
+  const dkg = createDkg(index, store)
+  let made: Ready | undefined
+  const ready = (): Ready => {
+    if (store.active === undefined) throw refusal('no_key', 'This signer has no key yet')
+    return (made ??= makeReady(index, store, store.active))
+  }
+  return { dkg, ready, status: () => statusOf(index, store, store.active && ready().guard) }
+}
+
+function makeReady(index: number, store: KeyStore, active: KeyShare): Ready {
+  const share = openShare(index, active)
+  const guard = createGuard({
+    publicKey: publicKeyOf(active.group),
+    signed: store.signed,
+    save: (head) => store.saveSigned(head),
+  })
+  return { share, guard, nonces: createNonces(share) }
+}
+
+function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Status {
+  const { active, pending, signed } = store
+  const held = guard?.held
+  return {
+    index,
+    active: active?.group ?? null,
+    pending: pending?.group ?? null,
+    signed: signed
+      ? {
+          shard: signed.shard,
+          size: signed.frontier.size,
+          root: frontierRoot(signed.frontier).toString('base64'),
+        }
+      : null,
+    held:
+      held && active
+        ? { origin: originOf(publicKeyOf(active.group), held.shard), size: held.frontier.size }
+        : null,
+  }
+}
+
+async function answer(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  try {
+    const body = await readBody(request)
+    send(response, 200, dispatch(service, `${request.method} ${request.url}`, body))
+  } catch (error) {
+    if (error instanceof ErgonError) {
+      const { code, message, details } = error
+      log.warn('Refused', { url: request.url, code, reason: message })
+      return send(response, 409, { code, message, details } satisfies RefusalReply)
+    }
+    log.error('Could not answer', { url: request.url, error })
+    send(response, 500, {
+      code: 'internal',
+      message: messageOf(error),
+      details: {},
+    } satisfies RefusalReply)
+  }
+}
+
+function dispatch(service: Service, target: string, body: Buffer): unknown {
+  const [call, query] = target.split('?', 2)
+  switch (call) {
+    case 'GET /readyz':
+      return { ready: true }
+    case 'GET /status':
+      return service.status()
+    case 'POST /dkg/round1':
+      return service.dkg.round1(json(body) as Round1Request)
+    case 'POST /dkg/round2':
+      return service.dkg.round2(json(body) as Round2Request)
+    case 'POST /dkg/round3':
+      return service.dkg.round3(json(body) as Round3Request)
+    case 'POST /dkg/finish':
+      return service.dkg.finish(json(body) as FinishRequest)
+    case 'POST /commit':
+      return { nonces: service.ready().nonces.make((json(body) as CommitRequest).count) }
+    case 'POST /leaves':
+      return takeLeaves(service.ready().guard, new URLSearchParams(query), body)
+    case 'POST /sign':
+      return { share: sign(service.ready(), json(body) as SignRequest) }
+    default:
+      throw refusal('malformed', `No such call: ${target}`)
+  }
+}
+
+function takeLeaves(guard: Guard, query: URLSearchParams, body: Buffer): { size: number } {
+  const from = Number(query.get('from'))
+  return { size: guard.offer(query.get('origin') ?? '', from, decodeLeaves(body)) }
+}
+
+/**
+ * The order is the safety: the guard has the head on disk before it returns, the nonce is gone from
+ * memory before it is used, and only then is there a share that could leave.
+ */
+function sign({ guard, nonces, share }: Ready, request: SignRequest): string {
+  guard.approve(request.message)
+  const pair = nonces.take(request.nonce)
+  try {
+    return share.sign(Buffer.from(request.message), pair, request.commitments)
+  } catch (cause) {
+    throw refusal('malformed', `Could not sign: ${messageOf(cause)}`, { cause })
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > BODY_BYTES_MAX) throw refusal('malformed', `More than ${BODY_BYTES_MAX} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}
+
+function json(body: Buffer): object {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw refusal('malformed', 'Could not read the request: not JSON', { cause })
+  }
+  if (typeof value !== 'object' || value === null)
+    throw refusal('malformed', 'Could not read the request: not an object')
+  return value
+}
+
+function send(response: ServerResponse, status: number, value: unknown): void {
+  const body = Buffer.from(JSON.stringify(value))
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length })
+  response.end(body)
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => {
+      server.off('error', reject)
+      // The folder decides who may come in; the socket itself admits owner and group.
+      chmodSync(path, 0o660)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,155 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createLogger } from '#base/log.ts'
+import { chargeOf, leavesOf, overcharged } from '#tlog/charge.fixture.ts'
+import {
+  isSignedBy,
+  originOf,
+  parseNote,
+  publicKeyPem,
+  SIGNATURE_BYTES,
+  type Checkpoint,
+} from '#tlog/checkpoint.ts'
+import { leafOf, type LeafContent } from '#tlog/leaf.ts'
+import { EMPTY_FRONTIER, extend, frontierRoot } from '#tlog/tree.ts'
+import { createQuorum, type Quorum } from './client.ts'
+import { fiveSigners } from './five-signers.fixture.ts'
+
+// One group of five processes serves the tests of this file in order: each grows the same log.
+const five = fiveSigners()
+const lines: string[] = []
+const log = createLogger('test', { write: (line) => void lines.push(line) })
+const signal = AbortSignal.timeout(120_000)
+let quorum: Quorum
+let publicKey: Buffer
+let contents: LeafContent[] = []
+
+before(async () => {
+  await five.start()
+  quorum = createQuorum({ sockets: five.sockets, log })
+  publicKey = await quorum.open(signal)
+})
+after(async () => {
+  await quorum?.close()
+  await five.stop()
+})
+
+const headOf = (leaves: readonly LeafContent[]): Checkpoint => ({
+  origin: originOf(publicKey, '2026'),
+  size: leaves.length,
+  root: frontierRoot(extend(EMPTY_FRONTIER, leaves.map(leafOf))),
+})
+
+const sign = (leaves: readonly LeafContent[], by: Quorum = quorum): Promise<string> =>
+  by.sign(headOf(leaves), async (from, limit) => leaves.slice(from, from + limit), signal)
+
+async function grow(count: number, by: Quorum = quorum): Promise<string> {
+  contents = [...contents, ...leavesOf(contents.length, contents.length + count)]
+  const note = await sign(contents, by)
+  ok(isSignedBy(parseNote(note), originOf(publicKey, '2026'), publicKey))
+  return note
+}
+
+test('five processes make a key that a second client finds again', async () => {
+  equal(publicKey.length, 32)
+  const second = createQuorum({ sockets: five.sockets, log })
+  deepEqual(await second.open(signal), publicKey)
+  await second.close()
+  for (const index of [1, 2, 3, 4, 5]) {
+    const path = join(five.folderOf(index), 'share.json')
+    equal(statSync(path).mode & 0o777, 0o600)
+    equal(statSync(five.folderOf(index)).mode & 0o777, 0o700)
+  }
+  const shares = [1, 2, 3, 4, 5].map(
+    (index) =>
+      JSON.parse(readFileSync(join(five.folderOf(index), 'share.json'), 'utf8')).signingShare,
+  )
+  equal(new Set(shares).size, 5)
+})
+
+test('a growing log is signed by signers in turn, and openssl accepts the signature', async (t) => {
+  for (const count of [1, 2, 600, 1, 40]) await grow(count)
+  const note = await grow(1)
+  deepEqual(
+    (await quorum.positions(signal)).filter((each) => each?.size === contents.length).length,
+    3,
+  )
+  if (spawnSync('openssl', ['version']).status !== 0) return t.skip('openssl is not installed')
+  const { body, signatures } = parseNote(note)
+  const paths = ['body', 'signature', 'key.pem'].map((name) => join(five.folder, name))
+  const [bodyPath = '', signaturePath = '', keyPath = ''] = paths
+  writeFileSync(bodyPath, body)
+  writeFileSync(signaturePath, signatures[0]!.signature)
+  writeFileSync(keyPath, publicKeyPem(publicKey))
+  equal(signatures[0]!.signature.length, SIGNATURE_BYTES)
+  const key = ['-inkey', keyPath, '-pubin', '-rawin']
+  const given = ['-in', bodyPath, '-sigfile', signaturePath]
+  const openssl = spawnSync('openssl', ['pkeyutl', '-verify', ...key, ...given])
+  equal(openssl.status, 0, openssl.stderr.toString())
+})
+
+test('the same head may be asked for again', async () => {
+  await sign(contents)
+  await sign(contents)
+})
+
+test('two of five killed: signing goes on; three: it waits, and resumes when they are back', async () => {
+  await five.kill(1, 4)
+  await grow(3)
+  await five.kill(2)
+  await rejects(grow(1), { code: 'signers_unavailable' })
+  await five.start(2)
+  await sign(contents)
+  await five.start(1, 4)
+  await five.kill(3, 5)
+  await grow(700)
+  await five.start(3, 5)
+  await grow(1)
+})
+
+test('a fork, a shorter log and another log’s name are refused by all', async () => {
+  const forked = [...contents.slice(0, -1), leavesOf(9_999, 10_000)[0]!]
+  await rejects(sign(forked), { code: 'signers_refused', message: /another tree head/ })
+  await rejects(sign(contents.slice(0, 5)), {
+    code: 'signers_refused',
+    message: /Signed \d+ leaves/,
+  })
+  const foreign = { ...headOf(contents), origin: originOf(Buffer.alloc(32), '2026') }
+  await rejects(
+    quorum.sign(foreign, async () => contents, signal),
+    { code: 'signers_refused', message: /Not a log of this key/ },
+  )
+  const lied = { ...headOf([...contents, ...leavesOf(9_998, 9_999)]), root: Buffer.alloc(32, 7) }
+  const reader = async (from: number) => [...contents, ...leavesOf(9_998, 9_999)].slice(from)
+  await rejects(quorum.sign(lied, reader, signal), { code: 'signers_refused' })
+  await grow(1)
+})
+
+test('a leaf that is overcharged, or is no charge, is refused by all and the log goes on without it', async () => {
+  for (const leaf of [
+    overcharged(contents.length),
+    { accountSeq: 1n, bytes: Buffer.from('{}') },
+    { accountSeq: 0n, bytes: Buffer.from(JSON.stringify(chargeOf(1))) },
+  ]) {
+    await rejects(sign([...contents, leaf]), { code: 'signers_refused', message: /eaf \d+/ })
+  }
+  await grow(1)
+})
+
+test('an error of the log that is read is the caller’s, not a signer’s', async () => {
+  contents = [...contents, ...leavesOf(contents.length, contents.length + 1)]
+  const broken = async () => Promise.reject(new RangeError('the store is away'))
+  await rejects(quorum.sign(headOf(contents), broken, signal), /the store is away/)
+  await sign(contents)
+})
+
+test('a signer ends cleanly when its parent is gone and on SIGTERM, and goes on after', async () => {
+  equal(await five.end(5, 'parent gone'), 0)
+  equal(await five.end(4, 'SIGTERM'), 0)
+  await five.start(4, 5)
+  await five.kill(1, 2)
+  await grow(1)
+})

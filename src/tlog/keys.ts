@@ -1,0 +1,75 @@
+// The public keys of the log, as published at /.well-known/ergon/receipt-keys.json and pinned by
+// whoever checks receipts later. A key is never taken out of the list: old receipts need it.
+import { ErgonError } from '#base/errors.ts'
+import {
+  fromBase64,
+  originOf,
+  PUBLIC_KEY_BYTES,
+  publicKeyPem,
+  shardOf,
+  verifierKey,
+} from './checkpoint.ts'
+
+/** One shard of the log and the key that signs it. `validFrom` is RFC 3339. */
+export type ReceiptKey = {
+  readonly origin: string
+  readonly shard: string
+  readonly publicKey: Buffer
+  readonly validFrom: string
+}
+
+/** The published form; the same key in the four spellings that tools ask for. */
+export type ReceiptKeysJson = {
+  readonly keys: readonly {
+    readonly origin: string
+    readonly shard: string
+    readonly valid_from: string
+    readonly algorithm: 'Ed25519'
+    readonly public_key: string
+    readonly public_key_hex: string
+    readonly public_key_pem: string
+    readonly verifier_key: string
+  }[]
+}
+
+export const receiptKeysJson = (keys: readonly ReceiptKey[]): ReceiptKeysJson => ({
+  keys: keys.map(({ origin, shard, publicKey, validFrom }) => ({
+    origin,
+    shard,
+    valid_from: validFrom,
+    algorithm: 'Ed25519',
+    public_key: publicKey.toString('base64'),
+    public_key_hex: publicKey.toString('hex'),
+    public_key_pem: publicKeyPem(publicKey),
+    verifier_key: verifierKey(origin, publicKey),
+  })),
+})
+
+/**
+ * Reads the published form. Every origin must name the key beside it, so that a list in which a key
+ * was swapped is refused. Throws ErgonError `receipt_keys_invalid`.
+ */
+export function parseReceiptKeys(text: string): ReceiptKey[] {
+  let read: Partial<ReceiptKeysJson> | null
+  try {
+    read = JSON.parse(text) as Partial<ReceiptKeysJson> | null
+  } catch (cause) {
+    throw invalid('not JSON', cause)
+  }
+  if (!Array.isArray(read?.keys)) throw invalid('no list of keys')
+  return read.keys.map((key: Partial<ReceiptKeysJson['keys'][number]> | null) => {
+    const publicKey = fromBase64(String(key?.public_key), PUBLIC_KEY_BYTES)
+    const origin = String(key?.origin)
+    const shard = shardOf(origin, publicKey)
+    if (shard === undefined)
+      throw invalid(`${origin} is not ${originOf(publicKey, '<shard>')}, which its key makes it`)
+    return { origin, shard, publicKey, validFrom: String(key?.valid_from) }
+  })
+}
+
+const invalid = (detail: string, cause?: unknown): ErgonError =>
+  new ErgonError(
+    { code: 'receipt_keys_invalid', status: 400 },
+    `Could not read the receipt keys: ${detail}`,
+    { cause },
+  )
