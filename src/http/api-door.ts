@@ -1,0 +1,58 @@
+// The door of the JSON API: routes by method and path, bearer tokens, JSON bodies, problem+json.
+import findMyWay from 'find-my-way'
+import { invariant } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { operationOf, type OperationName } from '#contract/operations.ts'
+import { ROUTES } from '#contract/routes.ts'
+import type { Identity } from '#identity/tokens.ts'
+import type { Call, Door, Endpoint } from './door.ts'
+import type { Exchange } from './exchange.ts'
+import { readJson } from './json-body.ts'
+import { renderProblem } from './problem.ts'
+
+const METHODS = ['GET', 'POST', 'DELETE'] as const
+
+/** `endpoints` holds an implementation for every operation that a route names. */
+export function createApiDoor(deps: {
+  identity: Identity
+  endpoints: Partial<Record<OperationName, Endpoint>>
+}): Door {
+  const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
+  for (const route of ROUTES) {
+    const endpoint = deps.endpoints[route.operation]
+    invariant(endpoint !== undefined, `no endpoint for ${route.operation}`)
+    router.on(route.method, route.path, () => undefined, { operation: route.operation, endpoint })
+  }
+
+  function match(exchange: Exchange): Call {
+    const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+    const found = METHODS.some((known) => known === method)
+      ? router.find(method as 'GET', exchange.path)
+      : null
+    if (found === null) throw refuse(exchange)
+    const { operation, endpoint } = found.store as { operation: OperationName; endpoint: Endpoint }
+    return { operation, endpoint, parameters: found.params as Record<string, string> }
+  }
+
+  function refuse(exchange: Exchange) {
+    const allow = METHODS.filter((method) => router.find(method, exchange.path) !== null)
+    if (allow.length === 0)
+      return fault('not_found', `Could not find the path: "${exchange.path.slice(0, 200)}"`)
+    return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {
+      details: { allow: allow.join(', ') },
+    })
+  }
+
+  return {
+    match,
+    identify: (exchange, call) =>
+      operationOf(call.operation).scope === null
+        ? undefined
+        : deps.identity.identify(exchange.header('authorization')),
+    async body(exchange, call) {
+      if (call.endpoint.parse === undefined) return undefined
+      return call.endpoint.parse(await readJson(exchange))
+    },
+    render: renderProblem,
+  }
+}

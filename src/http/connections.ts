@@ -1,0 +1,61 @@
+// What is under way on each connection, so that the parser's own errors are told in the right place.
+// A request whose body cannot be read is told so in its own answer; one that is being answered is left
+// to end first, because a refusal written in between would be taken for its answer (RFC 9112 §9.3.2).
+import type { Socket } from 'node:net'
+import type { ErgonError } from '#base/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { PIPELINED_MAX } from './limits.ts'
+
+type Connection = { readonly open: Map<Exchange, Promise<void>>; refused: boolean }
+
+export interface Connections {
+  /** Whether a connection has as many exchanges under way as it may have. */
+  isFull(socket: Socket): boolean
+  /** Remembers an exchange until it is answered. */
+  add(exchange: Exchange, answered: Promise<void>): void
+  /** The parser cannot go on with this connection. */
+  failed(socket: Socket, refusal: ErgonError): void
+  /** Resolves when everything under way is answered. */
+  idle(): Promise<unknown>
+}
+
+/** `refuse` answers on the bare socket and closes it. */
+export function createConnections(
+  refuse: (socket: Socket, refusal: ErgonError) => void,
+): Connections {
+  const connections = new WeakMap<Socket, Connection>()
+  const running = new Set<Promise<void>>()
+
+  const of = (socket: Socket): Connection => {
+    const known = connections.get(socket) ?? { open: new Map(), refused: false }
+    connections.set(socket, known)
+    return known
+  }
+
+  return {
+    isFull: (socket) => (connections.get(socket)?.open.size ?? 0) >= PIPELINED_MAX,
+    add(exchange, answered) {
+      const { open } = of(exchange.request.socket)
+      open.set(exchange, answered)
+      running.add(answered)
+      // An answer never rejects.
+      void answered.then(() => {
+        open.delete(exchange)
+        running.delete(answered)
+      })
+    },
+    failed(socket, refusal) {
+      const connection = of(socket)
+      if (connection.refused) return
+      connection.refused = true
+      const open = [...connection.open]
+      const unread = open.find(([exchange]) => !exchange.request.complete)
+      if (unread === undefined)
+        void Promise.allSettled(open.map(([, answered]) => answered)).then(() =>
+          refuse(socket, refusal),
+        )
+      else unread[0].end(refusal)
+    },
+    idle: () => Promise.allSettled(running),
+  }
+}

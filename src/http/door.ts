@@ -1,0 +1,41 @@
+// A door: how one protocol on the pipeline finds its operation, its credential and its body, and how
+// it says no. The API is one door; S3 is another on the same port.
+import type { ErgonError } from '#base/errors.ts'
+import type { OperationName } from '#contract/operations.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { Exchange } from './exchange.ts'
+import type { Handler, Headers } from './reply.ts'
+
+/** An operation's implementation: how its body is read and what it does. */
+export type Endpoint = {
+  /** Checks a parsed JSON body; absent for operations without one. Throws invalid_request. */
+  readonly parse?: (json: unknown) => unknown
+  readonly handle: Handler<never>
+}
+
+export type Call = {
+  readonly operation: OperationName
+  readonly endpoint: Endpoint
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+export type RenderedError = {
+  readonly contentType: string
+  readonly body: string
+  readonly headers: Headers
+}
+
+export interface Door {
+  /** Clients of the protocol send Expect headers that mean nothing, and are answered all the same. */
+  readonly ignoresExpectations?: boolean
+  /** Throws not_found, method_not_allowed. */
+  match(exchange: Exchange): Call
+  /** Undefined for operations that need no token. Throws the 401 family. */
+  identify(exchange: Exchange, call: Call): Principal | undefined | Promise<Principal | undefined>
+  body(exchange: Exchange, call: Call): Promise<unknown>
+  /** `method` and `path` are absent where the request could not be read. */
+  render(
+    error: ErgonError,
+    request: { requestId: string; method?: string; path?: string },
+  ): RenderedError
+}

@@ -1,0 +1,70 @@
+// The energy headers of every response, printed from the settled charge, or, while a stream runs, from
+// what it was admitted with. An Estimate is a type of its own: it can never be stored as a charge.
+import { carbonOf, printJoules, printMilligrams } from '#base/units.ts'
+import type { Estimate } from '#charging/spend.ts'
+import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
+
+/** Names and values in turn, as node:http writes them without looking anything up. */
+export type HeaderList = readonly string[]
+
+export const finalHeaders = (charge: Charge, requestId: string): HeaderList => [
+  ...trailers(charge),
+  'X-Routed-To',
+  charge.routed_to,
+  'X-Tier',
+  charge.tier,
+  'X-Receipt-Id',
+  charge.id,
+  'X-Energy-Method',
+  widestMethod(charge),
+  'x-request-id',
+  requestId,
+]
+
+export function ceilingHeaders(
+  estimate: Estimate,
+  ids: { receiptId: string; requestId: string },
+): HeaderList {
+  const carbon = carbonOf(estimate.ceilingNj, BigInt(estimate.factor.mg_per_kwh))
+  return [
+    'X-Energy-Joules',
+    printJoules(estimate.ceilingNj),
+    'X-Carbon-mg',
+    printMilligrams(carbon),
+    'X-Energy-Estimate',
+    'ceiling',
+    'X-Routed-To',
+    estimate.routedTo,
+    'X-Tier',
+    estimate.tier,
+    'X-Energy-Method',
+    estimate.energyMethod,
+    'X-Receipt-Id',
+    ids.receiptId,
+    'x-request-id',
+    ids.requestId,
+  ]
+}
+
+/** The names that a chunked stream announces. */
+export const TRAILERS = 'X-Energy-Joules, X-Carbon-mg'
+
+export const trailers = (charge: Charge): HeaderList => [
+  'X-Energy-Joules',
+  printJoules(chargeEnergy(charge)),
+  'X-Carbon-mg',
+  printMilligrams(chargeCarbon(charge)),
+]
+
+/** As pairs, for what takes no list. */
+export const pairsOf = (list: HeaderList): [string, string][] =>
+  list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : []))
+
+/** The method of the part with the widest band, with the band. */
+function widestMethod(charge: Charge): string {
+  const parts = charge.parts.filter((part) => part.energy_nj !== '0')
+  const widest = (parts.length > 0 ? parts : charge.parts).reduce((a, b) =>
+    Number(b.band_pct) > Number(a.band_pct) ? b : a,
+  )
+  return `${widest.method}; band=${widest.band_pct}%`
+}

@@ -1,0 +1,109 @@
+// The table of idempotency keys: claimed in one statement, answered in one, forgotten after a day.
+import type { Queryable } from '#state/connect.ts'
+import type { Headers } from './reply.ts'
+
+/** A key is its token's own, and that of one path. */
+export type KeyName = { readonly token: string; readonly path: string; readonly key: string }
+export type KeyClaim = KeyName & {
+  readonly fingerprint: Buffer
+  readonly session: string
+  readonly request: string
+}
+export type StoredAnswer = {
+  readonly receipt: string
+  readonly status: number
+  readonly headers: Headers
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+export type Claimed =
+  | { readonly kind: 'mine' | 'running' | 'reused' }
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer }
+
+type Row = {
+  mine: boolean
+  fingerprint: Buffer | null
+  receipt: string
+  status: number | null
+  headers: Headers
+  content_type: string
+  body: Buffer
+}
+
+/**
+ * Takes the key, unless somebody has it: whose work is under way, or who answered within a day. Work of
+ * a session that has ended, or older than any deadline, is nobody's any more.
+ */
+export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claimed> {
+  const { rows } = await state.query<Row>(CLAIM, [
+    claim.token,
+    claim.path,
+    claim.key,
+    claim.fingerprint,
+    claim.session,
+    claim.request,
+  ])
+  const [row] = rows
+  if (row?.mine === true) return { kind: 'mine' }
+  // A row that was made while we waited for it is not in our snapshot: it has just begun.
+  if (row === undefined || row.fingerprint === null) return { kind: 'running' }
+  if (!row.fingerprint.equals(claim.fingerprint)) return { kind: 'reused' }
+  if (row.status === null) return { kind: 'running' }
+  const { receipt, status, headers, content_type: contentType, body } = row
+  return { kind: 'answered', answer: { receipt, status, headers, contentType, body } }
+}
+
+const CLAIM = `with taken as (
+  insert into idempotency_keys as kept (token, path, key, fingerprint, session, request)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (token, path, key) do update set fingerprint = excluded.fingerprint,
+    session = excluded.session, request = excluded.request, begun_at = now(), receipt = null,
+    status = null, headers = null, content_type = null, body = null
+  where kept.begun_at < now() - interval '24 hours'
+    or kept.status is null and (kept.begun_at < now() - interval '15 minutes'
+      or not exists (select from sessions s where s.id = kept.session and s.closed_at is null))
+  returning request
+)
+select taken.request is not null as mine, kept.fingerprint, kept.receipt, kept.status, kept.headers,
+  kept.content_type, kept.body
+from (select) one left join taken on true
+  left join idempotency_keys kept on (kept.token, kept.path, kept.key) = ($1, $2, $3)`
+
+export async function answerKey(
+  state: Queryable,
+  claim: KeyClaim,
+  answer: StoredAnswer,
+): Promise<void> {
+  await state.query(
+    `update idempotency_keys set receipt = $5, status = $6, headers = $7, content_type = $8, body = $9
+     where (token, path, key, request) = ($1, $2, $3, $4)`,
+    [
+      claim.token,
+      claim.path,
+      claim.key,
+      claim.request,
+      answer.receipt,
+      answer.status,
+      JSON.stringify(answer.headers),
+      answer.contentType,
+      answer.body,
+    ],
+  )
+}
+
+/** Gives a key back that has no answer: its next request begins anew. */
+export async function releaseKey(state: Queryable, claim: KeyClaim): Promise<void> {
+  await state.query(
+    `delete from idempotency_keys
+     where (token, path, key, request) = ($1, $2, $3, $4) and status is null`,
+    [claim.token, claim.path, claim.key, claim.request],
+  )
+}
+
+/** Forgets keys of yesterday, a bounded number at once. */
+export async function forgetKeys(state: Queryable): Promise<void> {
+  await state.query(
+    `delete from idempotency_keys where ctid = any (array(
+       select ctid from idempotency_keys where begun_at < now() - interval '24 hours' limit 1000))`,
+  )
+}

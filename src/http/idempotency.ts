@@ -1,0 +1,212 @@
+// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07) for operations that create or spend:
+// the first answer is kept for a day and given again, so that a client that lost it may ask again and is
+// not billed twice. Only requests with the header go to the state: once to claim, once to keep.
+//
+// Kept are answers of 2xx up to 1 MiB, streams as what they came to. What failed, or was left by its
+// caller, is not kept: its repetition is a new attempt, as a retry should be.
+import { createHash } from 'node:crypto'
+import type { Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Spend } from '#charging/spend.ts'
+import type { Charge } from '#contract/charge.ts'
+import { fault } from '#contract/errors.ts'
+import { operationOf } from '#contract/operations.ts'
+import type { Principal } from '#identity/principal.ts'
+import { tailClassOf } from '#metering/tail.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { Call } from './door.ts'
+import type { Exchange } from './exchange.ts'
+import {
+  answerKey,
+  claimKey,
+  forgetKeys,
+  releaseKey,
+  type KeyClaim,
+  type StoredAnswer,
+} from './idempotency-store.ts'
+import { wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
+
+const HEADER = 'idempotency-key'
+const KEY = /^[\x20-\x7e]{1,255}$/
+const BODY_BYTES_MAX = 1024 * 1024
+const FORGET_EVERY_MS = 60_000
+const RETRY_S = 1
+
+export type IdempotencyDeps = {
+  readonly state: Queryable
+  readonly session: { readonly id: string }
+  readonly clock: Clock
+  readonly log: Logger
+}
+export type Asked = {
+  readonly exchange: Exchange
+  readonly call: Call
+  readonly who: Principal | undefined
+  readonly spend: Spend
+}
+
+/** A key that this request has; disposing of it gives it back unless it was answered. */
+export interface Key extends AsyncDisposable {
+  /** The earlier answer, or the one that `make` gives, which is kept before its end leaves. */
+  answer(make: () => Promise<Reply>): Promise<Reply>
+}
+
+export interface Idempotency {
+  /**
+   * Claims the key of a request; undefined when it has none. Throws invalid_request,
+   * idempotency_in_progress, idempotency_key_reused, state_unavailable.
+   */
+  claim(asked: Asked): Promise<Key> | undefined
+}
+
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const { state, session, clock, log } = deps
+  let forgottenMs = clock.monotonicMs()
+
+  function claimOf({ exchange, call, who, spend }: Asked): KeyClaim | undefined {
+    const key = exchange.header(HEADER)
+    if (key === undefined || who === undefined || !operationOf(call.operation).idempotent)
+      return undefined
+    if (!KEY.test(key))
+      throw fault('invalid_request', 'Could not use the Idempotency-Key: 1 to 255 ASCII characters')
+    return {
+      token: who.token,
+      path: exchange.path,
+      key,
+      fingerprint: exchange.bodyHash ?? createHash('sha256').digest(),
+      session: session.id,
+      request: spend.requestId,
+    }
+  }
+
+  async function take(claim: KeyClaim, asked: Asked): Promise<Key> {
+    const claimed = await claimKey(state, claim).catch((cause: unknown) => {
+      throw fault('state_unavailable', 'Could not look up the Idempotency-Key', {
+        cause,
+        retryAfterS: RETRY_S,
+      })
+    })
+    if (claimed.kind === 'running')
+      throw fault(
+        'idempotency_in_progress',
+        'Could not begin: a request with this key is running',
+        {
+          retryAfterS: RETRY_S,
+        },
+      )
+    if (claimed.kind === 'reused')
+      throw fault(
+        'idempotency_key_reused',
+        'Could not use the Idempotency-Key: it was used with another body',
+      )
+    if (claimed.kind === 'answered') return replaying(claimed.answer)
+    return keeping(claim, asked, { state, log })
+  }
+
+  function forgetSometimes(): void {
+    if (clock.monotonicMs() - forgottenMs < FORGET_EVERY_MS) return
+    forgottenMs = clock.monotonicMs()
+    void forgetKeys(state).catch((error: unknown) =>
+      log.warn('Old idempotency keys could not be forgotten', { error: messageOf(error) }),
+    )
+  }
+
+  return {
+    claim(asked) {
+      const claim = claimOf(asked)
+      if (claim === undefined) return undefined
+      forgetSometimes()
+      return take(claim, asked)
+    },
+  }
+}
+
+const replaying = ({ receipt, status, headers, contentType, body }: StoredAnswer): Key => ({
+  answer: async () => ({
+    kind: 'known',
+    status,
+    headers: { ...headers, 'Idempotency-Replayed': 'true', 'X-Original-Receipt-Id': receipt },
+    contentType,
+    bytesExpected: body.length,
+    body: () => body,
+  }),
+  [Symbol.asyncDispose]: async () => undefined,
+})
+
+function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: Logger }): Key {
+  const { exchange, spend } = asked
+  const { state, log } = deps
+  let kept = false
+
+  /** An answer that cannot be kept still goes out: its energy is spent. */
+  async function keep(reply: Reply, charge: Charge, body: Uint8Array): Promise<void> {
+    if (body.length > BODY_BYTES_MAX) return
+    const { status, headers = {}, contentType = 'application/json' } = reply
+    const answer = { receipt: charge.id, status, headers, contentType, body }
+    kept = await answerKey(state, claim, answer).then(
+      () => true,
+      (error: unknown) => {
+        log.warn('An answer could not be kept for its key', { error: messageOf(error) })
+        return false
+      },
+    )
+  }
+
+  async function known(reply: KnownReply): Promise<Reply> {
+    exchange.signal.throwIfAborted()
+    spend.mark()
+    const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
+    const body = wireBody(reply.body(charge))
+    await keep(reply, charge, Buffer.from(body))
+    return { ...reply, body: () => body }
+  }
+
+  function streamed(reply: StreamedReply): Reply {
+    const copy = createCopy()
+    return {
+      ...reply,
+      chunks: copy.of(reply.chunks),
+      async finished(charge, last) {
+        copy.add(last)
+        await keep(reply, charge, copy.bytes())
+      },
+    }
+  }
+
+  return {
+    async answer(make) {
+      const reply = await make()
+      if (reply.status < 200 || reply.status > 299) return reply
+      return reply.kind === 'known' ? await known(reply) : streamed(reply)
+    },
+    async [Symbol.asyncDispose]() {
+      if (kept) return
+      await releaseKey(state, claim).catch((error: unknown) =>
+        log.warn('An idempotency key could not be given back', { error: messageOf(error) }),
+      )
+    },
+  }
+}
+
+/** A copy of what passes, which stops growing one chunk past the size that can be kept. */
+function createCopy() {
+  const parts: Buffer[] = []
+  let bytes = 0
+  const add = (chunk: string | Uint8Array) => {
+    if (bytes > BODY_BYTES_MAX) return
+    const part = Buffer.from(chunk)
+    bytes += part.length
+    parts.push(part)
+  }
+  return {
+    add,
+    bytes: () => Buffer.concat(parts),
+    async *of(chunks: AsyncIterable<string | Uint8Array>) {
+      for await (const chunk of chunks) {
+        add(chunk)
+        yield chunk
+      }
+    },
+  }
+}

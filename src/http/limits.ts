@@ -1,0 +1,79 @@
+// What a request may look like before anybody looks at what it says. Node's parser refuses most
+// hostile forms by itself; it accepts the ones below, which proxies in front of us may read otherwise
+// (request smuggling), so they are refused here.
+import type { IncomingMessage } from 'node:http'
+import { fault } from '#contract/errors.ts'
+
+export const HEADER_BYTES_MAX = 16 * 1024
+export const HEADERS_MAX = 100
+export const TARGET_BYTES_MAX = 8 * 1024
+export const JSON_BODY_BYTES_MAX = 8 * 1024 * 1024
+export const JSON_DEPTH_MAX = 64
+export const CONNECTIONS_MAX = 10_000
+export const HEADERS_TIMEOUT_MS = 10_000
+/** How long a JSON body may take to arrive. An object's body has no such limit: only silence ends it. */
+export const BODY_TIMEOUT_MS = 60_000
+export const KEEP_ALIVE_MS = 65_000
+/** How long the rest of a refused body may still arrive. */
+export const DISCARD_MS_MAX = 5000
+export const DEADLINE_MS = 600_000
+/** The longest that an object may take in or out: 1 TiB at 12 MiB/s. */
+export const TRANSFER_DEADLINE_MS = 24 * 3_600_000
+export const CONNECTION_CHECK_MS = 2000
+/** A connection on which nothing moves: longer than the longest wait for an answer. */
+export const SILENCE_MS_MAX = DEADLINE_MS + 30_000
+/** Requests that one connection may have under way; no honest client sends this many ahead. */
+export const PIPELINED_MAX = 64
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
+const TARGET = /^\/[\x21-\x7e]*$/
+
+/** Throws malformed_request, uri_too_long. */
+export function checkForm(request: IncomingMessage): void {
+  const target = request.url ?? ''
+  if (target.length > TARGET_BYTES_MAX)
+    throw fault('uri_too_long', `Could not read the request: its target has ${target.length} bytes`)
+  // Absolute-form names a host twice; a proxy and we could believe different ones.
+  if (!TARGET.test(target)) throw malformed('the target is not a path of printable ASCII')
+  const hosts = valuesOf(request, 'host')
+  if (hosts.length !== 1) throw malformed(`${hosts.length} Host headers`)
+  if (!HOST.test(hosts[0] ?? '')) throw malformed('the Host header is not a host')
+  // Node keeps the first of two, a proxy may keep the last.
+  const credentials = valuesOf(request, 'authorization')
+  if (credentials.length > 1) throw malformed(`${credentials.length} Authorization headers`)
+  const encodings = valuesOf(request, 'transfer-encoding')
+  if (encodings.length > 0) {
+    if (request.httpVersion === '1.0') throw malformed('Transfer-Encoding in HTTP/1.0')
+    if (encodings.length > 1 || encodings[0]?.toLowerCase() !== 'chunked')
+      throw malformed('a Transfer-Encoding that is not "chunked"')
+    if (valuesOf(request, 'content-length').length > 0)
+      throw malformed('both Transfer-Encoding and Content-Length')
+  }
+}
+
+/** RFC 9110 §10.1.1 leaves it to the server. Throws expectation_failed. */
+export function checkExpectation({ headers: { expect } }: IncomingMessage): void {
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw fault(
+      'expectation_failed',
+      'Could not meet the expectation: only "100-continue" is known',
+    )
+}
+
+/** The host name of a request, lower case, without port. */
+export const hostOf = (request: IncomingMessage): string =>
+  HOST.exec(request.headers.host ?? '')?.[1]?.toLowerCase() ?? ''
+
+function valuesOf(request: IncomingMessage, name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
+    if (isNamed(request.rawHeaders[i] ?? '', name)) values.push(request.rawHeaders[i + 1] ?? '')
+  return values
+}
+
+/** Lengths first: most names differ there, and lower case costs a string. */
+const isNamed = (raw: string, name: string) =>
+  raw.length === name.length && raw.toLowerCase() === name
+
+const malformed = (detail: string) =>
+  fault('malformed_request', `Could not read the request: ${detail}`)

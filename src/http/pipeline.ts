@@ -1,0 +1,157 @@
+// The life of a request:
+//
+//   limits → match → identify → admit → body → handle → settle → reply  ⇒ tick: post ⇒ sealer: seal
+//   431 400  404 405  401 403   402 429  400 413  409 422 4xx 5xx
+//
+// Every door goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
+// before the head it is answered with all the energy headers, after it the stream says it in its own
+// form. Whatever happens, the work is settled once and an unread body is drained or its socket closed.
+import { nj } from '#base/units.ts'
+import type { Logger } from '#base/log.ts'
+import type { Charging } from '#charging/charging.ts'
+import type { Spend } from '#charging/spend.ts'
+import { fault } from '#contract/errors.ts'
+import { operationOf, permits } from '#contract/operations.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { AccountLoad } from './account-load.ts'
+import type { Call, Door } from './door.ts'
+import type { Exchange } from './exchange.ts'
+import type { Idempotency } from './idempotency.ts'
+import { discardBody } from './json-body.ts'
+import { checkExpectation, checkForm } from './limits.ts'
+import { toErgonError } from './problem.ts'
+import type { Handled, Reply } from './reply.ts'
+import { sendError, sendKnown, sendStreamed } from './send.ts'
+
+// What reading and refusing a request may cost before its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
+// Below 50 ms a collection, a cold gateway or a body of some MiB was cut with 402 (one start of five).
+const FIRST_CEILING = nj(1_000_000_000n)
+
+export type PipelineDeps = {
+  readonly charging: Charging
+  /** Chooses by Host and first path segment, never by Accept. Throws host_unknown. */
+  readonly doorOf: (exchange: Exchange) => Door
+  /** The door that answers when none could be chosen. */
+  readonly fallback: Door
+  readonly idempotency: Idempotency
+  readonly accounts: AccountLoad
+  readonly log: Logger
+}
+
+/** Answers one exchange; never throws. */
+export async function answer(exchange: Exchange, deps: PipelineDeps): Promise<void> {
+  try {
+    await conduct(exchange, deps)
+  } catch (error) {
+    // Not even the refusal could be made, as when the journal has failed: no figures leave.
+    deps.log.error('A request could not be answered', { path: exchange.path, error })
+    exchange.response.destroy()
+  }
+}
+
+async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
+  const spend = deps.charging.open()
+  let door = deps.fallback
+  let leave: (() => void) | undefined
+  spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })
+  try {
+    checkForm(exchange.request)
+    door = deps.doorOf(exchange)
+    if (door.ignoresExpectations !== true) checkExpectation(exchange.request)
+    const call = door.match(exchange)
+    const who = await identify(exchange, door, call)
+    if (who !== undefined) {
+      leave = deps.accounts.enter(who.account)
+      await spend.admit(who, call.operation, FIRST_CEILING)
+    }
+    const body = await door.body(exchange, call)
+    spend.mark()
+    await serve({ exchange, call, who, body, spend }, deps.idempotency)
+  } catch (thrown) {
+    await refuse({ exchange, door, spend, thrown, log: deps.log })
+  } finally {
+    leave?.()
+    exchange.close()
+    spend.settle(exchange.response.statusCode)
+    discardBody(exchange)
+    spend.written()
+  }
+}
+
+async function identify(
+  exchange: Exchange,
+  door: Door,
+  call: Call,
+): Promise<Principal | undefined> {
+  const who = await door.identify(exchange, call)
+  const { scope } = operationOf(call.operation)
+  if (who !== undefined && !permits(who.scope, scope))
+    throw fault(
+      'scope_missing',
+      `Could not call ${call.operation}: the token has scope "${who.scope}", it needs "${scope}"`,
+    )
+  return who
+}
+
+type Work = {
+  readonly exchange: Exchange
+  readonly call: Call
+  readonly who: Principal | undefined
+  readonly body: unknown
+  readonly spend: Spend
+}
+
+/** Handles and replies; a request with an Idempotency-Key may be answered by an earlier one. */
+async function serve(work: Work, idempotency: Idempotency): Promise<void> {
+  const claimed = idempotency.claim(work)
+  if (claimed === undefined) return await reply(work.exchange, work.spend, await handle(work))
+  await using key = await claimed
+  await reply(work.exchange, work.spend, await key.answer(() => handle(work)))
+}
+
+async function handle({ exchange, call, who, body, spend }: Work): Promise<Reply> {
+  const handled: Handled<never> = {
+    who,
+    parameters: call.parameters,
+    get query() {
+      return exchange.query
+    },
+    headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,
+    body: body as never,
+    spend,
+    signal: exchange.signal,
+  }
+  return await call.endpoint.handle(handled)
+}
+
+async function reply(exchange: Exchange, spend: Spend, made: Reply): Promise<void> {
+  if (made.kind === 'streamed') return await sendStreamed(exchange, spend, made)
+  if (exchange.signal.aborted) throw exchange.signal.reason
+  await sendKnown(exchange, spend, made)
+}
+
+async function refuse(work: {
+  exchange: Exchange
+  door: Door
+  spend: Spend
+  thrown: unknown
+  log: Logger
+}): Promise<void> {
+  const { exchange, door, spend, log } = work
+  // What ended the exchange is the cause; what it made fail afterwards is not.
+  const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
+  if (error.code === 'internal')
+    log.error('A request failed', {
+      request: spend.requestId,
+      path: exchange.path,
+      error: work.thrown,
+    })
+  if (exchange.response.headersSent || exchange.response.destroyed) {
+    spend.settle(error.status)
+    exchange.response.destroy()
+    return
+  }
+  const { method, path } = exchange
+  const rendered = door.render(error, { requestId: spend.requestId, method, path })
+  await sendError(exchange, spend, error, rendered)
+}

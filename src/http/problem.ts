@@ -1,0 +1,43 @@
+// How the API door says no: application/problem+json (RFC 9457) whose extension member `error` is the
+// OpenAI error object, so that both kinds of client find what they look for.
+import { ErgonError, messageOf } from '#base/errors.ts'
+import { ERRORS, fault, openaiError, type Code } from '#contract/errors.ts'
+import type { RenderedError } from './door.ts'
+
+export function renderProblem(error: ErgonError, ids: { requestId: string }): RenderedError {
+  const help = (ERRORS as Record<string, { help: string }>)[error.code]?.help
+  const body = {
+    type: `urn:ergon:error:${error.code}`,
+    title: error.code,
+    status: error.status,
+    detail: help === undefined ? error.message : `${error.message}. ${help}`,
+    instance: ids.requestId,
+    ...error.details,
+    error: openaiError(error),
+  }
+  return {
+    contentType: 'application/problem+json',
+    body: JSON.stringify(body),
+    headers: {
+      ...(error.retryAfterS === undefined ? {} : { 'Retry-After': String(error.retryAfterS) }),
+      // SDKs retry 429 and 5xx by themselves; where that cannot help they are told so.
+      ...(NEVER_RETRY.has(error.code) ? { 'x-should-retry': 'false' } : {}),
+      ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+      ...(typeof error.details['allow'] === 'string' ? { Allow: error.details['allow'] } : {}),
+    },
+  }
+}
+
+const NEVER_RETRY: ReadonlySet<string> = new Set<Code>([
+  'free_tier_exceeded',
+  'balance_depleted',
+  'ceiling_reached',
+  'model_not_available',
+  'not_implemented',
+])
+
+/** Anything thrown as an error of the catalogue; what is not one is ours, and its text stays inside. */
+export function toErgonError(thrown: unknown): ErgonError {
+  if (thrown instanceof ErgonError) return thrown
+  return fault('internal', 'Could not complete the request', { cause: messageOf(thrown) })
+}

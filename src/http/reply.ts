@@ -1,0 +1,60 @@
+// What a handler gets and what it gives back.
+import type { ErgonError } from '#base/errors.ts'
+import type { Spend } from '#charging/spend.ts'
+import type { Charge } from '#contract/charge.ts'
+import type { Principal } from '#identity/principal.ts'
+
+export type Headers = Readonly<Record<string, string>>
+
+/** A reply whose bytes are made after settling, so that they can carry the final figures. */
+export type KnownReply = {
+  readonly kind: 'known'
+  readonly status: number
+  readonly headers?: Headers
+  /** Where it is not the body's: HEAD answers with that of what a GET would send. */
+  readonly contentLength?: number
+  /** About how long the body will be: what writing it costs is billed by its size class. */
+  readonly bytesExpected?: number
+  /** Default application/json. */
+  readonly contentType?: string
+  /** The body for a settled charge; a string or bytes go out as they are, anything else as JSON. */
+  readonly body: (charge: Charge) => unknown
+}
+
+/** A reply that is written while the work goes on. */
+export type StreamedReply = {
+  readonly kind: 'streamed'
+  readonly status: number
+  readonly headers?: Headers
+  readonly contentType: string
+  /** How many bytes the chunks have together, where that is known: no figures can follow them then. */
+  readonly contentLength?: number
+  /** Pulled with back-pressure; each chunk is written as it comes. Returning early ends the work. */
+  readonly chunks: AsyncIterable<string | Uint8Array>
+  /** What is written after settling, with the final figures. */
+  readonly last: (charge: Charge) => string
+  /** What is written when the work fails after the head went out. */
+  readonly cut: (error: ErgonError, charge: Charge) => string
+  /** Called with `last` when the work went well, before that leaves. */
+  readonly finished?: (charge: Charge, last: string) => Promise<void>
+}
+
+export type Reply = KnownReply | StreamedReply
+
+/** A known reply's body as it goes out: text and bytes as they are, all else as JSON. */
+export const wireBody = (made: unknown): string | Uint8Array =>
+  typeof made === 'string' || made instanceof Uint8Array ? made : JSON.stringify(made)
+
+/** What the pipeline hands to a handler. `body` is the parsed and checked body. */
+export type Handled<Body = unknown> = {
+  readonly who: Principal | undefined
+  readonly parameters: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: Body
+  readonly spend: Spend
+  /** Aborts on client gone, deadline, drain and cut. */
+  readonly signal: AbortSignal
+}
+
+export type Handler<Body = unknown> = (handled: Handled<Body>) => Reply | Promise<Reply>

@@ -1,0 +1,149 @@
+// Writes replies: settles, then the head with the final figures, then bytes; or, for a stream, the
+// head with the ceiling, marked chunks with back-pressure, and the figures at its end.
+import { once } from 'node:events'
+import type { ErgonError } from '#base/errors.ts'
+import type { Spend } from '#charging/spend.ts'
+import type { Charge } from '#contract/charge.ts'
+import type { Code } from '#contract/errors.ts'
+import { tailClassOf } from '#metering/tail.ts'
+import type { RenderedError } from './door.ts'
+import {
+  ceilingHeaders,
+  finalHeaders,
+  pairsOf,
+  TRAILERS,
+  trailers,
+  type HeaderList,
+} from './energy-headers.ts'
+import type { Exchange } from './exchange.ts'
+import { toErgonError } from './problem.ts'
+import { wireBody, type Headers, type KnownReply, type StreamedReply } from './reply.ts'
+
+/** A reply of known length: its body is made from the settled charge. */
+export async function sendKnown(
+  exchange: Exchange,
+  spend: Spend,
+  reply: KnownReply,
+): Promise<void> {
+  const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
+  const durable = spend.durable()
+  if (durable !== undefined) await durable
+  const body = wireBody(reply.body(charge))
+  // RFC 9110 §8.6: neither has a length.
+  const hasLength = reply.status !== 204 && reply.status !== 304
+  const length = reply.contentLength ?? Buffer.byteLength(body)
+  writeHead(exchange, reply, [
+    ...finalHeaders(charge, spend.requestId),
+    'Content-Type',
+    reply.contentType ?? 'application/json',
+    ...(hasLength ? ['Content-Length', String(length)] : []),
+  ])
+  exchange.response.end(exchange.method === 'HEAD' ? undefined : body)
+}
+
+export async function sendError(
+  exchange: Exchange,
+  spend: Spend,
+  error: ErgonError,
+  rendered: RenderedError,
+): Promise<void> {
+  const charge = spend.settle(error.status, tailClassOf(rendered.body.length))
+  const durable = spend.durable()
+  if (durable !== undefined) await durable
+  writeHead(exchange, { status: error.status, headers: rendered.headers }, [
+    ...finalHeaders(charge, spend.requestId),
+    'Content-Type',
+    rendered.contentType,
+    'Content-Length',
+    String(Buffer.byteLength(rendered.body)),
+    ...(mustClose(exchange, error) ? ['Connection', 'close'] : []),
+  ])
+  exchange.response.end(rendered.body)
+}
+
+// After these nobody can say where the next request begins.
+const CLOSING: ReadonlySet<string> = new Set<Code>([
+  'malformed_request',
+  'uri_too_long',
+  'expectation_failed',
+  'request_timeout',
+])
+
+/** A client that waits for 100 Continue may or may not send its body after a refusal. */
+const mustClose = ({ request }: Exchange, error: ErgonError): boolean =>
+  CLOSING.has(error.code) || (request.headers.expect !== undefined && !request.complete)
+
+/** Streams; every failure after the head is told inside the stream, in the reply's own form. */
+export async function sendStreamed(
+  exchange: Exchange,
+  spend: Spend,
+  reply: StreamedReply,
+): Promise<void> {
+  const { response } = exchange
+  const chunks = reply.chunks[Symbol.asyncIterator]()
+  // HTTP/1.0 knows no chunks, so no trailers either: its stream ends with the connection.
+  const trailing = exchange.request.httpVersion !== '1.0' && reply.contentLength === undefined
+  // Nothing is sent before the first chunk: what fails until then is answered with its own status.
+  let next = await chunks.next()
+  spend.promise(reply.status)
+  writeHead(exchange, reply, [
+    ...ceilingHeaders(spend.estimate(), spend),
+    ...(trailing ? ['Trailer', TRAILERS] : []),
+    'Content-Type',
+    reply.contentType,
+    ...(reply.contentLength === undefined
+      ? ['Cache-Control', 'no-cache']
+      : ['Content-Length', String(reply.contentLength)]),
+  ])
+  let error: ErgonError | undefined
+  try {
+    while (next.done !== true) {
+      if (!response.write(next.value)) await once(response, 'drain', { signal: exchange.signal })
+      spend.mark()
+      next = await chunks.next()
+    }
+  } catch (thrown) {
+    error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : thrown)
+  }
+  // Whatever the end was, nobody pulls any more: what the chunks hold must be let go.
+  if (error !== undefined) void chunks.return?.().catch(() => undefined)
+  const charge = spend.settle(error?.status ?? reply.status, 0)
+  const last = error === undefined ? reply.last(charge) : reply.cut(error, charge)
+  if (error === undefined) await reply.finished?.(charge, last)
+  await spend.durable()
+  if (response.destroyed) return
+  // Where the length was promised, only a broken connection can say that it is not all.
+  if (error !== undefined && reply.contentLength !== undefined) return void response.destroy()
+  if (trailing) response.addTrailers(pairsOf(trailers(charge)))
+  response.end(last)
+}
+
+/** The reply's own headers, then ours. */
+function writeHead(
+  { response }: Exchange,
+  { status, headers = {} }: { readonly status: number; readonly headers?: Headers },
+  list: HeaderList,
+): void {
+  const own = Object.entries(headers).flat()
+  const fixed = ['x-api-preview', 'true', 'X-Content-Type-Options', 'nosniff']
+  response.writeHead(status, [...own, ...list, ...fixed])
+}
+
+/** A refusal on a bare socket, where no response object exists (the parser's own errors). */
+export function rawRefusal(refusal: {
+  status: number
+  reason: string
+  charge: Charge
+  rendered: RenderedError
+  requestId: string
+}): string {
+  const { status, reason, charge, rendered, requestId } = refusal
+  const headers = [
+    ...pairsOf(finalHeaders(charge, requestId)),
+    ['Content-Type', rendered.contentType],
+    ['Content-Length', String(Buffer.byteLength(rendered.body))],
+    ['Connection', 'close'],
+  ]
+  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${rendered.body}`
+}

@@ -1,0 +1,120 @@
+// What a connection may do to the server that serves it.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import type { Handler, StreamedReply } from './reply.ts'
+import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
+
+const OPTIONS = { timeout: 30_000 }
+
+const pong: Handler = () => ({ kind: 'known', status: 200, body: () => ({ pong: true }) })
+
+/** Sends text on a connection of its own. */
+async function open(port: number, text: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(text)
+  return socket
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+async function answers({ port }: TestHttp): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/ping`)
+  assert.equal(response.status, 200)
+  await response.text()
+}
+
+test('a CONNECT that is reset takes no process with it', OPTIONS, async () => {
+  await using http = await startTestHttp({ '/ping': pong })
+  for (let nth = 0; nth < 20; nth++) {
+    const socket = await open(http.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+    socket.resetAndDestroy()
+  }
+  await answers(http)
+})
+
+test('a reply that cannot be written ends its connection and nothing else', OPTIONS, async () => {
+  await using http = await startTestHttp({
+    '/ping': pong,
+    '/bad': ({ spend }) => {
+      // Every header of the answer says it, that of the refusal too.
+      spend.served({ routedTo: 'a\nb' })
+      return { kind: 'known', status: 200, headers: { 'X-Bad': 'a\nb' }, body: () => ({}) }
+    },
+  })
+  const socket = await open(http.port, get('/bad'))
+  await once(socket, 'close')
+  await answers(http)
+})
+
+test('a stream whose reader has gone is ended where it waits', OPTIONS, async () => {
+  const ended = Promise.withResolvers<void>()
+  await using http = await startTestHttp({ '/stream': () => endless(ended.resolve) })
+  const socket = await open(http.port, get('/stream'))
+  await once(socket, 'data')
+  // It reads no more: the server waits for the socket to drain when it goes.
+  socket.pause()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  socket.destroy()
+  await ended.promise
+})
+
+test('a reader that stands still is let go', OPTIONS, async () => {
+  const gone = Promise.withResolvers<void>()
+  await using http = await startTestHttp(
+    {
+      '/large': ({ signal }) => {
+        signal.addEventListener('abort', () => gone.resolve(), { once: true })
+        // More than the buffers of both ends take.
+        return { kind: 'known', status: 200, body: () => new Uint8Array(32 * 1024 * 1024) }
+      },
+    },
+    { silenceMs: 100 },
+  )
+  const socket = await open(http.port, get('/large'))
+  socket.pause()
+  await gone.promise
+  socket.destroy()
+})
+
+test('one connection has a bounded number of requests under way', OPTIONS, async () => {
+  let running = 0
+  let most = 0
+  const go = Promise.withResolvers<void>()
+  await using http = await startTestHttp({
+    '/ping': pong,
+    '/slow': async () => {
+      most = Math.max(most, ++running)
+      await go.promise
+      running--
+      return { kind: 'known', status: 200, body: () => ({}) }
+    },
+  })
+  const count = 500
+  const socket = await open(http.port, get('/slow').repeat(count))
+  await once(socket, 'close')
+  assert.ok(most > 0 && most < count, `${most} at once`)
+  go.resolve()
+  await answers(http)
+})
+
+function endless(ended: () => void): StreamedReply {
+  async function* chunks() {
+    try {
+      for (;;) yield 'x'.repeat(65_536)
+    } finally {
+      ended()
+    }
+  }
+  return {
+    kind: 'streamed',
+    status: 200,
+    contentType: 'text/plain',
+    chunks: chunks(),
+    last: () => '',
+    cut: () => '',
+  }
+}

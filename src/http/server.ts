@@ -1,0 +1,151 @@
+// The listening socket: node:http with every time-out and size set, the parser's own errors answered
+// with the energy headers too, and a drain that fails no request.
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ErgonError } from '#base/errors.ts'
+import { createServer, STATUS_CODES } from '#base/node-http.ts'
+import { fault, type Code } from '#contract/errors.ts'
+import { BODY_MEMORY_BYTES, createBodyMemory } from './body-memory.ts'
+import { Exchange } from './exchange.ts'
+import * as limits from './limits.ts'
+import { answer, type PipelineDeps } from './pipeline.ts'
+import { createConnections } from './connections.ts'
+import { rawRefusal } from './send.ts'
+
+// Clients with a kept connection may be about to use it: this long they are told to close instead.
+const DRAIN_NOTICE_MS = 400
+const DRAIN_MS = 15_000
+const CUT_MS = 1000
+
+export interface HttpServer {
+  readonly port: number
+  /**
+   * Stops accepting, lets running requests end for at most so long, cuts those that do not, then
+   * closes what is left.
+   */
+  drain(limitMs?: number): Promise<void>
+}
+
+/** Listens; rejects when the address is taken. */
+export async function listen(
+  deps: PipelineDeps & {
+    host: string
+    port: number
+    shared: boolean
+    silenceMs?: number
+    bodyMemoryBytes?: number
+  },
+): Promise<HttpServer> {
+  const connections = createConnections((socket, refusal) => refuseRaw(socket, refusal, deps))
+  const memory = createBodyMemory(deps.bodyMemoryBytes ?? BODY_MEMORY_BYTES)
+  let draining = false
+  const server = createServer(
+    {
+      maxHeaderSize: limits.HEADER_BYTES_MAX,
+      headersTimeout: limits.HEADERS_TIMEOUT_MS,
+      // Objects of any size arrive as slowly as their sender's line is; JSON bodies have a time of their own.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.KEEP_ALIVE_MS,
+      connectionsCheckingInterval: limits.CONNECTION_CHECK_MS,
+      noDelay: true,
+      insecureHTTPParser: false,
+      // Our own check answers, with a body.
+      requireHostHeader: false,
+    },
+    accept,
+  )
+  server.maxHeadersCount = limits.HEADERS_MAX
+  server.maxConnections = limits.CONNECTIONS_MAX
+  // Who does not read an answer must not keep it in our memory.
+  server.timeout = deps.silenceMs ?? limits.SILENCE_MS_MAX
+  server.on('checkContinue', accept)
+  server.on('checkExpectation', accept)
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy()
+    else connections.failed(socket, refusalOf(error))
+  })
+  server.on('connect', (_request, socket: Socket) =>
+    refuseRaw(socket, malformed('CONNECT is for proxies'), deps),
+  )
+  await bind(server, deps)
+
+  function accept(
+    request: ConstructorParameters<typeof Exchange>[0],
+    response: ConstructorParameters<typeof Exchange>[1],
+  ) {
+    const { socket } = request
+    if (connections.isFull(socket)) socket.destroy()
+    if (socket.destroyed) return
+    if (draining) response.setHeader('Connection', 'close')
+    const exchange = new Exchange(request, response, {
+      deadlineMs: limits.DEADLINE_MS,
+      memory,
+    })
+    connections.add(exchange, answer(exchange, deps))
+  }
+
+  return {
+    get port() {
+      const address = server.address()
+      return typeof address === 'object' && address !== null ? address.port : deps.port
+    },
+    async drain(limitMs = DRAIN_MS) {
+      draining = true
+      await pause(Math.min(DRAIN_NOTICE_MS, limitMs))
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeIdleConnections()
+      await Promise.race([connections.idle(), pause(limitMs)])
+      deps.charging.drain()
+      await Promise.race([connections.idle(), pause(CUT_MS)])
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function bind(
+  server: Server,
+  deps: { host: string; port: number; shared: boolean },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host: deps.host, port: deps.port, reusePort: deps.shared }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+type ParserError = Error & { readonly code?: string }
+
+const PARSER_CODES: Record<string, Code> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+const malformed = (detail: string) =>
+  fault('malformed_request', `Could not read the request: ${detail}`)
+
+const refusalOf = (error: ParserError) =>
+  fault(
+    PARSER_CODES[error.code ?? ''] ?? 'malformed_request',
+    `Could not read the request: ${error.message}`,
+  )
+
+/** Answers where no response object exists, and closes. */
+function refuseRaw(socket: Socket, refusal: ErgonError, deps: PipelineDeps): void {
+  // After a CONNECT nobody hears the socket's errors: a reset would end the process.
+  socket.on('error', () => socket.destroy())
+  // An answer that closes was written already.
+  if (!socket.writable) return socket.destroySoon()
+  const spend = deps.charging.open()
+  const charge = spend.settle(refusal.status)
+  const rendered = deps.fallback.render(refusal, spend)
+  const reason = STATUS_CODES[refusal.status] ?? 'Error'
+  socket.end(
+    rawRefusal({ status: refusal.status, reason, charge, rendered, requestId: spend.requestId }),
+  )
+  socket.destroySoon()
+  spend.written()
+}

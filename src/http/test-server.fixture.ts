@@ -1,0 +1,73 @@
+// A listening server for tests: the real pipeline and charging on a ledger in memory, behind a door whose
+// endpoints a test gives by path. Whoever asks is one account of the free tier.
+import { createLogger } from '#base/log.ts'
+import {
+  FREE_PAYER,
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '#charging/gateway.fixture.ts'
+import { fault } from '#contract/errors.ts'
+import { ACCOUNT_REQUESTS_MAX, createAccountLoad } from './account-load.ts'
+import type { Door } from './door.ts'
+import { readJson } from './json-body.ts'
+import { renderProblem } from './problem.ts'
+import type { Handler } from './reply.ts'
+import { listen } from './server.ts'
+
+export type TestHttp = AsyncDisposable & {
+  readonly port: number
+  readonly gateway: TestGateway
+  /** What was logged, as JSON lines. */
+  readonly logged: readonly string[]
+}
+
+export async function startTestHttp(
+  handlers: Readonly<Record<string, Handler>>,
+  {
+    charging,
+    ...options
+  }: {
+    silenceMs?: number
+    bodyMemoryBytes?: number
+    accountRequests?: number
+    charging?: TestGatewayOptions
+  } = {},
+): Promise<TestHttp> {
+  const gateway = await startTestGateway(charging)
+  await gateway.setTariff(1_000_000_000n)
+  const logged: string[] = []
+  const door = doorOf(handlers)
+  const server = await listen({
+    charging: gateway.charging,
+    doorOf: () => door,
+    fallback: door,
+    idempotency: { claim: () => undefined },
+    accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
+    log: createLogger('test', { level: 'error', write: (line) => logged.push(line) }),
+    host: '127.0.0.1',
+    port: 0,
+    shared: false,
+    ...options,
+  })
+  return {
+    port: server.port,
+    gateway,
+    logged,
+    async [Symbol.asyncDispose]() {
+      await server.drain()
+      await gateway[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const doorOf = (handlers: Readonly<Record<string, Handler>>): Door => ({
+  match(exchange) {
+    const handle = handlers[exchange.path]
+    if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)
+    return { operation: 'chat.create', endpoint: { handle }, parameters: {} }
+  },
+  identify: () => ({ ...FREE_PAYER, token: 'tok_a', scope: 'read' }),
+  body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
+  render: renderProblem,
+})

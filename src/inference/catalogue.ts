@@ -1,0 +1,84 @@
+// Inference, seen from the gateway: which models there are, who serves them, and what they may be
+// asked. The engine that runs inside a model cell is in engine/; this side only speaks HTTP to it.
+import { invariant } from '#base/errors.ts'
+import type { Nj } from '#base/units.ts'
+import type { Tier } from '#contract/charge.ts'
+
+/**
+ * What a model takes and gives: `text` generates (chat and completions), `embedding` embeds; `image`
+ * and `audio` are further inputs of a chat model.
+ */
+export type Modality = 'text' | 'embedding' | 'image' | 'audio'
+
+/** One model at one provider, with what the router needs to know of it. */
+export type ModelOffer = {
+  /** Public name, unique in the catalogue. */
+  readonly id: string
+  readonly provider: string
+  /** The name that the provider knows it by. */
+  readonly upstreamId: string
+  /** operator/region/silicon, as X-Routed-To prints it. */
+  readonly routedTo: string
+  readonly ownedBy: string
+  readonly createdS: number
+  /** The hardest class of request it is trusted with; it serves the easier ones too. */
+  readonly tier: Tier
+  /** demo: real, but too weak for more than a first look. */
+  readonly class: 'demo' | 'standard' | 'large'
+  readonly modalities: readonly Modality[]
+  /** Prompt and answer together, in tokens. */
+  readonly context: number
+  /** Longest answer when the request names none; the rest of the context when absent. */
+  readonly defaultMaxTokens?: number
+  /** forced: only tool_choice `required` or a named function gives good calls. */
+  readonly tools: 'none' | 'forced' | 'auto'
+  /** Whether response_format json_object and json_schema hold. */
+  readonly structured: boolean
+  readonly embeddingDimensions?: number
+  /** Declared cost, used until our own charges tell better, and to bill upstreams that have no meter. */
+  readonly njPerPromptToken: Nj
+  readonly njPerCompletionToken: Nj
+  readonly state: 'ready' | 'loading' | 'failed'
+  /** For loading: when to ask again. */
+  readonly retryAfterS?: number
+  /** For failed: why, in words for the caller. */
+  readonly reason?: string
+}
+
+export interface Catalogue {
+  /** The offers as of the last refresh, in the order in which equals are preferred. */
+  models(): readonly ModelOffer[]
+}
+
+/** A catalogue whose owner replaces the whole snapshot at once; ids must be unique. */
+export function createCatalogue(
+  initial: readonly ModelOffer[] = [],
+): Catalogue & { replace(offers: readonly ModelOffer[]): void } {
+  let snapshot = checked(initial)
+  return {
+    models: () => snapshot,
+    replace(offers) {
+      snapshot = checked(offers)
+    },
+  }
+}
+
+/** X-Routed-To and X-Router-Reason print them. */
+const HEADER_SAFE = /^[!-~]{1,200}$/
+
+function checked(offers: readonly ModelOffer[]): readonly ModelOffer[] {
+  const ids = new Set<string>()
+  for (const offer of offers) {
+    invariant(!ids.has(offer.id), `two offers of one model: ${offer.id}`)
+    invariant(
+      offer.njPerPromptToken > 0n && offer.njPerCompletionToken > 0n,
+      `an offer that costs nothing: ${offer.id}`,
+    )
+    invariant(
+      [offer.id, offer.routedTo].every((text) => HEADER_SAFE.test(text)),
+      `an offer whose names do not fit into a header: ${offer.id}`,
+    )
+    ids.add(offer.id)
+  }
+  return Object.freeze([...offers])
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nj } from '#base/units.ts'
+import type { Used } from '#charging/spend.ts'
+import { createClaims } from './claims.ts'
+
+const cpu = (cell: string, cpuNs: bigint): Used => ({ kind: 'cpu', cell, cpuNs })
+const upstream = (energyNj: bigint): Used => ({
+  kind: 'upstream',
+  meter: 'upstream:up',
+  method: 'model',
+  bandPct: 60,
+  energyNj: nj(energyNj),
+})
+
+test('claims of a second call come on top of the first, each meter for itself', () => {
+  const claimed: Used[] = []
+  const claims = createClaims({ claim: (used) => void claimed.push(used) })
+  claims.begin()
+  claims.claim(cpu('a', 5n))
+  claims.claim(cpu('a', 9n))
+  claims.claim(upstream(100n))
+  claims.begin()
+  claims.claim(cpu('a', 2n))
+  claims.claim(cpu('a', 3n))
+  claims.claim(cpu('b', 1n))
+  claims.claim(upstream(7n))
+  claims.begin()
+  claims.claim(cpu('a', 1n))
+  assert.deepEqual(claimed, [
+    cpu('a', 5n),
+    cpu('a', 9n),
+    upstream(100n),
+    cpu('a', 11n),
+    cpu('a', 12n),
+    cpu('b', 1n),
+    upstream(107n),
+    cpu('a', 13n),
+  ])
+})

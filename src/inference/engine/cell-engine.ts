@@ -1,0 +1,27 @@
+// What the server of a model cell needs of a model, whichever kind it is.
+import type { Fields } from './fields.ts'
+import type { StepClock } from './step-clock.ts'
+import type { Usage } from './usage.ts'
+
+/** One request while it is worked on. */
+export type Work = {
+  readonly usage: Usage
+  /** Aborts when the caller is gone or the cell stops. */
+  readonly signal: AbortSignal
+}
+
+export type Answer = {
+  readonly contentType: string
+  /** Whole frames (an SSE event or comment, a line of NDJSON), each with the usage so far. */
+  readonly frames: AsyncGenerator<string, void, void>
+}
+
+export type Handler = (body: Fields, work: Work) => Promise<Answer>
+
+export type CellEngine = {
+  readonly clock: StepClock
+  /** Handlers by path; what is not here is not served by this kind of model. */
+  readonly routes: Readonly<Record<string, Handler>>
+  /** Its entry in the model list. */
+  readonly card: Readonly<Record<string, unknown>>
+}

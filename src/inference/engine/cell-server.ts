@@ -1,0 +1,187 @@
+// The HTTP face of a model cell on its unix socket. One caller, our gateway, is expected; everything is
+// bounded all the same. Errors before the first frame have a status, later ones are a frame.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { createServer } from '#base/node-http.ts'
+import { fault, openaiError } from '#contract/errors.ts'
+import type { CellEngine, Handler, Work } from './cell-engine.ts'
+import { isFields, type Fields } from './fields.ts'
+import { EVENT_STREAM } from './sse.ts'
+import { usageMember, type Usage } from './usage.ts'
+
+const BODY_BYTES_MAX = 8 << 20
+const CONNECTIONS_MAX = 512
+/** A reader that takes nothing for so long holds a sequence that others wait for. */
+const DRAIN_TIMEOUT_MS = 60_000
+const RECEIVE_TIMEOUT_MS = 30_000
+/** What readers have to take their last frame when the cell stops. */
+const CLOSE_TIMEOUT_MS = 2_000
+
+export type CellServer = {
+  /** From here on requests are served; until then they get 503 `model_loading`. */
+  ready(engine: CellEngine): void
+  /** Ends running answers with `draining` and closes. */
+  close(): Promise<void>
+}
+
+/** What the requests of one server share. */
+type Cell = {
+  readonly modelId: string
+  readonly startedS: number
+  readonly log: Logger
+  /** Aborts every answer when the cell stops. */
+  readonly stopping: AbortController
+  engine: CellEngine | undefined
+}
+
+/** Listens on `socket` at once, so that its callers can tell loading from absent. */
+export async function serveCell(socket: string, modelId: string, log: Logger): Promise<CellServer> {
+  const startedS = Math.floor(Date.now() / 1000)
+  const stopping = new AbortController()
+  const cell: Cell = { modelId, startedS, log, stopping, engine: undefined }
+  const server = createServer({ requestTimeout: RECEIVE_TIMEOUT_MS }, (request, response) => {
+    // A connection kept alive would delay the end of a stopping cell by Node's 5 s.
+    response.once('close', () => stopping.signal.aborted && request.socket.end())
+    route(cell, request, response).catch((error: unknown) => fail(cell, response, error))
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  await listening(server, socket)
+  return {
+    ready(engine) {
+      cell.engine = engine
+    },
+    async close() {
+      server.close()
+      stopping.abort(fault('draining', 'The model is stopping'))
+      server.closeIdleConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS)
+      await once(server, 'close')
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function route(
+  cell: Cell,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { engine, modelId } = cell
+  const path = request.url ?? ''
+  if (request.method === 'GET' && path === '/healthz') return sendHealth(response, cell)
+  if (engine === undefined)
+    throw fault('model_loading', `Could not answer yet: ${modelId} is loading`, { retryAfterS: 1 })
+  if (request.method === 'GET' && path === '/v1/models') {
+    const entry = { id: modelId, object: 'model', created: cell.startedS, owned_by: 'local' }
+    return sendJson(response, 200, { object: 'list', data: [{ ...entry, ...engine.card }] })
+  }
+  const handler = engine.routes[path]
+  if (handler === undefined)
+    throw fault('not_found', `Could not find the path for ${modelId}: ${path}`)
+  if (request.method !== 'POST')
+    throw fault('method_not_allowed', `Could not use the method: ${request.method}`)
+  const { clock } = engine
+  const usage: Usage = { account: clock.open(), promptTokens: 0, completionTokens: 0 }
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(fault('client_closed', 'The caller went away')))
+  const signal = AbortSignal.any([gone.signal, cell.stopping.signal])
+  try {
+    const text = await readBody(request)
+    const body = clock.own(usage.account, () => parseBody(text))
+    await stream(response, handler, body, { usage, signal })
+  } catch (error) {
+    clock.settle()
+    fail(cell, response, error, usage)
+  } finally {
+    clock.close(usage.account)
+  }
+}
+
+/** Ready only when the model is loaded and warm; with the CPU of the process and how much was claimed. */
+function sendHealth(response: ServerResponse, { engine, modelId }: Cell): void {
+  if (engine === undefined) return sendJson(response, 503, { status: 'loading', model: modelId })
+  const { processNs, attributedNs } = engine.clock.totals()
+  sendJson(response, 200, {
+    status: 'ready',
+    model: modelId,
+    cpu_ns: processNs.toString(),
+    attributed_cpu_ns: attributedNs.toString(),
+  })
+}
+
+/** Before the head: a status and the OpenAI error. After it: a last frame of the answer's own kind. */
+function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: Usage): void {
+  const known = error instanceof ErgonError ? error : fault('internal', 'The model could not go on')
+  if (known !== error) cell.log.error('A request failed', { error, detail: messageOf(error) })
+  if (response.destroyed) return
+  const spent = usage === undefined ? {} : { ergon: usageMember(usage) }
+  const body = { error: openaiError(known), ...spent }
+  if (!response.headersSent) {
+    if (known.retryAfterS !== undefined) response.setHeader('Retry-After', known.retryAfterS)
+    return sendJson(response, known.status, body)
+  }
+  const events = response.getHeader('Content-Type') === EVENT_STREAM
+  response.end(events ? `data: ${JSON.stringify(body)}\n\n` : `${JSON.stringify(body)}\n`)
+}
+
+async function listening(server: Server, socket: string): Promise<void> {
+  server.listen(socket)
+  await once(server, 'listening')
+}
+
+/** Writes frames as they come and waits for the reader; the head leaves with the first frame. */
+async function stream(
+  response: ServerResponse,
+  handler: Handler,
+  body: Fields,
+  work: Work,
+): Promise<void> {
+  const { contentType, frames } = await handler(body, work)
+  for await (const frame of frames) {
+    if (!response.headersSent) response.setHeader('Content-Type', contentType)
+    if (!response.write(frame)) await drained(response, work.signal)
+    work.signal.throwIfAborted()
+  }
+  response.end()
+}
+
+/** Waits until the reader has taken what is written; gives up on one that takes nothing. */
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  const late = AbortSignal.timeout(DRAIN_TIMEOUT_MS)
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([signal, late]) })
+  } catch (error) {
+    if (late.aborted) response.destroy()
+    throw signal.aborted ? signal.reason : error
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > BODY_BYTES_MAX)
+      throw fault('body_too_large', `Could not read the body: more than ${BODY_BYTES_MAX} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parseBody(text: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw fault('invalid_json', 'Could not read the body: it is not JSON', { cause })
+  }
+  if (!isFields(value)) throw fault('invalid_json', 'Could not read the body: it is no JSON object')
+  return value
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' })
+  response.end(`${JSON.stringify(value)}\n`)
+}

@@ -1,0 +1,82 @@
+// A shared context: continuous batching of many generations, with the CPU of every step attributed to
+// those who were in it.
+import type { LlamaContext, LlamaContextSequence, TokenMeterState } from 'node-llama-cpp'
+import { fairBatch } from './fair-batch.ts'
+import { runGeneration, type Decoded, type Generation } from './generation.ts'
+import type { Loaded } from './load-model.ts'
+import type { ModelConfig } from './model-config.ts'
+import { createPool } from './sequences.ts'
+import {
+  createStepClock,
+  processClocks,
+  type Account,
+  type Share,
+  type StepClock,
+} from './step-clock.ts'
+import { weightOf } from './step-weights.ts'
+
+export type Decoder = {
+  readonly clock: StepClock
+  /**
+   * Generates until the model ends its turn, the consumer leaves or the signal aborts. The prompt must
+   * be shorter than the context, and the consumer must leave before the context is full: the engine
+   * would shift it silently and evaluate half of it again.
+   */
+  generate(generation: Generation): AsyncGenerator<Decoded, void, void>
+}
+
+/** What a sequence did since the clock last looked. */
+type Bound = { readonly account: Account; last: TokenMeterState; readonly probabilities: boolean }
+
+export async function createDecoder(loaded: Loaded, config: ModelConfig): Promise<Decoder> {
+  const bound = new Map<LlamaContextSequence, Bound>()
+  const clock = createStepClock({ ...processClocks, shares: () => sharesOf(bound) })
+  const context = await loaded.model.createContext({
+    contextSize: config.contextSize,
+    sequences: config.sequences,
+    threads: config.threads,
+    batching: {
+      // The one public hook that runs exactly once before every decode: a step boundary.
+      itemPrioritizationStrategy({ items, size }) {
+        clock.settle()
+        return fairBatch(items, size)
+      },
+    },
+  })
+  const pool = createPool(takeSequences(context, config.sequences))
+
+  async function* generate(generation: Generation): AsyncGenerator<Decoded, void, void> {
+    const { account, sampling, signal } = generation
+    const sequence = await pool.take(signal)
+    try {
+      await sequence.clearHistory()
+      const last = sequence.tokenMeter.getState()
+      bound.set(sequence, { account, last, probabilities: sampling.alternatives !== undefined })
+      yield* runGeneration(loaded, sequence, generation)
+    } finally {
+      clock.settle()
+      bound.delete(sequence)
+      pool.give(sequence)
+    }
+  }
+
+  return { clock, generate }
+}
+
+const takeSequences = (context: LlamaContext, count: number) =>
+  Array.from({ length: count }, () => context.getSequence())
+
+function sharesOf(bound: Map<LlamaContextSequence, Bound>): Share[] {
+  const shares: Share[] = []
+  for (const [sequence, entry] of bound) {
+    const { usedInputTokens: input, usedOutputTokens: output } = sequence.tokenMeter.diff(
+      entry.last,
+    )
+    if (input === 0 && output === 0) continue
+    entry.last = sequence.tokenMeter.getState()
+    const { probabilities, account } = entry
+    const position = sequence.nextTokenIndex
+    shares.push({ account, weight: weightOf({ input, output, position, probabilities }) })
+  }
+  return shares
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { BatchItem, Token } from 'node-llama-cpp'
+import { fairBatch, PREFILL_TOKENS } from './fair-batch.ts'
+
+const itemOf = (tokens: number): BatchItem => ({
+  tokens: Array.from({ length: tokens }, () => 7 as Token),
+  logits: [],
+  evaluationPriority: 5,
+})
+
+it('fairBatch() lets everybody who decodes go first', () => {
+  const [prompt, first, second] = [itemOf(40), itemOf(1), itemOf(1)]
+  const picked = fairBatch([prompt, first, second], 512)
+  assert.deepEqual(
+    picked.map(({ item, processAmount }) => [item, processAmount]),
+    [
+      [first, 1],
+      [second, 1],
+      [prompt, 40],
+    ],
+  )
+})
+
+it('fairBatch() bounds the prompt tokens of a step, the oldest prompt first', () => {
+  const [older, newer] = [itemOf(PREFILL_TOKENS - 10), itemOf(PREFILL_TOKENS)]
+  const picked = fairBatch([older, newer], 512)
+  assert.deepEqual(
+    picked.map(({ processAmount }) => processAmount),
+    [PREFILL_TOKENS - 10, 10],
+  )
+})
+
+it('fairBatch() never picks more than fits', () => {
+  const picked = fairBatch([itemOf(30), ...Array.from({ length: 8 }, () => itemOf(1))], 6)
+  assert.equal(
+    picked.reduce((sum, { processAmount }) => sum + processAmount, 0),
+    6,
+  )
+})

@@ -1,0 +1,153 @@
+// One generation on one sequence: the prompt in chunks, so that others keep decoding and an abort takes
+// effect, then token by token until the model ends its turn.
+import {
+  LlamaGrammarEvaluationState,
+  TokenBias,
+  type LlamaContextSequence,
+  type LlamaGrammar,
+  type Token,
+} from 'node-llama-cpp'
+import { PREFILL_TOKENS } from './fair-batch.ts'
+import type { Loaded } from './load-model.ts'
+import { sampleFrom, uniform } from './sample.ts'
+import type { Account } from './step-clock.ts'
+
+export type Sampling = {
+  readonly temperature: number
+  readonly topP: number
+  /** 32 bits. */
+  readonly seed: number
+  readonly presencePenalty: number
+  readonly frequencyPenalty: number
+  readonly bias: ReadonlyMap<number, number>
+  /** How many alternatives to report per token; absent: no probabilities at all. */
+  readonly alternatives?: number
+}
+
+export type Probability = { readonly token: Token; readonly probability: number }
+
+export type Decoded =
+  /** Prompt tokens were evaluated; nothing is generated yet. */
+  | { readonly kind: 'prefill'; readonly tokens: number }
+  | {
+      readonly kind: 'token'
+      readonly token: Token
+      /** Present when probabilities were asked for. */
+      readonly probability?: number
+      readonly alternatives?: readonly Probability[]
+    }
+
+export type Generation = {
+  readonly prompt: readonly Token[]
+  readonly sampling: Sampling
+  readonly grammar?: LlamaGrammar
+  readonly account: Account
+  readonly signal: AbortSignal
+}
+
+/** Evaluates on an empty sequence that nobody else uses meanwhile. */
+export async function* runGeneration(
+  loaded: Loaded,
+  sequence: LlamaContextSequence,
+  { prompt, sampling, grammar, signal }: Generation,
+): AsyncGenerator<Decoded, void, void> {
+  let at = 0
+  for (; prompt.length - at > PREFILL_TOKENS; at += PREFILL_TOKENS) {
+    signal.throwIfAborted()
+    await sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(at, at + PREFILL_TOKENS))
+    yield { kind: 'prefill', tokens: PREFILL_TOKENS }
+  }
+  signal.throwIfAborted()
+  const random = uniform(sampling.seed)
+  const own = samplesItself(sampling, grammar)
+  const generated: Token[] = []
+  const iterator = sequence.evaluateWithMetadata(
+    prompt.slice(at),
+    { probabilities: sampling.alternatives !== undefined },
+    {
+      ...engineSampling(loaded, sampling, generated),
+      ...(own ? { temperature: 0 } : {}),
+      yieldEogToken: true,
+      ...(grammar === undefined
+        ? {}
+        : {
+            grammarEvaluationState: new LlamaGrammarEvaluationState({
+              model: loaded.model,
+              grammar,
+            }),
+          }),
+    },
+  )
+  try {
+    let fed: Token | undefined
+    while (true) {
+      const { value, done } = await iterator.next(fed)
+      signal.throwIfAborted()
+      if (done === true) return
+      if (generated.length === 0) yield { kind: 'prefill', tokens: prompt.length - at }
+      const output: Output = value
+      const sorted = output.probabilities && [...output.probabilities]
+      fed = own && sorted !== undefined ? sampleFrom(sorted, sampling, random) : output.token
+      if (loaded.model.isEogToken(fed)) return
+      generated.push(fed)
+      yield decoded(fed, sorted, sampling.alternatives)
+    }
+  } finally {
+    await iterator.return()
+  }
+}
+
+type Output = { readonly token: Token; readonly probabilities?: Map<Token, number> }
+
+/**
+ * The engine's probabilities are those after temperature and top-p; only greedy ones are the plain
+ * softmax. So with logprobs we let it choose greedily, choose ourselves and hand it our token. Not under
+ * a grammar, whose state follows the engine's own choice.
+ */
+const samplesItself = (sampling: Sampling, grammar: LlamaGrammar | undefined) =>
+  sampling.alternatives !== undefined && sampling.temperature > 0 && grammar === undefined
+
+function decoded(
+  token: Token,
+  sorted: readonly [Token, number][] | undefined,
+  alternatives: number | undefined,
+): Decoded {
+  if (sorted === undefined) return { kind: 'token', token }
+  return {
+    kind: 'token',
+    token,
+    probability: sorted.find(([candidate]) => candidate === token)?.[1] ?? 0,
+    alternatives: sorted
+      .slice(0, alternatives)
+      .map(([candidate, probability]) => ({ token: candidate, probability })),
+  }
+}
+
+/** Top-k and min-p are off: the engine's defaults (40, 0.95) are not what OpenAI's parameters mean. */
+function engineSampling(loaded: Loaded, sampling: Sampling, generated: readonly Token[]) {
+  const { temperature, topP, seed, presencePenalty, frequencyPenalty, bias } = sampling
+  const tokenBias = new TokenBias(loaded.model.tokenizer)
+  for (const [token, logit] of bias) tokenBias.set([token as Token], { logit })
+  const penalised = presencePenalty !== 0 || frequencyPenalty !== 0
+  return {
+    temperature,
+    topP,
+    seed,
+    topK: 0,
+    minP: 0,
+    ...(bias.size > 0 ? { tokenBias } : {}),
+    ...(penalised
+      ? {
+          repeatPenalty: {
+            punishTokens: () => [...generated],
+            penalty: 1,
+            presencePenalty,
+            frequencyPenalty,
+            maxPunishTokens: PENALISED_TOKENS_MAX,
+          },
+        }
+      : {}),
+  }
+}
+
+const PENALISED_TOKENS_MAX = 8192

@@ -1,0 +1,22 @@
+// What a model cell is told at its start.
+
+export type ModelConfig = {
+  /** The public name that answers bear. */
+  readonly id: string
+  /** Path of the GGUF file. */
+  readonly file: string
+  readonly kind: 'chat' | 'embedding'
+  /** Tokens per sequence: prompt and completion of one request share them. */
+  readonly contextSize: number
+  /** Requests decoded together; memory grows with contextSize × sequences. */
+  readonly sequences: number
+  /** ggml threads. 1 unless the cores are really free: they spin at barriers, and spinning is billed. */
+  readonly threads: number
+  /** How a conversation becomes tokens; absent: the file's own template, else ChatML. */
+  readonly template?: 'chatml' | 'jinja'
+  /** Whether the model was trained to emit <tool_call>; without it `tool_choice: auto` is refused. */
+  readonly tools?: boolean
+  readonly defaults?: { readonly temperature?: number; readonly topP?: number }
+  /** Embeddings are zero-padded to this length: cosine, dot product and L2 stay the same. */
+  readonly pad?: number
+}

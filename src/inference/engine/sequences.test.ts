@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createPool } from './sequences.ts'
+
+const never = new AbortController().signal
+
+it('createPool() lends in the order of asking', async () => {
+  const pool = createPool(['only'])
+  const item = await pool.take(never)
+  const order: string[] = []
+  const later = ['first', 'second'].map(async (name) => {
+    const taken = await pool.take(never)
+    order.push(name)
+    pool.give(taken)
+  })
+  pool.give(item)
+  await Promise.all(later)
+  assert.deepEqual(order, ['first', 'second'])
+  assert.equal(pool.free, 1)
+})
+
+it('createPool() forgets who gave up waiting', async () => {
+  const pool = createPool(['only'])
+  const item = await pool.take(never)
+  const gone = new AbortController()
+  const waiting = pool.take(gone.signal)
+  gone.abort(new RangeError('gone'))
+  await assert.rejects(waiting, RangeError)
+  pool.give(item)
+  assert.equal(pool.free, 1)
+})
+
+it('createPool() refuses when too many wait', async () => {
+  const pool = createPool(['only'], 1)
+  await pool.take(never)
+  void pool.take(never)
+  assert.throws(() => pool.take(never), { code: 'overloaded', status: 503 })
+})

@@ -1,0 +1,88 @@
+// Whose CPU it was. The process works in steps (one decode of a shared batch); the CPU between two step
+// boundaries is split among the requests by the weight of their tokens in that step, as integers that
+// add up exactly. What no request caused stays unclaimed and is the operator's.
+import { splitByWeight } from '#base/units.ts'
+
+/** One request's meter. `cpuNs` only grows. */
+export type Account = { cpuNs: bigint; open: boolean }
+export type Share = { readonly account: Account; readonly weight: bigint }
+
+export type StepClock = {
+  open(): Account
+  /** Settles, then takes no more: what follows is somebody else's. */
+  close(account: Account): void
+  /** Attributes everything since the last boundary. Called before each decode and before a figure leaves. */
+  settle(): void
+  /** Runs synchronous work of one request (parsing, tokenising) and charges it to that request alone. */
+  own<T>(account: Account, work: () => T): T
+  /** CPU that the process spent so far and how much of it has an owner. */
+  totals(): { readonly processNs: bigint; readonly attributedNs: bigint }
+}
+
+type Sources = {
+  /** CPU of the whole process, all threads. */
+  readonly processNs: () => bigint
+  /** Time, monotonic. */
+  readonly wallNs: () => bigint
+  /** Work done since it was last asked; empty when no step ran. */
+  readonly shares: () => readonly Share[]
+}
+
+export function createStepClock(sources: Sources): StepClock {
+  const startNs = sources.processNs()
+  let boundaryNs = startNs
+  let attributedNs = 0n
+  let current: readonly Share[] = []
+
+  const settle = () => {
+    const nowNs = sources.processNs()
+    const done = sources.shares()
+    // Between a step and the next (sampling, writing) no meter moves: that CPU follows the step before it.
+    if (done.length > 0) current = done
+    const spentNs = nowNs - boundaryNs
+    boundaryNs = nowNs
+    const owners = current.filter((share) => share.account.open)
+    const parts = splitByWeight(
+      spentNs,
+      owners.map((share) => share.weight),
+    )
+    for (const [index, { account }] of owners.entries()) account.cpuNs += parts[index] ?? 0n
+    attributedNs += parts.reduce((sum, part) => sum + part, 0n)
+  }
+
+  return {
+    open: () => ({ cpuNs: 0n, open: true }),
+    close(account) {
+      settle()
+      account.open = false
+    },
+    settle,
+    own(account, work) {
+      const processNs = sources.processNs()
+      const wallNs = sources.wallNs()
+      try {
+        return work()
+      } finally {
+        // The thread's own CPU clock moves in ticks of 4 ms (RUSAGE_THREAD without virtual accounting).
+        // One thread cannot have spent more than the time that passed, nor more than its process, which
+        // may be decoding beside it.
+        const ns = least(sources.processNs() - processNs, sources.wallNs() - wallNs)
+        account.cpuNs += ns
+        attributedNs += ns
+        boundaryNs += ns
+      }
+    },
+    totals: () => ({ processNs: sources.processNs() - startNs, attributedNs }),
+  }
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** The clocks of this process: getrusage with 1 µs, and monotonic time. */
+export const processClocks = {
+  processNs: () => {
+    const { user, system } = process.cpuUsage()
+    return BigInt(user + system) * 1000n
+  },
+  wallNs: () => process.hrtime.bigint(),
+}

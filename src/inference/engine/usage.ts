@@ -1,0 +1,23 @@
+// What a request spent so far. Every piece of an answer carries it, so that whoever reads the stream can
+// bill the last value seen when either side goes away.
+import type { Account } from './step-clock.ts'
+
+/** One request's counters; they only grow. */
+export type Usage = {
+  readonly account: Account
+  promptTokens: number
+  completionTokens: number
+}
+
+/** The member `ergon` of every chunk: cumulative CPU in nanoseconds as text, and tokens. */
+export type UsageMember = {
+  readonly cpu_ns: string
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+}
+
+export const usageMember = (usage: Usage): UsageMember => ({
+  cpu_ns: usage.account.cpuNs.toString(),
+  prompt_tokens: usage.promptTokens,
+  completion_tokens: usage.completionTokens,
+})

@@ -1,0 +1,218 @@
+// Starts a generation: admits, asks the first offer, falls back to the next while nothing has reached
+// the caller, and claims whatever is used, also by an offer that failed.
+import { add, type Nj } from '#base/units.ts'
+import type { Clock } from '#base/clock.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Spend } from '#charging/spend.ts'
+import type { OperationName } from '#contract/operations.ts'
+import { fault } from '#contract/errors.ts'
+import type { Handled } from '#http/reply.ts'
+import { ceilingOf, payerOf, tokensAtMost, type Work } from './admission.ts'
+import type { Catalogue, ModelOffer } from './catalogue.ts'
+import { createClaims, type Claims } from './claims.ts'
+import type { Learned } from './learned.ts'
+import type { GenerationCall, GenerationEvent, Provider, Providers } from './providers/provider.ts'
+import type { Choice } from './router/choose.ts'
+import type { WholeRule } from './whole.ts'
+
+export type InferenceDeps = {
+  readonly catalogue: Catalogue
+  readonly providers: Providers
+  readonly learned: Learned
+  readonly whole: WholeRule
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export type Plan = {
+  readonly operation: OperationName
+  readonly choice: Choice
+  readonly work: Work
+  readonly shape: GenerationCall['shape']
+  /** The caller wants chunks as they come. */
+  readonly streamed: boolean
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** The last is `end`, or the iterator throws. */
+export type AnswerEvent = Exclude<GenerationEvent, { kind: 'used' }>
+
+export type Started = {
+  readonly offer: ModelOffer
+  readonly reason: string
+  /** From the first piece of the answer to its end; what was used is claimed already. */
+  readonly events: AsyncIterable<readonly AnswerEvent[]>
+}
+
+type Call = Pick<Handled, 'who' | 'spend' | 'signal'>
+
+/** Resolves when the first piece of an answer is there, so that until then a failure has a status. */
+export async function startGeneration(
+  deps: InferenceDeps,
+  plan: Plan,
+  call: Call,
+): Promise<Started> {
+  const claims = createClaims(call.spend)
+  let failure: unknown
+  let { reason } = plan.choice
+  for (const offer of plan.choice.offers) {
+    let asked: GenerationCall | undefined
+    if (failure !== undefined && !mayFallBack(failure, call.signal)) break
+    try {
+      await admit(call, plan.operation, ceilingOf(offer, plan.work, deps.learned))
+      call.spend.served({ model: offer.id, tier: plan.choice.tier, routedTo: offer.routedTo })
+      claims.begin()
+      const provider = providerOf(deps, offer)
+      asked = askedOf(deps, plan, { offer, call, provider })
+      const reads = provider.generate(asked, call.signal)
+      const steps = paidSteps(reads, call, claims)
+      const first = await steps.next()
+      closeOnAbort(reads, call.signal)
+      if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
+      return { offer, reason, events: fromFirst(first, steps) }
+    } catch (error) {
+      failure = error
+      reason = `${reason}; ${offer.id} failed (${codeOf(error)})`
+      // A caller who leaves says nothing of the offer.
+      if (!call.signal.aborted)
+        deps.log.warn('An offer failed', { model: offer.id, error: messageOf(error) })
+      else if (asked?.whole === true) deps.whole.left(payerOf(call.who).account)
+    }
+  }
+  throw failure
+}
+
+/** Raises the cap of the request by a ceiling; what it was admitted with before stays in it. */
+export function admit(
+  { who, spend }: Call,
+  operation: OperationName,
+  ceiling: Nj,
+): void | Promise<void> {
+  return spend.admit(payerOf(who), operation, add(spend.estimate().ceilingNj, ceiling))
+}
+
+function providerOf({ providers }: InferenceDeps, offer: ModelOffer): Provider {
+  const provider = providers.get(offer.provider)
+  if (provider === undefined)
+    throw fault('model_not_available', `Could not serve ${offer.id}: its provider has gone`)
+  return provider
+}
+
+function askedOf(
+  deps: InferenceDeps,
+  plan: Plan,
+  { offer, call, provider }: { offer: ModelOffer; call: Call; provider: Provider },
+): GenerationCall {
+  const tokensMax = tokensAtMost(offer, plan.work).completion
+  const { spend } = call
+  const { account } = payerOf(call.who)
+  return {
+    shape: plan.shape,
+    offer,
+    body: bounded(plan.body, offer),
+    promptBytes: plan.work.promptBytes,
+    choices: plan.work.prompts * plan.work.choices,
+    tokensMax,
+    whole: !plan.streamed && deps.whole.allows({ provider, account, tokensMax, spend }),
+  }
+}
+
+type Reads = AsyncGenerator<readonly GenerationEvent[], void, void>
+type Step = IteratorResult<readonly AnswerEvent[], void>
+type Steps = { next(): Promise<Step>; return(): Promise<Step> }
+
+/**
+ * Claims every `used` event and stops at once when that used up the hold; without an `end` the answer
+ * is not whole. No generator: each takes several turns of the promise queue for every token.
+ */
+function paidSteps(reads: Reads, { spend, signal }: Call, claims: Claims): Steps {
+  let isWhole = false
+  return {
+    async next() {
+      try {
+        for (;;) {
+          if (spend.cut.aborted) throw cutError(spend)
+          const step = await reads.next()
+          if (step.done === true) {
+            // However quietly it stopped: closing on abort ends the iterator like any other end.
+            if (!isWhole) throw signal.aborted ? signal.reason : stoppedEarly()
+            return step
+          }
+          const paid = claimAll(step.value, spend, claims)
+          isWhole ||= paid.at(-1)?.kind === 'end'
+          if (paid.length > 0) return { done: false, value: paid }
+        }
+      } catch (error) {
+        // The provider only sees an aborted signal; why the work was cut, the Spend knows.
+        const reason = spend.cut.aborted ? cutError(spend) : error
+        await reads.return()
+        throw reason
+      }
+    },
+    async return() {
+      await reads.return()
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+const stoppedEarly = () =>
+  fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
+
+/** The events up to where the hold was used up. */
+function claimAll(
+  events: readonly GenerationEvent[],
+  spend: Spend,
+  claims: Claims,
+): readonly AnswerEvent[] {
+  const paid: AnswerEvent[] = []
+  for (const event of events) {
+    if (event.kind !== 'used') {
+      paid.push(event)
+      continue
+    }
+    const { used, promptTokens, completionTokens } = event
+    spend.served({ promptTokens, completionTokens })
+    claims.claim(used)
+    if (spend.cut.aborted) break
+  }
+  return paid
+}
+
+/** A caller who goes before the first chunk is pulled leaves nobody to end the iterator. */
+function closeOnAbort(events: AsyncGenerator<unknown, void, void>, signal: AbortSignal): void {
+  const close = () => void events.return()
+  if (signal.aborted) close()
+  else signal.addEventListener('abort', close, { once: true })
+}
+
+export const cutError = (spend: Spend): unknown => spend.cutReason ?? spend.cut.reason
+
+/** The steps from one that was taken already. */
+function fromFirst(first: Step, rest: Steps): Started['events'] {
+  let taken: Step | undefined = first
+  const next = () => {
+    const step = taken
+    taken = undefined
+    return step === undefined ? rest.next() : Promise.resolve(step)
+  }
+  return { [Symbol.asyncIterator]: () => ({ next, return: rest.return }) }
+}
+
+const FALLS_BACK = new Set([
+  'upstream_failed',
+  'upstream_timeout',
+  'overloaded',
+  'model_loading',
+  'model_not_available',
+])
+
+const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
+  !signal.aborted && FALLS_BACK.has(codeOf(error))
+
+const codeOf = (error: unknown): string => (error instanceof ErgonError ? error.code : 'internal')
+
+/** What was admitted is also what may be generated: an answer without a limit gets the offer's. */
+const bounded = (body: Plan['body'], offer: ModelOffer): Plan['body'] =>
+  offer.defaultMaxTokens === undefined ? body : { max_tokens: offer.defaultMaxTokens, ...body }

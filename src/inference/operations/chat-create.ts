@@ -1,0 +1,149 @@
+// POST /v1/chat/completions.
+import { fault } from '#contract/errors.ts'
+import type { ChatMessage, ChatRequest } from '#contract/inference.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Work } from '#inference/admission.ts'
+import type { Modality } from '#inference/catalogue.ts'
+import { startGeneration, type InferenceDeps } from '#inference/generation.ts'
+import { knownReply, streamedReply } from '#inference/replies/reply.ts'
+import { CHAT } from '#inference/replies/shape.ts'
+import { choose } from '#inference/router/choose.ts'
+import { hardest, type Facts } from '#inference/router/rules.ts'
+import { scoreText } from '#inference/router/scorer.ts'
+import { expectedTokens, fieldsOf } from './fields.ts'
+
+/** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
+export const createChatCreate =
+  (deps: InferenceDeps): Handler<ChatRequest> =>
+  async (call) => {
+    const request = call.body
+    refuseUnserved(request)
+    const work = workOf(request)
+    const choice = choose(
+      deps.catalogue.models(),
+      { model: request.model, facts: factsOf(request, work), tokens: expectedTokens(work) },
+      deps.learned,
+    )
+    const streamed = request.stream === true
+    const body = bodyOf(request, work)
+    const plan = { operation: 'chat.create', choice, work, shape: 'chat', streamed, body } as const
+    const started = await startGeneration(deps, plan, call)
+    return streamed
+      ? streamedReply(deps, started, {
+          shape: CHAT,
+          includeUsage: request.stream_options?.include_usage === true,
+        })
+      : knownReply(deps, started, CHAT)
+  }
+
+/** What is in OpenAI's shape but nobody serves here: said in words, never silently left out. */
+function refuseUnserved(request: ChatRequest): void {
+  const unserved =
+    (request.functions && ['functions', 'use tools']) ??
+    (request.function_call && ['function_call', 'use tool_choice']) ??
+    (request.web_search_options && ['web_search_options', 'no model here searches']) ??
+    (request.modalities?.includes('audio') && ['modalities', 'no model here speaks'])
+  if (!Array.isArray(unserved)) return
+  const [param = '', why = ''] = unserved.map(String)
+  throw fault('unsupported_parameter', `Could not serve ${param}: ${why}`, { param })
+}
+
+const FORWARDED = [
+  'messages',
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'seed',
+  'stop',
+  'n',
+  'logprobs',
+  'top_logprobs',
+  'response_format',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning_effort',
+  'verbosity',
+] as const
+
+const bodyOf = (request: ChatRequest, { maxTokens }: Work): Record<string, unknown> => ({
+  ...fieldsOf(request, FORWARDED),
+  ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+})
+
+function workOf(request: ChatRequest): Work {
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? undefined
+  return {
+    promptBytes: promptBytesOf(request),
+    promptTexts: request.messages.length + (request.tools?.length ?? 0),
+    media: partsOf(request).filter(({ type }) => type !== 'text').length,
+    prompts: 1,
+    choices: request.n ?? 1,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  }
+}
+
+/** A text's UTF-8 bytes; what templates add to tools and calls is about what JSON adds. */
+function promptBytesOf({ messages, tools, response_format }: ChatRequest): number {
+  const texts = messages.map((message) => Buffer.byteLength(textOf(message)))
+  const structures = [tools, response_format, ...messages.map(callsOf)]
+  return (
+    texts.reduce((sum, bytes) => sum + bytes, 0) +
+    structures.reduce<number>(
+      (sum, value) => sum + (value ? Buffer.byteLength(JSON.stringify(value)) : 0),
+      0,
+    )
+  )
+}
+
+const callsOf = (message: ChatMessage) => ('tool_calls' in message ? message.tool_calls : undefined)
+
+function textOf({ content }: ChatMessage): string {
+  if (typeof content === 'string') return content
+  return (content ?? []).map((part) => ('text' in part ? part.text : '')).join('\n')
+}
+
+function factsOf(request: ChatRequest, work: Work): Facts {
+  const { tools, tool_choice: toolChoice, response_format: format } = request
+  const usesTools = (tools ?? []).length > 0 && toolChoice !== 'none'
+  const isForced = toolChoice === 'required' || typeof toolChoice === 'object'
+  const structured = format?.type === 'json_object' || format?.type === 'json_schema'
+  const score = hardest([
+    // The last two things that the user said: "and why?" is as hard as what it follows.
+    ...request.messages
+      .filter(({ role }) => role === 'user')
+      .slice(-2)
+      .map((message) => scoreText(textOf(message))),
+    ...(structured ? [{ tier: 'L1', because: 'response_format' } as const] : []),
+    ...(usesTools ? [{ tier: 'L1', because: 'tools' } as const] : []),
+    ...(isEffort(request.reasoning_effort)
+      ? [{ tier: 'L3', because: 'reasoning_effort' } as const]
+      : []),
+  ])
+  return {
+    asks: 'text',
+    inputs: inputsOf(request),
+    tools: usesTools ? (isForced ? 'forced' : 'auto') : 'none',
+    structured,
+    promptBytes: work.promptBytes,
+    ...score,
+  }
+}
+
+const isEffort = (effort: ChatRequest['reasoning_effort']): boolean =>
+  effort === 'medium' || effort === 'high' || effort === 'xhigh'
+
+const partsOf = ({ messages }: ChatRequest): { readonly type: string }[] =>
+  messages.flatMap(({ content }): { readonly type: string }[] =>
+    typeof content === 'string' ? [] : (content ?? []),
+  )
+
+function inputsOf(request: ChatRequest): Modality[] {
+  const types = new Set(partsOf(request).map(({ type }) => type))
+  return [
+    ...(types.has('image_url') ? ['image' as const] : []),
+    ...(types.has('input_audio') ? ['audio' as const] : []),
+  ]
+}

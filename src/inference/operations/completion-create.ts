@@ -1,0 +1,85 @@
+// POST /v1/completions, the older text form.
+import { fault } from '#contract/errors.ts'
+import type { CompletionRequest } from '#contract/inference.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Work } from '#inference/admission.ts'
+import { startGeneration, type InferenceDeps } from '#inference/generation.ts'
+import { knownReply, streamedReply } from '#inference/replies/reply.ts'
+import { TEXT } from '#inference/replies/shape.ts'
+import { choose } from '#inference/router/choose.ts'
+import type { Facts } from '#inference/router/rules.ts'
+import { scoreText } from '#inference/router/scorer.ts'
+import { expectedTokens, fieldsOf } from './fields.ts'
+import { textsOf, textBytes } from './texts.ts'
+
+/** OpenAI's default, which chat does not have. */
+const MAX_TOKENS_DEFAULT = 16
+
+/** Continues one or several texts: a JSON body, or SSE chunks with `stream: true`. */
+export const createCompletionCreate =
+  (deps: InferenceDeps): Handler<CompletionRequest> =>
+  async (call) => {
+    const request = call.body
+    if ((request.best_of ?? 1) > (request.n ?? 1))
+      // Answers may be read as streams, and the best of several is known only at their end.
+      throw fault('unsupported_parameter', 'Could not serve best_of: ask for n and choose', {
+        param: 'best_of',
+      })
+    const work = workOf(request)
+    const choice = choose(
+      deps.catalogue.models(),
+      { model: request.model, facts: factsOf(request), tokens: expectedTokens(work) },
+      deps.learned,
+    )
+    const body = { ...fieldsOf(request, FORWARDED), max_tokens: work.maxTokens }
+    const streamed = request.stream === true
+    const named = { operation: 'completion.create', shape: 'text' } as const
+    const started = await startGeneration(deps, { ...named, choice, work, streamed, body }, call)
+    return streamed
+      ? streamedReply(deps, started, {
+          shape: TEXT,
+          includeUsage: request.stream_options?.include_usage === true,
+        })
+      : knownReply(deps, started, TEXT)
+  }
+
+const FORWARDED = [
+  'prompt',
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'seed',
+  'stop',
+  'n',
+  'logprobs',
+  'echo',
+  'suffix',
+] as const
+
+function workOf(request: CompletionRequest): Work {
+  const texts = textsOf(request.prompt)
+  return {
+    promptBytes: textBytes(texts) + Buffer.byteLength(request.suffix ?? ''),
+    promptTexts: texts.length,
+    prompts: texts.length,
+    choices: request.n ?? 1,
+    maxTokens: request.max_tokens ?? MAX_TOKENS_DEFAULT,
+  }
+}
+
+function factsOf(request: CompletionRequest): Facts {
+  const texts = textsOf(request.prompt)
+  const [first] = texts
+  return {
+    asks: 'text',
+    inputs: [],
+    tools: 'none',
+    structured: false,
+    promptBytes: Math.max(...texts.map((text) => textBytes([text]))),
+    ...(typeof first === 'string'
+      ? scoreText(first)
+      : { tier: 'L1', because: 'tokens cannot be judged' }),
+  }
+}

@@ -1,0 +1,109 @@
+// POST /v1/embeddings.
+import { chargeEnergy } from '#contract/charge.ts'
+import type { EmbeddingRequest } from '#contract/inference.ts'
+import type { Handled, Handler } from '#http/reply.ts'
+import { ceilingOf, type Work } from '#inference/admission.ts'
+import type { ModelOffer } from '#inference/catalogue.ts'
+import { createClaims } from '#inference/claims.ts'
+import { admit, cutError, type InferenceDeps } from '#inference/generation.ts'
+import { fault } from '#contract/errors.ts'
+import { energyFigures } from '#inference/replies/figures.ts'
+import { choose } from '#inference/router/choose.ts'
+import { expectedTokens } from './fields.ts'
+import { textBytes, textsOf, type Text } from './texts.ts'
+
+/**
+ * An upstream tells nothing before the whole list: a caller who leaves, or whose hold is used up, has
+ * at most one batch under way that nobody pays for.
+ */
+const BATCH_INPUTS = 32
+
+/** Vectors of texts, as numbers or (the SDKs' default) base64 of little-endian float32. */
+export const createEmbeddingCreate =
+  (deps: InferenceDeps): Handler<EmbeddingRequest> =>
+  async (call) => {
+    const { model, input, dimensions, encoding_format: encoding } = call.body
+    const texts = textsOf(input)
+    const work: Work = {
+      promptBytes: textBytes(texts),
+      promptTexts: texts.length,
+      prompts: texts.length,
+      choices: 1,
+    }
+    const facts = {
+      asks: 'embedding',
+      inputs: [],
+      tools: 'none',
+      structured: false,
+      promptBytes: Math.max(...texts.map((text) => textBytes([text]))),
+      tier: 'L0',
+      because: 'embedding',
+      ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
+    } as const
+    const question = { model, facts, tokens: expectedTokens(work) }
+    const { offers, tier, reason } = choose(deps.catalogue.models(), question, deps.learned)
+    const [offer] = offers
+    await admit(call, 'embedding.create', ceilingOf(offer, work, deps.learned))
+    call.spend.served({ model: offer.id, tier, routedTo: offer.routedTo })
+    const { vectors, promptTokens } = await embedAll(deps, { offer, texts, call })
+    const data = vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoding === 'base64' ? base64Of(vector) : [...vector],
+    }))
+    return {
+      kind: 'known',
+      status: 200,
+      headers: { 'x-router-reason': reason },
+      body: (charge) => {
+        deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, chargeEnergy(charge))
+        const usage = {
+          prompt_tokens: promptTokens,
+          total_tokens: promptTokens,
+          ...energyFigures(charge),
+        }
+        return JSON.stringify({ object: 'list', data, model: offer.id, usage })
+      },
+    }
+  }
+
+type Job = {
+  readonly offer: ModelOffer
+  readonly texts: readonly Text[]
+  readonly call: Pick<Handled, 'spend' | 'signal'>
+}
+
+async function embedAll(deps: InferenceDeps, { offer, texts, call }: Job) {
+  const provider = deps.providers.get(offer.provider)
+  if (provider === undefined)
+    throw fault('model_not_available', `Could not serve ${offer.id}: its provider has gone`)
+  const claims = createClaims(call.spend)
+  const vectors: Float32Array[] = []
+  let promptTokens = 0
+  try {
+    for (let at = 0; at < texts.length; at += BATCH_INPUTS) {
+      const input = texts.slice(at, at + BATCH_INPUTS)
+      const batch = { offer, input, promptBytes: textBytes(input) }
+      const before = promptTokens
+      claims.begin()
+      for await (const events of provider.embed(batch, call.signal))
+        for (const event of events) {
+          if (event.kind === 'vector') {
+            vectors[at + event.index] = event.vector
+            continue
+          }
+          promptTokens = before + event.promptTokens
+          call.spend.served({ promptTokens })
+          claims.claim(event.used)
+          if (call.spend.cut.aborted) throw cutError(call.spend)
+        }
+    }
+  } catch (error) {
+    throw call.spend.cut.aborted ? cutError(call.spend) : error
+  }
+  return { vectors, promptTokens }
+}
+
+function base64Of(vector: Float32Array): string {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')
+}

@@ -1,0 +1,26 @@
+// What the generating operations share in reading a request.
+import type { Work } from '#inference/admission.ts'
+import type { Tokens } from '#inference/learned.ts'
+
+/** The named fields that are present; null is absent, as in OpenAI's API. */
+export function fieldsOf<T extends object>(
+  request: T,
+  names: readonly (keyof T & string)[],
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const name of names) {
+    const value = request[name]
+    if (value !== undefined && value !== null) fields[name] = value
+  }
+  return fields
+}
+
+const BYTES_PER_TOKEN = 4
+const ANSWER_TOKENS = 256
+
+/** What work probably takes, to compare costs by: not a bound. */
+export const expectedTokens = (work: Work): Tokens => ({
+  prompt: Math.ceil(work.promptBytes / BYTES_PER_TOKEN),
+  completion:
+    Math.min(work.maxTokens ?? ANSWER_TOKENS, ANSWER_TOKENS) * work.prompts * work.choices,
+})

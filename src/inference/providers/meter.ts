@@ -1,0 +1,125 @@
+// What a call used so far. Our cells say it in every chunk; of an upstream without a meter we count
+// the tokens that came and bill the catalogue's energy for each. Either way figures only ever grow.
+import { invariant } from '#base/errors.ts'
+import { add, larger, nj, type Nj } from '#base/units.ts'
+import { fault } from '#contract/errors.ts'
+import type { ModelOffer } from '#inference/catalogue.ts'
+import { isCount } from './chunk.ts'
+import type { TokenUsage, Usage } from './provider.ts'
+
+export type Meter = {
+  /** The member `ergon` of a chunk or comment of our cell. */
+  figures(member: unknown): Usage | undefined
+  /** So many pieces of an answer came, and no figures with them. */
+  counted(tokens: number): Usage | undefined
+  /** A whole answer of so many bytes came, and no figures with it. */
+  weighed(bytes: number): Usage | undefined
+  /** The upstream's own `usage`, as it came. */
+  declared(usage: TokenUsage): Usage | undefined
+  /** The counts to print; undefined when nothing was learned. */
+  usage(): TokenUsage | undefined
+}
+
+const CPU_NS = /^\d{1,18}$/
+
+/** The meter of a model cell: `{cpu_ns, prompt_tokens, completion_tokens}`, cumulative. */
+export function cellMeter(cell: string): Meter {
+  let last: { cpuNs: bigint; prompt: number; completion: number } | undefined
+  let details: TokenUsage | undefined
+  return {
+    figures(member) {
+      if (typeof member !== 'object' || member === null) throw lie(cell, 'no object')
+      const { cpu_ns, prompt_tokens, completion_tokens } = member as Record<string, unknown>
+      if (typeof cpu_ns !== 'string' || !CPU_NS.test(cpu_ns)) throw lie(cell, 'cpu_ns')
+      if (!isCount(prompt_tokens) || !isCount(completion_tokens)) throw lie(cell, 'token counts')
+      const cpuNs = BigInt(cpu_ns)
+      if (last !== undefined && cpuNs < last.cpuNs) throw lie(cell, 'cpu_ns that shrank')
+      last = { cpuNs, prompt: prompt_tokens, completion: completion_tokens }
+      return {
+        used: { kind: 'cpu', cell, cpuNs },
+        promptTokens: prompt_tokens,
+        completionTokens: completion_tokens,
+      }
+    },
+    counted: () => undefined,
+    weighed: () => undefined,
+    declared(usage) {
+      details = usage
+      return undefined
+    },
+    // No figures is not zero: a cell that never said what it used has failed.
+    usage: () =>
+      last && { ...details, promptTokens: last.prompt, completionTokens: last.completion },
+  }
+}
+
+const lie = (cell: string, what: string) =>
+  fault('upstream_failed', `Could not read the figures of ${cell}: ${what}`)
+
+/**
+ * Tokens that the upstream does not tell, or not yet: few texts have more bytes per token than this, so the
+ * claim is hardly ever above the truth, and a caller who leaves early does not prefill for nothing.
+ */
+const BYTES_PER_TOKEN = 8
+
+/** The meter of an upstream that has none: tokens seen × catalogue energy, method `model`. */
+export function tokenMeter(
+  offer: ModelOffer,
+  source: { readonly meter: string; readonly bandPct: number },
+  call: {
+    readonly promptBytes: number
+    readonly promptTokensMax: number
+    readonly tokensMax: number
+  },
+): Meter {
+  let prompt = Math.floor(call.promptBytes / BYTES_PER_TOKEN)
+  let completion = 0
+  let seenNj = catalogueEnergy(offer, prompt, completion)
+  let energyNj: Nj = nj(0n)
+  let details: TokenUsage | undefined
+  let isKnown = false
+
+  const claim = (): Usage => {
+    isKnown = true
+    energyNj = larger(energyNj, seenNj)
+    return {
+      used: { kind: 'upstream', ...source, method: 'model', energyNj },
+      promptTokens: prompt,
+      completionTokens: completion,
+    }
+  }
+  return {
+    figures: () => undefined,
+    counted(tokens) {
+      completion += tokens
+      seenNj = add(seenNj, nj(offer.njPerCompletionToken * BigInt(tokens)))
+      return claim()
+    },
+    weighed(bytes) {
+      completion = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), call.tokensMax)
+      seenNj = catalogueEnergy(offer, prompt, completion)
+      return claim()
+    },
+    declared(usage) {
+      // Beyond what was asked or can be, it is a lie: what we saw stands.
+      if (usage.promptTokens > call.promptTokensMax || usage.completionTokens > call.tokensMax)
+        return undefined
+      details = usage
+      prompt = usage.promptTokens
+      completion = usage.completionTokens
+      seenNj = catalogueEnergy(offer, prompt, completion)
+      return claim()
+    },
+    usage: () =>
+      isKnown ? { ...details, promptTokens: prompt, completionTokens: completion } : undefined,
+  }
+}
+
+/** The catalogue's energy of a number of tokens. */
+export function catalogueEnergy(offer: ModelOffer, prompt: number, completion: number): Nj {
+  invariant(prompt >= 0 && completion >= 0, 'negative token counts')
+  return nj(
+    BigInt(Math.ceil(prompt)) * offer.njPerPromptToken +
+      BigInt(Math.ceil(completion)) * offer.njPerCompletionToken,
+  )
+}

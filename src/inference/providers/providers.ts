@@ -1,0 +1,60 @@
+// The providers of the moment: one per config, kept while its config stays the same, so that breakers
+// and connections outlive a refresh of the catalogue.
+import { isDeepStrictEqual } from 'node:util'
+import { createOpenaiProvider, type ProviderConfig } from './openai-provider.ts'
+import type { Provider, Providers } from './provider.ts'
+import type { UpstreamDeps } from './upstream.ts'
+
+export type ProviderSet = Providers & {
+  /**
+   * Makes the set that of these configs, names unique. What is not among them gets no new calls, and is
+   * closed when those that it has have ended, or have taken longer than any may.
+   */
+  replace(configs: readonly ProviderConfig[]): void
+  /** Closes all at once, whatever they do. */
+  close(): Promise<void>
+}
+
+// As long as a request may take at the door: no call of a replaced provider outlives it.
+const LEAVING_MS_MAX = 600_000
+
+export function createProviders(deps: UpstreamDeps): ProviderSet {
+  let current = new Map<string, { config: ProviderConfig; provider: Provider }>()
+  const leaving = new Set<Provider>()
+
+  const leave = (provider: Provider) => {
+    leaving.add(provider)
+    provider.close(LEAVING_MS_MAX).then(
+      () => leaving.delete(provider),
+      (error: unknown) =>
+        deps.log.error('A provider could not be closed', { provider: provider.name, error }),
+    )
+  }
+
+  return {
+    get: (name) => current.get(name)?.provider,
+    replace(configs) {
+      const before = current
+      current = new Map(
+        configs.map((config) => {
+          const kept = before.get(config.name)
+          const isSame = kept !== undefined && isDeepStrictEqual(plain(kept.config), plain(config))
+          return [
+            config.name,
+            isSame ? kept : { config, provider: createOpenaiProvider(config, deps) },
+          ]
+        }),
+      )
+      for (const old of before.values())
+        if (current.get(old.config.name) !== old) leave(old.provider)
+    },
+    async close() {
+      const all = [...leaving, ...[...current.values()].map(({ provider }) => provider)]
+      current = new Map()
+      await Promise.all(all.map((provider) => provider.close()))
+    },
+  }
+}
+
+/** A Secret compares by what it reveals. */
+const plain = ({ apiKey, ...rest }: ProviderConfig) => ({ ...rest, key: apiKey?.reveal() })

@@ -1,0 +1,153 @@
+// The connections to one server and the rules of asking it: timeouts, what may be asked again, and
+// what its refusals mean. The address is the operator's; nothing of it comes from a caller.
+import { Pool } from 'undici'
+import { sleep, type Clock } from '#base/clock.ts'
+import type { Logger, Secret } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import { ERROR_BYTES_MAX, refusalFault, retryAfterOf } from './upstream-error.ts'
+import {
+  missed,
+  readText,
+  send,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from './upstream-http.ts'
+
+export type UpstreamConfig = {
+  readonly name: string
+  /** A model cell of ours on a unix socket, which meters itself, or an address that ends in /v1. */
+  readonly at:
+    | { readonly kind: 'cell'; readonly socketPath: string }
+    | { readonly kind: 'upstream'; readonly baseUrl: string; readonly bandPct: number }
+  readonly apiKey?: Secret
+  readonly timeouts?: Partial<Timeouts>
+  readonly connectionsMax?: number
+}
+export type Timeouts = {
+  readonly connectMs: number
+  /** Until the head: a queue and, at servers that answer late, the prefill. */
+  readonly headersMs: number
+  /** Between two pieces of the body. */
+  readonly idleMs: number
+}
+export type UpstreamDeps = {
+  readonly clock: Clock
+  readonly log: Logger
+  /** Waits between tries; replaced by tests. */
+  readonly sleep?: typeof sleep
+}
+
+export type Upstream = {
+  /**
+   * POSTs JSON text and resolves with the head of a 200 of the wanted type, or with a refusal. Asks again, twice at
+   * most (once after a reset), when nothing answered, or 429, 502 or 503 with a short Retry-After.
+   */
+  ask(question: Question, signal: AbortSignal): Promise<UpstreamReply | Refusal>
+  close(): Promise<void>
+}
+/** The error that it means, and the body of the answer, if any: in it a cell says what it used. */
+export type Refusal = { readonly refusal: unknown; readonly text: string }
+
+export type Question = {
+  readonly path: string
+  /** The content types that can be read, the best first. */
+  readonly accept: readonly string[]
+  readonly body: string
+}
+
+export const CONNECTIONS_MAX = 128
+const TIMEOUTS: Timeouts = { connectMs: 2_000, headersMs: 120_000, idleMs: 60_000 }
+const TRIES_MAX = 3
+const BACKOFF_MS = 100
+/** Longer than this is for the caller to wait, or for the next offer. */
+const RETRY_WAIT_MS_MAX = 2_000
+/** About what the start of a small model takes. */
+const RESTART_S = 2
+const RETRIED = new Set([429, 502, 503])
+
+export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upstream {
+  const timeouts = { ...TIMEOUTS, ...config.timeouts }
+  const { origin, prefix, connect } = addressOf(config)
+  const pool = new Pool(origin, {
+    connections: config.connectionsMax ?? CONNECTIONS_MAX,
+    pipelining: 1,
+    allowH2: false,
+    connect: { ...connect, timeout: timeouts.connectMs },
+  })
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Ergon/1',
+    ...(config.apiKey && { authorization: `Bearer ${config.apiKey.reveal()}` }),
+  }
+  const wait = deps.sleep ?? sleep
+
+  const refused = async (reply: UpstreamReply): Promise<Failed> => {
+    const { status } = reply
+    const retryAfterS = retryAfterOf(reply.headers['retry-after'], deps.clock.wallMs())
+    const text = await readText(reply, ERROR_BYTES_MAX)
+    if (status === 401 || status === 403)
+      deps.log.error('An upstream refuses our key', { provider: config.name, status })
+    const after = retryAfterS === undefined ? {} : { retryAfterS }
+    return {
+      refusal: refusalFault(config.name, { status, text, ...after }),
+      text,
+      triesMax: RETRIED.has(status) ? TRIES_MAX : 1,
+      waitMs: (retryAfterS ?? 0) * 1000,
+    }
+  }
+
+  const askOnce = async (request: UpstreamRequest, signal: AbortSignal) => {
+    const reply = await send(pool, request, signal).catch((error: unknown): Failed => {
+      const how = missed(error)
+      if (how === undefined) throw error
+      const refusal = how === 'unreached' && config.at.kind === 'cell' ? restarting(error) : error
+      // A request that kills its server must not kill it three times.
+      return { refusal, text: '', triesMax: how === 'reset' ? 2 : TRIES_MAX, waitMs: 0 }
+    })
+    return 'refusal' in reply || reply.status === 200 ? reply : refused(reply)
+  }
+
+  /** A cell of ours has no socket, or nobody behind it: it has ended, and the agent starts it again. */
+  const restarting = (cause: unknown) =>
+    fault('model_loading', `Could not ask ${config.name} yet: it is being started again`, {
+      cause,
+      retryAfterS: RESTART_S,
+    })
+
+  return {
+    async ask({ path, accept, body }, signal) {
+      const asHeader = { ...headers, accept: accept.join(', ') }
+      const request = { path: prefix + path, headers: asHeader, body, ...timeouts }
+      for (let tries = 1; ; tries++) {
+        const answer = await askOnce(request, signal)
+        if (!('refusal' in answer)) return expectType(answer, accept)
+        const waitMs = Math.max(answer.waitMs, BACKOFF_MS * 2 ** (tries - 1))
+        if (tries >= answer.triesMax || waitMs > RETRY_WAIT_MS_MAX) return answer
+        await wait(waitMs, signal)
+      }
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+/** One try that came to nothing: how often such a question may be asked, and when again. */
+type Failed = Refusal & { readonly triesMax: number; readonly waitMs: number }
+
+function addressOf({ name, at }: UpstreamConfig) {
+  if (at.kind === 'cell')
+    return { origin: 'http://localhost', prefix: '/v1', connect: { socketPath: at.socketPath } }
+  const url = new URL(at.baseUrl)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError(`Could not use the address of ${name}: ${url.protocol}`)
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ''), connect: {} }
+}
+
+function expectType(reply: UpstreamReply, types: readonly string[]): UpstreamReply {
+  const given = String(reply.headers['content-type'] ?? '')
+  if (types.some((type) => given.startsWith(type))) return reply
+  reply.abort()
+  throw fault(
+    'upstream_failed',
+    `Could not read the upstream: content-type "${given.slice(0, 80)}"`,
+  )
+}

@@ -1,0 +1,78 @@
+// From an upstream's answer in one piece to the events of one generation.
+import { fault } from '#contract/errors.ts'
+import { parseChunk, type ChunkChoice } from './chunk.ts'
+import { hasToken } from './generation-reader.ts'
+import type { Meter } from './meter.ts'
+import type { AnswerReader, GenerationCall, GenerationEvent } from './provider.ts'
+import { streamFault } from './upstream-error.ts'
+
+/** `uncounted` is called when the answer has no usage that can be believed. */
+export function createWholeReader(
+  call: GenerationCall,
+  meter: Meter,
+  uncounted: () => void,
+): AnswerReader<GenerationEvent> {
+  const pieces: Uint8Array[] = []
+
+  const usedOf = (chunk: ReturnType<typeof parseChunk>) => {
+    const declared = chunk.usage && meter.declared(chunk.usage)
+    if (declared !== undefined) return declared
+    uncounted()
+    return meter.weighed(bytesOf(chunk.choices))
+  }
+
+  return {
+    done: false,
+    push(bytes) {
+      pieces.push(bytes)
+      return []
+    },
+    end() {
+      const text = textOf(pieces)
+      const chunk = parseChunk(text, call.shape)
+      if (chunk.error !== undefined) throw streamFault(text)
+      const used = usedOf(chunk)
+      const events: GenerationEvent[] = used === undefined ? [] : [{ kind: 'used', ...used }]
+      const seen = new Set<number>()
+      for (const choice of chunk.choices) addChoice(choice, seen, events)
+      if (seen.size !== call.choices || chunk.choices.length !== call.choices)
+        throw fault('upstream_failed', `Could not read the upstream: ${seen.size} answers`)
+      const usage = meter.usage()
+      if (usage === undefined)
+        throw fault('upstream_failed', 'Could not bill the answer: the upstream gave no figures')
+      events.push({ kind: 'end', usage })
+      return events
+    },
+  }
+
+  function addChoice(
+    { index, delta, logprobs, finish }: ChunkChoice,
+    seen: Set<number>,
+    events: GenerationEvent[],
+  ): void {
+    if (index >= call.choices || finish === undefined)
+      throw fault('upstream_failed', `Could not read the upstream: a bad choice ${index}`)
+    seen.add(index)
+    events.push({ kind: 'delta', index, delta, logprobs })
+    events.push({ kind: 'finish', index, reason: finish })
+  }
+}
+
+/** UTF-8 bytes of what was generated: text, thinking and calls. */
+const bytesOf = (choices: readonly ChunkChoice[]): number =>
+  choices
+    .filter(hasToken)
+    .flatMap(({ delta }) => [
+      delta.content,
+      delta.text,
+      delta.reasoning_content,
+      delta.refusal,
+      delta.tool_calls && JSON.stringify(delta.tool_calls),
+    ])
+    .reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0)
+
+function textOf(pieces: readonly Uint8Array[]): string {
+  const [first] = pieces
+  const bytes = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces)
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}

@@ -1,0 +1,190 @@
+// A started generation as a Reply: whole JSON after settling, or SSE chunks with the figures last.
+import type { ErgonError } from '#base/errors.ts'
+import { openaiError } from '#contract/errors.ts'
+import { chargeEnergy, type Charge } from '#contract/charge.ts'
+import type { KnownReply, StreamedReply } from '#http/reply.ts'
+import type { AnswerEvent, InferenceDeps, Started } from '#inference/generation.ts'
+import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
+import { collectAnswers } from './collect.ts'
+import { usageJson } from './figures.ts'
+import { envelope, type Head, type Shape } from './shape.ts'
+
+type Deps = Pick<InferenceDeps, 'clock' | 'learned'>
+
+export async function knownReply(
+  deps: Deps,
+  { offer, reason, events }: Started,
+  shape: Shape,
+): Promise<KnownReply> {
+  const { answers, usage } = await collectAnswers(events)
+  const head = headOf(deps, shape, offer.id)
+  return {
+    kind: 'known',
+    status: 200,
+    headers: { 'x-router-reason': reason },
+    body: (charge) => {
+      learn(deps, { offer, usage, charge })
+      return JSON.stringify({
+        ...envelope(shape.object.whole, head),
+        choices: answers.map(shape.wholeChoice),
+        usage: usageJson(usage, charge),
+      })
+    },
+  }
+}
+
+/**
+ * Deltas go out as they come. What only the settled charge knows is in the last writes: the chunks
+ * with the finish reasons and the usage, which is a chunk of its own when `include_usage` asks for
+ * one and else rides on the last finish. Never a named event: openai and the AI SDK break on it.
+ */
+export function streamedReply(
+  deps: Deps,
+  started: Started,
+  { shape, includeUsage }: { shape: Shape; includeUsage: boolean },
+): StreamedReply {
+  const { offer, reason } = started
+  const head = headOf(deps, shape, offer.id)
+  const state: StreamState = { finishes: new Map(), usage: undefined }
+  const write = chunkWriter(shape, head, includeUsage)
+  return {
+    kind: 'streamed',
+    status: 200,
+    headers: { 'x-router-reason': reason },
+    contentType: 'text/event-stream',
+    chunks: chunksOf(started.events, { shape, write, state }),
+    last: (charge) => {
+      const usage = state.usage ?? NOTHING_USED
+      learn(deps, { offer, usage, charge })
+      const figures = usageJson(usage, charge)
+      const finishes = [...state.finishes].map(([index, finish]) =>
+        shape.chunkChoice(index, {}, { logprobs: null, finish }),
+      )
+      const texts = finishes.map((choice, position) =>
+        includeUsage || position < finishes.length - 1
+          ? write([choice])
+          : write([choice], { usage: figures }),
+      )
+      if (includeUsage) texts.push(write([], { usage: figures }))
+      return `${texts.join('')}${DONE}`
+    },
+    cut: (error) => `${errorChunk(error)}${DONE}`,
+  }
+}
+
+const DONE = 'data: [DONE]\n\n'
+const NOTHING_USED: TokenUsage = { promptTokens: 0, completionTokens: 0 }
+
+type StreamState = { readonly finishes: Map<number, FinishReason>; usage: TokenUsage | undefined }
+type WriteChunk = (choices: readonly object[], more?: { usage: object }) => string
+
+function chunkWriter(shape: Shape, head: Head, includeUsage: boolean): WriteChunk {
+  // The same for each of hundreds of chunks, so it is printed once.
+  const opening = JSON.stringify(envelope(shape.object.chunk, head)).slice(0, -1)
+  // OpenAI sends usage: null until the usage chunk, and only to who asked for one.
+  const closing = includeUsage ? ',"usage":null}\n\n' : '}\n\n'
+  return (choices, more) =>
+    `data: ${opening},"choices":${JSON.stringify(choices)}${
+      more === undefined ? closing : `,"usage":${JSON.stringify(more.usage)}}\n\n`
+    }`
+}
+
+const PROBE = 'ergon-probe'
+
+/** Writes a chunk of one plain text: between what stands before and after it in each of its choice. */
+function plainWriter(shape: Shape, write: WriteChunk): (index: number, delta: Delta) => string {
+  const ends = new Map<number, readonly [string, string]>()
+  const more = { logprobs: null, finish: null }
+  const endsOf = (index: number, delta: Delta) => {
+    const probe = delta.text === undefined ? { content: PROBE } : { text: PROBE }
+    const whole = write([shape.chunkChoice(index, probe, more)])
+    // The last: a model may have that name, and no text comes after the choice's.
+    const at = whole.lastIndexOf(PROBE)
+    return [whole.slice(0, at), whole.slice(at + PROBE.length)] as const
+  }
+  return (index, delta) => {
+    let known = ends.get(index)
+    if (known === undefined) ends.set(index, (known = endsOf(index, delta)))
+    return known[0] + (delta.content ?? delta.text ?? '') + known[1]
+  }
+}
+
+/** One write for each step: the chunks of what one read from the network brought. */
+function chunksOf(
+  events: Started['events'],
+  chunk: { shape: Shape; write: WriteChunk; state: StreamState },
+): AsyncIterable<string> {
+  const chunkOf = chunkPrinter(chunk)
+  return {
+    [Symbol.asyncIterator]() {
+      const steps = events[Symbol.asyncIterator]()
+      return {
+        async next() {
+          for (;;) {
+            const step = await steps.next()
+            if (step.done === true) return { done: true, value: undefined }
+            let text = ''
+            for (const event of step.value) text += chunkOf(event)
+            if (text !== '') return { done: false, value: text }
+          }
+        },
+        async return() {
+          await steps.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+/** Prints what goes out at once of an event; what must wait for the charge goes into the state. */
+function chunkPrinter({
+  shape,
+  write,
+  state,
+}: {
+  shape: Shape
+  write: WriteChunk
+  state: StreamState
+}): (event: AnswerEvent) => string {
+  const opened = new Set<number>()
+  const plain = plainWriter(shape, write)
+  return (event) => {
+    if (event.kind === 'end') {
+      state.usage = event.usage
+      return ''
+    }
+    const { index } = event
+    const isFirst = !opened.has(index)
+    opened.add(index)
+    if (event.kind === 'finish') {
+      state.finishes.set(index, event.reason)
+      if (!isFirst) return ''
+      return write([shape.chunkChoice(index, shape.opened({}), { logprobs: null, finish: null })])
+    }
+    if (event.isPlain === true && !isFirst) return plain(index, event.delta)
+    const delta = isFirst ? shape.opened(event.delta) : event.delta
+    return write([shape.chunkChoice(index, delta, { logprobs: event.logprobs, finish: null })])
+  }
+}
+
+/** All four stream clients raise this properly (an `error` member in an unnamed event). */
+const errorChunk = (error: ErgonError): string =>
+  `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`
+
+const headOf = ({ clock }: Deps, shape: Shape, model: string): Head => {
+  const nowMs = clock.wallMs()
+  return { id: shape.newId(nowMs), createdS: Math.floor(nowMs / 1000), model }
+}
+
+/** A whole answer's charge teaches what the model costs; one that was cut short says less than it did. */
+function learn(
+  { learned }: Deps,
+  { offer, usage, charge }: { offer: Started['offer']; usage: TokenUsage; charge: Charge },
+): void {
+  learned.record(
+    offer,
+    { prompt: usage.promptTokens, completion: usage.completionTokens },
+    chargeEnergy(charge),
+  )
+}

@@ -1,0 +1,156 @@
+// Which offer serves a request. A named model is that model and nothing else; `auto` is the cheapest
+// capable offer of the request's tier, with the others behind it for when it fails.
+import { printJoules } from '#base/units.ts'
+import { fault } from '#contract/errors.ts'
+import type { Tier } from '#contract/charge.ts'
+import type { ModelOffer } from '#inference/catalogue.ts'
+import type { Learned, Tokens } from '#inference/learned.ts'
+import { misfitOf, type Facts } from './rules.ts'
+
+export const AUTO = 'auto'
+
+export type Choice = {
+  /** In the order to try. A named model has one. */
+  readonly offers: readonly [ModelOffer, ...ModelOffer[]]
+  readonly tier: Tier
+  /** X-Router-Reason. */
+  readonly reason: string
+}
+
+export type Question = {
+  readonly model: string
+  readonly facts: Facts
+  /** What the work is expected to take, for comparing costs. */
+  readonly tokens: Tokens
+}
+
+const LOADING_RETRY_S = 2
+const NAMES_MAX = 10
+
+/** Throws model_not_found, model_loading, model_not_available, or what keeps a named model from it. */
+export function choose(
+  offers: readonly ModelOffer[],
+  question: Question,
+  learned: Learned,
+): Choice {
+  return question.model === AUTO
+    ? chooseAuto(offers, question, learned)
+    : chooseNamed(offers, question)
+}
+
+function chooseNamed(offers: readonly ModelOffer[], { model, facts }: Question): Choice {
+  const offer = offers.find(({ id }) => id === model)
+  if (offer === undefined) throw unknownModel(offers, model)
+  const misfit = misfitOf(offer, facts)
+  if (misfit !== undefined)
+    throw fault(misfit.code, `Could not serve this with ${model}: ${misfit.why}`, {
+      param: misfit.param,
+    })
+  if (offer.state === 'loading') throw loading([offer])
+  if (offer.state === 'failed') throw failed(offer)
+  return { offers: [offer], tier: facts.tier, reason: `${facts.tier}; model named by the caller` }
+}
+
+function chooseAuto(offers: readonly ModelOffer[], question: Question, learned: Learned): Choice {
+  const { facts } = question
+  const fitting = offers.filter((offer) => misfitOf(offer, facts) === undefined)
+  const ready = fitting.filter(({ state }) => state === 'ready')
+  if (ready.length === 0) {
+    const waiting = fitting.filter(({ state }) => state === 'loading')
+    throw waiting.length > 0 ? loading(waiting) : nothingServes(offers, facts)
+  }
+  // Vectors of two models do not compare: embeddings have one model, the first of the catalogue.
+  if (facts.asks === 'embedding') return chooseEmbedding(fitting, facts)
+  const [first, ...rest] = ranked(ready, question, learned)
+  if (first === undefined) throw nothingServes(offers, facts)
+  return {
+    offers: [first, ...rest],
+    tier: facts.tier,
+    reason: reasonOf(first, ready, facts, learned),
+  }
+}
+
+function chooseEmbedding(fitting: readonly ModelOffer[], facts: Facts): Choice {
+  const [offer] = fitting
+  if (offer === undefined) throw nothingServes([], facts)
+  if (offer.state === 'loading') throw loading([offer])
+  if (offer.state === 'failed') throw failed(offer)
+  return {
+    offers: [offer],
+    tier: facts.tier,
+    reason: `${facts.tier}: ${facts.because}; ${offer.id} is the default embedding model`,
+  }
+}
+
+/** Trusted offers by cost; behind them the weaker ones, the strongest first. */
+function ranked(ready: readonly ModelOffer[], question: Question, learned: Learned): ModelOffer[] {
+  const cost = new Map(
+    ready.map((offer) => [offer.id, learned.estimate(offer, question.tokens, 0.5)]),
+  )
+  const byCost = (a: ModelOffer, b: ModelOffer): number => {
+    const [costA, costB] = [cost.get(a.id) ?? 0n, cost.get(b.id) ?? 0n]
+    return costA < costB ? -1 : costA > costB ? 1 : 0
+  }
+  const { tier } = question.facts
+  const trusted = ready.filter((offer) => offer.tier >= tier).toSorted(byCost)
+  if (trusted.length > 0) return trusted
+  return ready.toSorted((a, b) => b.tier.localeCompare(a.tier) || byCost(a, b))
+}
+
+function reasonOf(
+  chosen: ModelOffer,
+  ready: readonly ModelOffer[],
+  facts: Facts,
+  learned: Learned,
+): string {
+  const why = `${facts.tier}: ${facts.because}`
+  const kind = chosen.class === 'demo' ? ' (demo model)' : ''
+  if (chosen.tier < facts.tier)
+    return `${why}; no better model is ready than ${chosen.id}${kind}, meant for ${chosen.tier}`
+  const capable = ready.filter((offer) => offer.tier >= facts.tier).length
+  const { p50, samples } = learned.perThousandTokens(chosen)
+  const basis = samples > 0 ? 'measured' : 'catalogue'
+  const cheapest =
+    capable === 1 ? 'the only capable model' : `cheapest of ${capable} capable models`
+  return `${why}; ${chosen.id}${kind} is ${cheapest} at ${printJoules(p50)} J/1k tokens (${basis})`
+}
+
+const loading = (offers: readonly ModelOffer[]) =>
+  fault('model_loading', `Could not serve ${offers.map(({ id }) => id).join(', ')} yet: loading`, {
+    retryAfterS: Math.min(...offers.map(({ retryAfterS }) => retryAfterS ?? LOADING_RETRY_S)),
+  })
+
+const failed = ({ id, reason }: ModelOffer) =>
+  fault(
+    'model_not_available',
+    `Could not serve ${id}: ${reason ?? 'it does not run'}; try \`ergon models add ${id}\``,
+  )
+
+function unknownModel(offers: readonly ModelOffer[], model: string) {
+  const names = [AUTO, ...offers.map(({ id }) => id)].slice(0, NAMES_MAX).join(', ')
+  return fault('model_not_found', `Could not find the model ${model}: there are ${names}`, {
+    param: 'model',
+  })
+}
+
+/** No offer fits: say what was missing and how to add it. */
+function nothingServes(offers: readonly ModelOffer[], facts: Facts) {
+  const near = offers.filter(({ modalities }) => modalities.includes(facts.asks))
+  const [closest] = near.flatMap((offer) => misfitOf(offer, facts) ?? [])
+  const more = closest === undefined ? {} : { param: closest.param }
+  // No model that one could add would make these right.
+  if (closest?.code === 'context_length_exceeded' || closest?.param === 'dimensions')
+    throw fault(closest.code, `Could not serve this: ${closest.why}`, more)
+  const broken = near.find(({ state }) => state === 'failed')
+  const why =
+    closest !== undefined
+      ? `no model fits; the nearest: ${closest.why}`
+      : broken !== undefined
+        ? `${broken.id}: ${broken.reason ?? 'it does not run'}`
+        : 'there is none'
+  return fault(
+    'model_not_available',
+    `Could not serve ${facts.asks}: ${why}; add a model with \`ergon models add <name>\``,
+    more,
+  )
+}

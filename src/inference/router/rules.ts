@@ -1,0 +1,90 @@
+// Hard rules: whether an offer can serve a request at all. Nothing here is a matter of degree.
+import type { Code } from '#contract/errors.ts'
+import type { Tier } from '#contract/charge.ts'
+import type { Modality, ModelOffer } from '#inference/catalogue.ts'
+
+/** What a request needs and how hard it looks: all that the router knows of it. */
+export type Facts = {
+  /** What it asks for. */
+  readonly asks: 'text' | 'embedding'
+  /** Further inputs that it holds. */
+  readonly inputs: readonly Modality[]
+  /** auto: the model is to decide whether to call one. */
+  readonly tools: 'none' | 'forced' | 'auto'
+  readonly structured: boolean
+  readonly dimensions?: number
+  /** Bytes of the longest single prompt. */
+  readonly promptBytes: number
+  readonly tier: Tier
+  /** Why it was put in that tier, in a few words. */
+  readonly because: string
+}
+
+export type Misfit = { readonly code: Code; readonly param: string; readonly why: string }
+
+/**
+ * Text has about four bytes per token; only what is twice too long is refused here, the rest is left
+ * to the model's own count.
+ */
+const BYTES_PER_TOKEN_MAX = 8
+
+type Rule = (offer: ModelOffer, facts: Facts) => Misfit | undefined
+const unsupported = (param: string, why: string): Misfit => ({
+  code: 'unsupported_parameter',
+  param,
+  why,
+})
+
+const RULES: readonly Rule[] = [
+  (offer, facts) =>
+    offer.modalities.includes(facts.asks)
+      ? undefined
+      : { code: 'invalid_request', param: 'model', why: `it does not serve ${facts.asks}` },
+  (offer, facts) => {
+    const missing = facts.inputs.find((input) => !offer.modalities.includes(input))
+    return missing && unsupported('messages', `it takes no ${missing}`)
+  },
+  (offer, facts) => {
+    if (facts.tools === 'none' || offer.tools === 'auto') return undefined
+    if (offer.tools === 'none') return unsupported('tools', 'it calls no tools')
+    return facts.tools === 'forced'
+      ? undefined
+      : unsupported('tool_choice', 'it calls tools only when told to (required, or by name)')
+  },
+  (offer, facts) =>
+    facts.structured && !offer.structured
+      ? unsupported('response_format', 'it gives plain text only')
+      : undefined,
+  (offer, facts) =>
+    facts.dimensions === undefined || facts.dimensions === offer.embeddingDimensions
+      ? undefined
+      : unsupported('dimensions', `it gives ${offer.embeddingDimensions ?? 'no'} dimensions`),
+  (offer, facts) =>
+    facts.promptBytes <= offer.context * BYTES_PER_TOKEN_MAX
+      ? undefined
+      : {
+          code: 'context_length_exceeded',
+          param: facts.asks === 'embedding' ? 'input' : 'messages',
+          why: `its context is ${offer.context} tokens`,
+        },
+]
+
+/** The first rule that keeps an offer from serving a request, or undefined when it can. */
+export function misfitOf(offer: ModelOffer, facts: Facts): Misfit | undefined {
+  for (const rule of RULES) {
+    const misfit = rule(offer, facts)
+    if (misfit !== undefined) return misfit
+  }
+  return undefined
+}
+
+type Score = { readonly tier: Tier; readonly because: string }
+
+const NOTHING: Score = { tier: 'L0', because: 'nothing asked' }
+
+/** The hardest of several views of one request; the first of equals. */
+export const hardest = (scores: readonly Score[]): Score =>
+  scores.reduce(
+    (hard, other) => (hard === NOTHING || other.tier > hard.tier ? other : hard),
+    NOTHING,
+  )

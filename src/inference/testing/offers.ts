@@ -1,0 +1,65 @@
+// Offers and deps for tests.
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { nj } from '#base/units.ts'
+import type { Handled } from '#http/reply.ts'
+import { createCatalogue, type ModelOffer } from '#inference/catalogue.ts'
+import type { InferenceDeps } from '#inference/generation.ts'
+import { createLearned } from '#inference/learned.ts'
+import type { Provider } from '#inference/providers/provider.ts'
+import { createWholeRule } from '#inference/whole.ts'
+import { createStrictSpend, type StrictSpend } from './strict-spend.ts'
+
+export const quietLog = createLogger('test', { write: () => {} })
+
+export const offerOf = (more: Partial<ModelOffer> = {}): ModelOffer => ({
+  id: 'small',
+  provider: 'cell-small',
+  upstreamId: 'upstream-small',
+  routedTo: 'ergon/local/cpu-x64',
+  ownedBy: 'ergon',
+  createdS: 1_700_000_000,
+  tier: 'L3',
+  class: 'standard',
+  modalities: ['text'],
+  context: 2048,
+  tools: 'auto',
+  structured: true,
+  njPerPromptToken: nj(1_000_000n),
+  njPerCompletionToken: nj(2_000_000n),
+  state: 'ready',
+  ...more,
+})
+
+export function depsOf(
+  offers: readonly ModelOffer[],
+  providers: readonly Provider[],
+): InferenceDeps {
+  const byName = new Map(providers.map((provider) => [provider.name, provider]))
+  return {
+    catalogue: createCatalogue(offers),
+    providers: byName,
+    learned: createLearned(),
+    clock: systemClock,
+    whole: createWholeRule(),
+    log: quietLog,
+  }
+}
+
+/** A call as the pipeline hands it over; the signal aborts on `leave()` and on cut. */
+export function callOf<Body>(
+  body: Body,
+  spend: StrictSpend = createStrictSpend(),
+): Handled<Body> & { readonly spend: StrictSpend; leave(): void } {
+  const gone = new AbortController()
+  return {
+    who: { account: 'acct_1', token: 'tok_1', scope: 'read', env: 'test', funded: true },
+    parameters: {},
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+    spend,
+    signal: AbortSignal.any([gone.signal, spend.cut]),
+    leave: () => gone.abort(new TypeError('The client has gone')),
+  }
+}

@@ -1,0 +1,121 @@
+// A small OpenAI-shaped server for tests whose answers are scripted to the byte: for what no real
+// engine does on demand, which is to lie, to hang and to die.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export type Asked = {
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: Record<string, unknown>
+}
+export type Script = (asked: Asked, response: ServerResponse) => void | Promise<void>
+
+export type ScriptedUpstream = {
+  readonly socketPath: string
+  readonly baseUrl: string
+  readonly asked: Asked[]
+  /** Connections that were closed before their answer was complete. */
+  readonly abandoned: () => number
+  /** Connections that are open. */
+  readonly connections: () => Promise<number>
+  script: Script
+  close(): Promise<void>
+}
+
+/** Listens on a unix socket (for cells) or on a free port of 127.0.0.1. */
+export async function startScriptedUpstream(
+  on: 'socket' | 'port',
+  script: Script,
+): Promise<ScriptedUpstream> {
+  const folder = await mkdtemp(join(tmpdir(), 'ergon-up-'))
+  const socketPath = join(folder, 'up.sock')
+  const asked: Asked[] = []
+  let abandoned = 0
+  const server = createServer((request, response) => {
+    response.once('close', () => {
+      if (!response.writableFinished) abandoned++
+    })
+    void (async () => {
+      const parts: Buffer[] = []
+      for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
+      const body = JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown>
+      const one = { path: request.url ?? '', headers: request.headers, body }
+      asked.push(one)
+      await upstream.script(one, response)
+    })()
+  })
+  if (on === 'socket') server.listen(socketPath)
+  else server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address() as AddressInfo | string
+  const port = typeof address === 'string' ? 0 : address.port
+  const upstream: ScriptedUpstream = {
+    socketPath,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    asked,
+    abandoned: () => abandoned,
+    connections: () => promisify(server.getConnections.bind(server))(),
+    script,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return upstream
+}
+
+export const frame = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
+export const DONE = 'data: [DONE]\n\n'
+
+/** Answers with these texts as an event stream, one write each. */
+export const streaming =
+  (...texts: readonly string[]): Script =>
+  (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+    for (const text of texts) response.write(text)
+    response.end()
+  }
+
+export const answering =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Script =>
+  (_asked, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+
+/** A chunk of a model cell: what it says, and its figures so far. */
+export const cellChunk = (
+  delta: object,
+  [cpuNs, prompt, completion]: readonly [number, number, number],
+  finish: string | null = null,
+): string =>
+  frame({
+    id: 'x',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'upstream-name',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ergon: { cpu_ns: String(cpuNs), prompt_tokens: prompt, completion_tokens: completion },
+  })
+
+/** A whole answer of a cell: "Hello world" in two pieces. */
+export const cellHello = [
+  ': {"cpu_ns":"1000000","prompt_tokens":5,"completion_tokens":0}\n\n',
+  cellChunk({ role: 'assistant', content: 'Hello' }, [2_000_000, 5, 1]),
+  cellChunk({ content: ' world' }, [3_000_000, 5, 2]),
+  cellChunk({}, [3_500_000, 5, 2], 'stop'),
+  DONE,
+]
+
+/** A chunk of an upstream without a meter. */
+export const plainChunk = (content: string | null, finish: string | null = null): string =>
+  frame({
+    id: 'x',
+    choices: [{ index: 0, delta: content === null ? {} : { content }, finish_reason: finish }],
+  })

@@ -1,0 +1,151 @@
+// A Spend for tests that holds its users to the protocol: admitted before anything is claimed,
+// ceilings and claims only grow, nothing after settling. Its charge is a real one.
+import { invariant, type ErgonError } from '#base/errors.ts'
+import { carbonOf, energyOfCpu, nj, priceOf, sum, type Nj } from '#base/units.ts'
+import type { Served, Spend, Used } from '#charging/spend.ts'
+import { chargeBytes, parseCharge, type Charge, type ChargePart } from '#contract/charge.ts'
+import { fault } from '#contract/errors.ts'
+
+export type StrictSpend = Spend & {
+  readonly claims: readonly Used[]
+  readonly facts: Served
+  readonly admissions: readonly Nj[]
+  readonly settled: Charge | undefined
+  /** What the gateway itself used: a figure with all its digits. */
+  readonly ownNj: Nj
+  /** What a revoked token or a drain does. */
+  cutNow(reason: ErgonError): void
+}
+
+const NJ_PER_CPU_S = 20_000_000_000n
+const MG_PER_KWH = 473_000n
+const PUSD_PER_J = 69_444n
+const FACTOR = {
+  zone: 'WORLD',
+  mg_per_kwh: MG_PER_KWH.toString(),
+  source: 'test',
+  year: '2025',
+  basis: 'assumed',
+}
+const SERVED = {
+  factor: FACTOR,
+  routedTo: 'ergon/local/cpu-test',
+  tier: 'L0',
+  energyMethod: 'model; band=40%',
+} as const
+
+/** `holdNj`: where `cut` fires; none by default. */
+export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } = {}): StrictSpend {
+  const cut = new AbortController()
+  const ownNj = nj(options.ownNj ?? 123_456_789n)
+  const claims: Used[] = []
+  const admissions: Nj[] = []
+  const facts: Served = {}
+  const latest = new Map<string, Used>()
+  let cutReason: ErgonError | undefined
+  let charge: Charge | undefined
+
+  const parts = (): ChargePart[] => [
+    { meter: 'gateway', method: 'model', band_pct: '40', energy_nj: ownNj.toString() },
+    ...[...latest].map(([meter, used]) => ({
+      meter,
+      method: used.kind === 'cpu' ? ('model' as const) : used.method,
+      band_pct: used.kind === 'cpu' ? '40' : String(used.bandPct),
+      energy_nj: energyOf(used).toString(),
+    })),
+  ]
+  const energy = () => sum(parts().map((part) => nj(BigInt(part.energy_nj))))
+
+  const cutNow = (reason: ErgonError) => {
+    cutReason = reason
+    cut.abort(reason)
+  }
+
+  return {
+    requestId: 'req_01arz3ndektsv4rrffq69g5fav',
+    receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',
+    claims,
+    facts,
+    admissions,
+    ownNj,
+    cut: cut.signal,
+    get cutReason() {
+      return cutReason
+    },
+    get settled() {
+      return charge
+    },
+    estimate: () => ({ ...SERVED, ceilingNj: admissions.at(-1) ?? nj(0n) }),
+    admit(payer, operation, ceiling) {
+      invariant(charge === undefined, 'admitted after settling')
+      invariant(payer.account !== '' && operation.length > 0, 'admitted without a payer')
+      invariant(ceiling > (admissions.at(-1) ?? 0n), 'a ceiling that does not grow')
+      admissions.push(ceiling)
+    },
+    cover: () => options.holdNj === undefined,
+    mark: () => invariant(false, 'products only claim: mark() is not theirs'),
+    claim(used) {
+      invariant(charge === undefined, 'claimed after settling')
+      invariant(admissions.length > 0, 'claimed before it was admitted')
+      const key = used.kind === 'cpu' ? used.cell : used.meter
+      const before = latest.get(key)
+      invariant(before === undefined || energyOf(used) >= energyOf(before), 'a claim that shrank')
+      claims.push(used)
+      latest.set(key, used)
+      if (options.holdNj === undefined || energy() <= options.holdNj || cutReason) return
+      cutNow(fault('balance_depleted', 'The hold is used up'))
+    },
+    cutNow,
+    served(more) {
+      invariant(charge === undefined, 'facts after settling')
+      Object.assign(facts, more)
+    },
+    promise: () => invariant(charge === undefined, 'promised after settling'),
+    durable: () => undefined,
+    settle(status) {
+      charge ??= chargeOf({ status, facts, parts: parts(), energyNj: energy() })
+      return charge
+    },
+  }
+}
+
+const energyOf = (used: Used): Nj =>
+  used.kind === 'cpu' ? energyOfCpu(used.cpuNs, NJ_PER_CPU_S) : used.energyNj
+
+function chargeOf(of: {
+  status: number
+  facts: Served
+  parts: ChargePart[]
+  energyNj: Nj
+}): Charge {
+  const { status, facts, parts, energyNj } = of
+  const at = '2026-11-21T10:00:00.000Z'
+  const charge: Charge = {
+    v: '1',
+    id: 'rcpt_01arz3ndektsv4rrffq69g5fav',
+    request: 'req_01arz3ndektsv4rrffq69g5fav',
+    session: 'gw-1.1',
+    seq: '1',
+    account: 'acct_01arz3ndektsv4rrffq69g5fav',
+    operation: 'chat.create',
+    ...(facts.model && { model: facts.model }),
+    tier: facts.tier ?? 'L0',
+    routed_to: facts.routedTo ?? 'ergon/local/cpu-x64',
+    status,
+    from: at,
+    to: at,
+    parts,
+    energy_nj: energyNj.toString(),
+    carbon_pg: carbonOf(energyNj, MG_PER_KWH).toString(),
+    factor: FACTOR,
+    pue_milli: '1000',
+    price_id: 'price_test',
+    pusd_per_j: PUSD_PER_J.toString(),
+    free: false,
+    charge_pusd: priceOf(energyNj, PUSD_PER_J).toString(),
+    unit: 'tUSD',
+    env: 'test',
+    salt: 'AAAAAAAAAAAAAAAAAAAAAA',
+  }
+  return parseCharge(chargeBytes(charge))
+}
