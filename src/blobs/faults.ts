@@ -1,0 +1,44 @@
+// What can go wrong with a blob, as codes of contract/errors.ts where a client may see it.
+import { ErgonError, messageOf } from '#base/errors.ts'
+
+export const storageFull = (cause?: unknown) =>
+  new ErgonError(
+    { code: 'storage_full', status: 507 },
+    'Could not store the bytes: the disk is full',
+    {
+      ...(cause !== undefined && { cause }),
+    },
+  )
+
+export const storageFenced = (reason: string, cause?: unknown) =>
+  new ErgonError(
+    { code: 'storage_fenced', status: 503 },
+    `Could not store the bytes: the store is read only since a disk error: ${reason}`,
+    { ...(cause !== undefined && { cause }) },
+  )
+
+export const bodyTooLarge = (sizeMax: number) =>
+  new ErgonError(
+    { code: 'body_too_large', status: 413 },
+    `Could not store more than the greatest size: ${sizeMax} bytes`,
+  )
+
+export const blobMissing = (id: string, cause?: unknown) =>
+  new ErgonError(
+    { code: 'blob_missing', status: 500 },
+    `Could not find the bytes of a blob: ${id}`,
+    {
+      ...(cause !== undefined && { cause }),
+    },
+  )
+
+export const blobDamaged = (id: string, found: string) =>
+  new ErgonError({ code: 'blob_damaged', status: 500 }, `Could not trust blob ${id}: ${found}`)
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
+export const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
+/** Of the disk itself, not of the process or the machine being short of something. */
+export const reasonOf = (error: unknown): string => codeOf(error) || messageOf(error)

@@ -1,0 +1,106 @@
+// Blobs as files: `xx/<uuid>` in one folder, written once, synced with their name before put() resolves.
+// After an error of write, sync or close nothing more is written: the kernel may have dropped the bytes
+// and say OK the next time, so that a retry would acknowledge what is not there.
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Clock } from '#base/clock.ts'
+import { invariant } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { type BlobRef, type BlobStat, type BlobStore, type ByteRange, SHARDS } from './blob.ts'
+import { type BlobDisk, fileDisk } from './disk.ts'
+import { blobDamaged, blobMissing, isMissing } from './faults.ts'
+import { createFolderSync } from './folder-sync.ts'
+import { createFence } from './fence.ts'
+import { admitWrite, fsPut } from './fs-put.ts'
+import { readFile } from './fs-read.ts'
+import { createSpaceCheck } from './space.ts'
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** Tenants' bytes stop here (DESIGN §9, "disk"). */
+const USED_MAX = 0.9
+
+export type FsStoreOptions = {
+  readonly folder: string
+  readonly location: string
+  readonly log: Logger
+  readonly clock: Clock
+  readonly disk?: BlobDisk
+  /** The share of the disk that may be in use before writes are refused. */
+  readonly usedMax?: number
+}
+
+/** Opens the store and makes its 256 folders where they are missing. */
+export async function createFsStore(options: FsStoreOptions): Promise<BlobStore> {
+  const { folder, location, log, clock, disk = fileDisk, usedMax = USED_MAX } = options
+  for (const shard of SHARDS) await disk.makeFolder(join(folder, shard))
+  await disk.syncFolder(folder)
+  const fence = createFence({ log, folder })
+  const writing = {
+    disk,
+    fence,
+    location,
+    syncFolder: createFolderSync(disk),
+    hasSpace: createSpaceCheck({ disk, clock, folder, usedMax }),
+  }
+  return {
+    location,
+    admit: () => admitWrite(writing),
+    put(body, { id = randomUUID(), ...given }) {
+      return fsPut(writing, { id, path: pathOf(folder, id) }, body, given)
+    },
+    get: (ref, reading) => get(disk, folder, ref, reading),
+    async delete({ id }) {
+      await orMissing(disk.remove(pathOf(folder, id)))
+    },
+    async stat(id) {
+      const found = await orMissing(disk.stat(pathOf(folder, id)))
+      return found && { id, ...found }
+    },
+    list: (shard, signal) => list(disk, folder, shard, signal),
+    fenced: () => fence.reason(),
+  }
+}
+
+function pathOf(folder: string, id: string): string {
+  invariant(ID.test(id), `a blob's id is a lower-case UUID: ${id}`)
+  return join(folder, id.slice(0, 2), id)
+}
+
+async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+async function get(
+  disk: BlobDisk,
+  folder: string,
+  ref: BlobRef,
+  reading: { signal: AbortSignal; range?: ByteRange },
+) {
+  reading.signal.throwIfAborted()
+  const file = await orMissing(disk.open(pathOf(folder, ref.id)))
+  if (file === undefined) throw blobMissing(ref.id)
+  if (file.size !== ref.size) {
+    await file.close()
+    throw blobDamaged(ref.id, `it has ${file.size} bytes, not ${ref.size}`)
+  }
+  return readFile(file, ref, reading)
+}
+
+async function* list(
+  disk: BlobDisk,
+  folder: string,
+  shard: string,
+  signal: AbortSignal,
+): AsyncGenerator<BlobStat> {
+  for await (const name of disk.names(join(folder, shard))) {
+    signal.throwIfAborted()
+    if (!ID.test(name)) continue
+    const found = await orMissing(disk.stat(pathOf(folder, name)))
+    if (found !== undefined) yield { id: name, ...found }
+  }
+}

@@ -1,0 +1,81 @@
+// Object storage, put together: the S3 door over the state and the blobs.
+import type { Clock } from '#base/clock.ts'
+import type { Secret } from '#base/log.ts'
+import type { BlobStore } from '#blobs/blob.ts'
+import type { Payer } from '#charging/spend.ts'
+import type { Door } from '#http/door.ts'
+import type { Identity } from '#identity/tokens.ts'
+import type { Queryable } from '#state/connect.ts'
+import { createBlobReader } from './blob-reader.ts'
+import { createBuckets } from './objects/create-buckets.ts'
+import { createListings } from './objects/create-listings.ts'
+import { createObjects } from './objects/create-objects.ts'
+import { createUploads } from './objects/create-uploads.ts'
+import { createAccess } from './s3/access.ts'
+import { createVault } from './encryption/vault.ts'
+import { createEncrypting } from './s3/encrypting.ts'
+import { createAdmitTransfer } from './s3/admit-transfer.ts'
+import { createHashers } from './s3/checksums/algorithms.ts'
+import { createHandlers } from './s3/create-handlers.ts'
+import type { StorageSettings } from './s3/deps.ts'
+import { createS3Door } from './s3/door.ts'
+import { createPrincipalOf } from './s3/principal-of.ts'
+import { createReceiver } from './s3/receive.ts'
+import type { Directory } from './s3/documents/acl-drafts.ts'
+import { writtenAttributes } from './s3/written-attributes.ts'
+import { createVerifier } from './s3/signature/verify.ts'
+
+export type StorageOptions = {
+  readonly state: Queryable
+  /** Where new blobs go. */
+  readonly blobs: BlobStore
+  readonly identity: Identity
+  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  /** Who may be named in an ACL. */
+  readonly directory: Directory
+  /** What the keys of encrypted objects follow from. */
+  readonly secret: Secret
+  readonly clock: Clock
+  /** The names that the service answers to. */
+  readonly hosts: readonly string[]
+  readonly settings: StorageSettings
+}
+
+export function createStorageDoor(options: StorageOptions): Door {
+  const { state, blobs, identity, clock, hosts, settings } = options
+  const buckets = createBuckets({ state })
+  const objects = createObjects({ state })
+  const hashers = createHashers()
+  const { directory } = options
+  const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
+  const principalOf = createPrincipalOf(identity)
+  const verifier = createVerifier({ now: () => clock.wallMs() })
+  const handlers = createHandlers({
+    access: createAccess({ buckets, objects, clock, admitTransfer }),
+    buckets,
+    objects,
+    listings: createListings({ state }),
+    uploads: createUploads({ state, clock }),
+    receiver: createReceiver({ blobs, hashers }),
+    hashers,
+    admitTransfer,
+    blobs: createBlobReader([blobs]),
+    ownerOf: (account) => ({ id: account, displayName: account }),
+    attributesOf: (request, bucket) =>
+      writtenAttributes(request, bucket, { directory, nowMs: clock.wallMs() }),
+    directory,
+    principalOf,
+    verifier,
+    encrypting: createEncrypting(
+      createVault({ secret: options.secret.reveal(), keyIds: settings.keyIds }),
+    ),
+    clock,
+    settings,
+  })
+  return createS3Door({
+    principalOf,
+    verifier,
+    bases: { api: hosts.filter((host) => !host.startsWith('[')), website: [] },
+    handlers,
+  })
+}

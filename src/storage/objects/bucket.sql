@@ -1,0 +1,60 @@
+-- What needs more than one statement about a bucket or a version's annotations.
+
+-- Alone with the bucket: whoever writes holds it shared. A completed upload is only an answer kept.
+create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(4207710, bucket_id);
+  if exists (select from object_versions where bucket = bucket_id)
+    or exists (select from uploads where bucket = bucket_id and completed is null) then
+    return 'BucketNotEmpty';
+  end if;
+  delete from uploads where bucket = bucket_id;
+  delete from bucket_usage where bucket = bucket_id;
+  delete from buckets where id = bucket_id;
+  return case when not found then 'NoSuchBucket' end;
+end $$;
+
+-- `change` is one of {tags}, {acl}, {legalHold}, {retention, bypassGovernance}.
+create or replace function storage_annotate(bucket_id int, object_key text, version text, change jsonb)
+returns table (refused text, version_id text, modified_ms bigint) language plpgsql as $$
+declare
+  found_seq bigint;
+  found_row record;
+begin
+  perform storage_lock(bucket_id, object_key);
+  if version is null then
+    select max(v.seq) into found_seq from object_versions v where v.bucket = bucket_id and v.key = object_key;
+  else
+    found_seq := storage_find(bucket_id, object_key, version);
+  end if;
+  select v.version_id, v.delete_marker, v.retention_mode, v.retain_until, v.modified_at into found_row
+  from object_versions v where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq;
+  if not found or found_row.delete_marker and version is null then
+    return query select case when version is null then 'NoSuchKey' else 'NoSuchVersion' end, null::text, null::bigint;
+    return;
+  end if;
+  if found_row.delete_marker then return query select 'MethodNotAllowed', null::text, null::bigint; return; end if;
+  if change ? 'retention' and storage_weakens(found_row.retention_mode, found_row.retain_until, change) then
+    return query select 'AccessDenied', null::text, null::bigint;
+    return;
+  end if;
+  update object_versions v set
+    tags = coalesce(change -> 'tags', v.tags),
+    acl = case when change ? 'acl' then nullif(change -> 'acl', 'null') else v.acl end,
+    legal_hold = coalesce((change ->> 'legalHold')::boolean, v.legal_hold),
+    retention_mode = case when change ? 'retention'
+      then change #>> '{retention,mode}' else v.retention_mode end,
+    retain_until = case when change ? 'retention'
+      then storage_time(change #> '{retention,untilMs}') else v.retain_until end
+  where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq;
+  return query select null::text, found_row.version_id, storage_ms(found_row.modified_at);
+end $$;
+
+-- While a retention runs, it may only become longer in its mode; GOVERNANCE yields to a bypass.
+create or replace function storage_weakens(mode text, until timestamptz, change jsonb)
+returns boolean language sql volatile as $$
+  select coalesce(until > clock_timestamp(), false)
+    and not (mode = 'GOVERNANCE' and coalesce((change ->> 'bypassGovernance')::boolean, false))
+    and (coalesce(change #>> '{retention,mode}', '') <> mode
+      or storage_time(change #> '{retention,untilMs}') < until)
+$$;

@@ -1,0 +1,142 @@
+-- Locks, conditions, blobs and counters, used by put.sql, delete.sql and upload.sql.
+--
+-- Functions in SQL are those that the planner can inline: any other is parsed anew at each call.
+--
+-- Locks are taken in this order: the bucket (shared; only deleting it takes it alone), stripes in
+-- ascending order, the upload's row, rows of blobs by id. A key's stripe is one of 1024: a lock for each key
+-- would overflow the server's lock table (64 × max_connections) when clients delete a thousand at once.
+
+create or replace function storage_stripe(bucket_id int, object_key text)
+returns int language sql immutable as $$
+  select (hashtextextended(object_key, bucket_id) & 1023)::int
+$$;
+
+-- The bucket, which cannot be deleted until the transaction ends. None: it is gone.
+create or replace function storage_enter(bucket_id int) returns buckets language plpgsql as $$
+declare
+  found_bucket buckets;
+begin
+  perform pg_advisory_xact_lock_shared(4207710, bucket_id);
+  select * into found_bucket from buckets where id = bucket_id;
+  return found_bucket;
+end $$;
+
+create or replace function storage_lock(bucket_id int, object_key text) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(4207711, storage_stripe(bucket_id, object_key));
+end $$;
+
+-- Begins with the seq, so that a version is found by it, and cannot be guessed.
+create or replace function storage_version_id(seq bigint) returns text language sql volatile as $$
+  select lpad(to_hex(seq), 16, '0') || right(replace(gen_random_uuid()::text, '-', ''), 16)
+$$;
+
+create or replace function storage_seq_of(version text) returns bigint language sql immutable as $$
+  select case when version ~ '^[0-7][0-9a-f]{31}$' then ('x' || left(version, 16))::bit(64)::bigint end
+$$;
+
+create or replace function storage_time(ms jsonb) returns timestamptz language sql immutable as $$
+  select to_timestamp(ms::numeric / 1000)
+$$;
+
+create or replace function storage_ms(at timestamptz) returns bigint language sql stable as $$
+  select round(extract(epoch from at) * 1000)::bigint
+$$;
+
+-- Times are kept to the millisecond, so that they are the same in a listing and in a condition.
+create or replace function storage_now() returns timestamptz language sql volatile as $$
+  select date_trunc('milliseconds', clock_timestamp())
+$$;
+
+-- Why the conditions do not hold for what is there, or null. All of them are null for most writes.
+create or replace function storage_unmet(conditions jsonb, found_etag text, found_size bigint, found_at timestamptz)
+returns text language plpgsql immutable as $$
+declare
+  wanted jsonb := conditions -> 'ifMatch';
+  unwanted jsonb := conditions -> 'ifNoneMatch';
+begin
+  if wanted is not null then
+    if found_etag is null then return 'NoSuchKey'; end if;
+    if wanted <> '"*"' and not wanted ? found_etag then return 'PreconditionFailed'; end if;
+  end if;
+  if unwanted is not null and found_etag is not null
+    and (unwanted = '"*"' or unwanted ? found_etag) then return 'PreconditionFailed';
+  end if;
+  if (conditions ->> 'ifMatchSize')::bigint <> found_size then return 'PreconditionFailed'; end if;
+  if date_trunc('second', storage_time(conditions -> 'ifMatchModifiedMs')) <> date_trunc('second', found_at)
+    then return 'PreconditionFailed';
+  end if;
+  return null;
+end $$;
+
+-- Counts new blobs in: [{id, location, size, checksum}]. Shared ones must be there already; false: some
+-- are gone.
+create or replace function storage_hold(blobs_given jsonb, shared boolean) returns boolean language plpgsql as $$
+declare
+  wanted int;
+  held int;
+begin
+  if not shared then
+    insert into blobs (id, location, size, checksum, refs)
+    select b.id, b.location, b.size, b.checksum, 1
+    from jsonb_to_recordset(blobs_given) as b (id uuid, location text, size bigint, checksum text);
+    return true;
+  end if;
+  select count(*) into wanted from jsonb_array_elements(blobs_given);
+  with locked as (
+    select id from blobs
+    where id in (select (b ->> 'id')::uuid from jsonb_array_elements(blobs_given) b) order by id for update
+  )
+  update blobs set refs = refs + 1 from locked where blobs.id = locked.id;
+  get diagnostics held = row_count;
+  return held = wanted;
+end $$;
+
+-- Counts blobs out; those that nobody names become garbage.
+create or replace function storage_release(blob_ids uuid[]) returns void language plpgsql as $$
+begin
+  perform from blobs where id = any (blob_ids) order by id for update;
+  with gone as (
+    delete from blobs where id = any (blob_ids) and refs = 1 returning location, id, size
+  )
+  insert into blob_garbage (location, id, size, since) select location, id, size, clock_timestamp() from gone;
+  update blobs set refs = refs - 1 where id = any (blob_ids) and refs > 1;
+end $$;
+
+create or replace function storage_blobs_of(parts jsonb) returns uuid[] language plpgsql immutable as $$
+begin
+  return array(select (part ->> 'blob')::uuid from jsonb_array_elements(parts) part);
+end $$;
+
+-- Adds to what a bucket stores; whoever calls holds the stripe's lock.
+create or replace function storage_count(bucket_id int, in_stripe int, more_bytes bigint, more_versions int)
+returns void language plpgsql as $$
+begin
+  update bucket_usage u set bytes = u.bytes + more_bytes, versions = u.versions + more_versions
+  where u.bucket = bucket_id and u.stripe = in_stripe;
+  if not found then
+    insert into bucket_usage (bucket, stripe, bytes, versions)
+    values (bucket_id, in_stripe, more_bytes, more_versions);
+  end if;
+end $$;
+
+-- Removes one version: its blobs, its part of the counters, its row.
+create or replace function storage_remove(bucket_id int, object_key text, at_seq bigint)
+returns void language plpgsql as $$
+declare
+  gone record;
+begin
+  delete from object_versions where bucket = bucket_id and key = object_key and seq = at_seq
+  returning size, parts into strict gone;
+  if gone.parts is not null then perform storage_release(storage_blobs_of(gone.parts)); end if;
+  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), -gone.size, -1);
+end $$;
+
+create or replace function storage_tell(home buckets, event text, object_key text, version text, of_size bigint, of_etag text)
+returns void language plpgsql as $$
+begin
+  if home.configurations ? 'notification' then
+    insert into storage_events (bucket, name, key, version_id, size, etag, at)
+    values (home.id, event, object_key, version, of_size, of_etag, clock_timestamp());
+  end if;
+end $$;

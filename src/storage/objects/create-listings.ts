@@ -1,0 +1,105 @@
+// Pages of keys, versions and uploads. One entry more is asked for than wanted, to know whether it goes on.
+import { present } from '#base/errors.ts'
+import type { Queryable } from '#state/connect.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { ListQuery, Listings } from './objects.ts'
+import { type UploadRow, type VersionRow, toListed, toUpload } from './rows.ts'
+import type { Bucket } from './types.ts'
+
+export function createListings(deps: { state: Queryable }): Listings {
+  const { state } = deps
+  return {
+    objects: (bucket, query) => listObjects(state, bucket, query),
+    versions: (bucket, query) => listVersions(state, bucket, query),
+    uploads: (bucket, query) => listUploads(state, bucket, query),
+  }
+}
+
+/** What the state found: an entry, or the common prefix that it is part of. */
+type Found = { key: string; common: string | null }
+
+async function listObjects(
+  state: Queryable,
+  bucket: Bucket,
+  query: ListQuery,
+): ReturnType<Listings['objects']> {
+  const { rows } = await state.query<VersionRow & Found>(
+    'select * from storage_list($1, $2, $3, $4, $5)',
+    [...given(bucket, query), query.limit + 1],
+  )
+  const { page, last } = paged(rows, query.limit, (row) =>
+    toListed({ ...row, is_latest: true, delete_marker: false }),
+  )
+  return { ...page, last: last?.common ?? last?.key ?? query.after }
+}
+
+async function listVersions(
+  state: Queryable,
+  bucket: Bucket,
+  query: ListQuery & { afterVersion?: string },
+): ReturnType<Listings['versions']> {
+  const afterSeq = await seqAfter(state, bucket, query)
+  const { rows } = await state.query<VersionRow & Found & { seq: string }>(
+    'select * from storage_list_versions($1, $2, $3, $4, $5, $6)',
+    [...given(bucket, query), afterSeq, query.limit + 1],
+  )
+  const { page, last } = paged(rows, query.limit, toListed)
+  const versionId = last && last.common === null ? markerOf(last.version_id, last.seq) : ''
+  return { ...page, last: { key: last?.common ?? last?.key ?? query.after, versionId } }
+}
+
+async function listUploads(
+  state: Queryable,
+  bucket: Bucket,
+  query: ListQuery & { afterUpload?: string },
+): ReturnType<Listings['uploads']> {
+  const { rows } = await state.query<UploadRow & Found>(
+    'select * from storage_list_uploads($1, $2, $3, $4, $5, $6)',
+    [...given(bucket, query), query.afterUpload ?? '', query.limit + 1],
+  )
+  const { page, last } = paged(rows, query.limit, toUpload)
+  const uploadId = last && last.common === null ? last.id : ''
+  return { ...page, last: { key: last?.common ?? last?.key ?? query.after, uploadId } }
+}
+
+const given = (bucket: Bucket, { prefix, delimiter, after }: ListQuery) => [
+  bucket.id,
+  prefix,
+  delimiter,
+  after,
+]
+
+function paged<R extends Found, T>(rows: readonly R[], limit: number, toEntry: (row: R) => T) {
+  const seen = rows.slice(0, limit)
+  const page = {
+    entries: seen.filter((row) => row.common === null).map(toEntry),
+    commonPrefixes: seen.flatMap((row) => row.common ?? []),
+    truncated: limit > 0 && rows.length > limit,
+  }
+  return { page, last: seen.at(-1) }
+}
+
+// A version may be deleted between two pages: its place is in its id, and in the marker of `null`.
+const MARKER = /^(?:null\.(?=[0-9a-f]{16}$))?([0-7][0-9a-f]{15})(?:[0-9a-f]{16})?$/
+
+const markerOf = (versionId: string, seq: string): string =>
+  versionId === 'null' ? `null.${BigInt(seq).toString(16).padStart(16, '0')}` : versionId
+
+async function seqAfter(
+  state: Queryable,
+  bucket: Bucket,
+  query: ListQuery & { afterVersion?: string },
+): Promise<string | null> {
+  const { after, afterVersion = '' } = query
+  if (afterVersion === '') return null
+  if (afterVersion === 'null') {
+    const { rows } = await state.query<{ seq: string | null }>(
+      "select storage_find($1, $2, 'null') as seq",
+      [bucket.id, after],
+    )
+    return present(rows[0], 'a function has an answer').seq
+  }
+  const hex = MARKER.exec(afterVersion)?.[1]
+  if (hex === undefined) throw storageFault('InvalidArgument', 'Invalid version id specified')
+  return BigInt(`0x${hex}`).toString()
+}

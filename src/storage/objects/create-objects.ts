@@ -1,0 +1,120 @@
+// Commits, reads, deletes and annotates versions: one round trip each, the rules are in *.sql.
+import { invariant, present } from '#base/errors.ts'
+import type { Queryable } from '#state/connect.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { Deleted, Deletion, Objects, Target, WrittenObject } from './objects.ts'
+import { refuse, storageCode } from './refusal.ts'
+import { type VersionRow, checkedSize, toBody, toVersion, writtenParts } from './rows.ts'
+import type { Bucket } from './types.ts'
+
+/** SQLSTATE of put.sql: a shared blob went with its last version. */
+const SOURCE_GONE = 'ERG01'
+/** Keys deleted in one transaction, 15 ms of CPU: its locks hold up the puts of one key in ten meanwhile. */
+const BATCH_MAX = 100
+
+type WrittenRow = { refused: string | null; version_id: string; modified_ms: string }
+
+export function createObjects(deps: { state: Queryable }): Objects {
+  const { state } = deps
+  return {
+    put: (bucket, key, written) => put(state, { bucket, key, written }),
+    head: async (bucket, target) => toVersion(await read(state, bucket, target, false)),
+    async read(bucket, target) {
+      const row = await read(state, bucket, target, true)
+      return { version: toVersion(row), body: toBody(row) }
+    },
+    async delete(bucket, deletions, { bypassGovernance }) {
+      const answers: Deleted[] = []
+      for (let at = 0; at < deletions.length; at += BATCH_MAX)
+        answers.push(
+          ...(await deleteBatch(state, bucket, {
+            deletions: deletions.slice(at, at + BATCH_MAX),
+            bypassGovernance,
+          })),
+        )
+      return answers
+    },
+    async annotate(bucket, target, change) {
+      const { rows } = await state.query<WrittenRow>(
+        'select * from storage_annotate($1, $2, $3, $4)',
+        [bucket.id, target.key, target.versionId ?? null, JSON.stringify(change)],
+      )
+      return toWritten(rows)
+    },
+  }
+}
+
+async function put(
+  state: Queryable,
+  { bucket, key, written }: { bucket: Bucket; key: string; written: WrittenObject },
+) {
+  const { attributes, body, conditions, share } = written
+  checkedSize(attributes, body)
+  const parts = body.kind === 'parts' ? body.parts : undefined
+  const given = {
+    ...attributes,
+    event: written.event ?? 'ObjectCreated:Put',
+    conditions,
+    share,
+    partCount: written.partCount ?? 0,
+    ...(parts && { ...writtenParts(parts), blobs: parts.map(({ blob }) => blob) }),
+  }
+  const values = [bucket.id, key, JSON.stringify(given), body.kind === 'inline' ? body.bytes : null]
+  const { rows } = await state
+    .query<WrittenRow>('select * from storage_put($1, $2, $3, $4)', values)
+    .catch((error: unknown) => {
+      throw isSourceGone(error) ? storageFault('ConditionalRequestConflict') : error
+    })
+  return toWritten(rows)
+}
+
+const isSourceGone = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === SOURCE_GONE
+
+function toWritten(rows: WrittenRow[]) {
+  const row = present(rows[0], 'a write has one answer')
+  refuse(row.refused)
+  return { versionId: row.version_id, modifiedAtMs: Number(row.modified_ms) }
+}
+
+async function read(
+  state: Queryable,
+  bucket: Bucket,
+  target: Target,
+  withBody: boolean,
+): Promise<VersionRow> {
+  const { rows } = await state.query<VersionRow>('select * from storage_read($1, $2, $3, $4)', [
+    bucket.id,
+    target.key,
+    target.versionId ?? null,
+    withBody,
+  ])
+  const [row] = rows
+  if (row !== undefined) return row
+  if (target.versionId === undefined)
+    throw storageFault('NoSuchKey', undefined, { Key: target.key })
+  throw storageFault('NoSuchVersion', undefined, { Key: target.key, VersionId: target.versionId })
+}
+
+async function deleteBatch(
+  state: Queryable,
+  bucket: Bucket,
+  batch: { deletions: readonly Deletion[]; bypassGovernance: boolean },
+): Promise<Deleted[]> {
+  const { rows } = await state.query<{
+    refused: string | null
+    version_id: string | null
+    marker: boolean
+  }>('select * from storage_delete($1, $2, $3)', [
+    bucket.id,
+    JSON.stringify(batch.deletions),
+    batch.bypassGovernance,
+  ])
+  if (rows[0]?.refused === 'NoSuchBucket') refuse(rows[0].refused)
+  invariant(rows.length === batch.deletions.length, 'each deletion has an answer')
+  return rows.map((row, at) => {
+    const { key } = present(batch.deletions[at], 'each answer has a deletion')
+    if (row.refused !== null) return { key, code: storageCode(row.refused) }
+    return { key, versionId: row.version_id ?? undefined, deleteMarker: row.marker }
+  })
+}

@@ -1,0 +1,120 @@
+-- Deletes keys and versions: [{key, versionId, conditions}], an answer for each in the same order.
+
+create or replace function storage_delete(bucket_id int, deletions jsonb, bypass boolean)
+returns table (refused text, version_id text, marker boolean) language plpgsql as $$
+declare
+  home buckets;
+  deletion record;
+begin
+  home := storage_enter(bucket_id);
+  if home.id is null then return query select 'NoSuchBucket', null::text, false; return; end if;
+  -- In order, so that two batches cannot wait for each other.
+  perform pg_advisory_xact_lock(4207711, stripe) from (
+    select distinct storage_stripe(bucket_id, d ->> 'key') as stripe
+    from jsonb_array_elements(deletions) d order by stripe offset 0
+  ) stripes;
+  for deletion in
+    select d ->> 'key' as key, d ->> 'versionId' as version, d -> 'conditions' as conditions
+    from jsonb_array_elements(deletions) with ordinality as listed (d, n) order by n
+  loop
+    if deletion.version is null then
+      return query select * from storage_delete_latest(home, deletion.key, deletion.conditions);
+    else
+      return query select * from storage_delete_version(
+        home, deletion.key, deletion.version, deletion.conditions, bypass);
+    end if;
+  end loop;
+end $$;
+
+-- Without versioning the object goes; with it, it is hidden behind a delete marker.
+create or replace function storage_delete_latest(home buckets, object_key text, conditions jsonb)
+returns table (refused text, version_id text, marker boolean) language plpgsql as $$
+declare
+  latest record;
+  unmet text;
+  fresh bigint;
+  version text := 'null';
+begin
+  select v.seq, v.version_id, v.etag, v.size, v.modified_at into latest
+  from object_versions v where v.bucket = home.id and v.key = object_key order by v.seq desc limit 1;
+  if conditions is not null then
+    -- What is not there need not be deleted, whatever it should have been.
+    if latest.seq is null then return query select null::text, null::text, false; return; end if;
+    unmet := storage_unmet(conditions, latest.etag, latest.size, latest.modified_at);
+    if unmet is not null then return query select unmet, null::text, false; return; end if;
+  end if;
+  if home.versioning = 'off' then
+    if latest.seq is not null then
+      perform storage_remove(home.id, object_key, latest.seq);
+      perform storage_tell(home, 'ObjectRemoved:Delete', object_key, 'null', latest.size, latest.etag);
+    end if;
+    return query select null::text, null::text, false;
+    return;
+  end if;
+  fresh := nextval('object_seq');
+  if home.versioning = 'enabled' then
+    version := storage_version_id(fresh);
+  elsif latest.version_id = 'null' then
+    perform storage_remove(home.id, object_key, latest.seq);
+  else
+    perform storage_drop_null(home.id, object_key);
+  end if;
+  update object_versions v set is_latest = false
+  where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
+  insert into object_versions (bucket, key, seq, version_id, is_latest, delete_marker, owner, modified_at)
+  values (home.id, object_key, fresh, version, true, true, home.account, storage_now());
+  perform storage_count(home.id, storage_stripe(home.id, object_key), 0, 1);
+  perform storage_tell(home, 'ObjectRemoved:DeleteMarkerCreated', object_key, version, 0, '');
+  return query select null::text, version, true;
+end $$;
+
+-- Removes one version for good, unless object lock keeps it; the one before it is then the latest.
+create or replace function storage_delete_version(
+  home buckets, object_key text, version text, conditions jsonb, bypass boolean)
+returns table (refused text, version_id text, marker boolean) language plpgsql as $$
+declare
+  found_seq constant bigint := storage_find(home.id, object_key, version);
+  victim record;
+  unmet text;
+begin
+  if found_seq is null then return query select null::text, version, false; return; end if;
+  select v.* into victim from object_versions v
+  where v.bucket = home.id and v.key = object_key and v.seq = found_seq;
+  if conditions is not null then
+    unmet := storage_unmet(conditions, victim.etag, victim.size, victim.modified_at);
+    if unmet is not null then return query select unmet, null::text, false; return; end if;
+  end if;
+  if victim.legal_hold or (victim.retain_until > clock_timestamp()
+    and not (victim.retention_mode = 'GOVERNANCE' and bypass)) then
+    return query select 'AccessDenied', null::text, false;
+    return;
+  end if;
+  perform storage_remove(home.id, object_key, found_seq);
+  if victim.is_latest then
+    update object_versions v set is_latest = true
+    where v.bucket = home.id and v.key = object_key and v.seq = (
+      select max(seq) from object_versions o where o.bucket = home.id and o.key = object_key);
+  end if;
+  perform storage_tell(home, 'ObjectRemoved:Delete', object_key, version, victim.size, victim.etag);
+  return query select null::text, version, victim.delete_marker;
+end $$;
+
+-- The seq of a version, or null: an id that we made says it; `null` is the latest or in its own index.
+create or replace function storage_find(bucket_id int, object_key text, version text)
+returns bigint language plpgsql stable as $$
+declare
+  found_seq bigint;
+begin
+  if version = 'null' then
+    select v.seq into found_seq from object_versions v
+    where v.bucket = bucket_id and v.key = object_key and v.version_id = 'null' and not v.is_latest;
+    if found_seq is not null then return found_seq; end if;
+    select v.seq, v.version_id into found_seq, version from object_versions v
+    where v.bucket = bucket_id and v.key = object_key order by v.seq desc limit 1;
+    return case when version = 'null' then found_seq end;
+  end if;
+  select v.seq into found_seq from object_versions v
+  where v.bucket = bucket_id and v.key = object_key and v.seq = storage_seq_of(version)
+    and v.version_id = version;
+  return found_seq;
+end $$;

@@ -1,0 +1,10 @@
+/** The SQL functions of object storage, replaced as a whole at every start; later files use earlier ones. */
+export const STORAGE_FUNCTIONS = [
+  'common',
+  'lookup',
+  'bucket',
+  'put',
+  'delete',
+  'list',
+  'upload',
+].map((name) => new URL(`./${name}.sql`, import.meta.url))

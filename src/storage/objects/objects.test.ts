@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import {
+  OTHER,
+  type Store,
+  brokenInvariants,
+  inlineObject,
+  makeBucket,
+  part,
+  partsObject,
+  attributes,
+  openStore,
+} from './store.fixture.ts'
+
+const skip = whyNoState()
+const LIST = { prefix: '', delimiter: '', after: '', limit: 1000 }
+let server: TestUrl
+let store: Store
+before(async () => {
+  if (skip !== false) return
+  server = await openTestUrl({ fsync: 'off' })
+  store = await openStore(server.of, 8)
+})
+after(async () => {
+  await store?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+const refused = (code: string) => (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === code
+
+test('put() then read() gives the same object, inline and in parts', { skip }, async () => {
+  const bucket = await makeBucket(store, 'round-trip')
+  const small = inlineObject('hello')
+  const written = await store.objects.put(bucket, 'a', small)
+  const { version, body } = await store.objects.read(bucket, { key: 'a' })
+  assert.deepEqual(body, small.body)
+  assert.deepEqual(version, {
+    ...small.attributes,
+    ...written,
+    key: 'a',
+    isLatest: true,
+    deleteMarker: false,
+    partCount: 0,
+  })
+  const large = partsObject('x', [70_000, 3])
+  await store.objects.put(bucket, 'a', { ...large, partCount: 2 })
+  const again = await store.objects.read(bucket, { key: 'a', versionId: 'null' })
+  assert.deepEqual(again.body, large.body)
+  assert.equal(again.version.partCount, 2)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
+
+test('read() and annotate() say which of key and version is missing', { skip }, async () => {
+  const bucket = await makeBucket(store, 'missing')
+  await store.objects.put(bucket, 'a', inlineObject('1'))
+  const unknown = { key: 'a', versionId: '0'.repeat(32) }
+  await assert.rejects(store.objects.head(bucket, { key: 'b' }), refused('NoSuchKey'))
+  await assert.rejects(store.objects.head(bucket, unknown), refused('NoSuchVersion'))
+  await assert.rejects(
+    store.objects.annotate(bucket, unknown, { acl: 'x' }),
+    refused('NoSuchVersion'),
+  )
+})
+
+test('conditions are decided when the write commits', { skip }, async () => {
+  const bucket = await makeBucket(store, 'conditions')
+  const put = (conditions: object) =>
+    store.objects.put(bucket, 'k', { ...inlineObject('1'), conditions })
+  await assert.rejects(put({ ifMatch: ['e-1'] }), refused('NoSuchKey'))
+  await put({ ifNoneMatch: '*' })
+  await assert.rejects(put({ ifNoneMatch: '*' }), refused('PreconditionFailed'))
+  await assert.rejects(put({ ifNoneMatch: ['e-1'] }), refused('PreconditionFailed'))
+  await assert.rejects(put({ ifMatch: ['other'] }), refused('PreconditionFailed'))
+  await put({ ifMatch: ['other', 'e-1'] })
+  const last = await put({ ifMatch: '*' })
+  const remove = async (conditions: object) =>
+    (await store.objects.delete(bucket, [{ key: 'k', conditions }], { bypassGovernance: false }))[0]
+  const failed = { key: 'k', code: 'PreconditionFailed' }
+  assert.deepEqual(await remove({ ifMatch: ['other'] }), failed)
+  assert.deepEqual(await remove({ ifMatchSize: 2 }), failed)
+  assert.deepEqual(await remove({ ifMatchModifiedMs: last.modifiedAtMs - 1000 }), failed)
+  const second = Math.floor(last.modifiedAtMs / 1000) * 1000
+  const gone = { key: 'k', versionId: undefined, deleteMarker: false }
+  assert.deepEqual(await remove({ ifMatch: '*', ifMatchSize: 1, ifMatchModifiedMs: second }), gone)
+  // What is not there need not be deleted, whatever it should have been.
+  assert.deepEqual(await remove({ ifMatch: ['other'] }), gone)
+})
+
+test('of writers with If-None-Match: * exactly one wins', { skip }, async () => {
+  const bucket = await makeBucket(store, 'races')
+  for (let round = 0; round < 10; round++) {
+    const ends = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, writer) =>
+        store.objects.put(bucket, `k${round}`, {
+          ...inlineObject(`w${writer}`),
+          conditions: { ifNoneMatch: '*' },
+        }),
+      ),
+    )
+    assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const end of ends)
+      if (end.status === 'rejected') assert.equal(end.reason.code, 'PreconditionFailed')
+  }
+})
+
+test('a bucket is deleted or written to, never both', { skip }, async () => {
+  for (let round = 0; round < 10; round++) {
+    const bucket = await makeBucket(store, `short-lived-${round}`)
+    const [put, upload, removed] = await Promise.allSettled([
+      store.objects.put(bucket, 'k', inlineObject('1')),
+      store.uploads.create(bucket, { key: 'u', initiator: OTHER, attributes: attributes('', 0) }),
+      store.buckets.delete(bucket),
+    ])
+    const written = [put, upload].some(({ status }) => status === 'fulfilled')
+    assert.equal(removed.status === 'fulfilled', !written)
+    if (put.status === 'rejected') assert.equal(put.reason.code, 'NoSuchBucket')
+    if (removed.status === 'rejected') assert.equal(removed.reason.code, 'BucketNotEmpty')
+    const { rows } = await store.state.query(
+      'select from object_versions v where not exists (select from buckets b where b.id = v.bucket)',
+    )
+    assert.equal(rows.length, 0)
+  }
+})
+
+test(
+  'a bucket belongs to whoever made it, and making it again changes nothing',
+  { skip },
+  async () => {
+    const given = {
+      name: 'mine',
+      account: OTHER,
+      region: 'local',
+      objectLock: true,
+      configurations: { acl: 'x' },
+    }
+    const first = await store.buckets.create(given)
+    assert.equal(first.created, true)
+    assert.deepEqual(await store.buckets.create({ ...given, configurations: {} }), {
+      bucket: first.bucket,
+      created: false,
+    })
+    await assert.rejects(makeBucket(store, 'mine'), refused('BucketAlreadyExists'))
+    await assert.rejects(
+      store.buckets.setVersioning(first.bucket, 'suspended'),
+      refused('InvalidBucketState'),
+    )
+    await store.buckets.configure(first.bucket, 'cors', { rules: [1] })
+    await store.buckets.configure(first.bucket, 'acl', null)
+    assert.deepEqual((await store.buckets.get('mine')).configurations, { cors: { rules: [1] } })
+    await makeBucket(store, 'my-second')
+    const page = await store.buckets.list({ account: OTHER, limit: 5 })
+    assert.deepEqual(
+      page.buckets.map(({ name }) => name),
+      ['mine'],
+    )
+    await assert.rejects(store.buckets.get('no-such'), refused('NoSuchBucket'))
+  },
+)
+
+test(
+  'retention and legal hold keep a version, and may only become stronger',
+  { skip },
+  async () => {
+    const { bucket } = await store.buckets.create({
+      name: 'locked',
+      account: OTHER,
+      region: 'local',
+      objectLock: true,
+      configurations: {},
+    })
+    const { versionId } = await store.objects.put(bucket, 'k', inlineObject('1'))
+    const target = { key: 'k', versionId }
+    const untilMs = Date.now() + 3_600_000
+    const remove = async (bypassGovernance: boolean) =>
+      (await store.objects.delete(bucket, [target], { bypassGovernance }))[0]
+    const retain = (mode: 'GOVERNANCE' | 'COMPLIANCE', until: number, bypassGovernance = false) =>
+      store.objects.annotate(bucket, target, {
+        retention: { mode, untilMs: until },
+        bypassGovernance,
+      })
+    const denied = { key: 'k', code: 'AccessDenied' }
+
+    await retain('GOVERNANCE', untilMs)
+    await retain('GOVERNANCE', untilMs + 1)
+    await assert.rejects(retain('GOVERNANCE', untilMs), refused('AccessDenied'))
+    assert.deepEqual(await remove(false), denied)
+    await retain('COMPLIANCE', untilMs, true)
+    await assert.rejects(retain('GOVERNANCE', untilMs, true), refused('AccessDenied'))
+    assert.deepEqual(await remove(true), denied)
+    await store.state.query(
+      "update object_versions set retain_until = now() - interval '1 s' where bucket = $1",
+      [bucket.id],
+    )
+    await store.objects.annotate(bucket, target, { legalHold: true })
+    assert.deepEqual(await remove(true), denied)
+    await store.objects.annotate(bucket, target, { legalHold: false })
+    assert.deepEqual(await remove(false), { ...target, deleteMarker: false })
+  },
+)
+
+test(
+  'complete() makes the object of the listed parts, and the same answer again',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'uploads')
+    const { id: uploadId } = await store.uploads.create(bucket, {
+      key: 'k',
+      initiator: OTHER,
+      attributes: attributes('', 0),
+    })
+    const name = { key: 'k', uploadId }
+    const [one, spare, two, replaced] = [
+      part(1, 5, 'p1'),
+      part(2, 5, 'p2'),
+      part(3, 1, 'p3'),
+      part(1, 9, 'old'),
+    ]
+    for (const each of [replaced, two, spare, one]) await store.uploads.putPart(bucket, name, each)
+    const complete = (parts: { number: number; etag: string }[]) =>
+      store.uploads.complete(bucket, name, {
+        parts,
+        compose: (found) => ({
+          etag: `${found.map(({ etag }) => etag).join('')}-${found.length}`,
+          checksums: {},
+        }),
+      })
+    const listed = await store.uploads.parts(bucket, name, { after: 1, limit: 1 })
+    assert.deepEqual(
+      listed.parts.map(({ number }) => number),
+      [2],
+    )
+    assert.equal(listed.truncated, true)
+    await assert.rejects(
+      complete([
+        { number: 3, etag: 'p3' },
+        { number: 1, etag: 'p1' },
+      ]),
+      refused('InvalidPartOrder'),
+    )
+    await assert.rejects(complete([{ number: 1, etag: 'old' }]), refused('InvalidPart'))
+    await assert.rejects(
+      store.uploads.putPart(bucket, { key: 'other', uploadId }, part(1, 5, 'x')),
+      refused('NoSuchUpload'),
+    )
+    const wanted = [
+      { number: 1, etag: 'p1' },
+      { number: 3, etag: 'p3' },
+    ]
+    const done = await complete(wanted)
+    assert.deepEqual([done.etag, done.size], ['p1p3-2', 6])
+    const { body, version } = await store.objects.read(bucket, { key: 'k' })
+    assert.deepEqual(body, { kind: 'parts', parts: [one, two] })
+    assert.equal(version.partCount, 2)
+    await store.objects.delete(bucket, [{ key: 'k' }], { bypassGovernance: false })
+    assert.deepEqual(await complete(wanted), done)
+    await assert.rejects(complete([{ number: 1, etag: 'p1' }]), refused('NoSuchUpload'))
+    await assert.rejects(store.uploads.abort(bucket, name), refused('NoSuchUpload'))
+    assert.deepEqual(await brokenInvariants(store.state), [])
+    const { rows } = await store.state.query('select id from blob_garbage where id = any ($1)', [
+      [one, spare, two, replaced].map(({ blob }) => blob.id),
+    ])
+    assert.equal(rows.length, 4)
+    await store.buckets.delete(bucket)
+  },
+)
+
+test('complete() refuses a small part that is not the last', { skip }, async () => {
+  const bucket = await makeBucket(store, 'small-parts')
+  const upload = await store.uploads.create(bucket, {
+    key: 'k',
+    initiator: OTHER,
+    attributes: attributes('', 0),
+  })
+  const name = { key: 'k', uploadId: upload.id }
+  await store.uploads.putPart(bucket, name, part(1, 4, 'a'))
+  await store.uploads.putPart(bucket, name, part(2, 4, 'b'))
+  const parts = [
+    { number: 1, etag: 'a' },
+    { number: 2, etag: 'b' },
+  ]
+  const compose = () => ({ etag: 'x', checksums: {} })
+  await assert.rejects(
+    store.uploads.complete(bucket, name, { parts, compose }),
+    refused('EntityTooSmall'),
+  )
+  await store.uploads.abort(bucket, name)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
+
+test('a copy shares its blobs, unless they are gone', { skip }, async () => {
+  const bucket = await makeBucket(store, 'copies')
+  const source = partsObject('s', [9])
+  await store.objects.put(bucket, 'source', source)
+  await store.objects.put(bucket, 'copy', { ...source, share: true })
+  await store.objects.delete(bucket, [{ key: 'source' }], { bypassGovernance: false })
+  assert.deepEqual((await store.objects.read(bucket, { key: 'copy' })).body, source.body)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+  await store.objects.delete(bucket, [{ key: 'copy' }], { bypassGovernance: false })
+  await assert.rejects(
+    store.objects.put(bucket, 'late', { ...source, share: true }),
+    refused('ConditionalRequestConflict'),
+  )
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
+
+test('events are written with the object where the bucket asks for them', { skip }, async () => {
+  const bucket = await makeBucket(store, 'told')
+  await store.objects.put(bucket, 'before', inlineObject('1'))
+  await store.buckets.configure(bucket, 'notification', { any: true })
+  await store.objects.put(bucket, 'k', inlineObject('12'))
+  await store.objects.delete(bucket, [{ key: 'k' }], { bypassGovernance: false })
+  const { rows } = await store.state.query(
+    'select name, key, size::int from storage_events where bucket = $1 order by id',
+    [bucket.id],
+  )
+  assert.deepEqual(rows, [
+    { name: 'ObjectCreated:Put', key: 'k', size: 2 },
+    { name: 'ObjectRemoved:Delete', key: 'k', size: 2 },
+  ])
+})
+
+test('a listing goes on where versions were deleted in between', { skip }, async () => {
+  const bucket = await makeBucket(store, 'deleted-between')
+  await store.buckets.setVersioning(bucket, 'enabled')
+  await store.objects.put(bucket, 'k', inlineObject('1'))
+  await store.buckets.setVersioning(bucket, 'suspended')
+  await store.objects.put(bucket, 'k', inlineObject('2'))
+  const first = await store.listings.versions(bucket, { ...LIST, limit: 1 })
+  assert.equal(first.entries[0]?.versionId, 'null')
+  await store.objects.delete(bucket, [{ key: 'k', versionId: 'null' }], { bypassGovernance: false })
+  const { key, versionId } = first.last
+  const rest = await store.listings.versions(bucket, {
+    ...LIST,
+    after: key,
+    afterVersion: versionId,
+  })
+  assert.equal(rest.entries.length, 1)
+  await assert.rejects(
+    store.listings.versions(bucket, { ...LIST, afterVersion: 'nonsense' }),
+    refused('InvalidArgument'),
+  )
+})

@@ -1,0 +1,200 @@
+// The metadata of object storage: what a door calls. Every method is one round trip to the state and
+// one transaction, unless it says otherwise; errors are S3's codes (storage/errors.ts).
+import type {
+  Attributes,
+  Body,
+  Bucket,
+  Conditions,
+  ConfigurationKind,
+  Json,
+  JsonObject,
+  Retention,
+  Upload,
+  UploadAttributes,
+  UploadPart,
+  Part,
+  Version,
+} from './types.ts'
+
+export interface Buckets {
+  /**
+   * Makes a bucket; `created` is false when the account has it already (then nothing is changed).
+   * Throws BucketAlreadyExists when another account has it.
+   */
+  create(bucket: NewBucket): Promise<{ bucket: Bucket; created: boolean }>
+  /** Throws NoSuchBucket. */
+  get(name: string): Promise<Bucket>
+  /** Throws NoSuchBucket, or BucketNotEmpty while there is a version, a delete marker or an upload. */
+  delete(bucket: Bucket): Promise<void>
+  /** By name; a prefix may be given. At most `limit`; `next` goes on from there. */
+  list(query: BucketQuery): Promise<{ buckets: Bucket[]; next: string | undefined }>
+  /** Sets one configuration; null removes it. */
+  configure(bucket: Bucket, kind: ConfigurationKind, value: Json): Promise<void>
+  /** Throws InvalidBucketState when object lock forbids it. */
+  setVersioning(bucket: Bucket, versioning: 'enabled' | 'suspended'): Promise<void>
+  /** Allows object lock and enables versioning with it. */
+  enableObjectLock(bucket: Bucket): Promise<void>
+}
+export type NewBucket = {
+  readonly name: string
+  readonly account: string
+  readonly region: string
+  readonly objectLock: boolean
+  readonly configurations: Bucket['configurations']
+}
+export type BucketQuery = {
+  readonly account: string
+  readonly prefix?: string
+  readonly region?: string
+  readonly after?: string
+  readonly limit: number
+}
+
+/** A version of a key; without `versionId` the latest one. */
+export type Target = { readonly key: string; readonly versionId?: string }
+export type Written = { readonly versionId: string; readonly modifiedAtMs: number }
+export type Deleted =
+  | {
+      readonly key: string
+      /** Of what was removed, or of the marker that was made. */
+      readonly versionId: string | undefined
+      /** A marker was made, or a marker was removed. */
+      readonly deleteMarker: boolean
+    }
+  /** `code` is AccessDenied (object lock), PreconditionFailed or NoSuchKey. */
+  | { readonly key: string; readonly code: string }
+export type Deletion = Target & { readonly conditions?: Conditions }
+
+export interface Objects {
+  /**
+   * Commits an object: its blobs are durable already. Throws NoSuchBucket, PreconditionFailed or
+   * NoSuchKey (If-Match without an object), decided in the transaction that commits.
+   * Parts that `share` blobs of another version (a copy) may be gone by now:
+   * ConditionalRequestConflict; look the source up again.
+   */
+  put(bucket: Bucket, key: string, written: WrittenObject): Promise<Written>
+  /**
+   * The version without its body. Throws NoSuchKey, NoSuchVersion. A delete marker is returned, not
+   * thrown: what to answer depends on how it was asked for.
+   */
+  head(bucket: Bucket, target: Target): Promise<Version>
+  /** The version with its body; a delete marker has an empty one. */
+  read(bucket: Bucket, target: Target): Promise<{ version: Version; body: Body }>
+  /**
+   * Deletes up to 1000 keys or versions, each by itself: an answer for each, in order. Retention in
+   * GOVERNANCE mode yields to `bypassGovernance`.
+   */
+  delete(
+    bucket: Bucket,
+    deletions: readonly Deletion[],
+    options: { bypassGovernance: boolean },
+  ): Promise<Deleted[]>
+  /** Changes what may change on a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
+  annotate(bucket: Bucket, target: Target, change: Annotation): Promise<Written>
+}
+export type WrittenObject = {
+  readonly attributes: Attributes
+  readonly body: Body
+  readonly conditions?: Conditions
+  /** The parts' blobs belong to another version too: they are counted, not taken. */
+  readonly share?: boolean
+  /** Of a copy of an object that was uploaded in parts. */
+  readonly partCount?: number
+  /** The event's name for notifications; by default ObjectCreated:Put. */
+  readonly event?: 'ObjectCreated:Put' | 'ObjectCreated:Post' | 'ObjectCreated:Copy'
+}
+/** Throws AccessDenied when retention would be weakened, unless it is GOVERNANCE and bypassed. */
+export type Annotation =
+  | { readonly tags: Readonly<Record<string, string>> }
+  | { readonly acl: Json }
+  | { readonly legalHold: boolean }
+  | { readonly retention: Retention | null; readonly bypassGovernance: boolean }
+
+export type ListQuery = {
+  readonly prefix: string
+  /** Empty: none. */
+  readonly delimiter: string
+  /** Entries after this key or common prefix; a key within a common prefix skips that prefix. */
+  readonly after: string
+  /** 0 to 1000. */
+  readonly limit: number
+}
+export type Listed = Pick<
+  Version,
+  | 'key'
+  | 'versionId'
+  | 'isLatest'
+  | 'deleteMarker'
+  | 'size'
+  | 'etag'
+  | 'checksums'
+  | 'storageClass'
+  | 'owner'
+  | 'modifiedAtMs'
+>
+export type Page<T> = {
+  readonly entries: T[]
+  readonly commonPrefixes: string[]
+  readonly truncated: boolean
+}
+
+export interface Listings {
+  /** Keys in UTF-8 byte order and common prefixes; `last` is the `after` of the next page. */
+  objects(bucket: Bucket, query: ListQuery): Promise<Page<Listed> & { last: string }>
+  /** All versions and markers: by key, newest first. Throws InvalidArgument for a marker of no form. */
+  versions(
+    bucket: Bucket,
+    query: ListQuery & { afterVersion?: string },
+  ): Promise<Page<Listed> & { last: { key: string; versionId: string } }>
+  /** Uploads by key, oldest first. */
+  uploads(
+    bucket: Bucket,
+    query: ListQuery & { afterUpload?: string },
+  ): Promise<Page<Upload> & { last: { key: string; uploadId: string } }>
+}
+
+export interface Uploads {
+  create(
+    bucket: Bucket,
+    upload: { key: string; initiator: string; attributes: UploadAttributes },
+  ): Promise<Upload>
+  /** Throws NoSuchUpload; also when it is another key's. */
+  get(bucket: Bucket, key: string, uploadId: string): Promise<Upload>
+  /** Commits a part whose blob is durable; the same number replaces it. Throws NoSuchUpload. */
+  putPart(
+    bucket: Bucket,
+    upload: { key: string; uploadId: string },
+    part: Part,
+  ): Promise<{ modifiedAtMs: number }>
+  /** Parts by number after one. Throws NoSuchUpload. */
+  parts(
+    bucket: Bucket,
+    upload: { key: string; uploadId: string },
+    page: { after: number; limit: number },
+  ): Promise<{ upload: Upload; parts: UploadPart[]; truncated: boolean }>
+  /**
+   * Makes the object of the listed parts, two round trips. `compose` gets them in order and says the
+   * ETag and the checksums. The same request again gets the same answer for a day. Throws NoSuchUpload, InvalidPart,
+   * InvalidPartOrder, EntityTooSmall, and what put() throws.
+   */
+  complete(
+    bucket: Bucket,
+    upload: { key: string; uploadId: string },
+    completion: Completion,
+  ): Promise<Completed>
+  /** Throws NoSuchUpload. */
+  abort(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<void>
+}
+/** What completing says of the whole. */
+export type Composed = { readonly etag: string; readonly checksums: JsonObject }
+
+export type Completion = {
+  readonly parts: readonly { readonly number: number; readonly etag: string }[]
+  readonly conditions?: Conditions
+  compose(parts: readonly UploadPart[], upload: Upload): Composed | Promise<Composed>
+}
+export type Completed = Written & {
+  readonly etag: string
+  readonly size: number
+  readonly checksums: JsonObject
+}

@@ -1,0 +1,89 @@
+-- Commits a version. `written` is Attributes of types.ts with `parts`, `blobs`, `partCount`, `conditions`,
+-- `share` and `event`; `body` is an inline body. `refused` is a code of storage/errors.ts.
+
+create or replace function storage_put(bucket_id int, object_key text, written jsonb, body bytea)
+returns storage_written language plpgsql as $$
+declare
+  home buckets;
+begin
+  home := storage_enter(bucket_id);
+  if home.id is null then return row('NoSuchBucket', null, null)::storage_written; end if;
+  perform storage_lock(bucket_id, object_key);
+  return storage_commit(home, object_key, written, body);
+end $$;
+
+-- The same for whoever holds the locks already.
+create or replace function storage_commit(home buckets, object_key text, written jsonb, body bytea)
+returns storage_written language plpgsql as $$
+declare
+  latest record;
+  at constant timestamptz := storage_now();
+  fresh constant bigint := nextval('object_seq');
+  version text := 'null';
+  unmet text;
+  in_place boolean := false;
+  size_now constant bigint := (written ->> 'size')::bigint;
+begin
+  select v.seq, v.version_id, v.delete_marker, v.etag, v.size, v.modified_at, v.parts into latest
+  from object_versions v where v.bucket = home.id and v.key = object_key order by v.seq desc limit 1;
+  if written -> 'conditions' is not null then
+    unmet := case when latest.seq is null or latest.delete_marker
+      then storage_unmet(written -> 'conditions', null, null, null)
+      else storage_unmet(written -> 'conditions', latest.etag, latest.size, latest.modified_at) end;
+    if unmet is not null then return row(unmet, null, null)::storage_written; end if;
+  end if;
+  if written -> 'blobs' is not null
+    and not storage_hold(written -> 'blobs', coalesce((written ->> 'share')::boolean, false)) then
+    -- Some were counted in: undone with the transaction.
+    raise exception 'the source of the copy is gone' using errcode = 'ERG01';
+  end if;
+
+  if home.versioning = 'enabled' then
+    version := storage_version_id(fresh);
+  else
+    in_place := coalesce(latest.version_id = 'null', false);
+    if not in_place and latest.seq is not null then perform storage_drop_null(home.id, object_key); end if;
+  end if;
+  if in_place then
+    if latest.parts is not null then perform storage_release(storage_blobs_of(latest.parts)); end if;
+    perform storage_count(home.id, storage_stripe(home.id, object_key), size_now - latest.size, 0);
+    update object_versions v set
+      delete_marker = false, size = size_now, etag = written ->> 'etag',
+      checksums = written -> 'checksums', headers = written -> 'headers',
+      metadata = written -> 'metadata', tags = written -> 'tags', acl = nullif(written -> 'acl', 'null'),
+      retention_mode = written #>> '{retention,mode}',
+      retain_until = storage_time(written #> '{retention,untilMs}'),
+      legal_hold = (written ->> 'legalHold')::boolean,
+      encryption = nullif(written -> 'encryption', 'null'), storage_class = written ->> 'storageClass',
+      owner = written ->> 'owner', modified_at = at, inline = body, parts = written -> 'parts',
+      part_count = (written ->> 'partCount')::int
+    where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
+  else
+    if latest.seq is not null then
+      update object_versions v set is_latest = false
+      where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
+    end if;
+    perform storage_count(home.id, storage_stripe(home.id, object_key), size_now, 1);
+    insert into object_versions (bucket, key, seq, version_id, is_latest, size, etag, checksums, headers,
+      metadata, tags, acl, retention_mode, retain_until, legal_hold, encryption, storage_class, owner,
+      modified_at, inline, parts, part_count)
+    values (home.id, object_key, fresh, version, true, size_now, written ->> 'etag',
+      written -> 'checksums', written -> 'headers', written -> 'metadata', written -> 'tags',
+      nullif(written -> 'acl', 'null'), written #>> '{retention,mode}',
+      storage_time(written #> '{retention,untilMs}'), (written ->> 'legalHold')::boolean,
+      nullif(written -> 'encryption', 'null'), written ->> 'storageClass', written ->> 'owner', at,
+      body, written -> 'parts', (written ->> 'partCount')::int);
+  end if;
+  perform storage_tell(home, written ->> 'event', object_key, version, size_now, written ->> 'etag');
+  return row(null, version, storage_ms(at))::storage_written;
+end $$;
+
+-- Removes the `null` version where it is: the latest one, or an older one.
+create or replace function storage_drop_null(bucket_id int, object_key text) returns void language plpgsql as $$
+declare
+  found_seq bigint;
+begin
+  select v.seq into found_seq from object_versions v
+  where v.bucket = bucket_id and v.key = object_key and v.version_id = 'null' and not v.is_latest;
+  if found_seq is not null then perform storage_remove(bucket_id, object_key, found_seq); end if;
+end $$;

@@ -1,0 +1,177 @@
+// Rows of the state to the types of the object store, and back.
+import { invariant } from '#base/errors.ts'
+import type { NewBlob } from '#blobs/blob.ts'
+import type { Row } from '#state/connect.ts'
+import type { Listed } from './objects.ts'
+import type {
+  Attributes,
+  Body,
+  Bucket,
+  Json,
+  JsonObject,
+  Part,
+  Retention,
+  Upload,
+  UploadAttributes,
+  UploadPart,
+  Version,
+} from './types.ts'
+
+// bigint comes as text; sizes and counts are far below 2^53.
+export type VersionRow = Row & {
+  key: string
+  version_id: string
+  is_latest: boolean
+  delete_marker: boolean
+  size: string
+  etag: string
+  checksums: JsonObject
+  headers: Record<string, string>
+  metadata: Record<string, string>
+  tags: Record<string, string>
+  acl: Json
+  retention_mode: Retention['mode'] | null
+  retain_until: Date | null
+  legal_hold: boolean
+  encryption: Json
+  storage_class: string
+  owner: string
+  modified_at: Date
+  part_count: number
+  inline: Buffer | null
+  parts: Part[] | null
+}
+
+export const toVersion = (row: VersionRow): Version => ({
+  ...toListed(row),
+  headers: row.headers,
+  metadata: row.metadata,
+  tags: row.tags,
+  acl: row.acl,
+  retention:
+    row.retention_mode === null || row.retain_until === null
+      ? null
+      : { mode: row.retention_mode, untilMs: row.retain_until.getTime() },
+  legalHold: row.legal_hold,
+  encryption: row.encryption,
+  partCount: row.part_count,
+})
+
+type ListedRow = Pick<
+  VersionRow,
+  | 'key'
+  | 'version_id'
+  | 'is_latest'
+  | 'delete_marker'
+  | 'size'
+  | 'etag'
+  | 'checksums'
+  | 'storage_class'
+  | 'owner'
+  | 'modified_at'
+>
+
+export const toListed = (row: ListedRow): Listed => ({
+  key: row.key,
+  versionId: row.version_id,
+  isLatest: row.is_latest,
+  deleteMarker: row.delete_marker,
+  size: Number(row.size),
+  etag: row.etag,
+  checksums: row.checksums,
+  storageClass: row.storage_class,
+  owner: row.owner,
+  modifiedAtMs: row.modified_at.getTime(),
+})
+
+export function toBody(row: VersionRow): Body {
+  if (row.parts !== null) return { kind: 'parts', parts: row.parts }
+  return { kind: 'inline', bytes: row.inline ?? Buffer.alloc(0) }
+}
+
+export type BucketRow = Row & {
+  id: number
+  name: string
+  account: string
+  region: string
+  created_at: Date
+  versioning: Bucket['versioning']
+  object_lock: boolean
+  configurations: Bucket['configurations']
+}
+
+export const toBucket = (row: BucketRow): Bucket => ({
+  id: row.id,
+  name: row.name,
+  account: row.account,
+  region: row.region,
+  createdAtMs: row.created_at.getTime(),
+  versioning: row.versioning,
+  objectLock: row.object_lock,
+  configurations: row.configurations,
+})
+
+export type UploadRow = Row & {
+  id: string
+  key: string
+  initiator: string
+  initiated_at: Date
+  attributes: UploadAttributes
+}
+
+export const toUpload = (row: UploadRow): Upload => ({
+  id: row.id,
+  key: row.key,
+  initiator: row.initiator,
+  initiatedAtMs: row.initiated_at.getTime(),
+  attributes: row.attributes,
+})
+
+export type PartRow = Row & {
+  number: number
+  size: string
+  etag: string
+  checksums: JsonObject
+  encryption: Json
+  blob: NewBlob
+  modified_at: Date
+}
+
+/** The columns of a PartRow, from upload_parts p and blobs b. */
+export const PART_COLUMNS = `p.number, p.size, p.etag, p.checksums, p.encryption, p.modified_at,
+  json_build_object('id', b.id, 'location', b.location, 'size', b.size, 'checksum', b.checksum) as blob`
+
+export const toUploadPart = (row: PartRow): UploadPart => ({
+  number: row.number,
+  size: Number(row.size),
+  etag: row.etag,
+  checksums: row.checksums,
+  encryption: row.encryption,
+  blob: row.blob,
+  modifiedAtMs: row.modified_at.getTime(),
+})
+
+/** The `written` of put.sql for parts that are in blobs. */
+export const writtenParts = (parts: readonly Part[]) => ({
+  parts: parts.map(({ number, size, etag, checksums, encryption, blob }) => ({
+    number,
+    size,
+    etag,
+    checksums,
+    encryption,
+    blob: blob.id,
+  })),
+})
+
+/** The attributes of put.sql; an object of parts has the sum of their sizes. */
+export function checkedSize(attributes: Attributes, body: Body): void {
+  const size =
+    body.kind === 'inline'
+      ? body.bytes.length
+      : body.parts.reduce((total, part) => total + part.size, 0)
+  // An encrypted body in the row is longer by its tag.
+  invariant(
+    size === attributes.size || (body.kind === 'inline' && attributes.encryption !== null),
+    `The body has ${size} bytes, not ${attributes.size}`,
+  )
+}

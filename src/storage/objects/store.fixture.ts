@@ -1,0 +1,116 @@
+// An object store of a test's own: a schema with two accounts, and objects to write.
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
+import { connectState, type State } from '#state/connect.ts'
+import { migrate } from '#state/migrate.ts'
+import { createBuckets } from './create-buckets.ts'
+import { createListings } from './create-listings.ts'
+import { createObjects } from './create-objects.ts'
+import { createUploads } from './create-uploads.ts'
+import { STORAGE_FUNCTIONS } from './functions.ts'
+import type { Attributes, Bucket, Part } from './types.ts'
+
+export const ACCOUNT = 'acct_a'
+export const OTHER = 'acct_b'
+/** A part but the last must have this size in these tests. */
+export const PART_SIZE_MIN = 5
+
+/** Opens a schema of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
+export async function openStore(urlOf: (schema: string) => string, connections: number) {
+  const schema = `s_${randomUUID().replaceAll('-', '')}`
+  const state: State = connectState({
+    address: { url: urlOf(schema) },
+    connections,
+    log: createLogger('test', { level: 'error' }),
+  })
+  await state.query(`create schema ${schema}`)
+  await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
+  await state.query("insert into accounts (id, env) values ($1, 'test'), ($2, 'test')", [
+    ACCOUNT,
+    OTHER,
+  ])
+  return {
+    state,
+    buckets: createBuckets({ state }),
+    objects: createObjects({ state }),
+    listings: createListings({ state }),
+    uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
+    async [Symbol.asyncDispose]() {
+      await state.query(`drop schema ${schema} cascade`)
+      await state[Symbol.asyncDispose]()
+    },
+  }
+}
+export type Store = Awaited<ReturnType<typeof openStore>>
+
+export async function makeBucket(store: Store, name: string): Promise<Bucket> {
+  const given = { name, account: ACCOUNT, region: 'local', objectLock: false, configurations: {} }
+  return (await store.buckets.create(given)).bucket
+}
+
+export const attributes = (etag: string, size: number): Attributes => ({
+  etag,
+  size,
+  checksums: { CRC32: etag },
+  headers: { 'content-type': 'text/plain' },
+  metadata: { colour: 'blå' },
+  tags: {},
+  acl: null,
+  retention: null,
+  legalHold: false,
+  encryption: null,
+  storageClass: 'STANDARD',
+  owner: ACCOUNT,
+})
+
+export const inlineObject = (text: string) => ({
+  attributes: attributes(`e-${text}`, Buffer.byteLength(text)),
+  body: { kind: 'inline', bytes: Buffer.from(text) } as const,
+})
+
+/** A part whose blob exists in the state alone. */
+export const part = (number: number, size: number, etag: string): Part => ({
+  number,
+  size,
+  etag,
+  checksums: {},
+  encryption: null,
+  blob: { location: 'fs', id: randomUUID(), size, checksum: 'crc32:00000000' },
+})
+
+export const partsObject = (etag: string, sizes: readonly number[]) => ({
+  attributes: attributes(
+    etag,
+    sizes.reduce((total, size) => total + size, 0),
+  ),
+  body: {
+    kind: 'parts',
+    parts: sizes.map((size, at) => part(at + 1, size, `${etag}-${at}`)),
+  } as const,
+})
+
+/** What must hold of the state at any time; an empty list when it does. */
+export async function brokenInvariants(state: State): Promise<string[]> {
+  const { rows } = await state.query<{ broken: string }>(`
+    select 'not one latest: ' || key as broken from object_versions group by bucket, key
+      having count(*) filter (where is_latest) <> 1
+        or max(seq) <> max(seq) filter (where is_latest)
+    union all
+    select 'usage of bucket ' || coalesce(u.bucket, v.bucket) from
+      (select bucket, sum(bytes) as bytes, sum(versions) as versions from bucket_usage group by bucket) u
+      full join (select bucket, sum(size) as bytes, count(*) as versions from object_versions group by bucket) v
+      on u.bucket = v.bucket
+      where coalesce(u.bytes, 0) <> coalesce(v.bytes, 0) or coalesce(u.versions, 0) <> coalesce(v.versions, 0)
+    union all
+    select 'refs of blob ' || coalesce(b.id, n.id) from blobs b full join (
+      select id, count(*) as refs from (
+        select (part ->> 'blob')::uuid as id from object_versions, jsonb_array_elements(parts) part
+        union all select blob from upload_parts
+      ) named group by id
+    ) n on n.id = b.id where b.refs is distinct from n.refs
+    union all
+    select 'garbage that is named: ' || g.id from blob_garbage g join blobs b using (location, id)`)
+  return rows.map(({ broken }) => broken)
+}

@@ -1,0 +1,97 @@
+-- Uploads in parts: beginning, parts, completing and aborting.
+
+create or replace function storage_begin_upload(
+  bucket_id int, object_key text, upload_id text, by_account text, given jsonb)
+returns table (refused text, initiated_at timestamptz) language plpgsql as $$
+declare
+  at constant timestamptz := storage_now();
+begin
+  if (storage_enter(bucket_id)).id is null then return query select 'NoSuchBucket', at; return; end if;
+  insert into uploads (id, bucket, key, initiator, initiated_at, attributes)
+  values (upload_id, bucket_id, object_key, by_account, at, given);
+  return query select null::text, at;
+end $$;
+
+-- `part` is a Part of types.ts whose blob is {id, location, size, checksum}.
+create or replace function storage_put_part(bucket_id int, object_key text, upload_id text, part jsonb)
+returns table (refused text, modified_at timestamptz) language plpgsql as $$
+declare
+  at constant timestamptz := storage_now();
+  replaced uuid;
+begin
+  -- Shared: parts come side by side, completing and aborting wait for them.
+  perform from uploads u
+  where u.id = upload_id and u.bucket = bucket_id and u.key = object_key and u.completed is null for share;
+  if not found then return query select 'NoSuchUpload', at; return; end if;
+  perform storage_hold(jsonb_build_array(part -> 'blob'), false);
+  -- The lock is the number's: of two writers of one the later one replaces the other.
+  insert into upload_parts as kept (upload, number, size, etag, checksums, encryption, blob, modified_at)
+  values (upload_id, (part ->> 'number')::int, (part ->> 'size')::bigint, part ->> 'etag',
+    part -> 'checksums', nullif(part -> 'encryption', 'null'), (part #>> '{blob,id}')::uuid, at)
+  on conflict (upload, number) do nothing;
+  if not found then
+    select p.blob into strict replaced from upload_parts p
+    where p.upload = upload_id and p.number = (part ->> 'number')::int for update;
+    update upload_parts p set size = (part ->> 'size')::bigint, etag = part ->> 'etag',
+      checksums = part -> 'checksums', encryption = nullif(part -> 'encryption', 'null'),
+      blob = (part #>> '{blob,id}')::uuid, modified_at = at
+    where p.upload = upload_id and p.number = (part ->> 'number')::int;
+    perform storage_release(array[replaced]);
+  end if;
+  return query select null::text, at;
+end $$;
+
+-- `written` as in put.sql; its parts must be the upload's own still. `request` names the client's list.
+create or replace function storage_complete(
+  bucket_id int, object_key text, upload_id text, request text, written jsonb)
+returns table (refused text, answer jsonb) language plpgsql as $$
+declare
+  home buckets;
+  upload uploads;
+  made storage_written;
+  listed constant uuid[] := storage_blobs_of(written -> 'parts');
+  unlisted uuid[];
+  known int;
+begin
+  home := storage_enter(bucket_id);
+  if home.id is null then return query select 'NoSuchBucket', null::jsonb; return; end if;
+  perform storage_lock(bucket_id, object_key);
+  select * into upload from uploads u
+  where u.id = upload_id and u.bucket = bucket_id and u.key = object_key for update;
+  if upload.completed ->> 'request' = request then
+    return query select null::text, upload.completed;
+    return;
+  end if;
+  if upload.id is null or upload.completed is not null then
+    return query select 'NoSuchUpload', null::jsonb;
+    return;
+  end if;
+  select count(*) into known from upload_parts p where p.upload = upload_id and p.blob = any (listed);
+  if known <> cardinality(listed) then return query select 'InvalidPart', null::jsonb; return; end if;
+  made := storage_commit(home, object_key, written, null);
+  if made.refused is not null then return query select made.refused, null::jsonb; return; end if;
+  select array_agg(p.blob) into unlisted from upload_parts p
+  where p.upload = upload_id and p.blob <> all (listed);
+  delete from upload_parts p where p.upload = upload_id;
+  if unlisted is not null then perform storage_release(unlisted); end if;
+  answer := jsonb_build_object('request', request, 'versionId', made.version_id,
+    'modifiedAtMs', made.modified_ms, 'etag', written -> 'etag', 'size', written -> 'size',
+    'checksums', written -> 'checksums');
+  update uploads u set completed = answer, completed_at = clock_timestamp() where u.id = upload_id;
+  return query select null::text, answer;
+end $$;
+
+create or replace function storage_abort(bucket_id int, object_key text, upload_id text)
+returns boolean language plpgsql as $$
+declare
+  held uuid[];
+begin
+  perform from uploads u where u.id = upload_id and u.bucket = bucket_id and u.key = object_key
+    and u.completed is null for update;
+  if not found then return false; end if;
+  select array_agg(p.blob) into held from upload_parts p where p.upload = upload_id;
+  delete from upload_parts p where p.upload = upload_id;
+  if held is not null then perform storage_release(held); end if;
+  delete from uploads u where u.id = upload_id;
+  return true;
+end $$;

@@ -1,0 +1,50 @@
+// The configurations of a bucket in the types of their documents, and what holds where there is none.
+import type { Bucket, ConfigurationKind } from '#storage/objects/types.ts'
+import type { AccessBucket } from './documents/access.ts'
+import type { Acl } from './documents/acl.ts'
+import type { Cors } from './documents/cors.ts'
+import type { BucketEncryption } from './documents/encryption.ts'
+import type { Lifecycle } from './documents/lifecycle.ts'
+import type { ObjectLock } from './documents/object-lock.ts'
+import type { Ownership } from './documents/ownership.ts'
+import type { Policy } from './documents/policy.ts'
+import type { PublicAccessBlock } from './documents/public-access.ts'
+import type { Tags } from './documents/tagging.ts'
+
+/** What the kinds hold that are read here; each was parsed by its document before it was stored. */
+type Documents = {
+  acl: Acl
+  policy: Policy
+  cors: Cors
+  lifecycle: Lifecycle
+  tagging: Tags
+  encryption: BucketEncryption
+  'public-access-block': PublicAccessBlock
+  'ownership-controls': Ownership
+  'object-lock': ObjectLock
+}
+
+/** One configuration, or undefined when the bucket has none. */
+export const documentOf = <K extends keyof Documents & ConfigurationKind>(
+  bucket: Bucket,
+  kind: K,
+): Documents[K] | undefined =>
+  (bucket.configurations[kind] ?? undefined) as Documents[K] | undefined
+
+/** A list that gives its owner everything and nobody else anything. */
+export const privateAcl = (owner: string): Acl => ({
+  grants: [{ grantee: { account: owner }, permission: 'FULL_CONTROL' }],
+})
+
+export const accessBucket = (bucket: Bucket): AccessBucket => ({
+  name: bucket.name,
+  owner: bucket.account,
+  acl: documentOf(bucket, 'acl') ?? privateAcl(bucket.account),
+  policy: documentOf(bucket, 'policy'),
+  block: documentOf(bucket, 'public-access-block'),
+  ownership: ownershipOf(bucket),
+})
+
+/** Without a word of its own ACLs count for nothing, as at AWS since April 2023. */
+export const ownershipOf = (bucket: Bucket): Ownership =>
+  documentOf(bucket, 'ownership-controls') ?? 'BucketOwnerEnforced'

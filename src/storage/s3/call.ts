@@ -1,0 +1,19 @@
+// What an operation of the S3 door is handed: where it was called, by whom, with what body.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Handled, Reply } from '#http/reply.ts'
+import type { Match } from './match.ts'
+import type { Payload } from './payload.ts'
+import type { Target } from './target.ts'
+
+export type StorageCall = {
+  readonly match: Match
+  readonly target: Target
+  readonly headers: IncomingHttpHeaders
+  readonly payload: Payload
+  /** Of the caller's connection, for policies. */
+  readonly address: string
+  readonly isSecure: boolean
+}
+
+export type StorageRequest = Handled<StorageCall>
+export type StorageHandler = (request: StorageRequest) => Promise<Reply>

@@ -1,0 +1,46 @@
+// Tags and checksums of objects that were made of parts.
+import { createHash } from 'node:crypto'
+import { invariant } from '#base/errors.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { ChecksumAlgorithm, Hashers } from './algorithms.ts'
+import { combineChecksums, isCombinable, type PartChecksum } from './combine.ts'
+import { parseChecksum, type MultipartChecksum } from './request.ts'
+
+/** The ETag of parts, without quotes: MD5 over the parts' MD5s, a dash, how many there are. */
+export function multipartETag(md5s: readonly Buffer[]): string {
+  const joined = createHash('md5')
+  for (const md5 of md5s) joined.update(md5)
+  return `${joined.digest('hex')}-${md5s.length}`
+}
+
+/** The checksum of an object made of parts as S3 prints it; a composite one ends in `-<parts>`. */
+export async function multipartChecksumText(
+  hashers: Hashers,
+  { algorithm, type }: MultipartChecksum,
+  parts: readonly PartChecksum[],
+): Promise<string> {
+  if (type === 'FULL_OBJECT') {
+    invariant(isCombinable(algorithm), `No full-object checksum of parts by ${algorithm}`)
+    return combineChecksums(algorithm, parts).toString('base64')
+  }
+  const hasher = await hashers.open(algorithm)
+  for (const { digest } of parts) hasher.update(digest)
+  return `${hasher.digest().toString('base64')}-${parts.length}`
+}
+
+/**
+ * Checks the checksum that CompleteMultipartUpload may bear against ours: base64, with or without the
+ * `-<parts>` of a composite one. Throws BadDigest, InvalidRequest.
+ */
+export function checkMultipartChecksum(
+  algorithm: ChecksumAlgorithm,
+  given: string,
+  ours: string,
+): void {
+  parseChecksum(algorithm, given.replace(/-\d+$/, ''))
+  if (given === ours || given === ours.replace(/-\d+$/, '')) return
+  throw storageFault(
+    'BadDigest',
+    `The ${algorithm.toLowerCase()} you specified did not match the calculated checksum.`,
+  )
+}

@@ -1,0 +1,124 @@
+// Every operation of the S3 door that has a handler, by name.
+import type { StorageHandler } from './call.ts'
+import type { StorageDeps } from './deps.ts'
+import {
+  createGetBucketAcl,
+  createGetObjectAcl,
+  createPutBucketAcl,
+  createPutObjectAcl,
+} from './operations/acl.ts'
+import { createBucketDocuments } from './operations/bucket-documents.ts'
+import {
+  createGetBucketAccelerateConfiguration,
+  createGetBucketLocation,
+  createGetBucketLogging,
+  createGetBucketNotification,
+  createGetBucketPolicyStatus,
+  createGetBucketRequestPayment,
+  createGetBucketVersioning,
+  createGetObjectLockConfiguration,
+  createPutBucketAccelerateConfiguration,
+  createPutBucketLogging,
+  createPutBucketNotification,
+  createPutBucketRequestPayment,
+  createPutBucketVersioning,
+  createPutObjectLockConfiguration,
+} from './operations/bucket-settings.ts'
+import { createPreflight, withCors } from './operations/cors.ts'
+import { createCopyObject } from './operations/copy-object.ts'
+import { createCreateBucket } from './operations/create-bucket.ts'
+import { createDeleteBucket } from './operations/delete-bucket.ts'
+import { createDeleteObject } from './operations/delete-object.ts'
+import { createDeleteObjects } from './operations/delete-objects.ts'
+import { createGetObject, createHeadObject } from './operations/get-object.ts'
+import { createGetObjectAttributes } from './operations/get-object-attributes.ts'
+import { createHeadBucket } from './operations/head-bucket.ts'
+import { createListBuckets } from './operations/list-buckets.ts'
+import {
+  createListObjects,
+  createListObjectsV2,
+  createListObjectVersions,
+} from './operations/list-objects.ts'
+import {
+  createAbortMultipartUpload,
+  createCompleteMultipartUpload,
+  createCreateMultipartUpload,
+  createListMultipartUploads,
+  createListParts,
+  createUploadPart,
+} from './operations/multipart.ts'
+import {
+  createDeleteObjectTagging,
+  createGetObjectLegalHold,
+  createGetObjectRetention,
+  createGetObjectTagging,
+  createPutObjectLegalHold,
+  createPutObjectRetention,
+  createPutObjectTagging,
+} from './operations/object-settings.ts'
+import { createPostObject } from './operations/post-object.ts'
+import { createPutObject } from './operations/put-object.ts'
+import { createUploadPartCopy } from './operations/upload-part-copy.ts'
+import type { S3OperationName } from './operations.ts'
+
+export type Handlers = { readonly [name in S3OperationName]?: StorageHandler }
+
+/** All of them, each with the answers that the bucket's CORS rules ask for. */
+export const createHandlers = (deps: StorageDeps): Handlers => ({
+  ...Object.fromEntries(
+    Object.entries(handlersOf(deps)).map(([name, handler]) => [name, withCors(deps, handler)]),
+  ),
+  'preflight-bucket': createPreflight(deps),
+  'preflight-object': createPreflight(deps),
+})
+
+const handlersOf = (deps: StorageDeps): Handlers => ({
+  'list-buckets': createListBuckets(deps),
+  'create-bucket': createCreateBucket(deps),
+  'head-bucket': createHeadBucket(deps),
+  'delete-bucket': createDeleteBucket(deps),
+  'list-objects': createListObjects(deps),
+  'list-objects-v2': createListObjectsV2(deps),
+  'list-object-versions': createListObjectVersions(deps),
+  'get-object': createGetObject(deps),
+  'head-object': createHeadObject(deps),
+  'put-object': createPutObject(deps),
+  'post-object': createPostObject(deps),
+  'copy-object': createCopyObject(deps),
+  'get-object-attributes': createGetObjectAttributes(deps),
+  'delete-object': createDeleteObject(deps),
+  'delete-objects': createDeleteObjects(deps),
+  'create-multipart-upload': createCreateMultipartUpload(deps),
+  'upload-part': createUploadPart(deps),
+  'upload-part-copy': createUploadPartCopy(deps),
+  'complete-multipart-upload': createCompleteMultipartUpload(deps),
+  'abort-multipart-upload': createAbortMultipartUpload(deps),
+  'list-parts': createListParts(deps),
+  'list-multipart-uploads': createListMultipartUploads(deps),
+  'get-object-tagging': createGetObjectTagging(deps),
+  'put-object-tagging': createPutObjectTagging(deps),
+  'delete-object-tagging': createDeleteObjectTagging(deps),
+  'get-object-acl': createGetObjectAcl(deps),
+  'put-object-acl': createPutObjectAcl(deps),
+  'get-object-retention': createGetObjectRetention(deps),
+  'put-object-retention': createPutObjectRetention(deps),
+  'get-object-legal-hold': createGetObjectLegalHold(deps),
+  'put-object-legal-hold': createPutObjectLegalHold(deps),
+  'get-bucket-acl': createGetBucketAcl(deps),
+  'put-bucket-acl': createPutBucketAcl(deps),
+  'get-bucket-location': createGetBucketLocation(deps),
+  'get-bucket-logging': createGetBucketLogging(deps),
+  'put-bucket-logging': createPutBucketLogging(deps),
+  'get-bucket-notification-configuration': createGetBucketNotification(deps),
+  'put-bucket-notification-configuration': createPutBucketNotification(deps),
+  'get-bucket-versioning': createGetBucketVersioning(deps),
+  'put-bucket-versioning': createPutBucketVersioning(deps),
+  'get-object-lock-configuration': createGetObjectLockConfiguration(deps),
+  'put-object-lock-configuration': createPutObjectLockConfiguration(deps),
+  'get-bucket-policy-status': createGetBucketPolicyStatus(deps),
+  'get-bucket-request-payment': createGetBucketRequestPayment(deps),
+  'put-bucket-request-payment': createPutBucketRequestPayment(deps),
+  'get-bucket-accelerate-configuration': createGetBucketAccelerateConfiguration(deps),
+  'put-bucket-accelerate-configuration': createPutBucketAccelerateConfiguration(deps),
+  ...createBucketDocuments(deps),
+})

@@ -1,0 +1,48 @@
+// What the operations of the S3 door work with.
+import type { Clock } from '#base/clock.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { Verifier } from './signature/verify.ts'
+import type { BlobReader } from '#storage/blob-reader.ts'
+import type { Buckets, Listings, Objects, Uploads } from '#storage/objects/objects.ts'
+import type { Bucket } from '#storage/objects/types.ts'
+import type { Access } from './access.ts'
+import type { AdmitTransfer } from './admit-transfer.ts'
+import type { Hashers } from './checksums/algorithms.ts'
+import type { Owner } from './lists/entries.ts'
+import type { WrittenAttributes } from './written-attributes.ts'
+import type { Encrypting } from './encrypting.ts'
+import type { Directory } from './documents/acl-drafts.ts'
+import type { StorageRequest } from './call.ts'
+import type { Receiver } from './receive.ts'
+
+export type StorageDeps = {
+  readonly access: Access
+  readonly buckets: Buckets
+  readonly objects: Objects
+  readonly listings: Listings
+  readonly uploads: Uploads
+  readonly receiver: Receiver
+  readonly hashers: Hashers
+  readonly admitTransfer: AdmitTransfer
+  /** What a write says of an object beside its bytes (written-attributes.ts). */
+  readonly attributesOf: (request: StorageRequest, bucket: Bucket) => Promise<WrittenAttributes>
+  readonly directory: Directory
+  /** Whose token an access key is. Throws InvalidAccessKeyId, ExpiredToken. */
+  readonly principalOf: (accessKey: string) => Promise<Principal>
+  readonly verifier: Verifier
+  readonly encrypting: Encrypting
+  readonly clock: Clock
+  readonly blobs: BlobReader
+  /** How an account appears as an owner. */
+  readonly ownerOf: (account: string) => Owner
+  readonly settings: StorageSettings
+}
+
+export type StorageSettings = {
+  /** Where buckets are that name no other place. */
+  readonly region: string
+  /** Names of keys for SSE-KMS. */
+  readonly keyIds: readonly string[]
+  /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
+  readonly acls: boolean
+}

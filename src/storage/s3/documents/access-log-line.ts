@@ -1,0 +1,92 @@
+// One line of an access log (AWS, "Amazon S3 server access log format"). What a client wrote is encoded
+// or quoted so that it can end neither its field nor the line; no credential is in any of them.
+
+export type LoggedRequest = {
+  readonly bucketOwner: string
+  readonly bucket: string
+  readonly timeMs: number
+  readonly address: string
+  /** The caller's account; undefined for an anonymous one. */
+  readonly requester: string | undefined
+  readonly requestId: string
+  readonly hostId: string
+  /** `REST.GET.OBJECT` */
+  readonly operation: string
+  readonly key: string | undefined
+  readonly method: string
+  /** Path and query as sent. */
+  readonly target: string
+  readonly status: number
+  readonly errorCode: string | undefined
+  /** In bytes. */
+  readonly sent: number
+  readonly objectSize: number | undefined
+  /** Until the last byte was sent, and until the first. */
+  readonly totalMs: number
+  readonly turnaroundMs: number
+  readonly referer: string | undefined
+  readonly userAgent: string | undefined
+  readonly versionId: string | undefined
+  readonly authentication: 'AuthHeader' | 'QueryString' | undefined
+  readonly host: string
+  readonly tlsVersion: string | undefined
+  readonly cipherSuite: string | undefined
+  /** Whether only an ACL allowed it. */
+  readonly neededAcl: boolean
+}
+
+/** The line, without its end. */
+export const accessLogLine = (request: LoggedRequest): string =>
+  [
+    request.bucketOwner,
+    request.bucket,
+    logTime(request.timeMs),
+    request.address,
+    word(request.requester),
+    request.requestId,
+    request.operation,
+    word(request.key),
+    quoted(`${request.method} ${withoutSignature(request.target)} HTTP/1.1`),
+    request.status,
+    word(request.errorCode),
+    request.sent === 0 ? '-' : request.sent,
+    request.objectSize ?? '-',
+    Math.round(request.totalMs),
+    Math.round(request.turnaroundMs),
+    quoted(request.referer),
+    quoted(request.userAgent),
+    word(request.versionId),
+    word(request.hostId),
+    request.authentication === undefined ? '-' : 'SigV4',
+    word(request.cipherSuite),
+    word(request.authentication),
+    word(request.host),
+    word(request.tlsVersion),
+    '-',
+    request.neededAcl ? 'Yes' : '-',
+  ].join(' ')
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function logTime(timeMs: number): string {
+  const [year, month, day, clock] = new Date(timeMs).toISOString().split(/[-T.]/)
+  return `[${day}/${MONTHS[Number(month) - 1]}/${year}:${clock} +0000]`
+}
+
+/** Presigned addresses carry who signs and the permission itself. */
+const withoutSignature = (target: string): string =>
+  target.replace(/([?&](?:X-Amz-(?:Credential|Signature|Security-Token))=)[^&]*/gi, '$1-')
+
+const word = (value: string | undefined): string =>
+  value === undefined || value === ''
+    ? '-'
+    : encodeURIComponent(value.toWellFormed()).replace(/%(?:2F|3A)/g, decodeURIComponent)
+
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const BREAKING = /["\\\x00-\x1f\x7f]/g
+
+const quoted = (value: string | undefined): string =>
+  value === undefined ? '"-"' : `"${value.replace(BREAKING, escaped)}"`
+
+const escaped = (symbol: string): string =>
+  `\\x${symbol.charCodeAt(0).toString(16).padStart(2, '0')}`

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ErgonError } from '#base/errors.ts'
+import { isAllowed, type AccessBucket, type AccessQuestion } from './access.ts'
+import { cannedAcl } from './acl.ts'
+import {
+  checkAclAllowed,
+  checkBucketAcl,
+  ownerOfObject,
+  parseOwnership,
+  parseOwnershipHeader,
+  printOwnership,
+} from './ownership.ts'
+import { parsePolicy } from './policy.ts'
+import {
+  checkAclBlocked,
+  checkPolicyBlocked,
+  parsePublicAccessBlock,
+  printPublicAccessBlock,
+  type PublicAccessBlock,
+} from './public-access.ts'
+
+const OWNERS = { owner: 'alice', bucketOwner: 'alice' }
+const PRIVATE = cannedAcl('private', OWNERS)
+const PUBLIC = cannedAcl('public-read-write', OWNERS)
+const NO_BLOCK: PublicAccessBlock = {
+  blockPublicAcls: false,
+  ignorePublicAcls: false,
+  blockPublicPolicy: false,
+  restrictPublicBuckets: false,
+}
+const BUCKET: AccessBucket = {
+  name: 'photos',
+  owner: 'alice',
+  acl: PRIVATE,
+  policy: undefined,
+  block: undefined,
+  ownership: 'ObjectWriter',
+}
+const MINE = { owner: 'alice', acl: PRIVATE }
+const refused =
+  (code: string, status = 400) =>
+  (error: ErgonError) =>
+    error.code === code && error.status === status
+
+const policy = (effect: string, action: string, principal: string) =>
+  parsePolicy(
+    JSON.stringify({
+      Statement: [
+        {
+          Effect: effect,
+          Principal: { AWS: principal },
+          Action: action,
+          Resource: ['arn:aws:s3:::photos', 'arn:aws:s3:::photos/*'],
+        },
+      ],
+    }),
+    'photos',
+  )
+const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: object = {}) => {
+  const question: AccessQuestion = {
+    caller,
+    action: 's3:GetObject',
+    bucket: { ...BUCKET, ...bucket },
+    key: 'a',
+    object: MINE,
+    context: () => undefined,
+    ...more,
+  }
+  return isAllowed(question)
+}
+
+test('isAllowed() is yes for the owner, no for others, unless a list or policy gives it', () => {
+  assert.ok(ask('alice', {}))
+  assert.ok(!ask('bob', {}))
+  assert.ok(!ask(undefined, {}))
+  assert.ok(ask(undefined, {}, { object: { owner: 'alice', acl: PUBLIC } }))
+  // Writing is the bucket's to give, reading the object's.
+  assert.ok(ask('bob', { acl: PUBLIC }, { action: 's3:PutObject' }))
+  assert.ok(!ask('bob', { acl: PUBLIC }))
+  assert.ok(ask('bob', { acl: PUBLIC }, { action: 's3:ListBucket', key: undefined }))
+  assert.ok(ask('bob', { policy: policy('Allow', 's3:GetObject', 'bob') }))
+  assert.ok(!ask('carol', { policy: policy('Allow', 's3:GetObject', 'bob') }))
+  assert.ok(!ask('bob', {}, { object: undefined }))
+})
+
+test('isAllowed() is no where a policy denies, the owner included', () => {
+  const bucket = { acl: PUBLIC, policy: policy('Deny', 's3:*', '*') }
+  assert.ok(!ask('alice', bucket))
+  assert.ok(!ask(undefined, bucket, { action: 's3:PutObject' }))
+})
+
+test('isAllowed() keeps what others put from the owner of the bucket, but for deleting', () => {
+  const object = { owner: 'bob', acl: cannedAcl('private', { owner: 'bob', bucketOwner: 'alice' }) }
+  assert.ok(ask('bob', {}, { object }))
+  assert.ok(!ask('alice', {}, { object }))
+  assert.ok(!ask('alice', {}, { object, action: 's3:GetObjectAcl' }))
+  assert.ok(ask('alice', {}, { object, action: 's3:DeleteObject' }))
+  assert.ok(ask('alice', { ownership: 'BucketOwnerEnforced' }, { object }))
+  assert.ok(!ask('bob', { ownership: 'BucketOwnerEnforced' }, { object }))
+})
+
+test('isAllowed() counts public grants and policies for nothing where a block says so', () => {
+  const object = { owner: 'alice', acl: PUBLIC }
+  assert.ok(!ask('bob', { block: { ...NO_BLOCK, ignorePublicAcls: true } }, { object }))
+  assert.ok(ask('bob', { block: { ...NO_BLOCK, blockPublicAcls: true } }, { object }))
+  const block = { ...NO_BLOCK, restrictPublicBuckets: true }
+  const open = { policy: policy('Allow', 's3:GetObject', '*'), block }
+  assert.ok(!ask(undefined, open))
+  assert.ok(!ask('bob', open))
+  assert.ok(ask('alice', open))
+  assert.ok(ask('service:x', open))
+  assert.ok(ask('bob', { policy: policy('Allow', 's3:GetObject', 'bob'), block }))
+})
+
+test('a public access block survives XML, and refuses what it blocks', () => {
+  const blocks = fc.record(
+    {
+      blockPublicAcls: fc.boolean(),
+      ignorePublicAcls: fc.boolean(),
+      blockPublicPolicy: fc.boolean(),
+      restrictPublicBuckets: fc.boolean(),
+    },
+    { noNullPrototype: true },
+  )
+  fc.assert(
+    fc.property(blocks, (block) => {
+      assert.deepEqual(parsePublicAccessBlock(Buffer.from(printPublicAccessBlock(block))), block)
+    }),
+  )
+  assert.deepEqual(
+    parsePublicAccessBlock(Buffer.from('<PublicAccessBlockConfiguration/>')),
+    NO_BLOCK,
+  )
+  const block = { ...NO_BLOCK, blockPublicAcls: true, blockPublicPolicy: true }
+  const denied = refused('AccessDenied', 403)
+  assert.throws(() => checkAclBlocked(block, PUBLIC), denied)
+  assert.throws(() => checkPolicyBlocked(block, policy('Allow', 's3:GetObject', '*')), denied)
+  checkAclBlocked(block, PRIVATE)
+  checkPolicyBlocked(block, policy('Allow', 's3:GetObject', 'bob'))
+  checkAclBlocked(undefined, PUBLIC)
+  checkPolicyBlocked(NO_BLOCK, policy('Allow', 's3:GetObject', '*'))
+})
+
+test('ownership controls survive XML, and have one rule of a known name', () => {
+  for (const ownership of ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const)
+    assert.equal(parseOwnership(Buffer.from(printOwnership(ownership))), ownership)
+  const good = printOwnership('ObjectWriter')
+  for (const xml of [good.replace('Writer', 'Reader'), good.replace(/(<Rule>.*<.Rule>)/, '$1$1')])
+    assert.throws(() => parseOwnership(Buffer.from(xml)), refused('MalformedXML'))
+  assert.throws(() => parseOwnershipHeader('me'), refused('InvalidArgument'))
+})
+
+test('enforced ownership takes no ACL but the one that holds anyway', () => {
+  const unsupported = refused('AccessControlListNotSupported')
+  const check = (canned: string) => checkAclAllowed('BucketOwnerEnforced', { canned }, 'alice')
+  check('bucket-owner-full-control')
+  checkAclAllowed('BucketOwnerEnforced', undefined, 'alice')
+  checkAclAllowed('ObjectWriter', { canned: 'private' }, 'alice')
+  assert.throws(() => check('private'), unsupported)
+  const grants = [{ grantee: { account: 'bob' }, permission: 'READ' as const }]
+  assert.throws(() => checkAclAllowed('BucketOwnerEnforced', { grants }, 'alice'), unsupported)
+  assert.throws(
+    () => checkBucketAcl('BucketOwnerEnforced', PUBLIC, 'alice'),
+    refused('InvalidBucketAclWithObjectOwnership'),
+  )
+  checkBucketAcl('BucketOwnerEnforced', PRIVATE, 'alice')
+  checkBucketAcl('ObjectWriter', PUBLIC, 'alice')
+})
+
+test('ownerOfObject() follows the controls', () => {
+  const full = { canned: 'bucket-owner-full-control' }
+  const rows = [
+    ['BucketOwnerEnforced', undefined, 'bob', 'alice'],
+    ['BucketOwnerPreferred', undefined, 'bob', 'bob'],
+    ['BucketOwnerPreferred', full, 'bob', 'alice'],
+    ['BucketOwnerPreferred', { canned: 'private' }, 'bob', 'bob'],
+    ['ObjectWriter', full, 'bob', 'bob'],
+    ['ObjectWriter', undefined, undefined, 'alice'],
+  ] as const
+  for (const [ownership, draft, writer, owner] of rows)
+    assert.equal(ownerOfObject({ ownership, draft, writer, bucketOwner: 'alice' }), owner)
+})

@@ -1,0 +1,69 @@
+// Whether a request is allowed, from everything a bucket says about it: policy, ACLs, public access
+// block, ownership. A Deny wins; then the owner's account; then any Allow (IAM, "Policy evaluation
+// logic"; S3, "How Amazon S3 authorizes a request").
+import { permissionOf } from './acl-actions.ts'
+import { aclAllows, type Acl } from './acl.ts'
+import type { Ownership } from './ownership.ts'
+import { evaluatePolicy, type Policy } from './policy.ts'
+import type { Context } from './policy-context.ts'
+import { isPublicPolicy } from './policy-public.ts'
+import type { PublicAccessBlock } from './public-access.ts'
+
+export type AccessQuestion = {
+  /** The caller's account, `service:<name>`, undefined for an anonymous caller. */
+  readonly caller: string | undefined
+  /** `s3:GetObject` */
+  readonly action: string
+  readonly bucket: AccessBucket
+  /** Undefined for what is about the bucket. */
+  readonly key: string | undefined
+  /** Of the object that is there, where the action is about it; undefined when there is none. */
+  readonly object: { readonly owner: string; readonly acl: Acl } | undefined
+  readonly context: Context
+}
+
+export type AccessBucket = {
+  readonly name: string
+  readonly owner: string
+  readonly acl: Acl
+  readonly policy: Policy | undefined
+  readonly block: PublicAccessBlock | undefined
+  readonly ownership: Ownership
+}
+
+/** Whether the request may be done. */
+export function isAllowed(question: AccessQuestion): boolean {
+  const { caller, action, bucket, key, context } = question
+  const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
+  const verdict =
+    bucket.policy && evaluatePolicy(bucket.policy, { caller, action, resource, context })
+  if (verdict === 'deny') return false
+  if (verdict === 'allow' && !isRestricted(bucket, caller)) return true
+  return ownsTarget(question) || aclGives(question)
+}
+
+/** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */
+function isRestricted({ block, policy, owner }: AccessBucket, caller: string | undefined): boolean {
+  if (block?.restrictPublicBuckets !== true || policy === undefined) return false
+  return caller !== owner && caller?.startsWith('service:') !== true && isPublicPolicy(policy)
+}
+
+/** Of an object that another account put and kept, the bucket's owner may only delete. */
+function ownsTarget({ caller, action, bucket, object }: AccessQuestion): boolean {
+  if (caller !== bucket.owner) return false
+  if (object === undefined || bucket.ownership === 'BucketOwnerEnforced') return true
+  return object.owner === caller || permissionOf(action)?.of !== 'object'
+}
+
+function aclGives({ caller, action, bucket, object }: AccessQuestion): boolean {
+  const found = permissionOf(action)
+  if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false
+  const target = found.of === 'bucket' ? bucket : object
+  if (target === undefined) return false
+  return aclAllows(target.acl, {
+    permission: found.permission,
+    caller,
+    owner: target.owner,
+    ignorePublic: bucket.block?.ignorePublicAcls === true,
+  })
+}

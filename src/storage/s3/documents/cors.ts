@@ -1,0 +1,167 @@
+// The CORS configuration of a bucket, and what it says to preflights and to the requests after them
+// (Fetch standard, "CORS protocol"; AWS, "Using cross-origin resource sharing").
+import { storageFault } from '#storage/errors.ts'
+import { fieldsOf, integerOf, optionalText, textOf } from '#storage/s3/xml/fields.ts'
+import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
+import { writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
+
+const RULES_MAX = 100
+const ID_MAX = 255
+const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD']
+
+export type CorsRule = {
+  readonly id?: string
+  readonly origins: readonly string[]
+  readonly methods: readonly string[]
+  readonly headers: readonly string[]
+  readonly exposed: readonly string[]
+  readonly maxAgeS?: number
+}
+export type Cors = { readonly rules: readonly CorsRule[] }
+
+/** What browsers say in a preflight, or of the request itself. */
+export type CorsRequest = {
+  readonly origin: string | undefined
+  /** Of the request that is to come, or `Access-Control-Request-Method` where it was sent. */
+  readonly method: string | undefined
+  /** The value of `Access-Control-Request-Headers`. */
+  readonly headers?: string | undefined
+}
+
+/** Reads a `CORSConfiguration`. Throws MalformedXML, InvalidRequest. */
+export function parseCors(body: Buffer): Cors {
+  const { CORSRule } = fieldsOf(parseXml(body, 'CORSConfiguration'), { CORSRule: 'many' })
+  const rules = CORSRule.map(parseRule)
+  if (rules.length === 0 || rules.length > RULES_MAX)
+    throw malformed(`There are not 1 to ${RULES_MAX} rules`)
+  return { rules }
+}
+
+const RULE = {
+  ID: 'optional',
+  AllowedOrigin: 'many',
+  AllowedMethod: 'many',
+  AllowedHeader: 'many',
+  ExposeHeader: 'many',
+  MaxAgeSeconds: 'optional',
+} as const
+
+function parseRule(element: XmlElement): CorsRule {
+  const rule = fieldsOf(element, RULE)
+  const id = optionalText(rule.ID)
+  const origins = rule.AllowedOrigin.map(textOf)
+  const methods = rule.AllowedMethod.map(textOf)
+  const headers = rule.AllowedHeader.map(textOf)
+  const exposed = rule.ExposeHeader.map(textOf)
+  if (origins.length === 0 || methods.length === 0 || (id ?? '').length > ID_MAX)
+    throw malformed('A rule has no origin, no method or a long ID')
+  for (const method of methods)
+    if (!METHODS.includes(method))
+      throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${method}`)
+  for (const [name, list] of [
+    ['AllowedOrigin', origins],
+    ['AllowedHeader', headers],
+  ] as const)
+    for (const value of list)
+      if (value.split('*').length > 2)
+        throw invalid(`${name} "${value}" can not have more than one wildcard.`)
+  for (const value of exposed)
+    if (!/^[\w!#$%&'.^`|~+-]+$/.test(value))
+      throw invalid(`ExposeHeader "${value}" contains wildcard or is no header name.`)
+  return {
+    ...(id === undefined ? {} : { id }),
+    origins,
+    methods,
+    headers,
+    exposed,
+    ...(rule.MaxAgeSeconds === undefined ? {} : { maxAgeS: integerOf(rule.MaxAgeSeconds) }),
+  }
+}
+
+const invalid = (message: string) => storageFault('InvalidRequest', message)
+
+export const printCors = (cors: Cors): string =>
+  writeXml(
+    'CORSConfiguration',
+    cors.rules.map((rule): XmlNode => [
+      'CORSRule',
+      [
+        ['ID', rule.id],
+        ...rule.headers.map((value): XmlNode => ['AllowedHeader', value]),
+        ...rule.methods.map((value): XmlNode => ['AllowedMethod', value]),
+        ...rule.origins.map((value): XmlNode => ['AllowedOrigin', value]),
+        ...rule.exposed.map((value): XmlNode => ['ExposeHeader', value]),
+        ['MaxAgeSeconds', rule.maxAgeS],
+      ],
+    ]),
+  )
+
+/**
+ * The headers that answer a preflight. Throws BadRequest when it is none, AccessForbidden when the
+ * bucket has no configuration or no rule of it fits.
+ */
+export function preflightHeaders(
+  cors: Cors | undefined,
+  request: CorsRequest,
+): Record<string, string> {
+  const { origin, method } = request
+  if (origin === undefined)
+    throw storageFault('BadRequest', 'Insufficient information. Origin request header needed.')
+  if (method === undefined || !METHODS.includes(method))
+    throw storageFault('BadRequest', `Invalid Access-Control-Request-Method: ${method ?? 'null'}`)
+  if (cors === undefined)
+    throw storageFault('AccessForbidden', 'CORSResponse: CORS is not enabled for this bucket.')
+  const asked = (request.headers ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '')
+  const rule = cors.rules.find(
+    (one) => fits(one, origin, method) && asked.every((name) => allowsHeader(one, name)),
+  )
+  if (rule === undefined)
+    throw storageFault('AccessForbidden', 'CORSResponse: This CORS request is not allowed.')
+  return {
+    ...headersOf(rule, origin),
+    ...(asked.length === 0 ? {} : { 'access-control-allow-headers': asked.join(', ') }),
+  }
+}
+
+/** The headers beside the answer to a request from another origin; none when no rule fits. */
+export function corsHeaders(cors: Cors | undefined, request: CorsRequest): Record<string, string> {
+  const { origin, method } = request
+  if (cors === undefined || origin === undefined || method === undefined) return {}
+  const rule = cors.rules.find((one) => fits(one, origin, method))
+  return rule === undefined ? {} : headersOf(rule, origin)
+}
+
+const fits = (rule: CorsRule, origin: string, method: string) =>
+  rule.methods.includes(method) && rule.origins.some((pattern) => matchesStar(pattern, origin))
+
+const allowsHeader = (rule: CorsRule, name: string) =>
+  rule.headers.some((pattern) => matchesStar(pattern.toLowerCase(), name))
+
+/** Patterns have at most one `*`; no other character is special in them. */
+function matchesStar(pattern: string, value: string): boolean {
+  const star = pattern.indexOf('*')
+  if (star < 0) return pattern === value
+  return (
+    value.length >= pattern.length - 1 &&
+    value.startsWith(pattern.slice(0, star)) &&
+    value.endsWith(pattern.slice(star + 1))
+  )
+}
+
+function headersOf(rule: CorsRule, origin: string): Record<string, string> {
+  // With `*` no credentials are allowed, so that it may be the same answer for everyone.
+  const everyone = rule.origins.find((pattern) => matchesStar(pattern, origin)) === '*'
+  return {
+    'access-control-allow-origin': everyone ? '*' : origin,
+    'access-control-allow-methods': rule.methods.join(', '),
+    ...(rule.exposed.length === 0
+      ? {}
+      : { 'access-control-expose-headers': rule.exposed.join(', ') }),
+    ...(rule.maxAgeS === undefined ? {} : { 'access-control-max-age': String(rule.maxAgeS) }),
+    ...(everyone ? {} : { 'access-control-allow-credentials': 'true' }),
+    vary: 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method',
+  }
+}

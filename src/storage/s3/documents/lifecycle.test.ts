@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ErgonError } from '#base/errors.ts'
+import {
+  expirationHeader,
+  isUploadDue,
+  lifecycleAction,
+  type LifecycleVersion,
+} from './lifecycle-due.ts'
+import { DAY_MS, parseLifecycle, printLifecycle, type LifecycleRule } from './lifecycle.ts'
+
+const noId = () => 'made'
+const refused = (code: string) => (error: ErgonError) => error.code === code && error.status === 400
+const NOW_MS = Date.parse('2026-11-21T12:00:00Z')
+
+const text = fc.string({ minLength: 1, maxLength: 20 })
+const filters = fc.oneof(
+  text.map((prefix) => ({ bare: true, prefix, tags: {} })),
+  fc.record(
+    {
+      bare: fc.constant(false),
+      prefix: text,
+      tags: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+      sizeGreaterThan: fc.nat(),
+      sizeLessThan: fc.nat(),
+    },
+    { requiredKeys: ['bare', 'tags'], noNullPrototype: true },
+  ),
+)
+const days = fc.integer({ min: 1, max: 10_000 })
+const rules = fc.record(
+  {
+    id: fc.uuid(),
+    enabled: fc.boolean(),
+    filter: filters,
+    expiration: fc.oneof(
+      days.map((count) => ({ days: count })),
+      fc.nat(30_000).map((day) => ({ dateMs: day * DAY_MS })),
+    ),
+    noncurrent: fc.record(
+      { days, keepNewer: fc.integer({ min: 1, max: 100 }) },
+      { requiredKeys: ['days'], noNullPrototype: true },
+    ),
+  },
+  { requiredKeys: ['id', 'enabled', 'filter', 'expiration'], noNullPrototype: true },
+)
+
+test('a lifecycle configuration survives XML', () => {
+  fc.assert(
+    fc.property(fc.array(rules, { minLength: 1, maxLength: 5 }), (some) => {
+      const lifecycle = { rules: some }
+      assert.deepEqual(parseLifecycle(Buffer.from(printLifecycle(lifecycle)), noId), lifecycle)
+    }),
+  )
+  const bare = { bare: true, prefix: '', tags: {} }
+  const lifecycle = {
+    rules: [
+      { id: 'a', enabled: true, filter: bare, abortUploadsDays: 3 },
+      { id: 'b', enabled: false, filter: bare, expiration: { deleteMarker: true } },
+    ],
+  }
+  assert.deepEqual(parseLifecycle(Buffer.from(printLifecycle(lifecycle)), noId), lifecycle)
+})
+
+const document = (inner: string, more = '<Prefix/><Status>Enabled</Status>') =>
+  `<LifecycleConfiguration><Rule>${more}${inner}</Rule></LifecycleConfiguration>`
+const EXPIRE = '<Expiration><Days>1</Days></Expiration>'
+
+test('parseLifecycle() names rules without a name, and takes conditions side by side', () => {
+  assert.equal(parseLifecycle(Buffer.from(document(EXPIRE)), noId).rules[0]?.id, 'made')
+  const beside =
+    '<Status>Enabled</Status><Filter><Prefix>a/</Prefix><Tag><Key>t</Key><Value>v</Value></Tag>' +
+    '<And><Prefix>a</Prefix><Tag><Key>u</Key><Value>w</Value></Tag></And></Filter>'
+  assert.deepEqual(parseLifecycle(Buffer.from(document(EXPIRE, beside)), noId).rules[0]?.filter, {
+    bare: false,
+    prefix: 'a',
+    tags: { t: 'v', u: 'w' },
+  })
+})
+
+test('parseLifecycle() refuses what could not be done', () => {
+  const twice = document(`<ID>a</ID>${EXPIRE}`).replace(/(<Rule>.*<.Rule>)/, '$1$1')
+  const tagged = '<Status>Enabled</Status><Filter><Tag><Key>t</Key><Value>v</Value></Tag></Filter>'
+  const rows: [xml: string, code: string][] = [
+    ['<LifecycleConfiguration/>', 'MalformedXML'],
+    [document(''), 'InvalidRequest'],
+    [document(EXPIRE, '<Prefix/><Status>enabled</Status>'), 'MalformedXML'],
+    [document(EXPIRE, '<Status>Enabled</Status>'), 'MalformedXML'],
+    [document(EXPIRE, '<Filter/><Prefix/><Status>Enabled</Status>'), 'MalformedXML'],
+    [document(`<ID>${'a'.repeat(256)}</ID>${EXPIRE}`), 'InvalidArgument'],
+    [twice, 'InvalidArgument'],
+    [document('<Expiration><Days>0</Days></Expiration>'), 'InvalidArgument'],
+    [document('<Expiration/>'), 'MalformedXML'],
+    [document('<Expiration><Days>1</Days><Date>2026-01-01</Date></Expiration>'), 'MalformedXML'],
+    [document('<Expiration><Date>20260101</Date></Expiration>'), 'InvalidArgument'],
+    [document('<Expiration><Date>2026-01-01T01:00:00Z</Date></Expiration>'), 'InvalidArgument'],
+    [
+      document(
+        '<NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays>' +
+          '<NewerNoncurrentVersions>101</NewerNoncurrentVersions></NoncurrentVersionExpiration>',
+      ),
+      'InvalidArgument',
+    ],
+    [
+      document('<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>'),
+      'InvalidStorageClass',
+    ],
+    [
+      document(
+        '<Transition><Date>20220927</Date><StorageClass>GLACIER</StorageClass></Transition>',
+      ),
+      'InvalidArgument',
+    ],
+    [
+      document(
+        '<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>',
+        tagged,
+      ),
+      'InvalidRequest',
+    ],
+    [
+      document(
+        '<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>',
+        tagged,
+      ),
+      'InvalidRequest',
+    ],
+  ]
+  for (const [xml, code] of rows)
+    assert.throws(() => parseLifecycle(Buffer.from(xml), noId), refused(code), xml)
+})
+
+const rule = (more: Partial<LifecycleRule>): LifecycleRule => ({
+  id: 'r 1',
+  enabled: true,
+  filter: { bare: true, prefix: 'a/', tags: {} },
+  ...more,
+})
+const CURRENT: LifecycleVersion = {
+  key: 'a/b',
+  size: 10,
+  tags: { t: 'v' },
+  modifiedAtMs: NOW_MS - 10_000,
+  isLatest: true,
+  deleteMarker: false,
+  noncurrentSinceMs: undefined,
+  newerNoncurrent: 0,
+  alone: true,
+}
+const action = (rules: LifecycleRule[], more: Partial<LifecycleVersion> = {}) =>
+  lifecycleAction({ rules }, { ...CURRENT, ...more }, { nowMs: NOW_MS, dayMs: 10_000 })
+
+test('lifecycleAction() expires current objects that a rule chooses, when they are old enough', () => {
+  assert.equal(action([rule({ expiration: { days: 1 } })]), 'expire')
+  assert.equal(action([rule({ expiration: { days: 2 } })]), undefined)
+  assert.equal(action([rule({ expiration: { days: 1 }, enabled: false })]), undefined)
+  assert.equal(action([rule({ expiration: { dateMs: NOW_MS } })]), 'expire')
+  assert.equal(action([rule({ expiration: { dateMs: NOW_MS + 1 } })]), undefined)
+  const filter = { bare: false, tags: {} }
+  const chosen = (more: object) =>
+    action([rule({ expiration: { days: 1 }, filter: { ...filter, ...more } })]) === 'expire'
+  assert.ok(chosen({}))
+  assert.ok(chosen({ tags: { t: 'v' } }) && !chosen({ tags: { t: 'w' } }))
+  assert.ok(!chosen({ tags: { constructor: 'v' } }))
+  assert.ok(chosen({ sizeGreaterThan: 9 }) && !chosen({ sizeGreaterThan: 10 }))
+  assert.ok(chosen({ sizeLessThan: 11 }) && !chosen({ sizeLessThan: 10 }))
+  assert.ok(!chosen({ prefix: 'b' }))
+})
+
+test('lifecycleAction() removes old noncurrent versions, and markers with nothing under them', () => {
+  const old = { isLatest: false, noncurrentSinceMs: NOW_MS - 10_000, alone: false }
+  assert.equal(action([rule({ noncurrent: { days: 1 } })], old), 'remove')
+  assert.equal(action([rule({ noncurrent: { days: 2 } })], old), undefined)
+  const keep = [rule({ noncurrent: { days: 1, keepNewer: 5 } })]
+  assert.equal(action(keep, { ...old, newerNoncurrent: 4 }), undefined)
+  assert.equal(action(keep, { ...old, newerNoncurrent: 5 }), 'remove')
+  const clean = [rule({ expiration: { deleteMarker: true } })]
+  assert.equal(action(clean, { deleteMarker: true }), 'remove')
+  assert.equal(action(clean, { deleteMarker: true, alone: false }), undefined)
+  assert.equal(action(clean), undefined)
+  assert.equal(action([rule({ expiration: { days: 1 } })], { deleteMarker: true }), 'remove')
+  assert.equal(action([rule({ expiration: { days: 2 } })], { deleteMarker: true }), undefined)
+})
+
+test('isUploadDue() looks at prefix and age', () => {
+  const lifecycle = { rules: [rule({ abortUploadsDays: 2 })] }
+  const at = { nowMs: NOW_MS, dayMs: 10_000 }
+  const due = (key: string, ageMs: number) =>
+    isUploadDue(lifecycle, { key, initiatedAtMs: NOW_MS - ageMs }, at)
+  assert.ok(due('a/x', 20_000))
+  assert.ok(!due('a/x', 19_999))
+  assert.ok(!due('b', 20_000))
+})
+
+test('expirationHeader() names the first midnight after the days are over', () => {
+  const rules = [rule({ id: 'late', expiration: { days: 9 } }), rule({ expiration: { days: 1 } })]
+  const object = { ...CURRENT, modifiedAtMs: NOW_MS }
+  assert.equal(
+    expirationHeader({ rules }, object),
+    'expiry-date="Mon, 23 Nov 2026 00:00:00 GMT", rule-id="r%201"',
+  )
+  assert.equal(expirationHeader({ rules }, { ...object, key: 'x' }), undefined)
+  assert.equal(expirationHeader(undefined, object), undefined)
+})

@@ -1,0 +1,238 @@
+// The lifecycle configuration of a bucket: reading, checking, writing (AWS, "Lifecycle configuration
+// elements"). lifecycle-due.ts says what it means for an object. There is one storage class here, so
+// transitions are refused rather than kept without effect.
+import { storageFault } from '#storage/errors.ts'
+import {
+  booleanOf,
+  fieldsOf,
+  integerOf,
+  optionalText,
+  textOf,
+  wordOf,
+} from '#storage/s3/xml/fields.ts'
+import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
+import { isoTime, writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
+import { parseTag, tagNodes, type Tags } from './tagging.ts'
+
+const RULES_MAX = 1000
+const ID_MAX = 255
+const NEWER_MAX = 100
+export const DAY_MS = 86_400_000
+
+export type LifecycleFilter = {
+  /** Written as a bare `Prefix`, the form before filters; clients compare what they read back. */
+  readonly bare: boolean
+  readonly prefix?: string
+  readonly tags: Tags
+  /** In bytes. */
+  readonly sizeGreaterThan?: number
+  readonly sizeLessThan?: number
+}
+
+export type Expiration =
+  | { readonly days: number }
+  | { readonly dateMs: number }
+  | { readonly deleteMarker: boolean }
+
+export type LifecycleRule = {
+  readonly id: string
+  readonly enabled: boolean
+  readonly filter: LifecycleFilter
+  readonly expiration?: Expiration
+  readonly noncurrent?: { readonly days: number; readonly keepNewer?: number }
+  readonly abortUploadsDays?: number
+}
+export type Lifecycle = { readonly rules: readonly LifecycleRule[] }
+
+/**
+ * Reads a `LifecycleConfiguration`; `newId` names rules that have no ID. Throws MalformedXML,
+ * InvalidArgument, InvalidRequest, InvalidStorageClass (any transition).
+ */
+export function parseLifecycle(body: Buffer, newId: () => string): Lifecycle {
+  const { Rule } = fieldsOf(parseXml(body, 'LifecycleConfiguration'), { Rule: 'many' })
+  const rules = Rule.map((rule) => parseRule(rule, newId))
+  if (rules.length === 0 || rules.length > RULES_MAX)
+    throw malformed(`There are not 1 to ${RULES_MAX} rules`)
+  if (new Set(rules.map(({ id }) => id)).size < rules.length)
+    throw argument('Rule ID must be unique. Found same ID for more than one rule')
+  return { rules }
+}
+
+function parseRule(element: XmlElement, newId: () => string): LifecycleRule {
+  const found = fieldsOf(element, {
+    ID: 'optional',
+    Status: 'one',
+    Prefix: 'optional',
+    Filter: 'optional',
+    Expiration: 'optional',
+    NoncurrentVersionExpiration: 'optional',
+    AbortIncompleteMultipartUpload: 'optional',
+    Transition: 'many',
+    NoncurrentVersionTransition: 'many',
+  })
+  const id = optionalText(found.ID) ?? ''
+  if (id.length > ID_MAX) throw argument(`ID length should not exceed allowed limit of ${ID_MAX}`)
+  const { Expiration: expiration, NoncurrentVersionExpiration: noncurrent } = found
+  const abort = found.AbortIncompleteMultipartUpload
+  const rule: LifecycleRule = {
+    id: id === '' ? newId() : id,
+    enabled: wordOf(found.Status, ['Enabled', 'Disabled']) === 'Enabled',
+    filter: parseFilter(found.Prefix, found.Filter),
+    ...(expiration === undefined ? {} : { expiration: parseExpiration(expiration) }),
+    ...(noncurrent === undefined ? {} : { noncurrent: parseNoncurrent(noncurrent) }),
+    ...(abort === undefined
+      ? {}
+      : {
+          abortUploadsDays: days(
+            fieldsOf(abort, { DaysAfterInitiation: 'one' }).DaysAfterInitiation,
+          ),
+        }),
+  }
+  refuseTransitions([...found.Transition, ...found.NoncurrentVersionTransition])
+  checkRule(rule)
+  return rule
+}
+
+function checkRule({ filter, expiration, noncurrent, abortUploadsDays }: LifecycleRule): void {
+  if (expiration === undefined && noncurrent === undefined && abortUploadsDays === undefined)
+    throw invalid('At least one action needs to be specified in a rule')
+  const narrowed =
+    Object.keys(filter.tags).length > 0 ||
+    filter.sizeGreaterThan !== undefined ||
+    filter.sizeLessThan !== undefined
+  if (abortUploadsDays !== undefined && narrowed)
+    throw invalid('AbortIncompleteMultipartUpload cannot be specified with Tags or sizes')
+  if (expiration !== undefined && 'deleteMarker' in expiration && narrowed)
+    throw invalid('ExpiredObjectDeleteMarker cannot be specified with Tags or sizes')
+}
+
+const FILTER = {
+  Prefix: 'optional',
+  Tag: 'many',
+  ObjectSizeGreaterThan: 'optional',
+  ObjectSizeLessThan: 'optional',
+} as const
+
+function parseFilter(
+  bare: XmlElement | undefined,
+  filter: XmlElement | undefined,
+): LifecycleFilter {
+  if (filter === undefined) {
+    if (bare === undefined) throw malformed('A rule has neither Filter nor Prefix')
+    return { bare: true, prefix: textOf(bare), tags: {} }
+  }
+  if (bare !== undefined) throw malformed('A rule has Filter and Prefix')
+  // AWS wants `And` around two or more; Ceph's suite also sends them side by side, which can only
+  // mean the same.
+  const { And, ...beside } = fieldsOf(filter, { ...FILTER, And: 'optional' })
+  const within = And && fieldsOf(And, FILTER)
+  const prefix = within?.Prefix ?? beside.Prefix
+  const greater = within?.ObjectSizeGreaterThan ?? beside.ObjectSizeGreaterThan
+  const less = within?.ObjectSizeLessThan ?? beside.ObjectSizeLessThan
+  const tags = [...beside.Tag, ...(within?.Tag ?? [])].map(parseTag)
+  if (new Set(tags.map(([name]) => name)).size < tags.length)
+    throw invalid('Duplicate Tag Keys are not allowed.')
+  return {
+    bare: false,
+    ...(prefix === undefined ? {} : { prefix: textOf(prefix) }),
+    tags: Object.fromEntries(tags),
+    ...(greater === undefined ? {} : { sizeGreaterThan: integerOf(greater) }),
+    ...(less === undefined ? {} : { sizeLessThan: integerOf(less) }),
+  }
+}
+
+function parseExpiration(element: XmlElement): Expiration {
+  const { Days, Date, ExpiredObjectDeleteMarker } = fieldsOf(element, {
+    Days: 'optional',
+    Date: 'optional',
+    ExpiredObjectDeleteMarker: 'optional',
+  })
+  if (element.children.length !== 1) throw malformed('An Expiration has not one child')
+  if (Days !== undefined) return { days: days(Days) }
+  if (Date !== undefined) return { dateMs: midnight(textOf(Date)) }
+  return {
+    deleteMarker: ExpiredObjectDeleteMarker !== undefined && booleanOf(ExpiredObjectDeleteMarker),
+  }
+}
+
+function parseNoncurrent(element: XmlElement): NonNullable<LifecycleRule['noncurrent']> {
+  const { NoncurrentDays, NewerNoncurrentVersions } = fieldsOf(element, {
+    NoncurrentDays: 'one',
+    NewerNoncurrentVersions: 'optional',
+  })
+  const noncurrent = { days: days(NoncurrentDays) }
+  if (NewerNoncurrentVersions === undefined) return noncurrent
+  const keepNewer = integerOf(NewerNoncurrentVersions)
+  if (keepNewer < 1 || keepNewer > NEWER_MAX)
+    throw argument(`'NewerNoncurrentVersions' must be between 1 and ${NEWER_MAX}`)
+  return { ...noncurrent, keepNewer }
+}
+
+function refuseTransitions(transitions: readonly XmlElement[]): void {
+  for (const transition of transitions) {
+    const find = (name: string) => transition.children.find((one) => one.name === name)
+    const date = optionalText(find('Date'))
+    if (date !== undefined) midnight(date)
+    throw storageFault('InvalidStorageClass', undefined, {
+      StorageClassRequested: optionalText(find('StorageClass')) ?? null,
+    })
+  }
+}
+
+function days(element: XmlElement): number {
+  const found = integerOf(element, -Number.MAX_SAFE_INTEGER)
+  if (found < 1) throw argument(`'${element.name}' must be a positive integer`)
+  return found
+}
+
+function midnight(value: string): number {
+  const found = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN
+  if (found % DAY_MS !== 0) throw argument("'Date' must be at midnight GMT")
+  return found
+}
+
+const argument = (message: string) => storageFault('InvalidArgument', message)
+const invalid = (message: string) => storageFault('InvalidRequest', message)
+
+export const printLifecycle = (lifecycle: Lifecycle): string =>
+  writeXml(
+    'LifecycleConfiguration',
+    lifecycle.rules.map((rule): XmlNode => ['Rule', ruleNodes(rule)]),
+  )
+
+const ruleNodes = ({ id, enabled, filter, ...actions }: LifecycleRule): XmlNode[] => [
+  ['ID', id],
+  filter.bare ? ['Prefix', filter.prefix] : ['Filter', filterNodes(filter)],
+  ['Status', enabled ? 'Enabled' : 'Disabled'],
+  ['Expiration', actions.expiration && [expirationNode(actions.expiration)]],
+  [
+    'NoncurrentVersionExpiration',
+    actions.noncurrent && [
+      ['NoncurrentDays', actions.noncurrent.days],
+      ['NewerNoncurrentVersions', actions.noncurrent.keepNewer],
+    ],
+  ],
+  [
+    'AbortIncompleteMultipartUpload',
+    actions.abortUploadsDays === undefined
+      ? undefined
+      : [['DaysAfterInitiation', actions.abortUploadsDays]],
+  ],
+]
+
+function filterNodes(filter: LifecycleFilter): XmlNode[] {
+  const all: XmlNode[] = [
+    ['Prefix', filter.prefix],
+    ...tagNodes(filter.tags),
+    ['ObjectSizeGreaterThan', filter.sizeGreaterThan],
+    ['ObjectSizeLessThan', filter.sizeLessThan],
+  ]
+  const nodes = all.filter(([, content]) => content !== undefined)
+  return nodes.length > 1 ? [['And', nodes]] : nodes
+}
+
+function expirationNode(expiration: Expiration): XmlNode {
+  if ('days' in expiration) return ['Days', expiration.days]
+  if ('dateMs' in expiration) return ['Date', isoTime(expiration.dateMs)]
+  return ['ExpiredObjectDeleteMarker', expiration.deleteMarker]
+}

@@ -1,0 +1,116 @@
+// The operators of policy conditions as data: how one wanted value compares with one value of the
+// request (IAM, "Condition operators").
+import { BlockList, isIP } from 'node:net'
+import { matchesWildcards } from './wildcards.ts'
+
+export type Comparison = {
+  /** Holds when no wanted value matches. */
+  readonly negated: boolean
+  readonly matches: (wanted: string, found: string) => boolean
+  /** Whether a policy may ask for this value. */
+  readonly valid: (wanted: string) => boolean
+}
+
+type Matching = Omit<Comparison, 'negated'>
+
+const anything = () => true
+const lower = (text: string) => text.toLowerCase()
+
+const STRING: Matching = { matches: (wanted, found) => wanted === found, valid: anything }
+const STRING_ANY_CASE: Matching = {
+  matches: (wanted, found) => lower(wanted) === lower(found),
+  valid: anything,
+}
+const LIKE: Matching = { matches: matchesWildcards, valid: anything }
+const BOOL: Matching = {
+  matches: (wanted, found) => lower(wanted) === lower(found),
+  valid: (wanted) => /^(true|false)$/i.test(wanted),
+}
+const ADDRESS: Matching = {
+  matches: inSubnet,
+  valid: (wanted) => parseSubnet(wanted) !== undefined,
+}
+
+/** ARNs compare in each of their six parts, so that a `*` does not run over a colon of the first five. */
+const ARN: Matching = {
+  matches: (wanted, found) => {
+    const parts = arnParts(found)
+    return arnParts(wanted).every((part, index) => matchesWildcards(part, parts[index] ?? ''))
+  },
+  valid: (wanted) => wanted === '*' || arnParts(wanted).length === 6,
+}
+
+function arnParts(arn: string): string[] {
+  const parts = arn.split(':')
+  return parts.length <= 6 ? parts : [...parts.slice(0, 5), parts.slice(5).join(':')]
+}
+
+type Order = (found: number, wanted: number) => boolean
+
+const ORDERS: Readonly<Record<string, Order>> = {
+  LessThan: (found, wanted) => found < wanted,
+  LessThanEquals: (found, wanted) => found <= wanted,
+  GreaterThan: (found, wanted) => found > wanted,
+  GreaterThanEquals: (found, wanted) => found >= wanted,
+}
+const same: Order = (found, wanted) => found === wanted
+
+// A value that is no number is NaN, and every comparison with NaN is false.
+const ordered = (read: (text: string) => number, order: Order): Matching => ({
+  matches: (wanted, found) => order(read(found), read(wanted)),
+  valid: (wanted) => Number.isFinite(read(wanted)),
+})
+
+const readNumber = (text: string) => (text.trim() === '' ? Number.NaN : Number(text))
+
+/** Milliseconds of an ISO 8601 time, or of seconds since 1970. */
+const readDate = (text: string) =>
+  /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text)
+
+/** Each comparison under its name, and under the name that says the opposite. */
+export const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
+  ...both('StringEquals', 'StringNotEquals', STRING),
+  ...both('StringEqualsIgnoreCase', 'StringNotEqualsIgnoreCase', STRING_ANY_CASE),
+  ...both('StringLike', 'StringNotLike', LIKE),
+  ...both('ArnEquals', 'ArnNotEquals', ARN),
+  ...both('ArnLike', 'ArnNotLike', ARN),
+  ...both('IpAddress', 'NotIpAddress', ADDRESS),
+  ...both('NumericEquals', 'NumericNotEquals', ordered(readNumber, same)),
+  ...both('DateEquals', 'DateNotEquals', ordered(readDate, same)),
+  ['Bool', { ...BOOL, negated: false }],
+  ...Object.entries(ORDERS).flatMap(([name, order]): [string, Comparison][] => [
+    [`Numeric${name}`, { ...ordered(readNumber, order), negated: false }],
+    [`Date${name}`, { ...ordered(readDate, order), negated: false }],
+  ]),
+])
+
+function both(name: string, opposite: string, matching: Matching): [string, Comparison][] {
+  return [
+    [name, { ...matching, negated: false }],
+    [opposite, { ...matching, negated: true }],
+  ]
+}
+
+export type Subnet = { readonly address: string; readonly bits: number; readonly family: 4 | 6 }
+
+/** `203.0.113.0/24`, `2001:db8::/32` or an address alone; undefined when it is none of them. */
+export function parseSubnet(text: string): Subnet | undefined {
+  const [address = '', length, ...rest] = text.split('/')
+  const family = isIP(address)
+  if ((family !== 4 && family !== 6) || rest.length > 0) return undefined
+  const widest = family === 4 ? 32 : 128
+  if (length !== undefined && !/^\d{1,3}$/.test(length)) return undefined
+  const bits = length === undefined ? widest : Number(length)
+  return bits > widest ? undefined : { address, bits, family }
+}
+
+function inSubnet(wanted: string, found: string): boolean {
+  const subnet = parseSubnet(wanted)
+  // A dual-stack listener gives IPv4 callers as IPv6-mapped addresses (RFC 4291 §2.5.5.2).
+  const address = found.replace(/^::ffff:(?=\d+\.)/i, '')
+  const family = isIP(address)
+  if (subnet === undefined || family !== subnet.family) return false
+  const list = new BlockList()
+  list.addSubnet(subnet.address, subnet.bits, family === 4 ? 'ipv4' : 'ipv6')
+  return list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}

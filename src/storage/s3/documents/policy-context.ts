@@ -1,0 +1,131 @@
+// What conditions of policies may ask of a request. A key that is not in this table is refused when a
+// policy is put: a condition that never finds a value would look like protection and be none.
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** The values a request has for a condition key; undefined when it has none. */
+export type Context = (key: string) => readonly string[] | undefined
+
+export type Facts = {
+  readonly headers: IncomingHttpHeaders
+  readonly query: ReadonlyMap<string, string>
+  /** The client's address, after any proxies that are trusted. */
+  readonly sourceIp: string
+  readonly secure: boolean
+  readonly nowMs: number
+  readonly account: string | undefined
+  /**
+   * In place of the query's: the key that was not found, when it is asked (s3:ListBucket) whether the
+   * caller may be told so.
+   */
+  readonly prefix?: string
+  /** Of the object that is there now. */
+  readonly existingTags?: Readonly<Record<string, string>>
+  /** That the request would set. */
+  readonly requestTags?: Readonly<Record<string, string>>
+  /** For a service of ours (`service:…`): the bucket it acts for, as an ARN, and its owner. */
+  readonly sourceArn?: string
+  readonly sourceAccount?: string
+}
+
+type Read = (facts: Facts) => string | readonly string[] | undefined
+
+const header =
+  (name: string): Read =>
+  ({ headers }) =>
+    headers[name]
+const parameter =
+  (name: string): Read =>
+  ({ query }) =>
+    query.get(name)
+
+const HEADER_KEYS = [
+  'x-amz-acl',
+  'x-amz-content-sha256',
+  'x-amz-grant-full-control',
+  'x-amz-grant-read',
+  'x-amz-grant-read-acp',
+  'x-amz-grant-write',
+  'x-amz-grant-write-acp',
+  'x-amz-metadata-directive',
+  'x-amz-object-ownership',
+  'x-amz-server-side-encryption',
+  'x-amz-server-side-encryption-aws-kms-key-id',
+  'x-amz-server-side-encryption-customer-algorithm',
+  'x-amz-storage-class',
+  'x-amz-website-redirect-location',
+  'if-match',
+  'if-none-match',
+] as const
+
+const DAY_MS = 86_400_000
+
+const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
+  ['aws:currenttime', ({ nowMs }) => new Date(nowMs).toISOString()],
+  ['aws:epochtime', ({ nowMs }) => String(Math.floor(nowMs / 1000))],
+  ['aws:principalaccount', ({ account }) => account],
+  ['aws:userid', ({ account }) => account ?? 'anonymous'],
+  ['aws:referer', header('referer')],
+  ['aws:useragent', header('user-agent')],
+  ['aws:securetransport', ({ secure }) => String(secure)],
+  ['aws:sourceaccount', ({ sourceAccount }) => sourceAccount],
+  ['aws:sourcearn', ({ sourceArn }) => sourceArn],
+  ['aws:sourceip', ({ sourceIp }) => sourceIp],
+  ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
+  ['s3:x-amz-copy-source', ({ headers }) => copySource(headers['x-amz-copy-source'])],
+  ['s3:delimiter', parameter('delimiter')],
+  ['s3:max-keys', parameter('max-keys')],
+  ['s3:prefix', ({ prefix, query }) => prefix ?? query.get('prefix')],
+  ['s3:versionid', parameter('versionId')],
+  ['s3:object-lock-legal-hold', header('x-amz-object-lock-legal-hold')],
+  ['s3:object-lock-mode', header('x-amz-object-lock-mode')],
+  ['s3:object-lock-retain-until-date', header('x-amz-object-lock-retain-until-date')],
+  ['s3:object-lock-remaining-retention-days', remainingDays],
+  ['s3:requestobjecttagkeys', ({ requestTags }) => requestTags && Object.keys(requestTags)],
+])
+
+const TAG_READS: ReadonlyMap<string, (facts: Facts) => Facts['existingTags']> = new Map([
+  ['s3:existingobjecttag', (facts: Facts) => facts.existingTags],
+  ['s3:requestobjecttag', (facts: Facts) => facts.requestTags],
+])
+
+/** The key as `policyContext` knows it: letter case counts in tag names only. Undefined: unknown. */
+export function conditionKey(key: string): string | undefined {
+  const slash = key.indexOf('/')
+  if (slash < 0) return READS.has(key.toLowerCase()) ? key.toLowerCase() : undefined
+  const family = key.slice(0, slash).toLowerCase()
+  const name = key.slice(slash + 1)
+  return TAG_READS.has(family) && name !== '' ? `${family}/${name}` : undefined
+}
+
+/** Looks values up only when a condition asks for them. */
+export function policyContext(facts: Facts): Context {
+  return (key) => {
+    const slash = key.indexOf('/')
+    const value = slash < 0 ? READS.get(key)?.(facts) : tagValue(key, slash, facts)
+    return typeof value === 'string' ? [value] : value
+  }
+}
+
+function tagValue(key: string, slash: number, facts: Facts): string | undefined {
+  const tags = TAG_READS.get(key.slice(0, slash))?.(facts)
+  const name = key.slice(slash + 1)
+  return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
+}
+
+/** `bucket/key`, as conditions are written; clients also send `/bucket/key?versionId=…`, encoded. */
+function copySource(value: string | string[] | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const path = value.replace(/^\//, '').replace(/\?versionId=.*$/s, '')
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+function remainingDays({ headers, nowMs }: Facts): string | undefined {
+  const until = headers['x-amz-object-lock-retain-until-date']
+  if (typeof until !== 'string') return undefined
+  const days = Math.ceil((Date.parse(until) - nowMs) / DAY_MS)
+  return Number.isNaN(days) ? undefined : String(days)
+}

@@ -1,0 +1,102 @@
+// The S3 door: the same pipeline as the API, another protocol. It finds the operation by method and
+// subresource, the caller by signature (the access key is the token, and so is the secret), and the body
+// as a stream that is verified as it flows.
+import type { TLSSocket } from 'node:tls'
+import type { OperationName } from '#contract/operations.ts'
+import type { Call, Door, Endpoint } from '#http/door.ts'
+import type { Exchange } from '#http/exchange.ts'
+import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Principal } from '#identity/principal.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { StorageCall, StorageHandler } from './call.ts'
+import { match, type Match } from './match.ts'
+import type { S3OperationName } from './operations.ts'
+import { createPayload } from './payload.ts'
+import { renderFault } from './render-error.ts'
+import { emptyReply } from './reply.ts'
+import { parseCredential } from './signature/credential.ts'
+import type { Verified, Verifier } from './signature/verify.ts'
+import { parseTarget, type BaseHosts, type Target } from './target.ts'
+
+/** A call of this door: what match() found, and later what the signature said. */
+type S3Call = Call & { readonly match: Match; readonly target: Target; verified?: Verified }
+
+export function createS3Door(deps: {
+  principalOf: (token: string) => Promise<Principal>
+  verifier: Verifier
+  bases: BaseHosts
+  handlers: { readonly [name in S3OperationName]?: StorageHandler }
+}): Door {
+  const { principalOf, verifier, bases, handlers } = deps
+
+  function endpointOf(found: Match): Endpoint {
+    const handler = handlers[found.operation] ?? unserved(found)
+    return { handle: handler as Handler<never> }
+  }
+
+  async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
+    const { request } = exchange
+    const credential = parseCredential(call.target, request.headers)
+    if (credential.kind === 'anonymous') return undefined
+    if (credential.kind === 'bearer') return await principalOf(credential.token)
+    const who = await principalOf(credential.accessKey)
+    call.verified = verifier.verify(credential, credential.accessKey, {
+      method: exchange.method,
+      rawPath: call.target.rawPath,
+      rawQuery: call.target.rawQuery,
+      rawHeaders: request.rawHeaders,
+    })
+    return who
+  }
+
+  return {
+    ignoresExpectations: true,
+    match(exchange) {
+      const { request } = exchange
+      const target = parseTarget(request.url ?? '/', hostOf(request), bases)
+      const found = match(exchange.method, target, request.headers)
+      const isServed = handlers[found.operation] !== undefined
+      const name = isServed ? found.operation : 'unserved'
+      const call: S3Call = {
+        operation: `storage.${name}` as OperationName,
+        endpoint: endpointOf(found),
+        parameters: {},
+        match: found,
+        target,
+      }
+      return call
+    },
+    identify: (exchange, call) =>
+      (call as S3Call).match.scope === null ? undefined : identify(exchange, call as S3Call),
+    async body(exchange, call) {
+      const { match: found, target, verified } = call as S3Call
+      exchange.prolong(TRANSFER_DEADLINE_MS)
+      const { socket, headers } = exchange.request
+      const made: StorageCall = {
+        match: found,
+        target,
+        headers,
+        payload: createPayload(exchange, verified),
+        address: socket.remoteAddress ?? '',
+        isSecure: (socket as Partial<TLSSocket>).encrypted === true,
+      }
+      return made
+    },
+    render(error, { requestId, method = '', path = '' }) {
+      const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
+      const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
+      return { contentType, body: rendered.body, headers }
+    },
+  }
+}
+
+/** What is always answered where there is no handler: "there is none", or an honest refusal. */
+function unserved(found: Match): StorageHandler {
+  const { answer } = found
+  return async () => {
+    if (answer === 'served') throw storageFault('NotImplemented')
+    if (answer !== 'empty') throw storageFault(answer)
+    return emptyReply()
+  }
+}

@@ -1,0 +1,76 @@
+// What a request has to do with encryption: what a write asks for, and how a reader gets at what is there.
+import type { Bucket, Json, Version } from '#storage/objects/types.ts'
+import type { ReadOptions } from '#storage/blob-reader.ts'
+import type { BodyKey, Vault } from '#storage/encryption/vault.ts'
+import { documentOf } from './bucket-view.ts'
+import type { StorageRequest } from './call.ts'
+import {
+  checkCustomerKey,
+  encryptionOfWrite,
+  parseCustomerKey,
+  type CustomerKey,
+  type Encryption,
+} from './documents/encryption.ts'
+
+/** Encryption of a new body, with the client's key where it brings one. */
+export type Sealing = { readonly encryption: Encryption; readonly customerKey?: CustomerKey }
+
+export interface Encrypting {
+  /** What a write asks for, else what its bucket does. Throws what encryptionOfWrite does. */
+  wanted(request: StorageRequest, bucket: Bucket): Sealing | undefined
+  /** What the parts of an upload are encrypted with. Throws InvalidRequest (another key, or none). */
+  ofUpload(request: StorageRequest, encryption: Json): Sealing | undefined
+  /** A data key for a new body. */
+  keyFor(sealing: Sealing | undefined): BodyKey | undefined
+  /** How to read a version. Throws InvalidRequest for the wrong key, or none. */
+  reading(
+    request: StorageRequest,
+    version: Version,
+    of?: 'request' | 'copy-source',
+  ): Pick<ReadOptions, 'cipher'>
+}
+
+/** What is kept with a version: how it is encrypted, and the wrapped key of a body in the row. */
+type Kept = Encryption & { readonly envelope?: Json }
+
+/** As it is told, without the wrapped key. */
+export function encryptionOf(kept: Json): Encryption | undefined {
+  if (kept === null) return undefined
+  const { envelope: _, ...encryption } = kept as unknown as Kept
+  return encryption as Encryption
+}
+
+/** As it is kept. */
+export const keptEncryption = (encryption: Encryption | undefined, envelope?: Json): Json =>
+  encryption === undefined ? null : { ...encryption, ...(envelope ? { envelope } : {}) }
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+
+export function createEncrypting(vault: Vault): Encrypting {
+  // A key in the clear on a wire is none; on loopback there is no wire.
+  const policyOf = ({ body: { isSecure, address } }: StorageRequest) => ({
+    hasKey: (keyId: string) => vault.hasKey(keyId),
+    mayCarryKeys: isSecure || LOOPBACK.test(address),
+  })
+  return {
+    wanted: (request, bucket) =>
+      encryptionOfWrite(request.body.headers, documentOf(bucket, 'encryption'), policyOf(request)),
+    ofUpload(request, kept) {
+      const encryption = encryptionOf(kept)
+      const customerKey = parseCustomerKey(request.body.headers, policyOf(request))
+      checkCustomerKey(encryption, customerKey)
+      return encryption && { encryption, ...(customerKey && { customerKey }) }
+    },
+    keyFor: (sealing) => sealing && vault.create(sealing.encryption, sealing.customerKey),
+    reading(request, version, of = 'request') {
+      const encryption = encryptionOf(version.encryption)
+      const customerKey = parseCustomerKey(request.body.headers, policyOf(request), of)
+      checkCustomerKey(encryption, customerKey)
+      if (encryption === undefined) return {}
+      const { envelope = null } = version.encryption as unknown as Kept
+      return {
+        cipher: { envelope, open: (wrapped) => vault.open(encryption, wrapped, customerKey) },
+      }
+    },
+  }
+}

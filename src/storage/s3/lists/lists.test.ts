@@ -1,0 +1,161 @@
+// Lists as the AWS SDK reads them back: our XML goes through its deserializer.
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import {
+  ListBucketsCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  ListPartsCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import {
+  bucketsQuery,
+  objectsQuery,
+  objectsV2Query,
+  partsQuery,
+  uploadsQuery,
+  versionsQuery,
+  writeToken,
+} from './parameters.ts'
+import { bucketsXml, objectsV2Xml, objectsXml, partsXml, uploadsXml, versionsXml } from './xml.ts'
+
+function client(xml: string): S3Client {
+  return new S3Client({
+    region: 'local',
+    endpoint: 'http://localhost:9',
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    requestHandler: {
+      handle: async () => ({
+        response: {
+          statusCode: 200,
+          headers: { 'content-type': 'application/xml' },
+          body: Readable.from([Buffer.from(xml)]),
+        },
+      }),
+    },
+  })
+}
+
+const OWNER = { id: 'acct_1', displayName: 'Zoë <z@x>' }
+const TIME_MS = Date.UTC(2026, 10, 21, 9, 30, 0, 120)
+const object = (key: string) => ({
+  key,
+  modifiedMs: TIME_MS,
+  etag: 'e',
+  bytes: 3,
+  storageClass: 'STANDARD',
+  owner: OWNER,
+})
+const Bucket = 'b'
+const parameters = (text: string) => new Map(new URLSearchParams(text))
+
+test('ListObjects gives keys, prefixes and where to go on', async () => {
+  const query = objectsQuery(parameters('prefix=a&delimiter=/&max-keys=2&marker=a0'))
+  const page = { bucket: 'b', entries: [object('a& b')], prefixes: ['ab/'], next: 'ab/' }
+  const read = await client(objectsXml(page, query)).send(new ListObjectsCommand({ Bucket }))
+  assert.equal(read.NextMarker, 'ab/')
+  assert.equal(read.IsTruncated, true)
+  assert.equal(read.MaxKeys, 2)
+  assert.deepEqual(read.CommonPrefixes, [{ Prefix: 'ab/' }])
+  const [first] = read.Contents ?? []
+  assert.equal(first?.Key, 'a& b')
+  assert.equal(first?.ETag, '"e"')
+  assert.equal(first?.LastModified?.getTime(), TIME_MS)
+  assert.deepEqual(first?.Owner, { ID: 'acct_1', DisplayName: 'Zoë <z@x>' })
+})
+
+test('ListObjectsV2 gives a token that goes on after the last name', async () => {
+  const query = objectsV2Query(parameters('delimiter=/&encoding-type=url&start-after=a'))
+  const page = { bucket: 'b', entries: [object('a b+')], prefixes: ['é/'], next: 'é/' }
+  const xml = objectsV2Xml(page, query)
+  const read = await client(xml).send(new ListObjectsV2Command({ Bucket }))
+  assert.equal(read.Contents?.[0]?.Key, 'a%20b%2B')
+  assert.equal(read.CommonPrefixes?.[0]?.Prefix, '%C3%A9/')
+  assert.equal(read.KeyCount, 2)
+  const token = read.NextContinuationToken ?? ''
+  const next = objectsV2Query(parameters(`continuation-token=${token}&start-after=a`))
+  assert.deepEqual([next.after, next.startAfter, next.continuationToken], ['é/', 'a', token])
+})
+
+test('ListObjectVersions tells versions and delete markers apart', async () => {
+  const version = { versionId: 'v', isLatest: true, modifiedMs: TIME_MS, owner: OWNER }
+  const page = {
+    bucket: 'b',
+    entries: [
+      { ...version, key: 'a', object: { etag: 'e', bytes: 1, storageClass: 'STANDARD' } },
+      { ...version, key: 'm', isLatest: false },
+    ],
+    prefixes: [],
+    next: 'm',
+    nextVersionId: 'v',
+  }
+  const xml = versionsXml(page, versionsQuery(parameters('')))
+  const read = await client(xml).send(new ListObjectVersionsCommand({ Bucket }))
+  assert.equal(read.Versions?.[0]?.Size, 1)
+  assert.equal(read.Versions?.[0]?.IsLatest, true)
+  assert.equal(read.DeleteMarkers?.[0]?.Key, 'm')
+  assert.deepEqual([read.NextKeyMarker, read.NextVersionIdMarker], ['m', 'v'])
+})
+
+test('ListMultipartUploads and ListParts give what is under way', async () => {
+  const upload = {
+    uploadId: 'u',
+    initiator: OWNER,
+    owner: OWNER,
+    storageClass: 'STANDARD',
+    checksum: { algorithm: 'CRC32', type: 'COMPOSITE' },
+  }
+  const page = {
+    bucket: 'b',
+    entries: [{ ...upload, key: 'k', initiatedMs: TIME_MS }],
+    prefixes: [],
+    next: undefined,
+    nextUploadId: undefined,
+  }
+  const uploads = await client(uploadsXml(page, uploadsQuery(parameters('')))).send(
+    new ListMultipartUploadsCommand({ Bucket }),
+  )
+  assert.equal(uploads.Uploads?.[0]?.UploadId, 'u')
+  assert.equal(uploads.IsTruncated, false)
+  const part = { number: 2, modifiedMs: TIME_MS, etag: 'p', bytes: 5 }
+  const checksum = { element: 'ChecksumCRC32', text: 'AAAAAA==' }
+  const parts = await client(
+    partsXml(
+      { bucket: 'b', key: 'k', upload, parts: [{ ...part, checksum }], isTruncated: true },
+      partsQuery(parameters('part-number-marker=1&max-parts=1')),
+    ),
+  ).send(new ListPartsCommand({ Bucket, Key: 'k', UploadId: 'u' }))
+  assert.equal(parts.Parts?.[0]?.ChecksumCRC32, 'AAAAAA==')
+  assert.equal(String(parts.NextPartNumberMarker), '2')
+})
+
+test('ListBuckets gives names, times and regions', async () => {
+  const buckets = [{ name: 'photos', createdMs: TIME_MS, region: 'local' }]
+  const xml = bucketsXml({ owner: OWNER, buckets, prefix: '', next: 'photos' })
+  const read = await client(xml).send(new ListBucketsCommand({}))
+  assert.equal(read.Buckets?.[0]?.Name, 'photos')
+  assert.equal(read.Buckets?.[0]?.BucketRegion, 'local')
+  assert.equal(
+    bucketsQuery(parameters(`continuation-token=${read.ContinuationToken}`)).after,
+    'photos',
+  )
+})
+
+test('parameters have bounds and defaults', () => {
+  const max = (text: string) => objectsQuery(parameters(`max-keys=${text}`)).max
+  assert.deepEqual([max(''), max('0'), max('7'), max('5000')], [1000, 0, 7, 1000])
+  const refused = (read: (query: Map<string, string>) => unknown, text: string) =>
+    assert.throws(() => read(parameters(text)), { code: 'InvalidArgument' }, text)
+  for (const text of ['blah', '-1', '1.5', '99999999999']) refused(objectsQuery, `max-keys=${text}`)
+  refused(objectsQuery, 'encoding-type=base64')
+  refused(objectsQuery, 'prefix=%00')
+  refused(versionsQuery, 'version-id-marker=v')
+  refused(objectsV2Query, 'continuation-token=abc')
+  refused(objectsV2Query, `continuation-token=${writeToken('a').slice(0, -2)}zz`)
+  assert.equal(objectsV2Query(parameters('continuation-token=')).after, '')
+  assert.equal(uploadsQuery(parameters('upload-id-marker=u')).uploadIdMarker, '')
+})

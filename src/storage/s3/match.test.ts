@@ -1,0 +1,134 @@
+// match() against every command of the AWS SDK, as the SDK itself writes it on the wire.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as sdk from '@aws-sdk/client-s3'
+import { allowedMethods, match } from './match.ts'
+import { S3_OPERATIONS } from './operations.ts'
+import { parseTarget } from './target.ts'
+
+const BASES = { api: ['localhost'], website: ['website.localhost'] }
+type Sent = { method: string; path: string; query: Record<string, unknown>; headers: object }
+
+/** Names that the SDK's client gives each command: PutObjectCommand → put-object. */
+const COMMANDS = Object.keys(sdk).filter((name) => /^[A-Z].*Command$/.test(name))
+const kebab = (name: string) =>
+  name
+    .replace(/Command$/, '')
+    .replace(/V2$/, '-v2')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-')
+    .toLowerCase()
+
+const INPUT = {
+  Bucket: 'photos',
+  Key: 'a/b c',
+  CopySource: 'photos/other',
+  UploadId: 'u1',
+  PartNumber: 1,
+  Id: 'i1',
+  RenameSource: '/photos/other',
+  RequestRoute: 'route',
+  RequestToken: 'token',
+  AnnotationName: 'note',
+  Body: 'body',
+  ObjectAttributes: ['ETag'],
+  Delete: { Objects: [{ Key: 'a' }] },
+  Tagging: { TagSet: [] },
+}
+
+async function sent(name: string): Promise<Sent> {
+  let request: Sent | undefined
+  const client = new sdk.S3Client({
+    region: 'us-east-1',
+    endpoint: 'http://localhost:9',
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+    // Else the first request of a directory-bucket command is CreateSession.
+    disableS3ExpressSessionAuth: true,
+  })
+  client.middlewareStack.add(
+    () => async (args) => {
+      request = args.request as Sent
+      throw new TypeError('Not sent')
+    },
+    { step: 'finalizeRequest', priority: 'high' },
+  )
+  const Command = (sdk as unknown as Record<string, new (input: object) => never>)[name]!
+  const input = structuredClone(INPUT) as Record<string, unknown>
+  if (name.startsWith('ListBucket') || name === 'ListObjectAnnotationsCommand') delete input['Id']
+  await assert.rejects(client.send(new Command(input)), (error: Error) => {
+    assert.equal(error.message, 'Not sent', `${name}: ${error.stack}`)
+    return true
+  })
+  client.destroy()
+  assert.ok(request, name)
+  return request
+}
+
+function targetOf({ path, query }: Sent): string {
+  const pairs = Object.entries(query ?? {}).map(([name, value]) =>
+    value === null || value === '' ? name : `${name}=${encodeURIComponent(String(value))}`,
+  )
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`
+}
+
+test('match() finds the operation of every command of the AWS SDK', async () => {
+  assert.equal(COMMANDS.length, 112)
+  for (const command of COMMANDS) {
+    const request = await sent(command)
+    const target = parseTarget(targetOf(request), 'localhost:8080', BASES)
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+    )
+    const { operation, scope } = match(request.method, target, headers)
+    assert.equal(operation, kebab(command), `${request.method} ${targetOf(request)}`)
+    assert.equal(scope, /^(GET|HEAD)$/.test(request.method) ? 'read' : 'deploy')
+  }
+})
+
+test('every operation without a command is a form, a preflight or a page', () => {
+  const commands = new Set(COMMANDS.map(kebab))
+  const others = Object.keys(S3_OPERATIONS).filter((name) => !commands.has(name))
+  assert.deepEqual(others.toSorted(), [
+    'get-website-page',
+    'head-website-page',
+    'post-object',
+    'preflight-bucket',
+    'preflight-object',
+    'preflight-service',
+    'preflight-website',
+  ])
+})
+
+const at = (target: string, host = 'localhost') => parseTarget(target, host, BASES)
+
+test('match() tells a browser form and its preflight', () => {
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  assert.equal(match('POST', at('/photos'), headers).operation, 'post-object')
+  assert.equal(match('OPTIONS', at('/photos/k?acl'), {}).operation, 'preflight-object')
+  assert.equal(match('OPTIONS', at('/photos/k?acl'), {}).scope, null)
+})
+
+test('match() names the action of a version', () => {
+  assert.equal(match('GET', at('/b/k'), {}).action, 's3:GetObject')
+  assert.equal(match('GET', at('/b/k?versionId=1'), {}).action, 's3:GetObjectVersion')
+  assert.equal(match('PUT', at('/b/k?acl&versionId=1'), {}).action, 's3:PutObjectVersionAcl')
+})
+
+test('match() reads a website address', () => {
+  const page = at('/index.html?acl', 'photos.website.localhost:8080')
+  assert.equal(match('GET', page, {}).operation, 'get-website-page')
+  assert.throws(() => match('PUT', page, {}), { code: 'MethodNotAllowed' })
+})
+
+test('match() refuses what no operation is', () => {
+  assert.throws(() => match('POST', at('/b'), {}), { code: 'MethodNotAllowed' })
+  assert.throws(() => match('PATCH', at('/b/k'), {}), { code: 'MethodNotAllowed' })
+  assert.throws(() => match('PUT', at('/b/k?policy'), {}), { code: 'InvalidRequest' })
+  assert.throws(() => match('GET', at('/b?acl&policy'), {}), { code: 'InvalidArgument' })
+})
+
+test('allowedMethods() lists what is bound there', () => {
+  assert.deepEqual(allowedMethods(at('/b?cors')), ['GET', 'PUT', 'DELETE'])
+  assert.deepEqual(allowedMethods(at('/')), ['GET', 'OPTIONS'])
+})

@@ -1,0 +1,168 @@
+// The settings of a bucket that are more, or less, than a stored document.
+import { randomUUID } from 'node:crypto'
+import { storageFault } from '#storage/errors.ts'
+import type { Json } from '#storage/objects/types.ts'
+import { accessBucket, documentOf } from '#storage/s3/bucket-view.ts'
+import type { StorageHandler } from '#storage/s3/call.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import { parseObjectLock, printObjectLock } from '#storage/s3/documents/object-lock.ts'
+import { isPublicAcl } from '#storage/s3/documents/acl.ts'
+import { parseLogging, printLogging } from '#storage/s3/documents/logging.ts'
+import { parseNotification, printNotification } from '#storage/s3/documents/notification.ts'
+import { isPublicPolicy } from '#storage/s3/documents/policy-public.ts'
+import { printPolicyStatus } from '#storage/s3/documents/public-access.ts'
+import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
+import { fieldsOf, textOf, wordOf } from '#storage/s3/xml/fields.ts'
+import { parseXml, XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+import { writeXml } from '#storage/s3/xml/write.ts'
+
+/** GetBucketLocation. The first region of S3 is told by an empty element, as at AWS. */
+export const createGetBucketLocation =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { region } = await access.bucket(request)
+    return xmlReply(writeXml('LocationConstraint', region === 'us-east-1' ? '' : region))
+  }
+
+/** GetBucketVersioning. */
+export const createGetBucketVersioning =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { versioning } = await access.bucket(request)
+    const status = { off: undefined, enabled: 'Enabled', suspended: 'Suspended' }[versioning]
+    return xmlReply(writeXml('VersioningConfiguration', [['Status', status]]))
+  }
+
+/** PutBucketVersioning. Throws MalformedXML, InvalidBucketState (object lock). MFA delete is not served. */
+export const createPutBucketVersioning =
+  ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const body = parseXml(
+      await receiver.document(request, XML_BYTES_MAX),
+      'VersioningConfiguration',
+    )
+    const { Status, MfaDelete } = fieldsOf(body, { Status: 'one', MfaDelete: 'optional' })
+    if (MfaDelete !== undefined && textOf(MfaDelete) === 'Enabled')
+      throw storageFault('NotImplemented')
+    const status = wordOf(Status, ['Enabled', 'Suspended'])
+    await buckets.setVersioning(bucket, status === 'Enabled' ? 'enabled' : 'suspended')
+    return emptyReply()
+  }
+
+/** GetObjectLockConfiguration. Throws ObjectLockConfigurationNotFoundError. */
+export const createGetObjectLockConfiguration =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    if (!bucket.objectLock) throw storageFault('ObjectLockConfigurationNotFoundError')
+    return xmlReply(printObjectLock(documentOf(bucket, 'object-lock') ?? {}))
+  }
+
+/** PutObjectLockConfiguration. Throws InvalidBucketState (versioning is not enabled), MalformedXML. */
+export const createPutObjectLockConfiguration =
+  ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const lock = parseObjectLock(await receiver.document(request, XML_BYTES_MAX))
+    if (bucket.versioning !== 'enabled')
+      throw storageFault(
+        'InvalidBucketState',
+        "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration",
+      )
+    if (!bucket.objectLock) await buckets.enableObjectLock(bucket)
+    await buckets.configure(bucket, 'object-lock', lock as unknown as Json)
+    return emptyReply()
+  }
+
+/** GetBucketPolicyStatus: whether the policy, or the ACL, lets the public in. */
+export const createGetBucketPolicyStatus =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { policy, acl, ownership } = accessBucket(await access.bucket(request))
+    const isPublic =
+      (policy !== undefined && isPublicPolicy(policy)) ||
+      (ownership !== 'BucketOwnerEnforced' && isPublicAcl(acl))
+    return xmlReply(printPolicyStatus(isPublic))
+  }
+
+/** GetBucketRequestPayment: the caller pays for its own requests always; of the bucket, its owner. */
+export const createGetBucketRequestPayment =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    return xmlReply(writeXml('RequestPaymentConfiguration', [['Payer', 'BucketOwner']]))
+  }
+
+/** PutBucketRequestPayment. Throws NotImplemented for anything but what is so anyway. */
+export const createPutBucketRequestPayment =
+  ({ access, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    const body = parseXml(
+      await receiver.document(request, XML_BYTES_MAX),
+      'RequestPaymentConfiguration',
+    )
+    const { Payer } = fieldsOf(body, { Payer: 'one' })
+    if (wordOf(Payer, ['BucketOwner', 'Requester']) === 'Requester')
+      throw storageFault('NotImplemented')
+    return emptyReply()
+  }
+
+/** GetBucketAccelerateConfiguration: there is none. */
+export const createGetBucketAccelerateConfiguration =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    return xmlReply(writeXml('AccelerateConfiguration', ''))
+  }
+
+/** PutBucketAccelerateConfiguration: suspending what is not there is done, enabling it is not served. */
+export const createPutBucketAccelerateConfiguration =
+  ({ access, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    const body = parseXml(
+      await receiver.document(request, XML_BYTES_MAX),
+      'AccelerateConfiguration',
+    )
+    const { Status } = fieldsOf(body, { Status: 'one' })
+    if (wordOf(Status, ['Enabled', 'Suspended']) === 'Enabled') throw storageFault('NotImplemented')
+    return emptyReply()
+  }
+
+/** GetBucketNotificationConfiguration: none, as long as none can be put. */
+export const createGetBucketNotification =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    return xmlReply(printNotification(undefined))
+  }
+
+/** PutBucketNotificationConfiguration. Throws NotImplemented for one that names a target. */
+export const createPutBucketNotification =
+  ({ access, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    const body = await receiver.document(request, XML_BYTES_MAX)
+    if (parseNotification(body, randomUUID).rules.length > 0) throw storageFault('NotImplemented')
+    return emptyReply()
+  }
+
+/** GetBucketLogging: off, as long as it cannot be put on. */
+export const createGetBucketLogging =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    return xmlReply(printLogging(undefined))
+  }
+
+/** PutBucketLogging. Throws NotImplemented for anything but switching it off. */
+export const createPutBucketLogging =
+  ({ access, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    const body = await receiver.document(request, XML_BYTES_MAX)
+    if (parseLogging(body) !== undefined) throw storageFault('NotImplemented')
+    return emptyReply()
+  }

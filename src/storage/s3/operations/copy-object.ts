@@ -1,0 +1,129 @@
+// PUT with x-amz-copy-source. Blobs are immutable, so a copy shares those of its source: no byte moves.
+import { present } from '#base/errors.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { ReadOptions } from '#storage/blob-reader.ts'
+import type { Attributes, Body, Json, Version } from '#storage/objects/types.ts'
+import type { Found } from '#storage/s3/access.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import { writeConditions } from '#storage/s3/write-conditions.ts'
+import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
+import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
+import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
+import { keptEncryption, type Sealing } from '#storage/s3/encrypting.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import { copiedXml } from '#storage/s3/objects/multipart-xml.ts'
+import { xmlReply } from '#storage/s3/reply.ts'
+import { checksumOfVersion, writtenVersionHeader } from '#storage/s3/version-headers.ts'
+import type { WrittenAttributes } from '#storage/s3/written-attributes.ts'
+
+/** AWS: larger ones are copied in parts. */
+const COPY_BYTES_MAX = 5 * 1024 ** 3
+
+/**
+ * CopyObject. Throws NoSuchBucket, NoSuchKey, AccessDenied (for either side), PreconditionFailed,
+ * InvalidRequest (onto itself without a change).
+ */
+export const createCopyObject =
+  (deps: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { access, objects, attributesOf, encrypting } = deps
+    const { headers, target } = request.body
+    const place = parseCopySource(String(headers['x-amz-copy-source']))
+    const bucket = await access.bucket(request)
+    const key = present(target.key, 'an object has a key')
+    const source = await access.source(request, place)
+    const { version } = source
+    checkCopySource(parseConditions(headers, 'x-amz-copy-source-'), {
+      etag: version.etag,
+      modifiedMs: version.modifiedAtMs,
+    })
+    if (version.size > COPY_BYTES_MAX)
+      throw storageFault(
+        'InvalidRequest',
+        'The specified copy source is larger than the maximum allowable size for a copy source: 5368709120',
+      )
+    const isItself =
+      source.bucket.id === bucket.id && key === version.key && place.versionId === undefined
+    const attributes = copiedAttributes(request, await attributesOf(request, bucket), version)
+    const sealing = encrypting.wanted(request, bucket)
+    const isAsIs =
+      directive(request, 'x-amz-metadata-directive') === 'COPY' && sealing === undefined
+    if (isItself && isAsIs)
+      throw storageFault(
+        'InvalidRequest',
+        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+      )
+    const reading = encrypting.reading(request, version, 'copy-source')
+    const isShared = sealing === undefined && reading.cipher === undefined
+    const copy = isShared
+      ? { body: source.body, encryption: null, partCount: version.partCount }
+      : await rewritten(deps, { request, source, sealing, reading })
+    const written = await objects.put(bucket, key, {
+      attributes: { ...attributes, encryption: copy.encryption },
+      body: copy.body,
+      share: isShared,
+      partCount: copy.partCount,
+      event: 'ObjectCreated:Copy',
+      ...writeConditions(headers),
+    })
+    const checksum = checksumOfVersion(attributes.checksums)
+    const facts = { etag: attributes.etag, modifiedMs: written.modifiedAtMs }
+    return xmlReply(copiedXml('CopyObjectResult', { ...facts, ...(checksum && { checksum }) }), {
+      ...writtenVersionHeader(bucket, written.versionId),
+      ...encryptionHeaders(sealing?.encryption),
+      ...(source.bucket.versioning === 'off'
+        ? {}
+        : { 'x-amz-copy-source-version-id': version.versionId }),
+    })
+  }
+
+/** The bytes of the source under another key, or under none. */
+async function rewritten(
+  { receiver, blobs, encrypting, admitTransfer }: StorageDeps,
+  work: {
+    request: StorageRequest
+    source: Found
+    sealing: Sealing | undefined
+    reading: Pick<ReadOptions, 'cipher'>
+  },
+): Promise<{ body: Body; encryption: Json; partCount: number }> {
+  const { request, source, sealing, reading } = work
+  const { size } = source.version
+  const { signal } = request
+  await admitTransfer(request, source.bucket, size)
+  const bodyKey = encrypting.keyFor(sealing)
+  const bytes = blobs.read(source.body, { signal, size, ...reading })
+  const { body } = await receiver.take(bytes, { length: size, bodyKey, isWhole: true, request })
+  const envelope = body.kind === 'inline' ? bodyKey?.envelope : undefined
+  return { body, encryption: keptEncryption(sealing?.encryption, envelope), partCount: 0 }
+}
+
+type Directive = 'COPY' | 'REPLACE'
+
+function directive({ body: { headers } }: StorageRequest, name: string): Directive {
+  const text = headers[name] ?? 'COPY'
+  if (text === 'COPY' || text === 'REPLACE') return text
+  throw storageFault('InvalidArgument', 'Unknown metadata directive.', {
+    ArgumentName: name,
+    ArgumentValue: String(text).slice(0, 100),
+  })
+}
+
+/** The source's attributes, or the request's own where it says REPLACE. The bytes stay, so their sums do. */
+function copiedAttributes(
+  request: StorageRequest,
+  own: WrittenAttributes,
+  source: Version,
+): Attributes {
+  const isReplaced = directive(request, 'x-amz-metadata-directive') === 'REPLACE'
+  const areTagsReplaced = directive(request, 'x-amz-tagging-directive') === 'REPLACE'
+  return {
+    ...own,
+    headers: isReplaced ? own.headers : source.headers,
+    metadata: isReplaced ? own.metadata : source.metadata,
+    tags: areTagsReplaced ? own.tags : source.tags,
+    etag: source.etag,
+    size: source.size,
+    checksums: source.checksums,
+  }
+}

@@ -1,0 +1,74 @@
+// POST /bucket?delete: up to 1000 keys or versions, each judged and answered by itself.
+import { present } from '#base/errors.ts'
+import { STORAGE_ERRORS, type StorageCode } from '#storage/errors.ts'
+import type { StorageHandler } from '#storage/s3/call.ts'
+import { deleteConditions } from '#storage/s3/write-conditions.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import {
+  deletedXml,
+  parseDelete,
+  type Deleted,
+  type DeleteTarget,
+  type NotDeleted,
+} from '#storage/s3/objects/delete-xml.ts'
+import { bypassesGovernance } from '#storage/s3/governance.ts'
+import { xmlReply } from '#storage/s3/reply.ts'
+import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+
+/** DeleteObjects. Throws NoSuchBucket, MalformedXML; a key that may not be deleted is told in the answer. */
+export const createDeleteObjects =
+  ({ access, objects, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.find(request)
+    const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
+    const isAllowed = ({ key, versionId }: DeleteTarget) =>
+      access.allows(request, bucket, {
+        action: versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion',
+        key,
+      })
+    const allowed = targets.filter(isAllowed)
+    const failed: NotDeleted[] = targets
+      .filter((target) => !allowed.includes(target))
+      .map((target) => refused(target, 'AccessDenied'))
+    const bypassGovernance = bypassesGovernance(access, request, bucket)
+    const answers =
+      allowed.length === 0
+        ? []
+        : await objects.delete(
+            bucket,
+            allowed.map(({ key, versionId, conditions }) => ({
+              key,
+              ...(versionId === undefined ? {} : { versionId }),
+              ...deleteConditions(conditions),
+            })),
+            { bypassGovernance },
+          )
+    const deleted: Deleted[] = []
+    for (const [index, answer] of answers.entries()) {
+      const target = present(allowed[index], 'each answer has its target')
+      if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
+      else deleted.push(told(target, answer))
+    }
+    return xmlReply(deletedXml(deleted, failed, quiet))
+  }
+
+const named = ({ key, versionId }: DeleteTarget) => ({
+  key,
+  ...(versionId === undefined ? {} : { versionId }),
+})
+
+const told = (
+  target: DeleteTarget,
+  answer: { versionId: string | undefined; deleteMarker: boolean },
+): Deleted => ({
+  ...named(target),
+  ...(answer.deleteMarker && answer.versionId !== undefined
+    ? { marker: { versionId: answer.versionId } }
+    : {}),
+})
+
+const refused = (target: DeleteTarget, code: StorageCode): NotDeleted => ({
+  ...named(target),
+  code,
+  message: STORAGE_ERRORS[code][1],
+})

@@ -1,0 +1,165 @@
+// GET and HEAD of an object: whole, a range, or one of its parts.
+import { ErgonError } from '#base/errors.ts'
+import type { Reply } from '#http/reply.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { Body, Version } from '#storage/objects/types.ts'
+import type { Found } from '#storage/s3/access.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import { checkReadHeaders } from '#storage/s3/documents/encryption.ts'
+import { checkRead, parseConditions } from '#storage/s3/objects/conditions.ts'
+import { overriddenHeaders } from '#storage/s3/objects/headers.ts'
+import { parsePartNumber } from '#storage/s3/objects/multipart-xml.ts'
+import { contentRange, parseRange, type ByteRange } from '#storage/s3/objects/range.ts'
+import { joined } from '#storage/s3/receive.ts'
+import { emptyReply } from '#storage/s3/reply.ts'
+import { checksumHeaders, versionHeaders } from '#storage/s3/version-headers.ts'
+
+/** Bodies up to here are answered with final figures in the head (DESIGN §7, "fixed"). */
+const FIXED_BYTES_MAX = 1_048_576
+
+/**
+ * GetObject. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (a delete marker by its version),
+ * InvalidRange, InvalidPartNumber, PreconditionFailed, AccessDenied.
+ */
+export const createGetObject =
+  (deps: StorageDeps): StorageHandler =>
+  async (request) => {
+    checkReadHeaders(request.body.headers)
+    const found = await deps.access.version(request)
+    const cipher = deps.encrypting.reading(request, found.version)
+    const answer = answerOf(request, found)
+    if (answer.status === 304) return notModified(answer.headers)
+    const { status, headers, range, length } = answer
+    const { signal } = request
+    const chunks = deps.blobs.read(found.body, {
+      signal,
+      size: found.version.size,
+      ...cipher,
+      ...(range === undefined ? {} : { range: { first: range.start, last: range.end } }),
+    })
+    if (length > FIXED_BYTES_MAX) {
+      await deps.admitTransfer(request, found.bucket, length)
+      return streamed({ status, headers, length, chunks })
+    }
+    const bytes = await joined(chunks)
+    return { kind: 'known', status, ...typed(headers), bytesExpected: length, body: () => bytes }
+  }
+
+/** HeadObject: the same without the body. */
+export const createHeadObject =
+  (deps: StorageDeps): StorageHandler =>
+  async (request) => {
+    checkReadHeaders(request.body.headers)
+    const found = await deps.access.version(request)
+    // Also HEAD wants the client's key.
+    deps.encrypting.reading(request, found.version)
+    const { status, headers, length } = answerOf(request, found)
+    if (status === 304) return notModified(headers)
+    return { kind: 'known', status, ...typed(headers), contentLength: length, body: () => '' }
+  }
+
+type Answer = {
+  readonly status: 200 | 206 | 304
+  readonly headers: Record<string, string>
+  readonly range: ByteRange | undefined
+  readonly length: number
+}
+
+function answerOf(request: StorageRequest, { bucket, version, body }: Found): Answer {
+  const { headers: asked, target } = request.body
+  const number = target.query.get('partNumber')
+  const wantsChecksums = String(asked['x-amz-checksum-mode']).toUpperCase() === 'ENABLED'
+  const headers = {
+    ...versionHeaders(bucket, version, {
+      // Of a range or of nothing at all the checksum of the whole says nothing.
+      withChecksums: wantsChecksums && asked.range === undefined && number === undefined,
+    }),
+    ...overriddenHeaders(target.query, request.who === undefined),
+  }
+  if (!isWanted(request, version)) return { status: 304, headers, range: undefined, length: 0 }
+  const part = number === undefined ? undefined : partRange(parsePartNumber(number), version, body)
+  const range = part ?? parseRange(asked.range, version.size)
+  const status = range === undefined && number === undefined ? 200 : 206
+  const isOfParts = number !== undefined && version.partCount > 0
+  return {
+    status,
+    headers: {
+      ...headers,
+      ...(range === undefined ? {} : { 'content-range': contentRange(range, version.size) }),
+      ...(isOfParts ? { 'x-amz-mp-parts-count': String(version.partCount) } : {}),
+      ...(isOfParts && wantsChecksums ? partChecksum(Number(number), version, body) : {}),
+    },
+    range,
+    length: range === undefined ? version.size : range.end - range.start + 1,
+  }
+}
+
+/** False when the caller has it already. Throws PreconditionFailed. */
+function isWanted({ body: { headers } }: StorageRequest, version: Version): boolean {
+  try {
+    checkRead(parseConditions(headers), { etag: version.etag, modifiedMs: version.modifiedAtMs })
+    return true
+  } catch (error) {
+    if (error instanceof ErgonError && error.code === 'NotModified') return false
+    throw error
+  }
+}
+
+/** The checksum of one part, with the type of the whole's. */
+function partChecksum(number: number, version: Version, body: Body): Record<string, string> {
+  const part = body.kind === 'parts' ? body.parts[number - 1] : undefined
+  const { type } = version.checksums
+  if (part === undefined || typeof type !== 'string') return {}
+  return checksumHeaders({ ...part.checksums, type })
+}
+
+/** The bytes of one part; undefined for all of an empty object. Throws InvalidPartNumber. */
+function partRange(number: number, version: Version, body: Body): ByteRange | undefined {
+  if (version.partCount === 0 || body.kind === 'inline') {
+    if (number > 1) throw storageFault('InvalidPart')
+    return version.size === 0 ? undefined : { start: 0, end: version.size - 1 }
+  }
+  const part = body.parts[number - 1]
+  if (part === undefined) throw storageFault('InvalidPartNumber')
+  const start = body.parts.slice(0, number - 1).reduce((sum, { size }) => sum + size, 0)
+  return { start, end: start + part.size - 1 }
+}
+
+function streamed(found: {
+  status: number
+  headers: Record<string, string>
+  length: number
+  chunks: AsyncIterable<Buffer>
+}): Reply {
+  const { status, length, chunks } = found
+  return {
+    kind: 'streamed',
+    status,
+    ...typed(found.headers),
+    contentLength: length,
+    chunks,
+    last: () => '',
+    cut: () => '',
+  }
+}
+
+/** RFC 9110 §15.4.5: what the answer would have had of these, and nothing else. */
+const notModified = (headers: Record<string, string>) =>
+  emptyReply(
+    Object.fromEntries(Object.entries(headers).filter(([name]) => OF_NOT_MODIFIED.has(name))),
+    304,
+  )
+
+const OF_NOT_MODIFIED = new Set([
+  'etag',
+  'last-modified',
+  'cache-control',
+  'expires',
+  'x-amz-version-id',
+])
+
+/** A reply has its type apart from its other headers. */
+function typed({ 'content-type': contentType = '', ...headers }: Record<string, string>) {
+  return { contentType, headers }
+}

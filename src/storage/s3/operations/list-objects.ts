@@ -1,0 +1,101 @@
+// GET /bucket, versions 1 and 2 of listing, and the versions of objects.
+import type { Listed } from '#storage/objects/objects.ts'
+import type { StorageHandler } from '#storage/s3/call.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import type { ObjectEntry, Owner } from '#storage/s3/lists/entries.ts'
+import { objectsQuery, objectsV2Query, versionsQuery } from '#storage/s3/lists/parameters.ts'
+import { objectsV2Xml, objectsXml, versionsXml } from '#storage/s3/lists/xml.ts'
+import { checksumOfVersion } from '#storage/s3/version-headers.ts'
+import { xmlReply } from '#storage/s3/reply.ts'
+
+/** ListObjects (version 1). Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListObjects =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = objectsQuery(request.body.target.query)
+    const { prefix, delimiter, marker, max } = query
+    const page = await listings.objects(bucket, { prefix, delimiter, after: marker, limit: max })
+    return xmlReply(
+      objectsXml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((entry) => entryOf(entry, ownerOf(entry.owner))),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+/** ListObjectsV2. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListObjectsV2 =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = objectsV2Query(request.body.target.query)
+    const { prefix, delimiter, after, max, fetchOwner } = query
+    const page = await listings.objects(bucket, { prefix, delimiter, after, limit: max })
+    return xmlReply(
+      objectsV2Xml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((entry) =>
+            entryOf(entry, fetchOwner ? ownerOf(entry.owner) : undefined),
+          ),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+/** ListObjectVersions. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListObjectVersions =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = versionsQuery(request.body.target.query)
+    const { prefix, delimiter, keyMarker, versionIdMarker, max } = query
+    const page = await listings.versions(bucket, {
+      prefix,
+      delimiter,
+      after: keyMarker,
+      limit: max,
+      ...(versionIdMarker === undefined ? {} : { afterVersion: versionIdMarker }),
+    })
+    return xmlReply(
+      versionsXml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((entry) => ({
+            key: entry.key,
+            versionId: entry.versionId,
+            isLatest: entry.isLatest,
+            modifiedMs: entry.modifiedAtMs,
+            owner: ownerOf(entry.owner),
+            ...(entry.deleteMarker ? {} : { object: entryOf(entry, undefined) }),
+          })),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last.key : undefined,
+          nextVersionId: page.truncated ? page.last.versionId : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+function entryOf(entry: Listed, owner: Owner | undefined): ObjectEntry {
+  const checksum = checksumOfVersion(entry.checksums)
+  return {
+    key: entry.key,
+    modifiedMs: entry.modifiedAtMs,
+    etag: entry.etag,
+    bytes: entry.size,
+    storageClass: entry.storageClass,
+    ...(checksum === undefined ? {} : { checksum }),
+    ...(owner === undefined ? {} : { owner }),
+  }
+}

@@ -1,0 +1,254 @@
+// Multipart uploads: begun, filled part by part, completed or aborted. Completing copies nothing: the
+// object is the list of its parts.
+import { present } from '#base/errors.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { Upload, UploadPart } from '#storage/objects/types.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import { CHECKSUMS, isAlgorithm, type Hashers } from '#storage/s3/checksums/algorithms.ts'
+import { isCombinable } from '#storage/s3/checksums/combine.ts'
+import {
+  checkMultipartChecksum,
+  multipartChecksumText,
+  multipartETag,
+} from '#storage/s3/checksums/multipart.ts'
+import { multipartChecksum, type MultipartChecksum } from '#storage/s3/checksums/request.ts'
+import { writeConditions } from '#storage/s3/write-conditions.ts'
+import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
+import { keptEncryption } from '#storage/s3/encrypting.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import {
+  completedXml,
+  initiatedXml,
+  parseComplete,
+  parsePartNumber,
+  type CompletedPart,
+} from '#storage/s3/objects/multipart-xml.ts'
+import { partsQuery, uploadsQuery } from '#storage/s3/lists/parameters.ts'
+import { partsXml, uploadsXml } from '#storage/s3/lists/xml.ts'
+import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
+import {
+  checksumHeaders,
+  checksumOfVersion,
+  writtenVersionHeader,
+} from '#storage/s3/version-headers.ts'
+import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+
+/** CreateMultipartUpload. Throws NoSuchBucket, AccessDenied, InvalidRequest. */
+export const createCreateMultipartUpload =
+  ({ access, uploads, attributesOf, encrypting }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { headers, target } = request.body
+    const bucket = await access.bucket(request)
+    const asked = multipartChecksum(headers)
+    const sealing = encrypting.wanted(request, bucket)
+    const upload = await uploads.create(bucket, {
+      key: present(target.key, 'an object has a key'),
+      initiator: request.who?.account ?? bucket.account,
+      attributes: {
+        ...(await attributesOf(request, bucket)),
+        checksums: asked ?? {},
+        encryption: keptEncryption(sealing?.encryption),
+      },
+    })
+    return xmlReply(initiatedXml({ bucket: bucket.name, key: upload.key, uploadId: upload.id }), {
+      ...encryptionHeaders(sealing?.encryption),
+      ...(asked && {
+        'x-amz-checksum-algorithm': asked.algorithm,
+        'x-amz-checksum-type': asked.type,
+      }),
+    })
+  }
+
+/** The upload that a request names. */
+export const uploadNameOf = ({ body: { target } }: StorageRequest) => ({
+  key: present(target.key, 'an object has a key'),
+  uploadId: target.query.get('uploadId') ?? '',
+})
+
+/** How the checksum of an upload is made; undefined when whoever began it asked for none. */
+export function checksumOf(upload: Upload): MultipartChecksum | undefined {
+  const { algorithm, type } = upload.attributes.checksums
+  return typeof algorithm === 'string' && isAlgorithm(algorithm)
+    ? { algorithm, type: type === 'COMPOSITE' ? 'COMPOSITE' : 'FULL_OBJECT' }
+    : undefined
+}
+
+/** UploadPart. Throws NoSuchUpload, AccessDenied, BadDigest, EntityTooLarge, InvalidArgument. */
+export const createUploadPart =
+  ({ access, uploads, receiver, admitTransfer, encrypting }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const number = parsePartNumber(request.body.target.query.get('partNumber'))
+    const plan = receiver.plan(request)
+    const bucket = await access.bucket(request)
+    const name = uploadNameOf(request)
+    const upload = await uploads.get(bucket, name.key, name.uploadId)
+    const asked = checksumOf(upload)
+    const sealing = encrypting.ofUpload(request, upload.attributes.encryption)
+    if (asked !== undefined && plan.checksum && plan.checksum.algorithm !== asked.algorithm)
+      throw storageFault(
+        'InvalidRequest',
+        `Checksum Type mismatch occurred, expected checksum Type: ${asked.algorithm.toLowerCase()}, actual checksum Type: ${plan.checksum.algorithm.toLowerCase()}`,
+      )
+    await admitTransfer(request, bucket, plan.length ?? plan.bytesMax)
+    const { body, size, etag, checksums } = await receiver.receive(request, plan, {
+      isPart: true,
+      bodyKey: encrypting.keyFor(sealing),
+      ...(asked === undefined ? {} : { algorithm: asked.algorithm }),
+    })
+    const [part] = body.kind === 'parts' ? body.parts : []
+    const { blob, encryption } = present(part, 'a part is a blob')
+    await uploads.putPart(bucket, name, { number, size, etag, checksums, encryption, blob })
+    return emptyReply({
+      etag: `"${etag}"`,
+      ...checksumHeaders(checksums, { ofPart: true }),
+      ...encryptionHeaders(sealing?.encryption),
+    })
+  }
+
+/** CompleteMultipartUpload. Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, BadDigest. */
+export const createCompleteMultipartUpload =
+  ({ access, uploads, receiver, hashers }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { headers } = request.body
+    const bucket = await access.bucket(request)
+    // Its checksum headers are of the object, not of this document.
+    const body = await receiver.document(request, XML_BYTES_MAX, { isSummed: false })
+    const listed = parseComplete(body)
+    const name = uploadNameOf(request)
+    const completed = await uploads.complete(bucket, name, {
+      parts: listed,
+      ...writeConditions(headers),
+      compose: (parts, upload) => compose({ parts, upload, listed, request, hashers }),
+    })
+    const checksum = checksumOfVersion(completed.checksums)
+    return xmlReply(
+      completedXml({
+        location: `/${bucket.name}/${encodeURI(name.key)}`,
+        bucket: bucket.name,
+        key: name.key,
+        etag: completed.etag,
+        ...(checksum && { checksum }),
+      }),
+      writtenVersionHeader(bucket, completed.versionId),
+    )
+  }
+
+/** ETag and checksum of the whole, from those of the parts; what the client says of them must agree. */
+async function compose(work: {
+  parts: readonly UploadPart[]
+  upload: Upload
+  listed: readonly CompletedPart[]
+  request: StorageRequest
+  hashers: Hashers
+}) {
+  const { parts, upload, listed, request, hashers } = work
+  const checksum = checksumOf(upload) ?? commonChecksum(parts)
+  const etag = multipartETag(parts.map((part) => Buffer.from(part.etag, 'hex')))
+  if (checksum === undefined) return { etag, checksums: {} }
+  const { algorithm } = checksum
+  for (const [index, part] of parts.entries()) {
+    const given = listed[index]?.checksum
+    if (given?.algorithm === algorithm && given.text !== part.checksums[algorithm])
+      throw storageFault('InvalidPart')
+  }
+  const sums = parts.map(({ checksums, size }) => ({
+    digest: Buffer.from(String(checksums[algorithm]), 'base64'),
+    size,
+  }))
+  const text = await multipartChecksumText(hashers, checksum, sums)
+  const given = request.body.headers[CHECKSUMS[algorithm].header]
+  if (typeof given === 'string') checkMultipartChecksum(algorithm, given, text)
+  return { etag, checksums: { [algorithm]: text, type: checksum.type } }
+}
+
+/** Where no checksum was asked for: that of the whole, if all parts have one of which it follows. */
+function commonChecksum(parts: readonly UploadPart[]): MultipartChecksum | undefined {
+  const [algorithm, ...others] = new Set(
+    parts.map((part) => checksumOfVersion(part.checksums)?.algorithm),
+  )
+  if (algorithm === undefined || others.length > 0 || !isCombinable(algorithm)) return undefined
+  return { algorithm, type: 'FULL_OBJECT' }
+}
+
+/** AbortMultipartUpload. Throws NoSuchUpload, AccessDenied. */
+export const createAbortMultipartUpload =
+  ({ access, uploads }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await uploads.abort(await access.bucket(request), uploadNameOf(request))
+    return emptyReply({}, 204)
+  }
+
+/** ListParts. Throws NoSuchUpload, AccessDenied, InvalidArgument. */
+export const createListParts =
+  ({ access, uploads, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = partsQuery(request.body.target.query)
+    const name = uploadNameOf(request)
+    const page = await uploads.parts(bucket, name, { after: query.after, limit: query.max })
+    return xmlReply(
+      partsXml(
+        {
+          bucket: bucket.name,
+          key: name.key,
+          upload: { uploadId: name.uploadId, ...uploadFacts(page.upload, ownerOf) },
+          parts: page.parts.map((part) => {
+            const checksum = checksumOfVersion(part.checksums)
+            return {
+              number: part.number,
+              modifiedMs: part.modifiedAtMs,
+              etag: part.etag,
+              bytes: part.size,
+              ...(checksum && {
+                checksum: { element: `Checksum${checksum.algorithm}`, text: checksum.text },
+              }),
+            }
+          }),
+          isTruncated: page.truncated,
+        },
+        query,
+      ),
+    )
+  }
+
+/** ListMultipartUploads. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListMultipartUploads =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = uploadsQuery(request.body.target.query)
+    const page = await listings.uploads(bucket, {
+      prefix: query.prefix,
+      delimiter: query.delimiter,
+      after: query.keyMarker,
+      limit: query.max,
+      ...(query.uploadIdMarker === '' ? {} : { afterUpload: query.uploadIdMarker }),
+    })
+    return xmlReply(
+      uploadsXml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((upload) => ({
+            key: upload.key,
+            uploadId: upload.id,
+            initiatedMs: upload.initiatedAtMs,
+            ...uploadFacts(upload, ownerOf),
+          })),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last.key : undefined,
+          nextUploadId: page.truncated ? page.last.uploadId : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+function uploadFacts(upload: Upload, ownerOf: StorageDeps['ownerOf']) {
+  const checksum = checksumOf(upload)
+  return {
+    initiator: ownerOf(upload.initiator),
+    owner: ownerOf(upload.attributes.owner),
+    storageClass: upload.attributes.storageClass,
+    ...(checksum && { checksum }),
+  }
+}

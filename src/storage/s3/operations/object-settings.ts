@@ -1,0 +1,97 @@
+// What may change on a version after it was written: tags, retention, legal hold.
+import { present } from '#base/errors.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { Bucket, Version } from '#storage/objects/types.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import {
+  parseLegalHold,
+  parseRetention,
+  printLegalHold,
+  printRetention,
+} from '#storage/s3/documents/object-lock.ts'
+import { parseTagging, printTagging } from '#storage/s3/documents/tagging.ts'
+import { bypassesGovernance } from '#storage/s3/governance.ts'
+import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
+import { versionIdHeader } from '#storage/s3/version-headers.ts'
+import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+
+const targetOf = ({ body: { target } }: StorageRequest, version: Version) => ({
+  key: present(target.key, 'an object has a key'),
+  versionId: version.versionId,
+})
+
+/** GetObjectTagging. Throws NoSuchKey, AccessDenied. */
+export const createGetObjectTagging =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    return xmlReply(printTagging(version.tags), versionIdHeader(bucket, version.versionId))
+  }
+
+/** PutObjectTagging. Throws NoSuchKey, AccessDenied, InvalidTag, MalformedXML. */
+export const createPutObjectTagging =
+  ({ access, objects, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    const tags = parseTagging(await receiver.document(request, XML_BYTES_MAX), 'object')
+    await objects.annotate(bucket, targetOf(request, version), { tags })
+    return emptyReply(versionIdHeader(bucket, version.versionId))
+  }
+
+/** DeleteObjectTagging. Throws NoSuchKey, AccessDenied. */
+export const createDeleteObjectTagging =
+  ({ access, objects }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    await objects.annotate(bucket, targetOf(request, version), { tags: {} })
+    return emptyReply(versionIdHeader(bucket, version.versionId), 204)
+  }
+
+/** GetObjectRetention. Throws NoSuchKey, NoSuchObjectLockConfiguration, InvalidRequest. */
+export const createGetObjectRetention =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    checkLockable(bucket)
+    if (version.retention === null) throw storageFault('NoSuchObjectLockConfiguration')
+    return xmlReply(printRetention(version.retention))
+  }
+
+/** PutObjectRetention. Throws AccessDenied where it would weaken what holds, InvalidRequest, MalformedXML. */
+export const createPutObjectRetention =
+  ({ access, objects, receiver, clock }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    checkLockable(bucket)
+    const body = await receiver.document(request, XML_BYTES_MAX)
+    const retention = parseRetention(body, clock.wallMs())
+    const bypassGovernance = bypassesGovernance(access, request, bucket)
+    await objects.annotate(bucket, targetOf(request, version), { retention, bypassGovernance })
+    return emptyReply(versionIdHeader(bucket, version.versionId))
+  }
+
+/** GetObjectLegalHold. Throws NoSuchKey, InvalidRequest. */
+export const createGetObjectLegalHold =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    checkLockable(bucket)
+    return xmlReply(printLegalHold(version.legalHold))
+  }
+
+/** PutObjectLegalHold. Throws NoSuchKey, InvalidRequest, MalformedXML. */
+export const createPutObjectLegalHold =
+  ({ access, objects, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { bucket, version } = await access.version(request)
+    checkLockable(bucket)
+    const legalHold = parseLegalHold(await receiver.document(request, XML_BYTES_MAX))
+    await objects.annotate(bucket, targetOf(request, version), { legalHold })
+    return emptyReply(versionIdHeader(bucket, version.versionId))
+  }
+
+function checkLockable(bucket: Bucket): void {
+  if (!bucket.objectLock)
+    throw storageFault('InvalidRequest', 'Bucket is missing Object Lock Configuration')
+}

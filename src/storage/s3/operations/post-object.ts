@@ -1,0 +1,134 @@
+// POST of a form with a file, as browsers send it: the form bears credentials, policy and attributes.
+import { Readable } from 'node:stream'
+import { present } from '#base/errors.ts'
+import type { Principal } from '#identity/principal.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
+import { keptEncryption } from '#storage/s3/encrypting.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import {
+  postedHeaders,
+  postedKey,
+  readPostForm,
+  withinLength,
+  type PostForm,
+} from '#storage/s3/documents/post-form.ts'
+import {
+  checkPostPolicy,
+  parsePostPolicy,
+  type LengthRange,
+} from '#storage/s3/documents/post-policy.ts'
+import { postReply } from '#storage/s3/documents/post-reply.ts'
+import { parseFormSignature, verifyOlderSignature } from '#storage/s3/documents/post-signature.ts'
+import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
+import { requestChecksum } from '#storage/s3/checksums/request.ts'
+import { parseTagging, type Tags } from '#storage/s3/documents/tagging.ts'
+import { checksumHeaders, writtenVersionHeader } from '#storage/s3/version-headers.ts'
+
+const ANY_LENGTH: LengthRange = { min: 0, max: UPLOAD_BYTES_MAX }
+
+/**
+ * PostObject. Throws NoSuchBucket, AccessDenied (also what the policy refuses), SignatureDoesNotMatch,
+ * InvalidPolicyDocument, MalformedPOSTRequest, InvalidArgument, EntityTooSmall, EntityTooLarge.
+ */
+export const createPostObject =
+  (deps: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { access, objects, receiver, admitTransfer, attributesOf, encrypting } = deps
+    const bucket = await access.find(request)
+    const { signal } = request
+    const form = await readPostForm(
+      request.body.headers,
+      Readable.from(request.body.payload.source()),
+      signal,
+    )
+    try {
+      const key = postedKey(form)
+      const { who, length } = await identify(deps, form, { bucket: bucket.name, key })
+      const posted = asPut(request, { form, key, who })
+      if (!access.allows(posted, bucket, { action: 's3:PutObject', key }))
+        throw storageFault('AccessDenied')
+      const attributes = await attributesOf(posted, bucket)
+      const sealing = encrypting.wanted(posted, bucket)
+      const bodyKey = encrypting.keyFor(sealing)
+      await admitTransfer(posted, bucket, Math.min(length.max, declaredLength(request)))
+      const taken = await receiver.take(withinLength(form.file.stream, length), {
+        length: undefined,
+        bodyKey,
+        checksum: requestChecksum(posted.body.headers),
+        request,
+      })
+      const { etag, size, checksums, body } = taken
+      const written = await objects.put(bucket, key, {
+        attributes: {
+          ...attributes,
+          ...tagsOf(form),
+          etag,
+          size,
+          checksums,
+          encryption: keptEncryption(sealing?.encryption),
+        },
+        body,
+        event: 'ObjectCreated:Post',
+      })
+      const location = `/${bucket.name}/${encodeURI(key)}`
+      const reply = postReply(form.fields, { bucket: bucket.name, key, etag, location })
+      const { 'content-type': contentType = 'application/xml', ...headers } = reply.headers
+      return {
+        kind: 'known',
+        status: reply.status,
+        contentType,
+        headers: {
+          ...headers,
+          ...checksumHeaders(checksums),
+          ...encryptionHeaders(sealing?.encryption),
+          ...writtenVersionHeader(bucket, written.versionId),
+        },
+        body: () => reply.body,
+      }
+    } finally {
+      form.file.stream.destroy()
+    }
+  }
+
+/** A form bears tags as a document. */
+function tagsOf({ fields }: PostForm): { tags?: Tags } {
+  const tagging = fields.get('tagging')
+  return tagging === undefined ? {} : { tags: parseTagging(Buffer.from(tagging), 'object') }
+}
+
+/** Who signed the form, and what its policy says of the length. */
+async function identify(
+  { principalOf, verifier, clock }: StorageDeps,
+  form: PostForm,
+  place: { bucket: string; key: string },
+): Promise<{ who: Principal | undefined; length: LengthRange }> {
+  const signed = parseFormSignature(form.fields)
+  if (signed === undefined) return { who: undefined, length: ANY_LENGTH }
+  const { credential, policy } = signed
+  const who = await principalOf(credential.accessKey)
+  if (credential.kind === 'form-v2')
+    verifyOlderSignature(policy, credential.signature, credential.accessKey)
+  else verifier.verifyText(credential, credential.accessKey, policy)
+  const parsed = parsePostPolicy(policy)
+  checkPostPolicy(parsed, { fields: form.fields, ...place }, clock.wallMs())
+  return { who, length: parsed.length }
+}
+
+/** The same as a PUT of the key with the form's fields as headers would be. */
+const asPut = (
+  request: StorageRequest,
+  { form, key, who }: { form: PostForm; key: string; who: Principal | undefined },
+): StorageRequest => ({
+  ...request,
+  who,
+  body: {
+    ...request.body,
+    headers: postedHeaders(form.fields),
+    target: { ...request.body.target, key },
+  },
+})
+
+const declaredLength = ({ body: { headers } }: StorageRequest): number =>
+  Number(present(headers['content-length'] ?? String(UPLOAD_BYTES_MAX), 'there is a default'))

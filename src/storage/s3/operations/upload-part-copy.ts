@@ -1,0 +1,80 @@
+// A part that is a range of an object there is. Its bytes move: a part is a blob of its own.
+import { present } from '#base/errors.ts'
+import { storageFault } from '#storage/errors.ts'
+import type { StorageHandler } from '#storage/s3/call.ts'
+import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
+import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
+import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import { copiedXml, parsePartNumber } from '#storage/s3/objects/multipart-xml.ts'
+import { parseCopyRange } from '#storage/s3/objects/range.ts'
+import { checksumOfVersion } from '#storage/s3/version-headers.ts'
+import { xmlReply } from '#storage/s3/reply.ts'
+import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
+import { checksumOf, uploadNameOf } from './multipart.ts'
+
+/** UploadPartCopy. Throws NoSuchUpload, NoSuchKey, AccessDenied, InvalidRange, PreconditionFailed. */
+export const createUploadPartCopy =
+  ({ access, uploads, receiver, blobs, admitTransfer, encrypting }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { headers } = request.body
+    const number = parsePartNumber(request.body.target.query.get('partNumber'))
+    const bucket = await access.bucket(request)
+    const name = uploadNameOf(request)
+    const upload = await uploads.get(bucket, name.key, name.uploadId)
+    const wanted = checksumOf(upload)
+    const sealing = encrypting.ofUpload(request, upload.attributes.encryption)
+    const source = await access.source(
+      request,
+      parseCopySource(String(headers['x-amz-copy-source'])),
+    )
+    checkCopySource(parseConditions(headers, 'x-amz-copy-source-'), {
+      etag: source.version.etag,
+      modifiedMs: source.version.modifiedAtMs,
+    })
+    const asked = headers['x-amz-copy-source-range']
+    const range =
+      asked === undefined ? undefined : parseCopyRange(String(asked), source.version.size)
+    const length = range === undefined ? source.version.size : range.end - range.start + 1
+    if (length > UPLOAD_BYTES_MAX) throw storageFault('EntityTooLarge')
+    await admitTransfer(request, bucket, length)
+    const { signal } = request
+    const bytes = blobs.read(source.body, {
+      signal,
+      size: source.version.size,
+      ...encrypting.reading(request, source.version, 'copy-source'),
+      ...(range === undefined ? {} : { range: { first: range.start, last: range.end } }),
+    })
+    const taken = await receiver.take(bytes, {
+      length,
+      bodyKey: encrypting.keyFor(sealing),
+      request,
+      ...(wanted === undefined ? {} : { algorithm: wanted.algorithm }),
+    })
+    const [part] = taken.body.kind === 'parts' ? taken.body.parts : []
+    const { etag, checksums, size } = taken
+    const { blob, encryption } = present(part, 'a part is a blob')
+    const { modifiedAtMs } = await uploads.putPart(bucket, name, {
+      number,
+      size,
+      etag,
+      checksums,
+      encryption,
+      blob,
+    })
+    const known = checksumOfVersion(checksums)
+    const checksum = known && { algorithm: known.algorithm, text: known.text }
+    return xmlReply(
+      copiedXml('CopyPartResult', {
+        etag,
+        modifiedMs: modifiedAtMs,
+        ...(checksum && { checksum }),
+      }),
+      {
+        ...encryptionHeaders(sealing?.encryption),
+        ...(source.bucket.versioning === 'off'
+          ? {}
+          : { 'x-amz-copy-source-version-id': source.version.versionId }),
+      },
+    )
+  }

@@ -1,0 +1,134 @@
+// Takes a body in: verifies it as it arrives, keeps it where bodies of its size are kept, and answers
+// only when it is durable and is what its sender said. What does not add up leaves at most an orphan.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { BlobStore } from '#blobs/blob.ts'
+import { INLINE_SIZE_MAX, type Body, type JsonObject } from '#storage/objects/types.ts'
+import { sealedSize, sealFrames } from '#storage/encryption/frames.ts'
+import type { BodyKey } from '#storage/encryption/vault.ts'
+import { openIntake } from './body/intake.ts'
+import { planBody, UPLOAD_BYTES_MAX, type BodyPlan } from './body/plan.ts'
+import type { StorageRequest } from './call.ts'
+import type { RequestChecksum } from './checksums/request.ts'
+import type { ChecksumAlgorithm, Hashers } from './checksums/algorithms.ts'
+
+export type Received = {
+  readonly body: Body
+  readonly size: number
+  /** Hexadecimal MD5: the ETag of what was not uploaded in parts. */
+  readonly etag: string
+  /** The algorithm's name → its value in base64; `type` FULL_OBJECT. */
+  readonly checksums: JsonObject
+}
+
+export type ReceiveOptions = {
+  /** It goes into a blob however small it is, as parts are pieces of a body. */
+  readonly isPart?: boolean
+  /** Computed where the client brings no checksum. */
+  readonly algorithm?: ChecksumAlgorithm
+  /** What it is encrypted with. */
+  readonly bodyKey?: BodyKey | undefined
+}
+
+/** Without `length` it ends where the bytes do. */
+type TakeOptions = {
+  readonly length: number | undefined
+  readonly algorithm?: ChecksumAlgorithm
+  readonly bodyKey?: BodyKey | undefined
+  /** What it must add up to. */
+  readonly checksum?: RequestChecksum | undefined
+  /** A body of its own, that may be small; else a part. */
+  readonly isWhole?: boolean
+  readonly request: StorageRequest
+}
+
+export interface Receiver {
+  /** What the request says of its body, before a byte of it is read. Throws what planBody does. */
+  plan(request: StorageRequest): BodyPlan
+  receive(request: StorageRequest, plan: BodyPlan, options?: ReceiveOptions): Promise<Received>
+  /** Takes bytes of our own in, as a part. */
+  take(bytes: AsyncIterable<Buffer>, of: TakeOptions): Promise<Received>
+  /** A body that is a document, whole; `isSummed`: checksum headers are of it. Throws MaxMessageLengthExceeded, and what `plan` does. */
+  document(
+    request: StorageRequest,
+    bytesMax: number,
+    options?: { isSummed: boolean },
+  ): Promise<Buffer>
+}
+
+/** Of bytes that came from our own store nothing is claimed. */
+const OWN = { framing: undefined, sha256: undefined, md5: undefined } as const
+
+export function createReceiver(deps: { blobs: BlobStore; hashers: Hashers }): Receiver {
+  const { blobs, hashers } = deps
+
+  async function store(
+    { signal }: StorageRequest,
+    source: AsyncIterable<Buffer>,
+    plan: BodyPlan,
+    { isPart = false, algorithm, bodyKey }: ReceiveOptions,
+  ): Promise<Received> {
+    const intake = await openIntake(source, plan, hashers, algorithm)
+    const chunks = bodyKey === undefined ? intake.chunks : sealFrames(bodyKey.key, intake.chunks)
+    const encryption = bodyKey?.envelope ?? null
+    const isSmall = plan.length !== undefined && plan.length <= INLINE_SIZE_MAX
+    // A body in the row takes no blob, but the same disk.
+    if (isSmall && !isPart) await blobs.admit()
+    const stored =
+      isSmall && !isPart
+        ? await joined(chunks)
+        : await blobs.put(chunks, { signal, sizeMax: sealedSize(plan.bytesMax) })
+    const { md5, checksum, bytes: size } = intake.digests()
+    const etag = md5.toString('hex')
+    const checksums = {
+      [checksum.algorithm]: checksum.value.toString('base64'),
+      type: 'FULL_OBJECT',
+    }
+    const body: Body = Buffer.isBuffer(stored)
+      ? { kind: 'inline', bytes: stored }
+      : {
+          kind: 'parts',
+          parts: [{ number: 1, size, etag, checksums, encryption, blob: stored }],
+        }
+    return { body, size, etag, checksums }
+  }
+
+  return {
+    plan: ({ body: { headers, payload } }) => planBody(headers, payload.signed),
+    receive: (request, plan, options = {}) => store(request, marked(request), plan, options),
+    take: (bytes, { length, algorithm, bodyKey, checksum, isWhole = false, request }) =>
+      store(
+        request,
+        bytes,
+        { ...OWN, checksum, length, bytesMax: length ?? UPLOAD_BYTES_MAX },
+        { isPart: !isWhole, bodyKey, ...(algorithm === undefined ? {} : { algorithm }) },
+      ),
+    async document(request, bytesMax, { isSummed } = { isSummed: true }) {
+      const { headers, payload } = request.body
+      const isChunked = headers['transfer-encoding'] !== undefined
+      if (headers['content-length'] === undefined && !isChunked) return Buffer.alloc(0)
+      const plan = planBody(isSummed ? headers : withoutSums(headers), payload.signed, bytesMax)
+      const intake = await openIntake(marked(request), plan, hashers)
+      return await joined(intake.chunks)
+    },
+  }
+}
+
+/** Without the headers that say what a body adds up to. */
+const withoutSums = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^x-amz-(checksum|sdk-checksum)-/.test(name)),
+  )
+
+/** The bytes as they come; what reading each took is this request's. */
+async function* marked({ body: { payload }, spend }: StorageRequest): AsyncGenerator<Buffer> {
+  for await (const chunk of payload.source()) {
+    yield chunk
+    spend.mark()
+  }
+}
+
+export async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const kept: Buffer[] = []
+  for await (const chunk of chunks) kept.push(chunk)
+  return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
+}

@@ -1,0 +1,74 @@
+// An error as S3 clients read it.
+import type { ErgonError } from '#base/errors.ts'
+import { isStorageCode, type StorageCode } from '#storage/errors.ts'
+import { writePlainXml, type XmlNode } from './xml/write.ts'
+
+export type ErrorPlace = {
+  readonly requestId: string
+  /** The path as it was asked for. */
+  readonly resource: string
+  /** Names the host that answered, where AWS has a token of its own. */
+  readonly hostId: string
+}
+
+export type RenderedFault = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty where HTTP allows none: 304 and replies to HEAD. */
+  readonly body: string
+}
+
+/** Codes of the pipeline that reach S3 clients, in S3's words. */
+const FOREIGN: Readonly<Record<string, StorageCode>> = {
+  token_missing: 'AccessDenied',
+  token_unknown: 'InvalidAccessKeyId',
+  token_revoked: 'InvalidAccessKeyId',
+  token_expired: 'ExpiredToken',
+  scope_missing: 'AccessDenied',
+  request_timeout: 'RequestTimeout',
+  body_too_large: 'EntityTooLarge',
+  not_implemented: 'NotImplemented',
+  state_unavailable: 'ServiceUnavailable',
+  overloaded: 'SlowDown',
+  draining: 'ServiceUnavailable',
+  storage_full: 'InsufficientStorage',
+  uri_too_long: 'InvalidURI',
+  headers_too_large: 'RequestHeaderSectionTooLarge',
+  malformed_request: 'InvalidRequest',
+  invalid_request: 'InvalidRequest',
+  method_not_allowed: 'MethodNotAllowed',
+  internal: 'InternalError',
+}
+
+/** Details so named are headers of the answer. */
+const HEADER = /^(x-amz-|access-control-|vary$)/
+
+/**
+ * The reply to a request that failed. The pipeline's own codes get S3's names and keep their status
+ * and message: 402 and 429 say what to do as everywhere else.
+ */
+export function renderFault(error: ErgonError, method: string, place: ErrorPlace): RenderedFault {
+  const known = FOREIGN[error.code]
+  const code = isStorageCode(error.code) ? error.code : (known ?? error.code)
+  const headers: Record<string, string> = {
+    'x-amz-request-id': place.requestId,
+    'x-amz-id-2': place.hostId,
+  }
+  for (const [name, value] of Object.entries(error.details))
+    if (HEADER.test(name)) headers[name] = String(value)
+  if (error.retryAfterS !== undefined) headers['retry-after'] = String(error.retryAfterS)
+  if (error.status === 304 || method === 'HEAD') return { status: error.status, headers, body: '' }
+  headers['content-type'] = 'application/xml'
+  const details = Object.entries(error.details)
+    .filter(([name, value]) => value !== null && !HEADER.test(name))
+    .map(([name, value]): XmlNode => [name, String(value)])
+  const body = writePlainXml('Error', [
+    ['Code', code],
+    ['Message', error.message],
+    ...details,
+    ['Resource', place.resource],
+    ['RequestId', place.requestId],
+    ['HostId', place.hostId],
+  ])
+  return { status: error.status, headers, body }
+}

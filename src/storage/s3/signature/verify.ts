@@ -1,0 +1,167 @@
+// Checks signatures of version 4: the request's, then each chunk's, which are chained to it.
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { storageFault } from '#storage/errors.ts'
+import { canonicalRequest, headerValues, type SignedRequest } from './canonical.ts'
+import { ALGORITHM, type SignedCredential } from './credential.ts'
+
+const SKEW_MAX_MS = 15 * 60_000
+const KEYS_MAX = 1024
+
+/** What chunk and trailer signatures are chained to (AWS, "Transferring payload in multiple chunks"). */
+export type Seed = {
+  readonly signingKey: Buffer
+  readonly timestamp: string
+  /** `<date>/<region>/<service>/aws4_request` */
+  readonly scope: string
+  readonly signature: string
+}
+
+export type Verified = {
+  readonly seed: Seed
+  /** The payload line that was signed: a hash, `UNSIGNED-PAYLOAD` or a `STREAMING-…` mode. */
+  readonly payload: string
+}
+
+export type Verifier = {
+  /**
+   * Checks a header or query signature with the secret of its access key. Throws
+   * SignatureDoesNotMatch, RequestTimeTooSkewed, AccessDenied (expired, not yet valid, headers left
+   * out of the signature), InvalidRequest (no x-amz-content-sha256).
+   */
+  verify(credential: SignedCredential, secret: string, request: SignedRequest): Verified
+  /** Checks a signature over a text of the caller's, as browser forms sign their policy. */
+  verifyText(credential: SignedCredential, secret: string, text: string): void
+}
+
+/** `now` in milliseconds. Signing keys are kept (a derivation costs four HMACs), at most 1,024. */
+export function createVerifier(deps: { readonly now: () => number }): Verifier {
+  const keys = new Map<string, Buffer>()
+  const keyOf = (credential: SignedCredential, secret: string): Buffer => {
+    const name = `${scopeOf(credential)} ${secret}`
+    const known = keys.get(name)
+    if (known !== undefined) return known
+    const key = signingKey(credential, secret)
+    const [oldest] = keys.keys()
+    if (keys.size >= KEYS_MAX && oldest !== undefined) keys.delete(oldest)
+    keys.set(name, key)
+    return key
+  }
+  return {
+    verify(credential, secret, request) {
+      checkTime(credential, deps.now())
+      const headers = headerValues(request.rawHeaders)
+      checkSignedHeaders(credential.signedHeaders, headers)
+      const payload = payloadOf(credential, request, headers)
+      const canonical = canonicalRequest(request, credential.signedHeaders, headers, payload)
+      const scope = scopeOf(credential)
+      const { timestamp } = credential
+      const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex')
+      const text = `${ALGORITHM}\n${timestamp}\n${scope}\n${digest}`
+      const key = keyOf(credential, secret)
+      refuseOther(credential.signature, sign(key, text), text)
+      return {
+        seed: { signingKey: key, timestamp, scope, signature: credential.signature },
+        payload,
+      }
+    },
+    verifyText(credential, secret, text) {
+      refuseOther(credential.signature, sign(keyOf(credential, secret), text), text)
+    },
+  }
+}
+
+const BLOCK_BYTES = 64
+
+/**
+ * The hex signature of a text: HMAC-SHA256 (RFC 2104) with a key of 32 bytes. Two one-shot hashes take
+ * a sixth of the time of node's createHmac, which was two thirds of a verification.
+ */
+export function sign(key: Buffer, text: string): string {
+  const inner = Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text)).fill(0x36, 0, BLOCK_BYTES)
+  const outer = Buffer.alloc(BLOCK_BYTES + 32).fill(0x5c, 0, BLOCK_BYTES)
+  for (const [at, byte] of key.entries()) {
+    inner[at] = byte ^ 0x36
+    outer[at] = byte ^ 0x5c
+  }
+  inner.write(text, BLOCK_BYTES)
+  hash('sha256', inner, 'buffer').copy(outer, BLOCK_BYTES)
+  return hash('sha256', outer, 'hex')
+}
+
+/** Whether two hex signatures are equal, in a time that does not tell where they differ. */
+export function sameSignature(given: string, expected: string): boolean {
+  if (given.length !== expected.length) return false
+  return timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(expected, 'latin1'))
+}
+
+type Scoped = Pick<SignedCredential, 'date' | 'region' | 'service'>
+
+const scopeOf = ({ date, region, service }: Scoped): string =>
+  `${date}/${region}/${service}/aws4_request`
+
+/** The key of a secret for one day, region and service. */
+export function signingKey({ date, region, service }: Scoped, secret: string): Buffer {
+  const step = (key: Buffer | string, text: string) =>
+    createHmac('sha256', key).update(text).digest()
+  return step(step(step(step(`AWS4${secret}`, date), region), service), 'aws4_request')
+}
+
+function checkTime(credential: SignedCredential, nowMs: number): void {
+  const { timeMs, expiresS } = credential
+  const ServerTime = new Date(nowMs).toISOString()
+  if (expiresS === undefined) {
+    if (Math.abs(nowMs - timeMs) > SKEW_MAX_MS)
+      throw storageFault('RequestTimeTooSkewed', undefined, {
+        RequestTime: credential.timestamp,
+        ServerTime,
+        MaxAllowedSkewMilliseconds: SKEW_MAX_MS,
+      })
+    return
+  }
+  if (timeMs - nowMs > SKEW_MAX_MS)
+    throw storageFault('AccessDenied', 'Request is not valid yet', { ServerTime })
+  const endMs = timeMs + expiresS * 1000
+  if (nowMs > endMs)
+    throw storageFault('AccessDenied', 'Request has expired', {
+      'X-Amz-Expires': expiresS,
+      Expires: new Date(endMs).toISOString(),
+      ServerTime,
+    })
+}
+
+/** Only host and x-amz-* must be signed: asking for more locks out restic, which signs no content-type. */
+function checkSignedHeaders(signed: readonly string[], headers: ReadonlyMap<string, string>): void {
+  const names = new Set(signed)
+  const left = [...headers.keys()].filter((name) => name.startsWith('x-amz-') && !names.has(name))
+  if (!names.has('host')) left.unshift('host')
+  if (left.length > 0)
+    throw storageFault(
+      'AccessDenied',
+      'There were headers present in the request which were not signed',
+      { HeadersNotSigned: left.join(', ') },
+    )
+}
+
+function payloadOf(
+  { kind }: SignedCredential,
+  { rawQuery }: SignedRequest,
+  headers: ReadonlyMap<string, string>,
+): string {
+  const header = headers.get('x-amz-content-sha256')
+  if (header !== undefined) return header
+  if (kind === 'query')
+    return /(?:^|&)X-Amz-Content-Sha256=([^&]*)/i.exec(rawQuery)?.[1] ?? 'UNSIGNED-PAYLOAD'
+  throw storageFault(
+    'InvalidRequest',
+    'Missing required header for this request: x-amz-content-sha256',
+  )
+}
+
+function refuseOther(given: string, expected: string, text: string): void {
+  if (sameSignature(given, expected)) return
+  // The access key is not repeated as AWS does: here it may be the secret itself.
+  throw storageFault('SignatureDoesNotMatch', undefined, {
+    StringToSign: text,
+    SignatureProvided: given,
+  })
+}

@@ -1,0 +1,81 @@
+// The headers that say what a version is, of GET and HEAD.
+import type { Bucket, JsonObject, Version } from '#storage/objects/types.ts'
+import { documentOf } from './bucket-view.ts'
+import { ALGORITHMS, CHECKSUMS, type ChecksumAlgorithm } from './checksums/algorithms.ts'
+import { encryptionHeaders } from './documents/encryption.ts'
+import { encryptionOf } from './encrypting.ts'
+import { expirationHeader, type LifecycleSubject } from './documents/lifecycle-due.ts'
+import { lockHeaders } from './documents/object-lock.ts'
+import { replyHeaders, type SystemHeaders } from './objects/headers.ts'
+
+type Headers = Record<string, string>
+
+/** `withChecksums`: the caller sent `x-amz-checksum-mode: ENABLED`. */
+export function versionHeaders(
+  bucket: Bucket,
+  version: Version,
+  { withChecksums }: { withChecksums: boolean },
+): Headers {
+  const tagCount = Object.keys(version.tags).length
+  return {
+    'accept-ranges': 'bytes',
+    ...replyHeaders({
+      system: version.headers as unknown as SystemHeaders,
+      metadata: version.metadata,
+    }),
+    etag: `"${version.etag}"`,
+    'last-modified': new Date(version.modifiedAtMs).toUTCString(),
+    ...versionIdHeader(bucket, version.versionId),
+    ...(withChecksums ? checksumHeaders(version.checksums) : {}),
+    ...(tagCount === 0 ? {} : { 'x-amz-tagging-count': String(tagCount) }),
+    ...(version.storageClass === 'STANDARD' ? {} : { 'x-amz-storage-class': version.storageClass }),
+    ...encryptionHeaders(encryptionOf(version.encryption)),
+    ...lockHeaders(version.retention, version.legalHold || undefined),
+    ...(version.isLatest ? expiryHeader(bucket, version) : {}),
+    ...contentPolicy(bucket),
+  }
+}
+
+/** When a lifecycle rule will delete the latest version. */
+export function expiryHeader(
+  bucket: Bucket,
+  object: LifecycleSubject & { readonly modifiedAtMs: number },
+): Headers {
+  const expiration = expirationHeader(documentOf(bucket, 'lifecycle'), object)
+  return expiration === undefined ? {} : { 'x-amz-expiration': expiration }
+}
+
+/** Buckets that never had versions do not speak of them. */
+export const versionIdHeader = (bucket: Bucket, versionId: string): Headers =>
+  bucket.versioning === 'off' ? {} : { 'x-amz-version-id': versionId }
+
+/** Of writes: while versioning is not on there is none to tell. */
+export const writtenVersionHeader = (bucket: Bucket, versionId: string): Headers =>
+  bucket.versioning === 'enabled' ? { 'x-amz-version-id': versionId } : {}
+
+export type KnownChecksum = {
+  readonly algorithm: ChecksumAlgorithm
+  readonly text: string
+  readonly type: string
+}
+
+/** The checksum in a version's own form of it: the algorithm's name → base64, `type` → its type. */
+export function checksumOfVersion(checksums: JsonObject): KnownChecksum | undefined {
+  const algorithm = ALGORITHMS.find((name) => typeof checksums[name] === 'string')
+  if (algorithm === undefined) return undefined
+  return { algorithm, text: String(checksums[algorithm]), type: String(checksums['type']) }
+}
+
+/** Of a part there is no type. */
+export function checksumHeaders(checksums: JsonObject, { ofPart = false } = {}): Headers {
+  const known = checksumOfVersion(checksums)
+  if (known === undefined) return {}
+  return {
+    [CHECKSUMS[known.algorithm].header]: known.text,
+    ...(ofPart ? {} : { 'x-amz-checksum-type': known.type }),
+  }
+}
+
+/** What a stranger stored must not run as a page of this origin, unless the bucket is a website. */
+const contentPolicy = (bucket: Bucket): Headers =>
+  bucket.configurations.website === undefined ? { 'content-security-policy': 'sandbox' } : {}

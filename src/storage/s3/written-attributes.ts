@@ -1,0 +1,82 @@
+// What a write says of an object beside its bytes: headers, metadata, tags, ACL, lock, storage class.
+import { storageFault } from '#storage/errors.ts'
+import type { Attributes, Bucket, Json } from '#storage/objects/types.ts'
+import { documentOf, ownershipOf } from './bucket-view.ts'
+import type { StorageRequest } from './call.ts'
+import {
+  parseAclHeaders,
+  resolveAcl,
+  type AclDraft,
+  type Directory,
+} from './documents/acl-drafts.ts'
+import { defaultRetentionOf, parseLockHeaders } from './documents/object-lock.ts'
+import { checkAclAllowed, ownerOfObject } from './documents/ownership.ts'
+import { checkAclBlocked } from './documents/public-access.ts'
+import { parseTaggingHeader } from './documents/tagging.ts'
+import { objectHeaders } from './objects/headers.ts'
+
+export type WrittenAttributes = Omit<Attributes, 'etag' | 'size' | 'checksums'>
+
+/**
+ * Throws InvalidTag, InvalidArgument, MetadataTooLarge, InvalidStorageClass, InvalidRequest (a lock
+ * where the bucket has none), AccessControlListNotSupported, AccessDenied (a blocked ACL).
+ */
+export async function writtenAttributes(
+  request: StorageRequest,
+  bucket: Bucket,
+  { directory, nowMs }: { directory: Directory; nowMs: number },
+): Promise<WrittenAttributes> {
+  const { headers } = request.body
+  const tagging = headers['x-amz-tagging']
+  const { system, metadata } = objectHeaders(headers)
+  const lock = parseLockHeaders(headers, nowMs)
+  if (!bucket.objectLock && (lock.retention !== undefined || lock.legalHold === true))
+    throw storageFault('InvalidRequest', 'Bucket is missing Object Lock Configuration')
+  return {
+    headers: system as unknown as Record<string, string>,
+    metadata,
+    tags: typeof tagging === 'string' ? parseTaggingHeader(tagging) : {},
+    ...(await ownerAndAcl(request, bucket, directory)),
+    retention: lock.retention ?? defaultRetentionOf(documentOf(bucket, 'object-lock'), nowMs),
+    legalHold: lock.legalHold ?? false,
+    encryption: null,
+    storageClass: storageClassOf(headers['x-amz-storage-class']),
+  }
+}
+
+async function ownerAndAcl(
+  { who, body: { headers } }: StorageRequest,
+  bucket: Bucket,
+  directory: Directory,
+): Promise<{ owner: string; acl: Json }> {
+  const ownership = ownershipOf(bucket)
+  const asked = parseAclHeaders(headers)
+  const draft = saysWhatHolds(bucket, asked) ? undefined : asked
+  checkAclAllowed(ownership, draft, bucket.account)
+  const owner = ownerOfObject({
+    ownership,
+    draft,
+    writer: who?.account,
+    bucketOwner: bucket.account,
+  })
+  if (draft === undefined) return { owner, acl: null }
+  const acl = await resolveAcl(draft, { owner, bucketOwner: bucket.account }, directory)
+  checkAclBlocked(documentOf(bucket, 'public-access-block'), acl)
+  return { owner, acl: acl as unknown as Json }
+}
+
+/**
+ * rclone and others send `private` with every object. Where nobody chose that ACLs are off, what says no
+ * more than holds anyway is let pass; where its owner chose it, it is refused as AWS does.
+ */
+const saysWhatHolds = (bucket: Bucket, asked: AclDraft | undefined): boolean =>
+  documentOf(bucket, 'ownership-controls') === undefined &&
+  asked !== undefined &&
+  'canned' in asked &&
+  asked.canned === 'private'
+
+/** There is one class: what is stored is stored the same way, so another name would be a promise. */
+function storageClassOf(given: string | string[] | undefined): string {
+  if (given === undefined || given === 'STANDARD') return 'STANDARD'
+  throw storageFault('InvalidStorageClass')
+}

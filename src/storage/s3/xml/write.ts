@@ -1,0 +1,57 @@
+// Writes the XML of replies.
+
+const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+export type XmlValue = string | number | boolean | undefined | readonly XmlNode[]
+
+/** An element: its name, its content (undefined leaves it out) and its attributes as they stand. */
+export type XmlNode = readonly [name: string, content: XmlValue, attributes?: string]
+
+/** A document of the S3 namespace. */
+export const writeXml = (root: string, content: XmlValue): string =>
+  `${DECLARATION}${elementText([root, content ?? '', `xmlns="${S3_NAMESPACE}"`])}`
+
+/** A document without a namespace, as errors are. */
+export const writePlainXml = (root: string, content: XmlValue): string =>
+  `${DECLARATION}${elementText([root, content ?? ''])}`
+
+function elementText([name, content, attributes]: XmlNode): string {
+  if (content === undefined) return ''
+  const open = attributes === undefined ? name : `${name} ${attributes}`
+  if (typeof content === 'string')
+    return content === '' ? `<${open}></${name}>` : `<${open}>${escapeXml(content)}</${name}>`
+  if (typeof content !== 'object') return `<${open}>${content}</${name}>`
+  let inner = ''
+  for (const node of content) inner += elementText(node)
+  return `<${open}>${inner}</${name}>`
+}
+
+// Controls cannot stand in XML 1.0 at all; like AWS we write references, and \r as one because
+// parsers turn it into \n. `encoding-type=url` is the way for clients to avoid them.
+const SPECIAL = /[&<>"'\u2028\ufffe\uffff]|[^\P{Cc}\t\n]/gu
+const NAMED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+// Most text needs nothing: looking first makes a page of 1,000 keys twice as fast.
+const PLAIN = /^[ !#-%(-;=?-~]*$/
+
+/** Text for an element or an attribute. */
+export const escapeXml = (text: string): string =>
+  PLAIN.test(text)
+    ? text
+    : text.replace(SPECIAL, (found) => NAMED[found] ?? `&#x${found.charCodeAt(0).toString(16)};`)
+
+/** Keys in lists that ask for `encoding-type=url`. */
+export const urlEncoded = (text: string): string =>
+  encodeURIComponent(text)
+    .replaceAll('%2F', '/')
+    .replaceAll(/[!'()]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** A time as lists print it. */
+export const isoTime = (timeMs: number): string => new Date(timeMs).toISOString()

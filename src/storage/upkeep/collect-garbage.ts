@@ -1,0 +1,46 @@
+// Removes blobs that no row names any more, an hour after the last one went: a read that began before then
+// comes to its end.
+import type { State } from '#state/connect.ts'
+import { type BlobStores, storeOf } from './stores.ts'
+
+export const GRACE_MS = 3_600_000
+
+/**
+ * Removes up to `limit` blobs and answers how many. A row is locked while its file is removed, so that
+ * the mover cannot bring the blob back meanwhile; it goes after the file, so that a kill in between only
+ * removes what is gone already.
+ */
+export async function collectGarbage(
+  deps: { state: State; stores: BlobStores },
+  options: { limit: number; signal: AbortSignal; graceMs?: number },
+): Promise<number> {
+  const { state, stores } = deps
+  const { limit, signal, graceMs = GRACE_MS } = options
+  let removed = 0
+  while (removed < limit) {
+    signal.throwIfAborted()
+    if (!(await collectOne(state, stores, { signal, graceMs }))) break
+    removed++
+  }
+  return removed
+}
+
+const collectOne = (
+  state: State,
+  stores: BlobStores,
+  { signal, graceMs }: { signal: AbortSignal; graceMs: number },
+): Promise<boolean> =>
+  state.transaction(async (transaction) => {
+    const { rows } = await transaction.query<{ location: string; id: string }>(
+      `delete from blob_garbage where (location, id) = (
+         select location, id from blob_garbage
+         where since < clock_timestamp() - $1 * interval '1 ms' and location = any ($2)
+         order by since limit 1 for update skip locked
+       ) returning location, id`,
+      [graceMs, [...stores.keys()]],
+    )
+    const [row] = rows
+    if (row === undefined) return false
+    await storeOf(stores, row).delete(row, signal)
+    return true
+  })

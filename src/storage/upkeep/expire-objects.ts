@@ -1,0 +1,145 @@
+// Applies lifecycle rules: walks the versions of each bucket that has any, a bounded number at a call, and
+// deletes what has expired. Object lock keeps what it keeps.
+import type { Clock } from '#base/clock.ts'
+import type { Queryable, Row } from '#state/connect.ts'
+import { DAY_MS, type Lifecycle } from '#storage/s3/documents/lifecycle.ts'
+import {
+  isUploadDue,
+  lifecycleAction,
+  type At,
+  type LifecycleVersion,
+} from '#storage/s3/documents/lifecycle-due.ts'
+import type { Deletion, Objects } from '#storage/objects/objects.ts'
+import { type BucketRow, toBucket } from '#storage/objects/rows.ts'
+import type { Bucket } from '#storage/objects/types.ts'
+import { loadPlace, savePlace } from './place.ts'
+
+const TASK = 'lifecycle'
+const UPLOADS_MAX = 1000
+type Place = { readonly bucket: number; readonly key: string; readonly seq: string }
+// Greater than any seq: all versions of the keys after ''.
+const SEQ_END = '9223372036854775807'
+const BEGINNING: Place = { bucket: 0, key: '', seq: SEQ_END }
+
+export type Expiry = { readonly examined: number; readonly deleted: number; readonly done: boolean }
+
+/**
+ * Examines up to `limit` versions of one bucket, going on where the last call ended; `done` says that a
+ * round over all buckets has ended. A day is `dayMs` long.
+ */
+export async function expireObjects(
+  deps: { state: Queryable; objects: Objects; clock: Clock },
+  options: { limit: number; signal: AbortSignal; dayMs?: number },
+): Promise<Expiry> {
+  const { state, objects, clock } = deps
+  const { limit, signal, dayMs = DAY_MS } = options
+  signal.throwIfAborted()
+  const place = parsePlace(await loadPlace(state, TASK))
+  const bucket = await bucketFrom(state, place.bucket)
+  if (bucket === undefined) {
+    await savePlace(state, TASK, undefined)
+    return { examined: 0, deleted: 0, done: true }
+  }
+  const from = bucket.id === place.bucket ? place : { ...BEGINNING, bucket: bucket.id }
+  const day = { nowMs: clock.wallMs(), dayMs }
+  const lifecycle = lifecycleOf(bucket)
+  if (from.key === '') await abortUploads(state, bucket, lifecycle, day)
+  const rows = await versionsFrom(state, from, limit)
+  const deletions = rows
+    .filter((row) => lifecycleAction(lifecycle, toVersion(row), day) !== undefined)
+    .map(toDeletion)
+  const answers = await objects.delete(bucket, deletions, { bypassGovernance: false })
+  const last = rows.at(-1)
+  const next =
+    last !== undefined && rows.length === limit
+      ? { bucket: bucket.id, key: last.key, seq: last.seq }
+      : { ...BEGINNING, bucket: bucket.id + 1 }
+  await savePlace(state, TASK, JSON.stringify(next))
+  const deleted = answers.filter((answer) => !('code' in answer)).length
+  return { examined: rows.length, deleted, done: false }
+}
+
+const parsePlace = (text: string | undefined): Place =>
+  text === undefined ? BEGINNING : (JSON.parse(text) as Place)
+
+// The door checked the document before it stored it.
+const lifecycleOf = (bucket: Bucket): Lifecycle =>
+  (bucket.configurations.lifecycle as Lifecycle | undefined) ?? { rules: [] }
+
+async function bucketFrom(state: Queryable, id: number): Promise<Bucket | undefined> {
+  const { rows } = await state.query<BucketRow>(
+    "select * from buckets where id >= $1 and configurations ? 'lifecycle' order by id limit 1",
+    [id],
+  )
+  return rows.map(toBucket)[0]
+}
+
+type VersionRow = Row & {
+  key: string
+  seq: string
+  version_id: string
+  is_latest: boolean
+  delete_marker: boolean
+  size: string
+  etag: string
+  tags: Record<string, string>
+  modified_at: Date
+  replaced_at: Date | null
+  newer: number
+  alone: boolean
+}
+
+// Rules keep 100 older versions at most: no need to count further.
+const VERSIONS = `select v.key, v.seq, v.version_id, v.is_latest, v.delete_marker, v.size, v.etag, v.tags,
+  v.modified_at,
+  case when not v.is_latest then (select n.modified_at from object_versions n
+    where n.bucket = v.bucket and n.key = v.key and n.seq > v.seq order by n.seq limit 1) end as replaced_at,
+  case when v.is_latest then 0 else (select count(*)::int - 1 from (select from object_versions n
+    where n.bucket = v.bucket and n.key = v.key and n.seq > v.seq limit 102) newer) end as newer,
+  v.is_latest and not exists (select from object_versions o
+    where o.bucket = v.bucket and o.key = v.key and o.seq < v.seq) as alone
+from object_versions v
+where v.bucket = $1 and v.key >= $2 and (v.key > $2 or v.seq < $3)
+order by v.key, v.seq desc limit $4`
+
+async function versionsFrom(state: Queryable, from: Place, limit: number): Promise<VersionRow[]> {
+  const values = [from.bucket, from.key, from.seq, limit]
+  return (await state.query<VersionRow>(VERSIONS, values)).rows
+}
+
+const toVersion = (row: VersionRow): LifecycleVersion => ({
+  key: row.key,
+  isLatest: row.is_latest,
+  deleteMarker: row.delete_marker,
+  size: Number(row.size),
+  tags: row.tags,
+  modifiedAtMs: row.modified_at.getTime(),
+  noncurrentSinceMs: row.replaced_at?.getTime(),
+  newerNoncurrent: row.newer,
+  alone: row.alone,
+})
+
+/** Of the latest object: as a client would, but only while it is what was examined. */
+const toDeletion = (row: VersionRow): Deletion =>
+  row.is_latest && !row.delete_marker
+    ? {
+        key: row.key,
+        conditions: { ifMatch: [row.etag], ifMatchModifiedMs: row.modified_at.getTime() },
+      }
+    : { key: row.key, versionId: row.version_id }
+
+async function abortUploads(
+  state: Queryable,
+  bucket: Bucket,
+  lifecycle: Lifecycle,
+  day: At,
+): Promise<void> {
+  const { rows } = await state.query<{ id: string; key: string; initiated_at: Date }>(
+    `select id, key, initiated_at from uploads where bucket = $1 and completed is null
+     order by initiated_at limit $2`,
+    [bucket.id, UPLOADS_MAX],
+  )
+  for (const { id, key, initiated_at: at } of rows)
+    if (isUploadDue(lifecycle, { key, initiatedAtMs: at.getTime() }, day))
+      await state.query('select storage_abort($1, $2, $3)', [bucket.id, key, id])
+}

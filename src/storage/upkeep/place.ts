@@ -1,0 +1,24 @@
+// How far a task has come, kept in the state, so that the next process goes on from there.
+import type { Queryable } from '#state/connect.ts'
+
+/** The place that was saved, or undefined at a beginning. */
+export async function loadPlace(state: Queryable, task: string): Promise<string | undefined> {
+  const { rows } = await state.query<{ place: string | null }>(
+    "select place #>> '{}' as place from storage_upkeep where task = $1",
+    [task],
+  )
+  return rows[0]?.place ?? undefined
+}
+
+/** Saves the place; undefined begins again. */
+export async function savePlace(
+  state: Queryable,
+  task: string,
+  place: string | undefined,
+): Promise<void> {
+  await state.query(
+    `insert into storage_upkeep (task, place) values ($1, to_jsonb($2::text))
+     on conflict (task) do update set place = excluded.place, at = now()`,
+    [task, place ?? null],
+  )
+}

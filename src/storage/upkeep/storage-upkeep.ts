@@ -1,0 +1,79 @@
+// What object storage needs done in the background, in bounded pieces: lifecycle rules, blobs that no
+// version names any more, orphans of crashes, and a slow re-reading of everything that is stored.
+import { sleep, type Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { BlobStore } from '#blobs/blob.ts'
+import type { State } from '#state/connect.ts'
+import { createObjects } from '#storage/objects/create-objects.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { expireObjects } from './expire-objects.ts'
+import { forgetCompletions } from './expire-uploads.ts'
+import { scrub } from './scrub.ts'
+import { createBlobStores } from './stores.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
+
+const MINUTE_MS = 60_000
+/** Lifecycle is looked at this often in a day, or once a minute. */
+const LOOKS_PER_DAY = 10
+/** Of one round; what is over waits for the next. */
+const VERSIONS_MAX = 1000
+const LOOKS_MAX = 100
+const GARBAGE_MAX = 10_000
+/** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
+const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
+
+export interface StorageUpkeep {
+  /** Works until the signal aborts. What fails is logged and tried again. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createStorageUpkeep(deps: {
+  state: State
+  blobs: BlobStore
+  clock: Clock
+  log: Logger
+  dayMs: number
+}): StorageUpkeep {
+  const { state, blobs, clock, log, dayMs } = deps
+  const stores = createBlobStores([blobs])
+  const objects = createObjects({ state })
+
+  async function expire(signal: AbortSignal): Promise<void> {
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const { done } = await expireObjects(
+        { state, objects, clock },
+        { limit: VERSIONS_MAX, signal, dayMs },
+      )
+      if (done) return
+    }
+  }
+
+  async function clean(signal: AbortSignal): Promise<void> {
+    await collectGarbage({ state, stores }, { limit: GARBAGE_MAX, signal })
+    await sweepOrphans({ state, store: blobs, clock }, { signal })
+    await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
+    const { damaged } = await scrub({ state, stores }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
+    for (const damage of damaged) log.error('A stored blob is damaged', { damage })
+  }
+
+  const every = async (
+    ms: number,
+    work: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    while (!signal.aborted) {
+      await work(signal).catch((error: unknown) => {
+        if (!signal.aborted) log.warn('Storage could not be kept', { error: messageOf(error) })
+      })
+      await sleep(ms, signal).catch(() => undefined)
+    }
+  }
+
+  return {
+    async run(signal) {
+      const lookMs = Math.min(MINUTE_MS, dayMs / LOOKS_PER_DAY)
+      await Promise.all([every(lookMs, expire, signal), every(MINUTE_MS, clean, signal)])
+    },
+  }
+}

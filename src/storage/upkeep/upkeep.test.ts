@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { after, before, beforeEach, test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { type BlobStore, type NewBlob, SHARDS } from '#blobs/blob.ts'
+import { createFsStore } from '#blobs/fs-store.ts'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import {
+  ACCOUNT,
+  type Store,
+  attributes,
+  brokenInvariants,
+  inlineObject,
+  makeBucket,
+  openStore,
+  part,
+} from '#storage/objects/store.fixture.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { expireObjects } from './expire-objects.ts'
+import { expireUploads, forgetCompletions } from './expire-uploads.ts'
+import { moveBlobs } from './move-blobs.ts'
+import { savePlace } from './place.ts'
+import { scrub } from './scrub.ts'
+import { storedBytes } from './stored-bytes.ts'
+import { createBlobStores, storeOf } from './stores.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
+
+const skip = whyNoState()
+const { signal } = new AbortController()
+const DAY_MS = 86_400_000
+const folder = mkdtempSync(join(tmpdir(), 'ergon-upkeep-'))
+let server: TestUrl
+let store: Store
+let one: BlobStore
+let two: BlobStore
+
+before(async () => {
+  if (skip !== false) return
+  server = await openTestUrl({ fsync: 'off' })
+  store = await openStore(server.of, 4)
+  const given = { log: createLogger('test', { write: () => {} }), clock: systemClock }
+  one = await createFsStore({ ...given, folder: join(folder, 'one'), location: 'one' })
+  two = await createFsStore({ ...given, folder: join(folder, 'two'), location: 'two' })
+})
+beforeEach(async () => {
+  if (skip !== false) return
+  await store.state.query(
+    `truncate buckets, bucket_usage, object_versions, uploads, upload_parts, blobs, blob_garbage,
+       storage_upkeep`,
+  )
+})
+after(async () => {
+  await store?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+const stores = () => createBlobStores([one, two])
+const fileOf = (blob: NewBlob) => join(folder, blob.location, blob.id.slice(0, 2), blob.id)
+const later = (ms: number) => ({ ...systemClock, wallMs: () => Date.now() + ms })
+
+const putBlob = (bytes: Buffer) => one.put(Readable.from([bytes]), { signal, sizeMax: 1_000_000 })
+async function putObject(
+  bucket: Awaited<ReturnType<typeof makeBucket>>,
+  key: string,
+  bytes: Buffer,
+) {
+  const blob = await putBlob(bytes)
+  const parts = [{ ...part(1, bytes.length, key), blob }]
+  await store.objects.put(bucket, key, {
+    attributes: attributes(key, bytes.length),
+    body: { kind: 'parts', parts },
+  })
+  return blob
+}
+async function readObject(bucket: Awaited<ReturnType<typeof makeBucket>>, key: string) {
+  const { body } = await store.objects.read(bucket, { key })
+  assert.ok(body.kind === 'parts' && body.parts[0] !== undefined)
+  const { blob } = body.parts[0]
+  return buffer(await storeOf(stores(), blob).get(blob, { signal }))
+}
+const remove = (bucket: Awaited<ReturnType<typeof makeBucket>>, key: string) =>
+  store.objects.delete(bucket, [{ key }], { bypassGovernance: false })
+
+test('collectGarbage() removes what nobody names, when its hour is over', { skip }, async () => {
+  const bucket = await makeBucket(store, 'garbage')
+  const kept = await putObject(bucket, 'kept', randomBytes(10))
+  const gone = await putObject(bucket, 'gone', randomBytes(10))
+  await remove(bucket, 'gone')
+  const deps = { state: store.state, stores: stores() }
+  assert.equal(await collectGarbage(deps, { limit: 10, signal }), 0)
+  assert.ok(existsSync(fileOf(gone)))
+  assert.equal(await collectGarbage(deps, { limit: 10, signal, graceMs: -1000 }), 1)
+  assert.deepEqual([existsSync(fileOf(gone)), existsSync(fileOf(kept))], [false, true])
+})
+
+test('sweepOrphans() removes old files without a row, folder by folder', { skip }, async () => {
+  const bucket = await makeBucket(store, 'orphans')
+  const named = await putObject(bucket, 'named', randomBytes(10))
+  const garbage = await putObject(bucket, 'garbage', randomBytes(10))
+  await remove(bucket, 'garbage')
+  const orphan = await putBlob(randomBytes(10))
+  const sweep = async (clock: typeof systemClock, id: string) => {
+    const before = SHARDS.at(SHARDS.indexOf(id.slice(0, 2)) - 1)
+    await savePlace(store.state, 'sweep:one', before)
+    const swept = await sweepOrphans({ state: store.state, store: one, clock }, { signal })
+    assert.equal(swept.shard, id.slice(0, 2))
+  }
+  await sweep(systemClock, orphan.id)
+  assert.ok(existsSync(fileOf(orphan)))
+  for (const { id } of [orphan, named, garbage]) await sweep(later(1.1 * DAY_MS), id)
+  assert.deepEqual(
+    [orphan, named, garbage].map((blob) => existsSync(fileOf(blob))),
+    [false, true, true],
+  )
+})
+
+test('scrub() goes on where it ended and finds what is damaged or missing', { skip }, async () => {
+  const bucket = await makeBucket(store, 'scrubbed')
+  const blobs = []
+  for (let n = 0; n < 5; n++) blobs.push(await putObject(bucket, `k${n}`, randomBytes(1000)))
+  const [damaged, missing] = blobs
+  assert.ok(damaged && missing)
+  writeFileSync(fileOf(damaged), randomBytes(1000))
+  rmSync(fileOf(missing))
+  const found: string[] = []
+  const deps = { state: store.state, stores: stores() }
+  for (let calls = 0; ; calls++) {
+    const slice = await scrub(deps, { bytesMax: 2000, signal })
+    assert.ok(slice.read <= 2000 && calls < 5)
+    found.push(...slice.damaged.map(({ id }) => id))
+    if (slice.done) break
+  }
+  assert.deepEqual(found.toSorted(), [damaged.id, missing.id].toSorted())
+})
+
+test(
+  'moveBlobs() copies, compares and changes the row, and may be stopped at any time',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'moved')
+    const bodies = [1, 2, 3].map(() => randomBytes(300_000))
+    for (const [n, body] of bodies.entries()) await putObject(bucket, `k${n}`, body)
+    const deps = { state: store.state, stores: stores() }
+    const move = { from: 'one', to: 'two', limit: 2, signal }
+    assert.deepEqual(await moveBlobs(deps, move), { moved: 2, done: false })
+    for (const [n, body] of bodies.entries())
+      assert.deepEqual(await readObject(bucket, `k${n}`), body)
+    assert.deepEqual(await moveBlobs(deps, move), { moved: 1, done: true })
+    // Back again before the old copies were collected: they are no garbage then.
+    assert.deepEqual(await moveBlobs(deps, { ...move, from: 'two', to: 'one', limit: 9 }), {
+      moved: 3,
+      done: true,
+    })
+    assert.equal(await collectGarbage(deps, { limit: 10, signal, graceMs: -1000 }), 3)
+    for (const [n, body] of bodies.entries())
+      assert.deepEqual(await readObject(bucket, `k${n}`), body)
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)
+
+test('moveBlobs() refuses a damaged blob and leaves its row', { skip }, async () => {
+  const bucket = await makeBucket(store, 'damaged')
+  const blob = await putObject(bucket, 'k', randomBytes(1000))
+  writeFileSync(fileOf(blob), randomBytes(1000))
+  const deps = { state: store.state, stores: stores() }
+  await assert.rejects(moveBlobs(deps, { from: 'one', to: 'two', limit: 1, signal }), {
+    code: 'blob_damaged',
+  })
+  const { rows } = await store.state.query('select location from blobs')
+  assert.deepEqual(rows, [{ location: 'one' }])
+  assert.equal(await two.stat(blob.id, signal), undefined)
+})
+
+test(
+  'expireObjects() applies the rules of each bucket, a bounded number at a call',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'expiring')
+    await makeBucket(store, 'without-rules')
+    const rule = (id: string, prefix: string, more: object) => ({
+      id,
+      enabled: true,
+      filter: { bare: false, prefix, tags: {} },
+      ...more,
+    })
+    const rules = [
+      rule('current', 'logs/', { expiration: { days: 1 } }),
+      rule('older', 'docs/', { noncurrent: { days: 1, keepNewer: 1 } }),
+      rule('markers', 'docs/', { expiration: { deleteMarker: true } }),
+      rule('uploads', '', { abortUploadsDays: 3 }),
+    ]
+    await store.buckets.configure(bucket, 'lifecycle', { rules })
+    await store.objects.put(bucket, 'logs/a', inlineObject('1'))
+    await store.objects.put(bucket, 'other', inlineObject('1'))
+    await store.buckets.setVersioning(bucket, 'enabled')
+    for (const text of ['1', '2', '3', '4'])
+      await store.objects.put(bucket, 'docs/a', inlineObject(text))
+    const { versionId } = await store.objects.put(bucket, 'docs/b', inlineObject('1'))
+    await remove(bucket, 'docs/b')
+    await store.objects.delete(bucket, [{ key: 'docs/b', versionId }], { bypassGovernance: false })
+    await store.uploads.create(bucket, {
+      key: 'u',
+      initiator: ACCOUNT,
+      attributes: attributes('', 0),
+    })
+
+    const round = async (clock: typeof systemClock) => {
+      for (let calls = 0; ; calls++) {
+        const { done, examined } = await expireObjects(
+          { state: store.state, objects: store.objects, clock },
+          { limit: 2, signal, dayMs: 10_000 },
+        )
+        assert.ok(examined <= 2 && calls < 20)
+        if (done) return
+      }
+    }
+    const left = async () => {
+      const page = { prefix: '', delimiter: '', after: '', limit: 100 }
+      const { entries } = await store.listings.versions(bucket, page)
+      return entries.map(
+        ({ key, deleteMarker, etag }) => `${key} ${deleteMarker ? 'marker' : etag}`,
+      )
+    }
+    await round(systemClock)
+    assert.deepEqual(await left(), [
+      'docs/a e-4',
+      'docs/a e-3',
+      'docs/a e-2',
+      'docs/a e-1',
+      'logs/a e-1',
+      'other e-1',
+    ])
+    await round(later(11_000))
+    assert.deepEqual(await left(), [
+      'docs/a e-4',
+      'docs/a e-3',
+      'logs/a marker',
+      'logs/a e-1',
+      'other e-1',
+    ])
+    const uploads = async () =>
+      (await store.listings.uploads(bucket, { prefix: '', delimiter: '', after: '', limit: 10 }))
+        .entries
+    assert.equal((await uploads()).length, 1)
+    await round(later(31_000))
+    assert.equal((await uploads()).length, 0)
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)
+
+test(
+  'uploads expire, answers are forgotten, and both count in what is stored until then',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'old-uploads')
+    const begin = async (key: string) => {
+      const upload = await store.uploads.create(bucket, {
+        key,
+        initiator: ACCOUNT,
+        attributes: attributes('', 0),
+      })
+      await store.uploads.putPart(bucket, { key, uploadId: upload.id }, part(1, 7, 'p'))
+      return { key, uploadId: upload.id }
+    }
+    const done = await begin('done')
+    await begin('open')
+    const complete = () =>
+      store.uploads.complete(bucket, done, {
+        parts: [{ number: 1, etag: 'p' }],
+        compose: () => ({ etag: 'm', checksums: {} }),
+      })
+    await complete()
+    await store.objects.put(bucket, 'small', inlineObject('123'))
+    const stored = async () =>
+      (await storedBytes(store.state, { after: 0, limit: 9 })).map(({ name, bytes, versions }) => [
+        name,
+        bytes,
+        versions,
+      ])
+    assert.deepEqual(await stored(), [['old-uploads', 17n, 2n]])
+    const nowMs = Date.now() + 1000
+    assert.equal(await expireUploads(store.state, { beforeMs: nowMs - DAY_MS, limit: 9 }), 0)
+    assert.equal(await expireUploads(store.state, { beforeMs: nowMs, limit: 9 }), 1)
+    assert.deepEqual(await stored(), [['old-uploads', 10n, 2n]])
+    assert.equal(await forgetCompletions(store.state, { nowMs, limit: 9 }), 0)
+    await complete()
+    assert.equal(await forgetCompletions(store.state, { nowMs: nowMs + DAY_MS, limit: 9 }), 1)
+    await assert.rejects(complete(), { code: 'NoSuchUpload' })
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)
