@@ -1,0 +1,9 @@
+// What every command gets.
+import type { GlobalOptions } from './profile.ts'
+
+export type CommandCall = {
+  readonly options: GlobalOptions & Readonly<Record<string, string | boolean | undefined>>
+  readonly words: readonly string[]
+  /** The usage of every command: 'admin token create'. */
+  readonly usages: readonly string[]
+}

@@ -1,0 +1,99 @@
+// The two doors that the command line calls: the API by token, and the operator's socket.
+import { request as socketRequest } from 'node:http'
+import { createInterface } from 'node:readline'
+import { request } from 'undici'
+import { CommandError, EXIT } from './output.ts'
+import { baseUrlOf, controlSocketOf, tokenOf, type GlobalOptions } from './profile.ts'
+
+const TIMEOUT_MS = 30_000
+
+export type ApiAnswer = {
+  readonly status: number
+  readonly text: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
+export async function apiGet(
+  options: GlobalOptions,
+  path: string,
+  more: { accept?: string; public?: boolean; token?: string } = {},
+): Promise<ApiAnswer> {
+  const url = `${baseUrlOf(options)}${path}`
+  const headers: Record<string, string> = { accept: more.accept ?? 'application/json' }
+  if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
+  const answer = await request(url, {
+    headers,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  }).catch((error: Error) => {
+    throw new CommandError(
+      `Could not reach ${url}: ${error.message}`,
+      EXIT.failed,
+      'is it started? npm start',
+    )
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode >= 400) throw refusal(answer.statusCode, text)
+  return { status: answer.statusCode, text, headers: answer.headers }
+}
+
+function refusal(status: number, text: string): CommandError {
+  const problem = parse(text) as { detail?: string; instance?: string }
+  const exitCode = status === 401 ? EXIT.login : status === 402 ? EXIT.payment : EXIT.failed
+  const id = problem.instance === undefined ? '' : ` (${problem.instance})`
+  return new CommandError(`${problem.detail ?? `The service answered ${status}`}${id}`, exitCode)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+type Line = { result?: unknown; error?: { code: string; message: string }; progress?: unknown }
+
+/** Calls the operator's door; `onProgress` gets the lines before the result. */
+export function control(
+  options: GlobalOptions,
+  call: { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object },
+  onProgress: (line: unknown) => void = () => undefined,
+): Promise<unknown> {
+  const socketPath = controlSocketOf(options)
+  return new Promise((resolve, reject) => {
+    const asked = socketRequest(
+      { socketPath, path: call.path, method: call.method },
+      (response) => {
+        let last: Line = {}
+        const lines = createInterface({ input: response })
+        lines.on('line', (text) => {
+          last = parse(text) as Line
+          if (last.progress !== undefined) onProgress(last.progress)
+        })
+        lines.on('close', () =>
+          last.error === undefined
+            ? resolve(last.result)
+            : reject(new CommandError(`${last.error.message} (${last.error.code})`)),
+        )
+      },
+    )
+    asked.on('error', (error: Error & { code?: string }) =>
+      reject(
+        error.code === 'EACCES'
+          ? new CommandError(
+              'The operator’s socket belongs to another user',
+              EXIT.failed,
+              'run it as the user who started Ergon',
+            )
+          : new CommandError(
+              `Ergon does not run on this data folder: ${error.message}`,
+              EXIT.failed,
+              'npm start',
+            ),
+      ),
+    )
+    asked.end(call.body === undefined ? undefined : JSON.stringify(call.body))
+  })
+}

@@ -1,0 +1,186 @@
+// The commands as a table; each is loaded when it is called, so that the first answer is quick.
+import type { CommandCall } from './call.ts'
+
+type CommandModule = { readonly run: (call: CommandCall) => Promise<void> }
+
+export type CommandSpec = {
+  /** Words and arguments: 'admin token create', 'receipt verify <receipt>'. */
+  readonly usage: string
+  readonly help: string
+  readonly options?: readonly (readonly [flags: string, help: string])[]
+  readonly load: () => Promise<CommandModule>
+}
+
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    usage: 'login',
+    help: 'Store a token read from stdin',
+    load: () => import('./commands/login.ts'),
+  },
+  { usage: 'status', help: 'What runs on this node', load: () => import('./commands/status.ts') },
+  {
+    usage: 'models list',
+    help: 'The models that answer',
+    load: () => import('./commands/models-list.ts'),
+  },
+  {
+    usage: 'models add <model>',
+    help: 'Serve a default model by name, a GGUF file by path, or an OpenAI-shaped server by address',
+    options: [
+      ['--name <name>', 'public name (default: from the file or the upstream)'],
+      ['--tier <tier>', 'the hardest class it is trusted with, L0 to L3 (default L1)'],
+      ['--context <tokens>', 'context length (default 4096)'],
+      ['--tools', 'the model was trained to call tools'],
+      ['--embedding', 'it embeds instead of generating'],
+      ['--dimensions <n>', 'length of its vectors'],
+      ['--upstream-model <id>', 'its name at the server'],
+      ['--api-key-stdin', 'read the server’s key from stdin'],
+      ['--nj-per-token <nj>', 'declared energy of a generated token, in nanojoules (servers)'],
+    ],
+    load: () => import('./commands/models-add.ts'),
+  },
+  {
+    usage: 'models pull <url>',
+    help: 'Fetch a GGUF file over HTTPS, check it, and serve it',
+    options: [
+      ['--sha256 <hex>', 'what the file must hash to (required)'],
+      ['--name <name>', 'public name (default: from the address)'],
+      ['--tier <tier>', 'the hardest class it is trusted with, L0 to L3 (default L1)'],
+      ['--context <tokens>', 'context length (default 4096)'],
+      ['--tools', 'the model was trained to call tools'],
+    ],
+    load: () => import('./commands/models-pull.ts'),
+  },
+  {
+    usage: 'models remove <model>',
+    help: 'Stop serving a model',
+    load: () => import('./commands/models-remove.ts'),
+  },
+  {
+    usage: 'artifacts list',
+    help: 'Files that arrive as packages',
+    load: () => import('./commands/artifacts-list.ts'),
+  },
+  {
+    usage: 'artifacts fetch <name>',
+    help: 'Fetch one and check it',
+    load: () => import('./commands/artifacts-fetch.ts'),
+  },
+  {
+    usage: 'artifacts verify [name]',
+    help: 'Hash every file again; remove what is damaged',
+    load: () => import('./commands/artifacts-verify.ts'),
+  },
+  {
+    usage: 'artifacts prune',
+    help: 'Remove old versions and leftovers',
+    load: () => import('./commands/artifacts-prune.ts'),
+  },
+  {
+    usage: 'storage create <bucket>',
+    help: 'Make a bucket',
+    options: [['--region <region>', 'where it is (default: the region of the service)']],
+    load: () => import('./commands/storage-create.ts'),
+  },
+  {
+    usage: 'storage ls [address]',
+    help: 'The buckets, or the keys below s3://bucket/prefix with time and size',
+    options: [['--recursive', 'every key, not folder by folder']],
+    load: () => import('./commands/storage-ls.ts'),
+  },
+  {
+    usage: 'storage cp <from> <to>',
+    help: 'Copy between files, folders or - (the standard streams) and s3://bucket/key, or within storage',
+    options: [['--recursive', 'a folder and everything below it']],
+    load: () => import('./commands/storage-cp.ts'),
+  },
+  {
+    usage: 'storage rm <address>',
+    help: 'Remove the object s3://bucket/key',
+    options: [['--recursive', 'everything below the address; all of it for s3://bucket']],
+    load: () => import('./commands/storage-rm.ts'),
+  },
+  {
+    usage: 'storage rb <bucket>',
+    help: 'Remove an empty bucket',
+    load: () => import('./commands/storage-rb.ts'),
+  },
+  {
+    usage: 'usage',
+    help: 'What the account used',
+    options: [
+      ['--since <duration>', 'for example 24h, 7d (default 24h)'],
+      ['--group-by <what>', 'service, model, token, operation or day (default service)'],
+      ['--last', 'the last request of this token'],
+    ],
+    load: () => import('./commands/usage.ts'),
+  },
+  {
+    usage: 'energy',
+    help: 'Energy and carbon of the account over a period',
+    options: [['--since <duration>', 'for example 1h, 24h, 7d (default 24h)']],
+    load: () => import('./commands/energy.ts'),
+  },
+  {
+    usage: 'receipt verify <receipt>',
+    help: 'Check a receipt (an id, or a file: then offline)',
+    options: [
+      ['--keys <file>', 'the verifier keys (default: those pinned at first use)'],
+      ['--out <file>', 'keep the receipt as a file'],
+    ],
+    load: () => import('./commands/receipt-verify.ts'),
+  },
+  {
+    usage: 'meter',
+    help: 'Live watts, their split and their method',
+    options: [['--watch', 'every second']],
+    load: () => import('./commands/meter.ts'),
+  },
+  {
+    usage: 'meter calibrate',
+    help: 'Measure this machine’s power curve against its sensor',
+    load: () => import('./commands/meter-calibrate.ts'),
+  },
+  {
+    usage: 'admin account list',
+    help: 'Accounts and balances',
+    load: () => import('./commands/admin-account-list.ts'),
+  },
+  {
+    usage: 'admin account create',
+    help: 'A new account',
+    options: [['--env <env>', 'test or live (default test)']],
+    load: () => import('./commands/admin-account-create.ts'),
+  },
+  {
+    usage: 'admin funds add <account> <amount>',
+    help: 'Test money, in tUSD',
+    load: () => import('./commands/admin-funds-add.ts'),
+  },
+  {
+    usage: 'admin token list',
+    help: 'Tokens, without their secrets',
+    load: () => import('./commands/admin-token-list.ts'),
+  },
+  {
+    usage: 'admin token create',
+    help: 'A new token, shown once',
+    options: [
+      ['--scope <scope>', 'read, deploy or billing-admin (default read)'],
+      ['--account <account>', 'whose it is (default: the first account)'],
+      ['--name <name>', 'to recognise it'],
+      ['--expires <days>', 'days until it expires (default: never)'],
+    ],
+    load: () => import('./commands/admin-token-create.ts'),
+  },
+  {
+    usage: 'admin token revoke <token>',
+    help: 'Refused from the next request on',
+    load: () => import('./commands/admin-token-revoke.ts'),
+  },
+  {
+    usage: 'completion <shell>',
+    help: 'A completion script: bash, zsh or fish',
+    load: () => import('./commands/completion.ts'),
+  },
+]

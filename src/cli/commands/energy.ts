@@ -1,0 +1,28 @@
+// ergon energy: joules and carbon of the account over a period.
+import { apiGet } from '#cli/client.ts'
+import { sinceOf } from '#cli/duration.ts'
+import { print, printJson } from '#cli/output.ts'
+import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+type Entry = { requests: number; energy_nj: string; carbon_mg: number }
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const from = sinceOf(options['since'])
+  const { text } = await apiGet(options, `/v1/usage?from=${from.toISOString()}`)
+  const { data } = JSON.parse(text) as { data: Entry[] }
+  const energy = nj(data.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n))
+  const requests = data.reduce((sum, row) => sum + row.requests, 0)
+  // Picograms, as doubles do not add up to what the rows say.
+  const carbon = pg(data.reduce((sum, row) => sum + BigInt(Math.round(row.carbon_mg * 1e9)), 0n))
+  if (options.json)
+    return printJson({
+      since: from.toISOString(),
+      requests,
+      energy_nj: energy.toString(),
+      carbon_mg: Number(printMilligrams(carbon)),
+    })
+  print(
+    `${printJoules(energy)} J in ${requests} requests since ${from.toISOString()} (${printMilligrams(carbon)} mg CO2e)`,
+  )
+}

@@ -1,0 +1,43 @@
+// ergon models add: a default model by name, a GGUF file by path, or an OpenAI-shaped server by address.
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { control } from '#cli/client.ts'
+import { progress, printJson, tell } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
+  const source = /^https?:\/\//.test(model)
+    ? { upstream: model }
+    : existsSync(model)
+      ? { file: resolve(model) }
+      : { default: model }
+  const body = {
+    ...source,
+    ...modelFields(options),
+    ...(options['apiKeyStdin'] === true ? { api_key: (await text(process.stdin)).trim() } : {}),
+  }
+  const result = await control(options, { method: 'POST', path: '/models', body }, drawProgress)
+  if (options.json) printJson(result)
+  else tell(`${(result as { id: string }).id} is being served`)
+}
+
+/** What options say of a model, as the operator's door wants it. */
+export const modelFields = (options: CommandCall['options']) => ({
+  name: options['name'],
+  tier: options['tier'],
+  context: numberOf(options['context']),
+  tools: options['tools'],
+  embedding: options['embedding'],
+  dimensions: numberOf(options['dimensions']),
+  upstream_model: options['upstreamModel'],
+  nj_per_token: options['njPerToken'],
+})
+
+const numberOf = (value: string | boolean | undefined) =>
+  typeof value === 'string' ? Number(value) : undefined
+
+export function drawProgress(line: unknown): void {
+  const { what, done_bytes: done, total_bytes: total } = line as Record<string, unknown>
+  if (typeof done === 'number' && typeof total === 'number') progress(String(what), done, total)
+}

@@ -1,0 +1,33 @@
+// ergon models list: what GET /v1/models says.
+import { apiGet } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+type Entry = {
+  id: string
+  class: string
+  tiers: string[]
+  modalities: string[]
+  context_length: number
+  state: string
+  energy_j_per_1k_tokens: { p50: number; samples: number }
+}
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const list = JSON.parse((await apiGet(options, '/v1/models')).text) as { data: Entry[] }
+  if (options.json) return printJson(list.data)
+  print(
+    table(
+      ['MODEL', 'STATE', 'CLASS', 'TIERS', 'KIND', 'CONTEXT', 'J/1k TOKENS'],
+      list.data.map((model) => [
+        model.id,
+        model.state,
+        model.class,
+        model.tiers.join(','),
+        model.modalities.join(','),
+        String(model.context_length),
+        `${model.energy_j_per_1k_tokens.p50}${model.energy_j_per_1k_tokens.samples === 0 ? ' (declared)' : ''}`,
+      ]),
+    ),
+  )
+}

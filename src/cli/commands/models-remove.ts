@@ -1,0 +1,11 @@
+// ergon models remove: stops serving a model; its files stay.
+import { control } from '#cli/client.ts'
+import { printJson, tell } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
+  const path = `/models/${encodeURIComponent(model)}`
+  const result = await control(options, { method: 'DELETE', path })
+  if (options.json) printJson(result)
+  else tell(`${model} is no longer served`)
+}

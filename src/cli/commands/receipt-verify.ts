@@ -1,0 +1,95 @@
+// ergon receipt verify: fetches a receipt by id, or reads a file, and checks it without trusting the
+// service: only keys that were pinned.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
+import type { Charge } from '#contract/charge.ts'
+import { verifyReceipt, type Verified } from '#tlog/verify.ts'
+import { apiGet } from '#cli/client.ts'
+import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
+import { pinnedKeys, type Signers } from '#cli/pinned-keys.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+const UNSEALED_TRIES = 20
+const UNSEALED_WAIT_MS = 500
+
+export async function run({ options, words: [receipt = ''] }: CommandCall): Promise<void> {
+  const text = existsSync(receipt)
+    ? readFileSync(receipt, 'utf8')
+    : await fetchReceipt(options, receipt)
+  if (typeof options['out'] === 'string') writeFileSync(options['out'], text)
+  const keysFile = typeof options['keys'] === 'string' ? options['keys'] : undefined
+  const { keys, signers } = await pinnedKeys(options, keysFile)
+  const verified = verifyReceipt(text, keys)
+  if (options.json) printJson(jsonOf(verified))
+  else show(verified, signers)
+  if (!verified.ok) throw new CommandError('The receipt does not hold', EXIT.receipt)
+}
+
+async function fetchReceipt(options: CommandCall['options'], id: string): Promise<string> {
+  for (let attempt = 0; attempt < UNSEALED_TRIES; attempt++) {
+    const answer = await apiGet(options, `/v1/receipts/${encodeURIComponent(id)}`, {
+      accept: 'text/plain',
+    })
+    if (answer.status === 200) return answer.text
+    if (attempt === 0) tell('not sealed yet; waiting …')
+    await pause(UNSEALED_WAIT_MS)
+  }
+  throw new CommandError(
+    `The receipt ${id} is not sealed yet`,
+    EXIT.failed,
+    'try again; `ergon status` says why',
+  )
+}
+
+function show(verified: Verified, signers: Signers | undefined): void {
+  for (const check of verified.checks)
+    print(`${check.ok ? green('ok  ') : red('FAIL')} ${check.name.padEnd(9)} ${check.detail}`)
+  if (verified.charge !== undefined) showCharge(verified.charge, signers)
+}
+
+function showCharge(charge: Charge, signers: Signers | undefined): void {
+  const { factor } = charge
+  const parts = charge.parts
+    .map(
+      (part) =>
+        `${part.meter}: ${printJoules(nj(BigInt(part.energy_nj)))} J by ${part.method}, ±${part.band_pct} %`,
+    )
+    .join('; ')
+  const rows: [string, string][] = [
+    ['receipt', charge.id],
+    ['request', charge.request],
+    ['operation', `${charge.operation}, status ${charge.status}, tier ${charge.tier}`],
+    ['served by', `${charge.model === undefined ? '' : `${charge.model} at `}${charge.routed_to}`],
+    [
+      'energy',
+      `${printJoules(nj(BigInt(charge.energy_nj)))} J (${parts}; PUE ${Number(charge.pue_milli) / 1000})`,
+    ],
+    [
+      'carbon',
+      `${printMilligrams(pg(BigInt(charge.carbon_pg)))} mg at ${Number(factor.mg_per_kwh) / 1000} g/kWh (${factor.zone}, ${factor.source} ${factor.year}, ${factor.basis})`,
+    ],
+    [
+      'price',
+      `${charge.free ? 'free tier' : `${printUsd(pusd(BigInt(charge.charge_pusd)))} ${charge.unit}`} at ${charge.pusd_per_j} pUSD/J`,
+    ],
+    ['when', `${charge.from} to ${charge.to}`],
+    ['signed by', signersText(signers)],
+  ]
+  for (const [name, value] of rows) print(`     ${name.padEnd(9)} ${value}`)
+}
+
+const signersText = (signers: Signers | undefined): string => {
+  if (signers === undefined) return 'any 3 of the signers of the log (threshold Ed25519, RFC 9591)'
+  const { count, threshold, hosts } = signers
+  return `any ${threshold} of ${count} signers on ${hosts} host${hosts === 1 ? '' : 's'} (threshold Ed25519, RFC 9591)`
+}
+
+const jsonOf = (verified: Verified) => ({
+  ok: verified.ok,
+  checks: verified.checks,
+  charge: verified.charge,
+  account_seq: verified.accountSeq?.toString(),
+  index: verified.index,
+  origin: verified.checkpoint?.origin,
+})

@@ -1,0 +1,46 @@
+// ergon status: processes, sessions and the ledger of the node on this machine.
+import { control } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+type Status = {
+  isolation: { level: string; meter: string; memoryLimit: string; reasons: string[] }
+  cells: { name: string; state: string; pid: number | null; cpu_ns: string; restarts: number }[]
+  /** 'answers', or why the state does not; then there are no sessions and no ledger. */
+  state: string
+  sessions: { id: string; last_seq: string; fresh: boolean }[] | null
+  ledger: { charges: string; leaves: string; alarms: string } | null
+  receipts: { origin?: string; size: number; reason?: string } | null
+}
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const status = (await control(options, { method: 'GET', path: '/status' })) as Status
+  if (options.json) return printJson(status)
+  const { isolation, sessions, ledger, receipts } = status
+  print(
+    `isolation ${isolation.level}, meter ${isolation.meter}, memory limit ${isolation.memoryLimit}`,
+  )
+  for (const reason of isolation.reasons) print(`  ${reason}`)
+  print(
+    table(
+      ['CELL', 'STATE', 'PID', 'CPU s', 'RESTARTS'],
+      status.cells.map((cell) => [
+        cell.name,
+        cell.state,
+        String(cell.pid ?? ''),
+        (Number(cell.cpu_ns) / 1e9).toFixed(2),
+        String(cell.restarts),
+      ]),
+    ),
+  )
+  if (sessions === null || ledger === null)
+    return print(`state    does not answer: ${status.state}`)
+  print(
+    `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
+  )
+  print(`ledger   ${ledger.charges} charges, ${ledger.alarms} alarms`)
+  if (receipts !== null)
+    print(
+      `receipts ${receipts.size} sealed of ${ledger.leaves}${receipts.reason === undefined ? '' : `: ${receipts.reason}`}`,
+    )
+}

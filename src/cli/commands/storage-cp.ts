@@ -1,0 +1,61 @@
+// ergon storage cp: files, folders and standard streams into buckets and out of them, and from one
+// bucket to another.
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import { copies } from '#cli/storage/copies.ts'
+import { downloads, outputDownload } from '#cli/storage/download.ts'
+import { addressOf, placeOf, type ObjectPlace, type Place } from '#cli/storage/place.ts'
+import { withSession, type Session } from '#cli/storage/session.ts'
+import { costText } from '#cli/storage/tally.ts'
+import { runTransfers, type Transfer } from '#cli/storage/transfers.ts'
+import { inputUpload, uploads } from '#cli/storage/upload.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+export async function run({
+  options,
+  words: [source = '', target = ''],
+}: CommandCall): Promise<void> {
+  const from = placeOf(source)
+  const to = placeOf(target)
+  const plan = { from, to, recursive: options['recursive'] === true }
+  const bucket = from.kind === 'object' ? from.bucket : to.kind === 'object' ? to.bucket : ''
+  const done = await withSession(options, bucket, async (session) => {
+    const transfers = await transfersOf(session, plan)
+    const bytes = await runTransfers(session, transfers)
+    return { files: transfers.length, bytes, ...session.tally.cost() }
+  })
+  if (options.json) return report(to, () => printJson(done), JSON.stringify(done))
+  const files = done.files === 1 ? '1 file' : `${done.files} files`
+  tell(`copied ${files}, ${done.bytes} bytes, ${costText(done)}`)
+}
+
+/** Where the object itself went to the standard output, the summary does not. */
+function report(to: Place, printed: () => void, line: string): void {
+  if (to.kind === 'standard') tell(line)
+  else printed()
+}
+
+type Plan = { readonly from: Place; readonly to: Place; readonly recursive: boolean }
+
+async function transfersOf(session: Session, { from, to, recursive }: Plan): Promise<Transfer[]> {
+  if (from.kind === 'object') {
+    if (!recursive) requireKey(from)
+    if (to.kind === 'object') return await copies(session, { from, to, recursive })
+    if (to.kind === 'file') return await downloads(session, { from, path: to.path, recursive })
+    requireKey(from)
+    return [outputDownload(session, from)]
+  }
+  if (to.kind !== 'object')
+    throw new CommandError(
+      'Neither is in a bucket',
+      EXIT.usage,
+      'ergon storage cp <file> s3://bucket/key',
+    )
+  return from.kind === 'standard'
+    ? [inputUpload(session, to)]
+    : await uploads(session, { path: from.path, to, recursive })
+}
+
+function requireKey(from: ObjectPlace): void {
+  if (from.key === '' || from.key.endsWith('/'))
+    throw new CommandError(`A folder: ${addressOf(from)}`, EXIT.usage, 'add --recursive')
+}

@@ -1,0 +1,41 @@
+// ergon usage: what the account used over a period, grouped; or the last request of this token.
+import { apiGet } from '#cli/client.ts'
+import { sinceOf } from '#cli/duration.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+type Entry = {
+  group: string
+  requests: number
+  energy_j: number
+  carbon_mg: number
+  charge_pusd: string
+}
+
+export async function run({ options }: CommandCall): Promise<void> {
+  if (options['last'] === true) return await last(options)
+  const from = sinceOf(options['since'])
+  const group = String(options['groupBy'] ?? 'service')
+  const path = `/v1/usage?from=${from.toISOString()}&group_by=${encodeURIComponent(group)}`
+  const list = JSON.parse((await apiGet(options, path)).text) as { data: Entry[] }
+  if (options.json) return printJson(list)
+  print(
+    table(
+      [group.toUpperCase(), 'REQUESTS', 'JOULES', 'CARBON mg', 'pUSD'],
+      list.data.map((row) => [
+        row.group,
+        String(row.requests),
+        String(row.energy_j),
+        String(row.carbon_mg),
+        row.charge_pusd,
+      ]),
+    ),
+  )
+}
+
+async function last(options: CommandCall['options']): Promise<void> {
+  const { text } = await apiGet(options, '/v1/usage/last')
+  if (options.json) return print(text)
+  for (const [key, value] of Object.entries(JSON.parse(text) as object))
+    print(`${key.padEnd(12)} ${String(value)}`)
+}

@@ -1,0 +1,18 @@
+// What the command line takes from its environment. The only file of cli/ that reads it.
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const value = (name: string): string | undefined => {
+  const found = process.env[name]
+  return found === undefined || found === '' ? undefined : found
+}
+
+export const environment = () => ({
+  token: value('ERGON_TOKEN'),
+  baseUrl: value('ERGON_BASE_URL'),
+  data: value('ERGON_DATA'),
+  /** https://no-color.org: any non-empty value turns colours off. */
+  colours:
+    value('NO_COLOR') === undefined && (value('FORCE_COLOR') !== undefined || process.stdout.isTTY),
+  configFolder: join(value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'ergon'),
+})

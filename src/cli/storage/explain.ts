@@ -1,0 +1,61 @@
+// What S3's codes mean for who typed the command: a message, a next step, an exit code.
+import { CommandError, EXIT } from '#cli/output.ts'
+import { messageOf } from '#base/errors.ts'
+
+type Step = { readonly next: string; readonly exitCode?: number }
+type Refusal = Error & {
+  readonly BucketName?: string
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
+}
+
+const LOGIN: Step = { next: 'set ERGON_TOKEN, or ergon login < token-file', exitCode: EXIT.login }
+
+/** Code → what to do; the bucket's name is put in. */
+const STEPS: Readonly<Record<string, (bucket: string) => Step>> = {
+  NoSuchBucket: (bucket) => ({ next: `ergon storage create ${bucket}` }),
+  NoSuchKey: (bucket) => ({ next: `ergon storage ls --recursive s3://${bucket}` }),
+  AccessDenied: () => ({
+    next: 'writing takes a token of scope deploy: ergon admin token create --scope deploy',
+  }),
+  BucketNotEmpty: (bucket) => ({
+    next: `ergon storage rm --recursive s3://${bucket} (old versions count too)`,
+  }),
+  BucketAlreadyExists: () => ({ next: 'choose another name: it is taken' }),
+  BucketAlreadyOwnedByYou: (bucket) => ({ next: `ergon storage ls s3://${bucket}` }),
+  InvalidBucketName: () => ({
+    next: 'three to 63 small letters, digits, dots and hyphens',
+    exitCode: EXIT.usage,
+  }),
+  InsufficientStorage: () => ({ next: 'the disk of the service is full: ask its operator' }),
+  InvalidAccessKeyId: () => LOGIN,
+  SignatureDoesNotMatch: () => LOGIN,
+  ExpiredToken: () => LOGIN,
+}
+
+const PAYMENT_REQUIRED = 402
+
+/** A CommandError for whatever a call threw; `bucket` is the one that was asked for. */
+export function explained(error: unknown, service: string, bucket: string): CommandError {
+  if (error instanceof CommandError) return error
+  const { name, BucketName = bucket, $metadata: metadata } = error as Refusal
+  if (metadata?.httpStatusCode === undefined) return unanswered(error, service)
+  const step = STEPS[name]?.(BucketName)
+  const exitCode =
+    metadata.httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
+  const id = metadata.requestId === undefined ? '' : `, ${metadata.requestId}`
+  return new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
+}
+
+const UNREACHED = /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/
+
+/** Nothing was answered: the network, or this machine's own files. */
+function unanswered(error: unknown, service: string): CommandError {
+  const { code = '', name } = error as { readonly code?: string; readonly name?: string }
+  if (UNREACHED.test(code) || name === 'TimeoutError')
+    return new CommandError(
+      `Could not reach ${service}: ${messageOf(error) || code}`,
+      EXIT.failed,
+      'is it started? npm start',
+    )
+  return new CommandError(messageOf(error))
+}

@@ -1,0 +1,66 @@
+// One command's way to the buckets: a client for the base address with the token as both keys, a signal
+// that ends with Ctrl-C or with the first failure, and the sum of what the answers cost.
+import { S3Client } from '@aws-sdk/client-s3'
+import { CommandError } from '#cli/output.ts'
+import { baseUrlOf, tokenOf } from '#cli/profile.ts'
+import type { CommandCall } from '#cli/call.ts'
+import { explained } from './explain.ts'
+import { createTally, type Tally } from './tally.ts'
+
+export type Session = {
+  readonly s3: S3Client
+  readonly tally: Tally
+  readonly signal: AbortSignal
+  /** Ends everything of this command that still runs; the first reason is the one that is told. */
+  readonly stop: (reason: unknown) => void
+}
+
+const CONNECT_MS = 10_000
+// A part of 8 MiB is synced to disk before it is answered; a slow disk may take its time.
+const SILENCE_MS = 120_000
+
+/**
+ * Runs a command's work; whatever it throws becomes a CommandError. `bucket` is named in next steps.
+ * A second Ctrl-C ends the program at once.
+ */
+export async function withSession<T>(
+  options: CommandCall['options'],
+  bucket: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const service = baseUrlOf(options)
+  const tally = createTally()
+  const s3 = clientOf(service, tokenOf(options), tally)
+  const stopping = new AbortController()
+  const stop = (reason: unknown) => stopping.abort(reason)
+  const interrupt = () => stop(new CommandError('Interrupted: what was unfinished is removed'))
+  process.once('SIGINT', interrupt)
+  try {
+    return await work({ s3, tally, signal: stopping.signal, stop })
+  } catch (error) {
+    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, service, bucket)
+  } finally {
+    process.off('SIGINT', interrupt)
+    s3.destroy()
+  }
+}
+
+function clientOf(endpoint: string, token: string, tally: Tally): S3Client {
+  const s3 = new S3Client({
+    endpoint,
+    region: 'local',
+    forcePathStyle: true,
+    credentials: { accessKeyId: token, secretAccessKey: token },
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+  })
+  // Beneath the retries and the reading of the answer: refusals and repeated requests cost too.
+  s3.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args)
+      tally.count((result.response as { headers: Record<string, string> }).headers)
+      return result
+    },
+    { step: 'deserialize', priority: 'low', name: 'ergonTally' },
+  )
+  return s3
+}

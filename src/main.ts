@@ -1,0 +1,53 @@
+// npm start: the node agent, until a signal or the end of the process that started it.
+import { Socket } from 'node:net'
+import { messageOf } from '#base/errors.ts'
+import { readConfig } from '#config/config.ts'
+import { parentDescriptor, readEnvironment } from '#config/env.ts'
+import { startAgent } from '#processes/agent.ts'
+
+// All stages together have 19 s (processes/node/stop-budget.ts): this is for what hangs in our own.
+const STOP_TIMEOUT_MS = 22_000
+
+const stopping = new AbortController()
+let started = false
+try {
+  const config = readConfig(readEnvironment(), process.argv.slice(2))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => stop(signal))
+  followParent()
+  const agent = await startAgent(config, stopping.signal)
+  started = true
+  const reason = await stopped()
+  await agent.stop(reason)
+  process.exit(0)
+} catch (error) {
+  // Stopped in the middle of the start: what had been started is stopped already, and what failed
+  // (a child that was ended, say) failed because of it.
+  if (stopping.signal.aborted && !started) process.exit(0)
+  process.stderr.write(`ergon: ${messageOf(error)}\n`)
+  process.exit(1)
+}
+
+function stop(reason: string): void {
+  if (stopping.signal.aborted) return
+  setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
+  stopping.abort(reason)
+}
+
+/** Resolves with the reason when it is time to stop. */
+function stopped(): Promise<string> {
+  const { signal } = stopping
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(String(signal.reason))
+    signal.addEventListener('abort', () => resolve(String(signal.reason)))
+  })
+}
+
+function followParent(): void {
+  const parent = parentDescriptor()
+  if (parent === undefined) return
+  const pipe = new Socket({ fd: parent })
+  pipe.on('error', () => undefined)
+  pipe.on('close', () => stop('the starting process is gone'))
+  pipe.resume()
+}

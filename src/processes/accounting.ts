@@ -1,0 +1,130 @@
+// What every process that spends has: the lock of its journal, the replay of what an earlier life left
+// there, a session with the ledger, leases, marks and charging.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '#base/clock.ts'
+import { lockFile } from '#base/lock.ts'
+import type { Logger } from '#base/log.ts'
+import { nj, priceCeiling } from '#base/units.ts'
+import { createCharging, type Charging } from '#charging/charging.ts'
+import { createDisk, type Disk } from '#charging/disk.ts'
+import { Journal, readJournals } from '#charging/journal.ts'
+import { Leases } from '#charging/leases.ts'
+import { dropPromises, withPromises } from '#charging/promises.ts'
+import { replay } from '#charging/replay.ts'
+import { Session } from '#charging/session.ts'
+import { createLedger } from '#ledger/ledger.ts'
+import { postedAmong } from '#ledger/posted.ts'
+import type { CredentialChange, Ledger } from '#ledger/tick.ts'
+import { createMarks, type Marks } from '#metering/marks.ts'
+import type { State } from '#state/connect.ts'
+
+// What a session asks for at least: some hundred requests of a small model.
+const LEASE_LEAST_NJ = nj(500_000_000_000n)
+const CLOSE_TIMEOUT_MS = 1500
+
+export type Accounting = {
+  readonly session: Session
+  readonly charging: Charging
+  readonly marks: Marks
+  readonly journal: Journal
+  /** Posts the rest for at most so long, ends the session, gives up the lock. */
+  close(limitMs?: number): Promise<void>
+}
+
+export type AccountingOptions = {
+  process: string
+  meter: string
+  journalFolder: string
+  /** Replies wait until their charge survives a power cut. */
+  journalSync?: boolean
+  state: State
+  log: Logger
+  forget: (changes: readonly CredentialChange[]) => void
+  failed: (error: unknown) => void
+}
+
+/**
+ * Opens a process's accounting. `failed` is called when the journal or the session is lost: nothing
+ * that the process says afterwards could be trusted, so it must end.
+ */
+export async function openAccounting(options: AccountingOptions): Promise<Accounting> {
+  const { process, meter, state, log, failed } = options
+  mkdirSync(options.journalFolder, { recursive: true, mode: 0o700 })
+  const lock = await lockFile(join(options.journalFolder, 'lock'))
+  const disk = createDisk(options.journalFolder)
+  const ledger = createLedger(state)
+  await postEarlierLives({ process, meter, state, log, disk, ledger })
+  const opened = await ledger.openSession(process)
+  const journal = new Journal({ disk, session: opened.session, clock: systemClock, failed })
+  const leases: Leases = new Leases((want) =>
+    want.startsWith('money:')
+      ? priceCeiling(LEASE_LEAST_NJ, session.latest?.price.pusdPerJ ?? 0n)
+      : LEASE_LEAST_NJ,
+  )
+  const marks = createMarks()
+  const session: Session = new Session({
+    ledger,
+    journal,
+    leases,
+    clock: systemClock,
+    log,
+    meter,
+    opened,
+    forget(changes) {
+      options.forget(changes)
+      for (const change of changes) charging.revoke(change)
+    },
+    lost: failed,
+    ticked: () => charging.markOperator(),
+  })
+  const charging: Charging = createCharging({
+    session,
+    leases,
+    marks,
+    clock: systemClock,
+    synced: options.journalSync === true ? () => journal.synced() : undefined,
+  })
+  // A revocation waits until every session has acted on it: all of them are told at once.
+  const credentials = await state.listen('ergon_credentials', () => session.poke())
+  return {
+    session,
+    charging,
+    marks,
+    journal,
+    async close(limitMs = CLOSE_TIMEOUT_MS) {
+      // In reverse, and each of them whatever the one before said.
+      await using ends = new AsyncDisposableStack()
+      ends.use(lock)
+      ends.use(journal)
+      ends.defer(() => session.close(AbortSignal.timeout(limitMs)))
+      ends.use(credentials)
+    },
+  }
+}
+
+/** Posts what earlier lives left in the journal and in their promises, then drops it. */
+async function postEarlierLives(
+  deps: Pick<AccountingOptions, 'process' | 'meter' | 'state' | 'log'> & {
+    disk: Disk
+    ledger: Ledger
+  },
+): Promise<void> {
+  const { process, meter, state, log, disk, ledger } = deps
+  const left = await withPromises(readJournals(disk), disk, {
+    open: await ledger.openSessionOf(process),
+    posted: (ids) => postedAmong(state, ids),
+  })
+  const { records, lost, unknown, done } = await replay(ledger, process, left, meter)
+  if (records > 0) log.info('Posted what an earlier life had journaled', { records })
+  if (lost > 0) log.error('Lost journaled records after a gap', { lost })
+  if (unknown.length > 0)
+    log.error('Kept journals of sessions that this state does not know', { unknown })
+  for (const file of done) disk.remove(file)
+  const promised = await dropPromises(
+    disk,
+    async (session) => (await ledger.findSession(session)) !== undefined,
+  )
+  if (promised.length > 0)
+    log.error('Kept promises of sessions that this state does not know', { unknown: promised })
+}

@@ -1,0 +1,114 @@
+// The node agent: starts, meters and stops every process, ours and tenants'. It listens on no TCP port
+// and sees no tenant byte, so nothing that a tenant does can delay it.
+//
+//   data folder → cells → postgres, compiled code → migrate → meter, session → gateways → READY
+//   → signers, jobs, models (in parallel; until then 503 model_loading, receipts 202)
+//
+// Stopping is the same in reverse: doors drain and settle first, the state goes last.
+import { arch } from 'node:os'
+import { systemClock } from '#base/clock.ts'
+import { endOnFault } from '#base/crash.ts'
+import { createLogger } from '#base/log.ts'
+import { createCells } from '#cells/create-cells.ts'
+import type { Config } from '#config/config.ts'
+import { openControl } from '#processes/control/open.ts'
+import { startMeterLoop } from '#processes/meter/loop.ts'
+import { createMeter } from '#processes/meter/meter.ts'
+import { CALIBRATION_FILE } from '#processes/meter/model.ts'
+import { createFleet, createBackground } from '#processes/node/background.ts'
+import { APP_FOLDER, COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
+import { compilePrograms } from '#processes/node/compiled.ts'
+import { openDataFolder, settleDataFolder } from '#processes/node/data-folder.ts'
+import { firstAccount, setPrice } from '#processes/node/first-start.ts'
+import { startGateways } from '#processes/node/gateways.ts'
+import { createReporter } from '#processes/node/report.ts'
+import { startState } from '#processes/node/state-cell.ts'
+import { createStopBudget } from '#processes/node/stop-budget.ts'
+import { openAccounting } from './accounting.ts'
+
+export interface Agent {
+  /** Stops everything in order; resolves when nothing of it is left. */
+  stop(reason: string): Promise<void>
+}
+
+const METER = 'node'
+const EXIT_LOST = 74
+
+/**
+ * Starts the cloud; resolves when it answers. Models and signers may still be on their way. When the
+ * signal is aborted first, it stops what it has started and throws the signal's reason.
+ */
+export async function startAgent(config: Config, signal: AbortSignal): Promise<Agent> {
+  const log = createLogger('agent', { level: config.logLevel })
+  endOnFault(log)
+  const report = createReporter(config)
+  const budget = createStopBudget(systemClock)
+  await using started = new AsyncDisposableStack()
+  const folder = openDataFolder(config)
+  const cells = await createCells({
+    runFolder: folder.runFolder,
+    dataFolder: folder.path,
+    appFolder: APP_FOLDER,
+    ...(config.isolation === undefined ? {} : { level: config.isolation }),
+    log,
+    clock: systemClock,
+  })
+  started.defer(() => cells.close(budget.graceMs('state')))
+  report.isolation(cells.isolation)
+  const data = await settleDataFolder(folder, config)
+  started.defer(() => data.close())
+
+  const compiling = compilePrograms({ folder: data.at(COMPILED_FOLDER), log, signal })
+  const running = await startState({ config, data, cells, log, report, signal })
+  started.defer(() => budget.within('accounting', running.close))
+  await compiling
+  const { state, address } = running
+  await setPrice(state, config)
+
+  const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
+  const meter = await createMeter({
+    config,
+    cells,
+    name: METER,
+    routedTo,
+    calibrationFile: data.at(CALIBRATION_FILE),
+    log,
+  })
+  started.defer(() => meter.close())
+  await meter.publish(state)
+  const accounting = await openAccounting({
+    process: 'agent',
+    meter: METER,
+    journalFolder: data.at('journals', 'agent'),
+    state,
+    log,
+    forget: () => undefined,
+    failed(error) {
+      log.error('The journal or the session of the agent is lost', { error })
+      process.exit(EXIT_LOST)
+    },
+  })
+  started.defer(() => budget.within('accounting', accounting.close))
+  const loop = startMeterLoop({ meter, session: accounting.session, state, log })
+  started.defer(() => loop.stop())
+
+  const account = await firstAccount(state)
+  const fleet = createFleet({ config, data, cells, state, routedTo, log, report })
+  const background = createBackground({ config, data, cells, address, fleet, log })
+  started.defer(() => background.stop(budget))
+  const gateways = await startGateways({ config, data, cells, address, meter: METER, signal })
+  started.defer(() => gateways.stop(budget.graceMs('gateways')))
+  const control = await openControl({ config, data, state, cells, meter, fleet, log })
+  started.defer(() => control.close())
+  signal.throwIfAborted()
+  report.ready({ config, data, account })
+
+  background.start(report.complete)
+  const all = started.move()
+  return {
+    async stop(reason) {
+      log.info('The agent stops', { reason })
+      await all[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test, type TestContext } from 'node:test'
+import { newEncryptionKey } from '#base/encryption.ts'
+import { createLogger, Secret } from '#base/log.ts'
+import { startControl } from './control.ts'
+import { modelRoutes } from './models.ts'
+
+type Answer = { readonly status: number; readonly code: string | undefined }
+
+/** The operator's door with the operations on models; none of these calls gets as far as a model. */
+async function start(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-control-'))
+  const socket = join(folder, 'control.sock')
+  const logged: string[] = []
+  const untouched = new Proxy({}, { get: (_, name) => assert.fail(`${String(name)} was used`) })
+  const control = await startControl({
+    socket,
+    routes: modelRoutes({
+      fleet: untouched as never,
+      state: untouched as never,
+      confirmed: async () => undefined,
+      modelsFolder: folder,
+      key: new Secret(newEncryptionKey()),
+    }),
+    log: createLogger('test', { write: (line) => logged.push(line) }),
+  })
+  t.after(async () => {
+    await control.close()
+    rmSync(folder, { recursive: true })
+  })
+  const add = async (body: string): Promise<Answer> => {
+    const call = request({ socketPath: socket, method: 'POST', path: '/models' })
+    call.end(body)
+    const [response] = await once(call, 'response')
+    const { error } = JSON.parse(await text(response)) as { error?: { code: string } }
+    return { status: response.statusCode, code: error?.code }
+  }
+  return { socket, add, logged }
+}
+
+test('control.sock is its owner’s alone', async (t) => {
+  const { socket } = await start(t)
+  assert.equal(statSync(socket).mode & 0o777, 0o600)
+})
+
+test('what an operator gets wrong is said, and is no failure of ours', async (t) => {
+  const { add, logged } = await start(t)
+  const invalid = { status: 400, code: 'invalid_request' }
+  for (const upstream of [
+    '',
+    'nowhere',
+    'file:///etc/passwd',
+    'https://me:secret@models.example/v1',
+  ])
+    assert.deepEqual(
+      await add(JSON.stringify({ upstream, upstream_model: 'a' })),
+      invalid,
+      upstream,
+    )
+  for (const body of ['null', '"text"', '7', '{'])
+    assert.deepEqual(await add(body), { status: 400, code: 'invalid_json' }, body)
+  assert.deepEqual(logged, [])
+})

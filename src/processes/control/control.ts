@@ -1,0 +1,118 @@
+// control.sock (0600): the operator's door, for whoever owns the data folder. JSON in and out; long
+// work answers with lines, the last of which is the result; metrics are text. No tenant reaches it.
+import { chmodSync, rmSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { createServer } from '#base/node-http.ts'
+import { fault } from '#contract/errors.ts'
+
+/** What an operator operation gets. */
+export type ControlCall = {
+  readonly parameters: readonly string[]
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+  /** Sends a line of progress; the answer becomes JSON lines from the first one on. */
+  readonly progress: (line: object) => void
+}
+export type ControlRoute = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: RegExp
+  readonly handle: (call: ControlCall) => unknown
+}
+
+const BODY_BYTES_MAX = 1024 * 1024
+
+/** Serves the operator's operations; the first matching route answers. */
+export async function startControl(options: {
+  socket: string
+  routes: readonly ControlRoute[]
+  log: Logger
+}): Promise<{ close(): Promise<void> }> {
+  const { socket, routes, log } = options
+  rmSync(socket, { force: true })
+  const server = createServer((request, response) => {
+    void answer(request, response, routes).catch((error: unknown) => {
+      const known = error instanceof ErgonError ? error : undefined
+      if (known === undefined) log.error('An operator operation failed', { error })
+      const line = { error: { code: known?.code ?? 'internal', message: messageOf(error) } }
+      if (!response.headersSent) response.writeHead(known?.status ?? 500)
+      response.end(`${JSON.stringify(line)}\n`)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, resolve)
+  })
+  chmodSync(socket, 0o600)
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  routes: readonly ControlRoute[],
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://control')
+  const found = routes
+    .map((route) => ({ route, match: route.path.exec(url.pathname) }))
+    .find(({ route, match }) => match !== null && route.method === request.method)
+  if (found?.match == null)
+    throw fault('not_found', `Could not find the operation: ${request.method} ${url.pathname}`)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(fault('client_closed', 'The operator has gone')))
+  const result = await found.route.handle({
+    parameters: found.match.slice(1).map(decodeURIComponent),
+    query: url.searchParams,
+    body: await bodyOf(request),
+    signal: gone.signal,
+    progress: (line) => void response.write(`${JSON.stringify(line)}\n`),
+  })
+  if (typeof result === 'string') {
+    response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4' })
+    response.end(result)
+    return
+  }
+  if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json' })
+  response.end(`${JSON.stringify({ result: result ?? null }, printable)}\n`)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > BODY_BYTES_MAX)
+      throw fault('body_too_large', 'Could not read the body: more than 1 MiB')
+    chunks.push(chunk)
+  }
+  if (size === 0) return {}
+  const body = parse(Buffer.concat(chunks).toString('utf8'))
+  if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
+  throw fault('invalid_json', 'Could not read the body: it is no JSON object')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw fault('invalid_json', 'Could not read the body: it is not JSON', { cause })
+  }
+}
+
+const printable = (_key: string, value: unknown) =>
+  typeof value === 'bigint' ? value.toString() : value
+
+/** A text member of a body. Throws invalid_request when it is absent or no text. */
+export function textOf(body: Readonly<Record<string, unknown>>, name: string): string {
+  const value = body[name]
+  if (typeof value === 'string' && value !== '') return value
+  throw fault('invalid_request', `Could not read "${name}": a text is needed`, { param: name })
+}

@@ -1,0 +1,212 @@
+// Operator operations on models: add one by default name, file, download or server; remove one.
+import { access } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { pullUrl } from '#artifacts/pull.ts'
+import { encrypt } from '#base/encryption.ts'
+import { Secret } from '#base/log.ts'
+import { TIERS } from '#contract/charge.ts'
+import { fault } from '#contract/errors.ts'
+import { DEFAULT_MODELS } from '#processes/models/default-models.ts'
+import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
+import type { State } from '#state/connect.ts'
+import { textOf, type ControlCall, type ControlRoute } from './control.ts'
+
+type Body = ControlCall['body']
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
+// What a remote server's token costs when the operator declares nothing: an 8 B model at batch 64 on an
+// H100, 0.12 to 0.20 J (ML.ENERGY), with the host's share and PUE on top. The band says how far off.
+const UPSTREAM_NJ_PER_TOKEN = '300000000'
+const UPSTREAM_BAND_PCT = 100
+// A local file before our own charges tell: the 135 M model's cost, scaled by nothing we could know.
+const LOCAL_NJ_PER_TOKEN = '32000000'
+
+type Deps = {
+  readonly fleet: ModelFleet
+  readonly state: State
+  readonly modelsFolder: string
+  /** Resolves when the gateways know what the table says. */
+  readonly confirmed: () => Promise<void>
+  /** Encrypts keys of upstreams. */
+  readonly key: Secret
+}
+
+export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
+  {
+    method: 'GET',
+    path: /^\/models$/,
+    handle: async () =>
+      (
+        await deps.state.query(
+          'select id, state, reason, is_default, source from models order by position, id',
+        )
+      ).rows,
+  },
+  {
+    method: 'POST',
+    path: /^\/models$/,
+    handle: async (call) => {
+      const model = await newModel(call, deps)
+      await deps.fleet.add(model)
+      await deps.confirmed()
+      return { id: model.id }
+    },
+  },
+  {
+    method: 'DELETE',
+    path: /^\/models\/([^/]+)$/,
+    handle: async ({ parameters: [id = ''] }) => {
+      await deps.fleet.remove(id)
+      await deps.confirmed()
+      return { id, removed: true }
+    },
+  },
+]
+
+async function newModel(call: ControlCall, { modelsFolder, key }: Deps): Promise<NewModel> {
+  const { body } = call
+  if (typeof body['default'] === 'string') return defaultModel(body['default'])
+  if (typeof body['upstream'] === 'string') return upstreamModel(body, key)
+  if (typeof body['pull'] === 'string') return fileModel(body, await pulled(call, modelsFolder))
+  return fileModel(body, textOf(body, 'file'))
+}
+
+function defaultModel(name: string): NewModel {
+  const known = DEFAULT_MODELS.find((model) => model.id === name)
+  if (known !== undefined) return known
+  const names = DEFAULT_MODELS.map((model) => model.id).join(', ')
+  throw fault(
+    'model_not_found',
+    `Could not add "${name}": it is no file, no address, and none of ${names}`,
+  )
+}
+
+async function fileModel(body: Body, path: string): Promise<NewModel> {
+  await access(path).catch((cause: unknown) => {
+    throw fault('invalid_request', `Could not read the file: "${path}"`, { cause })
+  })
+  const isEmbedding = body['embedding'] === true
+  const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
+  const dimensions = integerOf(body, 'dimensions')
+  const hasTools = body['tools'] === true
+  return {
+    id: nameOf(body, basename(path).replace(/\.gguf$/i, '')),
+    source: { path },
+    engine: {
+      kind: isEmbedding ? 'embedding' : 'chat',
+      contextSize,
+      sequences: isEmbedding ? 1 : 4,
+      threads: 1,
+      ...(isEmbedding ? {} : { tools: hasTools }),
+    },
+    offer: {
+      ...offerOf(body, LOCAL_NJ_PER_TOKEN),
+      ownedBy: 'operator',
+      modalities: [isEmbedding ? 'embedding' : 'text'],
+      context: contextSize,
+      tools: isEmbedding ? 'none' : hasTools ? 'auto' : 'forced',
+      structured: !isEmbedding,
+      ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
+    },
+  }
+}
+
+function upstreamModel(body: Body, key: Secret): NewModel {
+  const url = addressOf(body)
+  const baseUrl = url.href.replace(/\/$/, '')
+  const apiKey = body['api_key']
+  const upstreamId = textOf(body, 'upstream_model')
+  const isEmbedding = body['embedding'] === true
+  const dimensions = integerOf(body, 'dimensions')
+  return {
+    id: nameOf(body, upstreamId),
+    upstream: {
+      base_url: baseUrl,
+      band_pct: UPSTREAM_BAND_PCT,
+      // Bound to its address: changed in the state it would not be sent anywhere else.
+      ...(typeof apiKey === 'string'
+        ? { api_key_encrypted: encrypt(new Secret(apiKey), key, baseUrl) }
+        : {}),
+    },
+    upstreamId,
+    routedTo: `${url.hostname}/remote/upstream`,
+    offer: {
+      ...offerOf(body, UPSTREAM_NJ_PER_TOKEN),
+      ownedBy: url.hostname,
+      modalities: [isEmbedding ? 'embedding' : 'text'],
+      context: integerOf(body, 'context') ?? 4096,
+      tools: body['tools'] === true ? 'auto' : 'none',
+      structured: !isEmbedding,
+      ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
+    },
+  }
+}
+
+/** Throws invalid_request for what is no address, or has a password in it: lists would print it. */
+function addressOf(body: Body): URL {
+  const text = textOf(body, 'upstream')
+  const url = URL.parse(text)
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (url !== null && isHttp && url.username === '' && url.password === '') return url
+  throw fault(
+    'invalid_request',
+    'Could not add the model: "upstream" is an http or https address without a password',
+    { param: 'upstream' },
+  )
+}
+
+function offerOf(body: Body, njPerToken: string) {
+  const tier = TIERS.find((known) => known === (body['tier'] ?? 'L1'))
+  if (tier === undefined)
+    throw fault(
+      'invalid_request',
+      `Could not add the model: the tier is one of ${TIERS.join(', ')}`,
+    )
+  const declared = body['nj_per_token'] ?? njPerToken
+  if (typeof declared !== 'string' || !/^[1-9]\d{0,14}$/.test(declared))
+    throw fault(
+      'invalid_request',
+      'Could not add the model: nj_per_token is a whole number of nanojoules',
+    )
+  return {
+    tier,
+    class: 'standard',
+    njPerCompletionToken: declared,
+    // A prompt token costs about half a generated one: 5.2 against 11.3 CPU ms, measured on one model.
+    njPerPromptToken: (BigInt(declared) / 2n + 1n).toString(),
+  } as const
+}
+
+function nameOf(body: Body, otherwise: string): string {
+  const name =
+    typeof body['name'] === 'string'
+      ? body['name']
+      : otherwise.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-')
+  if (NAME.test(name)) return name
+  throw fault(
+    'invalid_request',
+    `Could not add the model: "${name}" is no name (lower-case letters, digits, dashes)`,
+  )
+}
+
+function integerOf(body: Body, name: string): number | undefined {
+  const value = body[name]
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
+  throw fault('invalid_request', `Could not add the model: "${name}" is a whole number above 0`)
+}
+
+/** Downloads with resume and checks the hash; what is there and right is not fetched again. */
+async function pulled(call: ControlCall, folder: string): Promise<string> {
+  const url = textOf(call.body, 'pull')
+  const what = basename(url)
+  const progress = (doneBytes: number, totalBytes: number | undefined) =>
+    call.progress({ progress: { what, done_bytes: doneBytes, total_bytes: totalBytes ?? null } })
+  return await pullUrl({
+    url,
+    sha256: textOf(call.body, 'sha256'),
+    folder,
+    signal: call.signal,
+    progress,
+  })
+}

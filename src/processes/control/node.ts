@@ -1,0 +1,105 @@
+// Operator operations on this node: its status, its meter, its artifacts.
+import { AggregatorRegistry } from 'prom-client'
+import type { Artifacts } from '#artifacts/fetch.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Meter } from '#processes/meter/meter.ts'
+import { ask } from '#processes/node/cell-specs.ts'
+import type { State } from '#state/connect.ts'
+import { textOf, type ControlRoute } from './control.ts'
+
+const ASK_TIMEOUT_MS = 2000
+
+export const nodeRoutes = (deps: {
+  state: State
+  cells: Cells
+  meter: Meter
+  artifacts: Artifacts
+}): readonly ControlRoute[] => [
+  { method: 'GET', path: /^\/status$/, handle: () => status(deps) },
+  { method: 'GET', path: /^\/meter$/, handle: () => deps.meter.status() },
+  {
+    method: 'POST',
+    path: /^\/meter\/calibrate$/,
+    handle: async ({ signal, progress }) => {
+      const made = await deps.meter.calibrate(signal, (step) =>
+        progress({
+          progress: {
+            asked_permille: step.askedPermille,
+            permille: step.permille,
+            milliwatts: step.milliwatts.toString(),
+          },
+        }),
+      )
+      return { reference: made.reference, band_pct: made.bandPct }
+    },
+  },
+  { method: 'GET', path: /^\/metrics$/, handle: () => metrics(deps.cells) },
+  { method: 'GET', path: /^\/artifacts$/, handle: () => deps.artifacts.list() },
+  {
+    method: 'POST',
+    path: /^\/artifacts\/fetch$/,
+    handle: async ({ body, signal }) => {
+      const files = await deps.artifacts.ensure(textOf(body, 'name'), signal)
+      return { name: files.name, version: files.version, folder: files.folder }
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/artifacts\/verify$/,
+    handle: ({ body, signal }) =>
+      deps.artifacts.verify(signal, typeof body['name'] === 'string' ? body['name'] : undefined),
+  },
+  {
+    method: 'POST',
+    path: /^\/artifacts\/prune$/,
+    handle: ({ signal }) => deps.artifacts.prune(signal),
+  },
+]
+
+/** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
+async function status({ state, cells }: { state: State; cells: Cells }): Promise<object> {
+  return {
+    isolation: cells.isolation,
+    cells: cells.list().map((cell) => ({
+      name: cell.spec.name,
+      state: cell.state,
+      pid: cell.pid ?? null,
+      cpu_ns: cell.cpuNs().toString(),
+      restarts: cell.exits.length,
+    })),
+    ...(await booksOf(state).catch((error: unknown) => ({
+      state: messageOf(error),
+      sessions: null,
+      ledger: null,
+    }))),
+    receipts: await sealerOf(cells),
+  }
+}
+
+async function booksOf(state: State): Promise<object> {
+  const sessions = await state.query(
+    'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
+  )
+  const sums = await state.query(
+    `select (select count(*) from charges)::text as charges, (select size from log_head)::text as leaves,
+       (select count(*) from alarms)::text as alarms`,
+  )
+  return { state: 'answers', sessions: sessions.rows, ledger: sums.rows[0] }
+}
+
+/** What the sealer says of itself; null while the jobs process does not answer. */
+async function sealerOf(cells: Cells): Promise<unknown> {
+  const jobs = cells.list().find((cell) => cell.spec.name === 'jobs' && cell.state === 'ready')
+  if (jobs === undefined) return null
+  return await ask(jobs.socket, '/sealer', AbortSignal.timeout(ASK_TIMEOUT_MS)).catch(() => null)
+}
+
+/** The gateways' figures, added up, in the Prometheus text format. */
+async function metrics(cells: Cells): Promise<string> {
+  const gateways = cells.list().filter((cell) => cell.spec.name.startsWith('gw-'))
+  const figures = await Promise.all(
+    gateways.map((cell) => ask(cell.socket, '/metrics', AbortSignal.timeout(ASK_TIMEOUT_MS))),
+  )
+  return await AggregatorRegistry.aggregate(figures as object[]).metrics()
+}

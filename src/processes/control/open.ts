@@ -1,0 +1,48 @@
+// The operator's door of this node, wired.
+import { join } from 'node:path'
+import { createArtifacts } from '#artifacts/fetch.ts'
+import { Secret, type Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
+import { toolEnvironment } from '#config/env.ts'
+import type { Meter } from '#processes/meter/meter.ts'
+import type { ModelFleet } from '#processes/models/fleet.ts'
+import { confirmModels } from '#processes/models/confirm.ts'
+import type { DataFolder } from '#processes/node/data-folder.ts'
+import type { State } from '#state/connect.ts'
+import { accountRoutes } from './accounts.ts'
+import { startControl } from './control.ts'
+import { modelRoutes } from './models.ts'
+import { nodeRoutes } from './node.ts'
+
+const SOCKET = 'control.sock'
+
+export function openControl(deps: {
+  config: Config
+  data: DataFolder
+  state: State
+  cells: Cells
+  meter: Meter
+  fleet: ModelFleet
+  log: Logger
+}): Promise<{ close(): Promise<void> }> {
+  const { config, data, state, cells, log } = deps
+  const artifacts = createArtifacts({
+    folder: data.at('artifacts'),
+    environment: toolEnvironment(),
+    ...(config.artifacts === undefined ? {} : { offlineFolder: config.artifacts }),
+    log,
+  })
+  const routes = [
+    ...accountRoutes(state),
+    ...nodeRoutes({ ...deps, artifacts }),
+    ...modelRoutes({
+      fleet: deps.fleet,
+      state,
+      modelsFolder: data.at('models'),
+      confirmed: () => confirmModels(cells, log),
+      key: new Secret(data.secrets.state),
+    }),
+  ]
+  return startControl({ socket: join(data.runFolder, SOCKET), routes, log })
+}

@@ -1,0 +1,41 @@
+// A gateway's figures for Prometheus. No label has an unbounded set of values.
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { Accounting } from './accounting.ts'
+
+export function createGatewayMetrics(deps: { accounting: Accounting }): {
+  print(): Promise<string>
+  /** For the agent, which adds up those of all gateways. */
+  json(): Promise<unknown>
+} {
+  const { session, charging, journal } = deps.accounting
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'ergon_' })
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `ergon_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge('requests_running', 'Requests that are being answered', () => charging.running)
+  gauge(
+    'records_pending',
+    'Journaled records that the ledger does not have yet',
+    () => session.pending,
+  )
+  gauge('journal_bytes', 'Bytes of journal on disk', () => journal.bytes)
+  gauge('session_fresh', '1 while the ledger answers', () => Number(session.fresh))
+  gauge(
+    'billed_cpu_seconds',
+    'CPU time charged to requests, running and settled',
+    () => Number(charging.billed().chargedNs) / 1e9,
+  )
+  gauge(
+    'billed_joules',
+    'Energy of that CPU time, each request at the tariff that it was admitted at',
+    () => Number(charging.billed().accruedNj) / 1e9,
+  )
+  return { print: () => registry.metrics(), json: () => registry.getMetricsAsJSON() }
+}

@@ -1,0 +1,217 @@
+// A gateway: the API door on TCP, with its own journal, and a small server on its unix socket for the
+// agent. It needs the state to start; once warm it answers without waiting for it.
+import {
+  createReceiptCheckpoint,
+  createReceiptGet,
+  createReceiptKeys,
+  createReceiptTile,
+  type SignersLabel,
+} from '#accounts/operations/receipt-pages.ts'
+import { createUsageGet } from '#accounts/operations/usage-get.ts'
+import { createUsageLast } from '#accounts/operations/usage-last.ts'
+import { createPosted } from '#accounts/posted.ts'
+import { systemClock } from '#base/clock.ts'
+import { endOnFault } from '#base/crash.ts'
+import { createLogger, Secret, type Level } from '#base/log.ts'
+import { onParentGone, readConfig } from '#base/parent.ts'
+import {
+  parseChatRequest,
+  parseCompletionRequest,
+  parseEmbeddingRequest,
+} from '#contract/inference.ts'
+import { createAccountLoad } from '#http/account-load.ts'
+import { createApiDoor } from '#http/api-door.ts'
+import { createHostRule } from '#http/host-rule.ts'
+import { createIdempotency } from '#http/idempotency.ts'
+import { listen } from '#http/server.ts'
+import { createPayers } from '#identity/payers.ts'
+import { createIdentity, type Identity } from '#identity/tokens.ts'
+import { createChatCreate } from '#inference/operations/chat-create.ts'
+import { createCompletionCreate } from '#inference/operations/completion-create.ts'
+import { createEmbeddingCreate } from '#inference/operations/embedding-create.ts'
+import { createModelGet } from '#inference/operations/model-get.ts'
+import { createModelList } from '#inference/operations/model-list.ts'
+import { createWholeRule } from '#inference/whole.ts'
+import { followModels } from '#processes/models/catalogue.ts'
+import { diskPages } from '#processes/node/disk-full.ts'
+import { MODELS_PAGE } from '#processes/models/confirm.ts'
+import { keepLearned } from '#processes/models/learned-costs.ts'
+import { createReceipts } from '#receipts/prove.ts'
+import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { createFsStore } from '#blobs/fs-store.ts'
+import { createStorageDoor } from '#storage/create-storage.ts'
+import type { StorageSettings } from '#storage/s3/deps.ts'
+import { connectState, type StateAddress } from '#state/connect.ts'
+import { createHealth, createMetrics, createReady } from '#statuspage/operations/service.ts'
+import { openAccounting } from './accounting.ts'
+import { createGatewayMetrics } from './gateway-metrics.ts'
+import { serveInside } from './inside.ts'
+
+export type GatewayConfig = {
+  readonly name: string
+  readonly state: StateAddress
+  readonly journalFolder: string
+  readonly journalSync: boolean
+  readonly meter: string
+  readonly signers: SignersLabel
+  readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
+  readonly hosts: readonly string[]
+  /** How long running requests may go on when it stops. */
+  readonly drainMs: number
+  readonly bodyMemoryBytes: number
+  readonly accountRequests: number
+  readonly socket: string
+  readonly logLevel: Level
+  readonly metricsToken?: string
+  readonly storage: StorageSettings & { readonly folder: string }
+  /** Decrypts what the state keeps of secrets. */
+  readonly stateKey: string
+}
+
+// Each to its own, so that slow questions of callers keep nobody waiting: without a tick for two seconds
+// the gateway may serve no one, without look-ups no one new.
+const LEDGER_CONNECTIONS = 2
+const LOOK_UP_CONNECTIONS = 4
+const READER_CONNECTIONS = 4
+// A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
+const STORAGE_CONNECTIONS = 16
+const EXIT_LOST = 74
+
+const config = await readConfig<GatewayConfig>()
+const log = createLogger(config.name, { level: config.logLevel })
+endOnFault(log)
+const connect = (connections: number) => connectState({ address: config.state, connections, log })
+const ledgerState = connect(LEDGER_CONNECTIONS)
+const state = connect(LOOK_UP_CONNECTIONS)
+const readerState = connect(READER_CONNECTIONS)
+const storageState = connect(STORAGE_CONNECTIONS)
+const accounting = await openAccounting({
+  process: config.name,
+  meter: config.meter,
+  journalFolder: config.journalFolder,
+  journalSync: config.journalSync,
+  state: ledgerState,
+  log,
+  forget: (changes) => identity.forget(changes),
+  failed(error) {
+    log.error('The journal or the session is lost; this gateway ends', { error })
+    process.exit(EXIT_LOST)
+  },
+})
+const { session, charging } = accounting
+const identity: Identity = createIdentity({ state, session, clock: systemClock })
+const models = await followModels({
+  state,
+  log,
+  clock: systemClock,
+  key: new Secret(config.stateKey),
+})
+const metrics = createGatewayMetrics({ accounting })
+const costs = await keepLearned({ state: readerState, log, process: config.name })
+const inference = {
+  ...models,
+  learned: costs.learned,
+  whole: createWholeRule(),
+  clock: systemClock,
+  log,
+}
+const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
+const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
+
+let isDiskFull = false
+const door = createApiDoor({
+  identity,
+  endpoints: {
+    'chat.create': { parse: parseChatRequest, handle: createChatCreate(inference) },
+    'completion.create': {
+      parse: parseCompletionRequest,
+      handle: createCompletionCreate(inference),
+    },
+    'embedding.create': { parse: parseEmbeddingRequest, handle: createEmbeddingCreate(inference) },
+    'model.list': { handle: createModelList(inference) },
+    'model.get': { handle: createModelGet(inference) },
+    'usage.last': { handle: createUsageLast({ state: readerState, posted }) },
+    'usage.get': { handle: createUsageGet({ state: readerState, now: systemClock.wallMs }) },
+    'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
+    'receipt.keys': { handle: createReceiptKeys(receipts, config.signers) },
+    'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
+    'receipt.tile': { handle: createReceiptTile(receipts) },
+    'service.health': { handle: createHealth() },
+    'service.ready': {
+      handle: createReady({ fresh: () => session.fresh, isDiskFull: () => isDiskFull }),
+    },
+    'service.metrics': {
+      handle: createMetrics({
+        token: config.metricsToken === undefined ? undefined : new Secret(config.metricsToken),
+        print: metrics.print,
+      }),
+    },
+  },
+})
+
+const payers = createPayers({ state, clock: systemClock })
+const storage = createStorageDoor({
+  state: storageState,
+  blobs: await createFsStore({
+    folder: config.storage.folder,
+    location: 'fs',
+    log,
+    clock: systemClock,
+  }),
+  identity,
+  payerOf: payers.payerOf,
+  secret: new Secret(config.stateKey),
+  directory: { exists: payers.exists, accountOfEmail: async () => undefined },
+  clock: systemClock,
+  hosts: config.hosts,
+  settings: config.storage,
+})
+
+// Nothing is answered before the first tick: price, tariff and epoch come with it.
+await session.tickNow(AbortSignal.timeout(10_000))
+const server = await listen({
+  charging,
+  doorOf: createHostRule({ door, storage, hosts: config.hosts }),
+  fallback: door,
+  idempotency: createIdempotency({ state, session, clock: systemClock, log }),
+  accounts: createAccountLoad(config.accountRequests),
+  log,
+  bodyMemoryBytes: config.bodyMemoryBytes,
+  ...config.listen,
+})
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: session.fresh }),
+  '/billed': () => ({ session: session.id, ...charging.billed() }),
+  '/metrics': metrics.json,
+  ...diskPages((isFull) => (isDiskFull = isFull)),
+  [MODELS_PAGE]: async () => {
+    await models.refreshed()
+    return { models: models.catalogue.models().length }
+  },
+})
+log.info('Gateway answers', { port: server.port, session: session.id })
+
+let stopping = false
+async function stop(reason: string): Promise<void> {
+  if (stopping) return
+  stopping = true
+  log.info('Gateway stops', { reason })
+  await server.drain(config.drainMs)
+  await inside.close()
+  await costs.close()
+  await accounting.close()
+  await models.close()
+  for (const pool of [ledgerState, state, readerState, storageState])
+    await pool[Symbol.asyncDispose]()
+  process.exit(0)
+}
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => {
+    stop(signal).catch((error: unknown) => {
+      // What could not be posted is in the journal, for the next life.
+      log.error('The gateway could not stop in order', { error })
+      process.exit(1)
+    })
+  })
+// Without the agent there is no state either: what is journaled waits for the next life.
+onParentGone(() => process.exit(0))

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nj } from '#base/units.ts'
+import { createBills } from './gateway-bills.ts'
+
+const bill = (session: string, chargedNs: bigint, accrued: bigint) => ({
+  session,
+  chargedNs,
+  accruedNj: nj(accrued),
+})
+
+test('the bills of a gateway are its newest figures, those of a node the sum', () => {
+  const bills = createBills()
+  assert.deepEqual(bills.total(), { chargedNs: 0n, accruedNj: 0n })
+  bills.take('gw-1', bill('gw-1.1', 10n, 100n))
+  bills.take('gw-2', bill('gw-2.1', 1n, 5n))
+  bills.take('gw-1', bill('gw-1.1', 20n, 150n))
+  assert.deepEqual(bills.total(), { chargedNs: 21n, accruedNj: 155n })
+})
+
+test('a gateway that is killed again and again keeps what its lives billed', () => {
+  const bills = createBills()
+  let before = bills.total()
+  for (let life = 1n; life <= 30n; life++) {
+    for (const figure of [0n, 4n, 9n]) {
+      bills.take('gw-1', bill(`gw-1.${life}`, figure, figure * 10n))
+      const now = bills.total()
+      assert.ok(now.chargedNs >= before.chargedNs && now.accruedNj >= before.accruedNj)
+      before = now
+    }
+  }
+  assert.deepEqual(before, { chargedNs: 270n, accruedNj: 2700n })
+})

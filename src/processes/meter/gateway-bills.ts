@@ -1,0 +1,61 @@
+// What all gateways of a node have billed by tariff since it started: the meter is held against it.
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { nj } from '#base/units.ts'
+import type { Cells } from '#cells/cell.ts'
+import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import { ask } from '#processes/node/cell-specs.ts'
+
+/** What a gateway says of one of its lives. */
+export type Bill = Billed & { readonly session: string }
+
+export interface Bills {
+  /** The newest figures of the gateway in a cell. */
+  take(cell: string, bill: Bill): void
+  /** The sum over all lives of all gateways; it never falls. */
+  total(): Billed
+}
+
+/** A life that ended keeps its last figures: the next one of its cell counts from zero. */
+export function createBills(): Bills {
+  const lives = new Map<string, Bill>()
+  let ended = NOTHING_BILLED
+  return {
+    take(cell, bill) {
+      const before = lives.get(cell)
+      if (before !== undefined && before.session !== bill.session) ended = addBilled(ended, before)
+      lives.set(cell, bill)
+    },
+    total: () => lives.values().reduce(addBilled, ended),
+  }
+}
+
+/** Asks every gateway that answers; one that does not keeps what it said last. */
+export async function askGateways(deps: {
+  bills: Bills
+  cells: Cells
+  log: Logger
+  signal: AbortSignal
+}): Promise<void> {
+  const { bills, cells, log, signal } = deps
+  const gateways = cells
+    .list()
+    .filter((cell) => cell.spec.name.startsWith('gw-') && cell.state === 'ready')
+  await Promise.all(
+    gateways.map(async ({ spec, socket }) => {
+      try {
+        bills.take(spec.name, billOf(await ask(socket, '/billed', signal)))
+      } catch (error) {
+        log.debug('A gateway did not say what it billed', {
+          cell: spec.name,
+          error: messageOf(error),
+        })
+      }
+    }),
+  )
+}
+
+function billOf(answer: unknown): Bill {
+  const { session, chargedNs, accruedNj } = answer as Record<keyof Bill, string>
+  return { session, chargedNs: BigInt(chargedNs), accruedNj: nj(BigInt(accruedNj)) }
+}

@@ -1,0 +1,44 @@
+// Once a second: closes the meter's window, journals it, publishes the tariff.
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Session } from '#charging/session.ts'
+import { windowBytes } from '#metering/window-record.ts'
+import type { State } from '#state/connect.ts'
+import type { Meter } from './meter.ts'
+
+const WINDOW_MS = 1000
+// A gateway that is slower says it in the next window; sensors have their own limit, 800 ms.
+const REFRESH_MS = 500
+
+export function startMeterLoop(deps: {
+  meter: Meter
+  session: Session
+  state: State
+  log: Logger
+}): { stop(): Promise<void> } {
+  const { meter, session, state, log } = deps
+  let running: Promise<void> | undefined
+
+  async function turn(): Promise<void> {
+    try {
+      await meter.refresh(AbortSignal.timeout(REFRESH_MS))
+      session.append('window', windowBytes(await meter.closeWindow()), [])
+      await meter.publish(state)
+    } catch (error) {
+      log.warn('A meter window went wrong', { error: messageOf(error) })
+    }
+  }
+
+  const timer = setInterval(() => {
+    // A turn that takes longer makes its window longer: no energy is lost, and nothing queues up.
+    running ??= turn().finally(() => (running = undefined))
+  }, WINDOW_MS)
+  return {
+    /** Ends with a window of what was used since the last one. */
+    async stop() {
+      clearInterval(timer)
+      await running
+      await turn()
+    },
+  }
+}

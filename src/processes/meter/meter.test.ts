@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { ErgonError } from '#base/errors.ts'
+import { createLogger } from '#base/log.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
+import { readTariff } from '#charging/tariff.ts'
+import { readConfig } from '#config/config.ts'
+import type { RawSettings } from '#config/env.ts'
+import { calibrationText, parseCalibration } from '#metering/calibration.ts'
+import { createCalibrator } from './calibrate.ts'
+import { carbonAdapter } from './carbon.ts'
+import { createCellReader } from './cells.ts'
+import { createMeter, type Meter } from './meter.ts'
+import { readCpuInfo } from './model.ts'
+
+const log = createLogger('test', { level: 'error' })
+const never = new AbortController().signal
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-meter-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A machine without RAPL, or with one package whose counter is `count`. */
+function createSysfs(t: TestContext) {
+  const root = temporaryFolder(t)
+  const zone = join(root, 'class/powercap/intel-rapl:0')
+  const count = (energyUj: bigint) => {
+    mkdirSync(zone, { recursive: true })
+    writeFileSync(join(zone, 'name'), 'package-0\n')
+    writeFileSync(join(zone, 'max_energy_range_uj'), '262143328850\n')
+    writeFileSync(join(zone, 'energy_uj'), `${energyUj}\n`)
+  }
+  return { root, count }
+}
+
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server, 'listening')
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const noCells: Cells['list'] = () => []
+
+async function startMeter(t: TestContext, settings: RawSettings, list = noCells) {
+  const sysfsRoot = settings.sysfsRoot ?? createSysfs(t).root
+  const calibrationFile = join(temporaryFolder(t), 'calibration.json')
+  const open = async () => {
+    const meter = await createMeter({
+      config: readConfig({ ...settings, sysfsRoot }, []),
+      cells: { list } as Cells,
+      name: 'node',
+      routedTo: 'ergon/local/cpu-x64',
+      calibrationFile,
+      log,
+    })
+    t.after(() => meter.close())
+    return meter
+  }
+  return { meter: await open(), open, calibrationFile }
+}
+
+/** What sessions are told. */
+async function published(meter: Meter) {
+  let body: unknown
+  await meter.publish({
+    query: async (_text, values = []) => {
+      body = JSON.parse(String(values[1]))
+      return { rows: [], rowCount: 1 }
+    },
+  })
+  return readTariff(body)
+}
+
+test('a machine without a sensor is metered by its model, and nothing is called a fallback', async (t) => {
+  const { meter } = await startMeter(t, {})
+  const window = await meter.closeWindow()
+  assert.deepEqual([window.method, window.bandPct, window.fallback], ['model', 40, undefined])
+  const tariff = await published(meter)
+  assert.deepEqual(
+    [tariff.method, tariff.bandPct, tariff.factor.zone, tariff.factor.basis],
+    ['model', '40', 'WORLD', 'assumed'],
+  )
+  assert.equal(meter.status().carbon.mg_per_kwh, '473000')
+})
+
+test('RAPL is used where the kernel shows it, and the tariff says so', async (t) => {
+  const { root, count } = createSysfs(t)
+  count(1_000_000n)
+  const { meter } = await startMeter(t, { sysfsRoot: root, carbonZone: 'DE' })
+  assert.match((await meter.closeWindow()).fallback ?? '', /rapl: no earlier reading/)
+  assert.equal((await published(meter)).method, 'model')
+  count(1_250_000n)
+  const window = await meter.closeWindow()
+  assert.deepEqual([window.method, window.readingNj], ['rapl', 250_000_000n])
+  const tariff = await published(meter)
+  assert.deepEqual([tariff.method, tariff.bandPct, tariff.factor.zone], ['rapl', '5', 'DE'])
+})
+
+test('a plug is asked at its own page, with its password, and before RAPL', async (t) => {
+  const seen: string[] = []
+  const host = await serve(t, (request, response) => {
+    seen.push(`${request.url} ${request.headers.authorization}`)
+    response.end('{"apower": 42.5}')
+  })
+  const { root, count } = createSysfs(t)
+  count(1n)
+  const plugUrl = `shelly+http://admin:s%3Acret@${host}`
+  const { meter } = await startMeter(t, { sysfsRoot: root, plugUrl, plugBandPct: '3' })
+  // A machine that is very busy may miss the plug's time limit; then the next window has it.
+  let window = await meter.closeWindow()
+  for (let left = 20; window.method !== 'plug' && left > 0; left--)
+    window = await meter.closeWindow()
+  assert.deepEqual([window.method, window.bandPct], ['plug', 3])
+  const basic = Buffer.from('admin:s:cret').toString('base64')
+  assert.deepEqual([...new Set(seen)], [`/rpc/Switch.GetStatus?id=0 Basic ${basic}`])
+})
+
+test('a Redfish address without a path is refused: no chassis has one name', async (t) => {
+  await assert.rejects(startMeter(t, { plugUrl: 'redfish+https://bmc.local' }), /needs its path/)
+})
+
+test('settings of sensors and carbon are checked together, and no password is shown', () => {
+  const faultsOf = (settings: RawSettings) => {
+    try {
+      return String(readConfig(settings, []).carbonSource)
+    } catch (error) {
+      assert.ok(error instanceof ErgonError)
+      return error.message
+    }
+  }
+  assert.match(faultsOf({ carbonSource: 'uk' }), /knows the zone GB only/)
+  assert.equal(faultsOf({ carbonSource: 'uk', carbonZone: 'GB' }), 'uk')
+  assert.match(faultsOf({ carbonSource: 'electricity-maps' }), /needs ERGON_CARBON_TOKEN/)
+  assert.match(faultsOf({ plugUrl: 'http://plug' }), /must be shelly\+, tasmota\+ or redfish\+/)
+  const config = readConfig({ plugUrl: 'tasmota+http://a:hidden@plug' }, [])
+  assert.ok(!JSON.stringify(config.plugUrl).includes('hidden'))
+})
+
+test('the carbon source is the one that is set', async () => {
+  const nameOf = async (settings: RawSettings) => {
+    const adapter = carbonAdapter(readConfig(settings, []))
+    await adapter?.close()
+    return adapter?.name
+  }
+  assert.equal(await nameOf({}), undefined)
+  assert.equal(await nameOf({ carbonSource: 'uk', carbonZone: 'GB' }), 'UK Carbon Intensity')
+  assert.equal(
+    await nameOf({ carbonSource: 'electricity-maps', carbonToken: 'key', carbonZone: 'DE' }),
+    'Electricity Maps',
+  )
+})
+
+test('a calibration in the data folder is the model, one of another machine is named and not used', async (t) => {
+  const { open, calibrationFile } = await startMeter(t, {})
+  const curve = [
+    { permille: 0, milliwatts: 9_000n },
+    { permille: 400, milliwatts: 20_000n },
+    { permille: 1000, milliwatts: 30_000n },
+  ]
+  const cpu = readCpuInfo()
+  const calibration = { cpu, reference: 'plug', measuredAt: 'today', curve, bandPct: 7 }
+  writeFileSync(calibrationFile, calibrationText(calibration))
+  const used = await open()
+  assert.deepEqual(
+    [used.status().model.basis, used.status().model.band_pct],
+    ['calibrated by plug at today', '7'],
+  )
+  assert.equal((await published(used)).bandPct, '7')
+  const other = { ...calibration, cpu: { ...cpu, cpus: cpu.cpus + 1 } }
+  writeFileSync(calibrationFile, calibrationText(other))
+  const { basis, band_pct } = (await open()).status().model
+  assert.match(basis, /another processor \(cpus differs\)/)
+  assert.equal(band_pct, '40')
+})
+
+test('a cell that has stopped is read once more', () => {
+  const cell = (name: string, cpuNs: bigint) =>
+    ({ spec: { name, payer: { kind: 'operator' } }, cpuNs: () => cpuNs }) as unknown as Cell
+  let now = [cell('a', 1n), cell('b', 2n)]
+  const read = createCellReader({ list: () => now })
+  const names = () => read().map((one) => one.name)
+  assert.deepEqual(names(), ['a', 'b'])
+  now = [cell('a', 1n)]
+  assert.deepEqual(names(), ['a', 'b'])
+  assert.deepEqual(names(), ['a'])
+})
+
+test('calibrate() needs a sensor', async (t) => {
+  const { meter } = await startMeter(t, {})
+  const progress = () => undefined
+  await assert.rejects(meter.calibrate(never, progress), /there is no sensor/)
+})
+
+test('calibrate() keeps nothing when its sensor does not follow the load, and can run again', async (t) => {
+  const host = await serve(t, (_, response) => response.end('{"apower": 50}'))
+  const calibrationFile = join(temporaryFolder(t), 'calibration.json')
+  const config = readConfig(
+    { plugUrl: `shelly+http://${host}`, sysfsRoot: createSysfs(t).root },
+    [],
+  )
+  const pace = { settleMs: 10, samples: 1 }
+  const calibrate = createCalibrator({ config, calibrationFile, pace })
+  const steps: number[] = []
+  const first = calibrate(never, (step) => steps.push(step.askedPermille))
+  await assert.rejects(
+    calibrate(never, () => undefined),
+    /another calibration runs/,
+  )
+  await assert.rejects(first, /does not follow the load/)
+  assert.deepEqual(steps, [0, 250, 500, 1000])
+  assert.throws(
+    () => parseCalibration(readFileSync(calibrationFile, 'utf8'), readCpuInfo()),
+    /ENOENT/,
+  )
+})

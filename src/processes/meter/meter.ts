@@ -1,0 +1,98 @@
+// The meter of this node, wired: sensors or the CPU model, the cells' CPU, and what the gateways bill.
+import { systemClock } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { TariffBody } from '#charging/tariff.ts'
+import type { Config } from '#config/config.ts'
+import { factorOf, type CarbonStatus } from '#metering/carbon.ts'
+import { createNodeMeter } from '#metering/node-meter.ts'
+import { createBusyReader } from '#metering/sources/busy.ts'
+import type { MeterStatus } from '#metering/status.ts'
+import type { Window } from '#metering/window.ts'
+import type { State } from '#state/connect.ts'
+import { createCalibrator, type Calibrator } from './calibrate.ts'
+import { startCarbon } from './carbon.ts'
+import { createCellReader } from './cells.ts'
+import { askGateways, createBills } from './gateway-bills.ts'
+import { openModel } from './model.ts'
+import { openSensors } from './sources.ts'
+
+export type Meter = {
+  /** Reads what the gateways have billed so far; before each window. */
+  refresh(signal: AbortSignal): Promise<void>
+  /** Closes the window that began at the close before; one at a time. */
+  closeWindow(signal?: AbortSignal): Promise<Window>
+  /** Writes the tariff that sessions bill at from now on. */
+  publish(state: Pick<State, 'query'>): Promise<void>
+  /** What `ergon meter` shows. */
+  status(): MeterStatus & { readonly carbon: CarbonStatus }
+  /** `ergon meter calibrate`. */
+  readonly calibrate: Calibrator
+  close(): Promise<void>
+}
+
+export async function createMeter(deps: {
+  config: Config
+  cells: Cells
+  name: string
+  routedTo: string
+  /** Where a calibration is kept. */
+  calibrationFile: string
+  log: Logger
+}): Promise<Meter> {
+  const { config, cells, name, routedTo, calibrationFile, log } = deps
+  await using opened = new AsyncDisposableStack()
+  const model = openModel(calibrationFile, log)
+  const carbon = startCarbon(config)
+  opened.defer(() => carbon.close())
+  const busy = createBusyReader()
+  opened.defer(() => busy.close())
+  const bills = createBills()
+  const sources = openSensors(config)
+  // What a machine draws when nothing runs differs by ten times between sensors; the model guesses it.
+  if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
+    log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
+      sensors: sources.map((source) => source.name),
+    })
+  const meter = createNodeMeter({
+    meter: name,
+    model,
+    sources,
+    busyNs: () => busy.busyNs(),
+    cells: createCellReader(cells),
+    billed: () => bills.total(),
+    pueMilli: config.pueMilli,
+    clock: systemClock,
+  })
+  opened.defer(() => meter.close())
+  const all = opened.move()
+  let last: Pick<Window, 'method' | 'bandPct'> = { method: 'model', bandPct: model.bandPct }
+
+  const body = (): TariffBody => ({
+    meter: name,
+    method: last.method,
+    band_pct: String(last.bandPct),
+    nj_per_cpu_s: meter.tariffNjPerCpuS.toString(),
+    pue_milli: config.pueMilli.toString(),
+    routed_to: routedTo,
+    factor: factorOf(carbon.current()),
+  })
+  return {
+    refresh: (signal) => askGateways({ bills, cells, log, signal }),
+    async closeWindow(signal) {
+      const window = await meter.closeWindow(signal)
+      last = window
+      return window
+    },
+    async publish(state) {
+      await state.query(
+        `insert into tariffs (meter, body) values ($1, $2)
+         on conflict (meter) do update set body = excluded.body, at = now()`,
+        [name, JSON.stringify(body())],
+      )
+    },
+    status: () => ({ ...meter.status(), carbon: carbon.status() }),
+    calibrate: createCalibrator({ config, calibrationFile }),
+    close: () => all.disposeAsync(),
+  }
+}

@@ -1,0 +1,30 @@
+// The model cell: one process, one model, OpenAI-shaped HTTP on a unix socket.
+import { rmSync } from 'node:fs'
+import { endOnFault } from '#base/crash.ts'
+import { createLogger, type Level } from '#base/log.ts'
+import { onParentGone, readConfig } from '#base/parent.ts'
+import { serveCell } from '#inference/engine/cell-server.ts'
+import { openChatEngine } from '#inference/engine/chat-engine.ts'
+import { openEmbeddingEngine } from '#inference/engine/embedding-engine.ts'
+import type { ModelConfig } from '#inference/engine/model-config.ts'
+
+export type ModelCellConfig = {
+  readonly model: ModelConfig
+  /** Path of the unix socket to listen on. */
+  readonly socket: string
+  readonly logLevel: Level
+}
+
+const { model, socket, logLevel } = await readConfig<ModelCellConfig>()
+const log = createLogger(`model ${model.id}`, { level: logLevel })
+endOnFault(log)
+// The engine's threads do not notice that the parent is gone: leave at once, there is nothing to save.
+onParentGone(() => process.exit(0))
+rmSync(socket, { force: true })
+const server = await serveCell(socket, model.id, log)
+process.once('SIGTERM', () => {
+  void server.close().then(() => process.exit(0))
+})
+const open = model.kind === 'chat' ? openChatEngine : openEmbeddingEngine
+server.ready(await open(model, log))
+log.info('The model is ready', { rssBytes: process.memoryUsage.rss() })

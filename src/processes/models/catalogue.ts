@@ -1,0 +1,150 @@
+// The catalogue of a gateway: the table `models`, read again when the agent says that it changed.
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '#base/clock.ts'
+import { decrypt } from '#base/encryption.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Secret, Logger } from '#base/log.ts'
+import { nj } from '#base/units.ts'
+import { createCatalogue, type Catalogue, type ModelOffer } from '#inference/catalogue.ts'
+import type { ProviderConfig } from '#inference/providers/openai-provider.ts'
+import type { Providers } from '#inference/providers/provider.ts'
+import { createProviders } from '#inference/providers/providers.ts'
+import type { Timeouts } from '#inference/providers/upstream.ts'
+import type { State } from '#state/connect.ts'
+
+/** How a model is reached, as the table keeps it. */
+export type StoredProvider = { readonly name: string } & (
+  | { readonly socket: string }
+  | {
+      readonly base_url: string
+      readonly band_pct: number
+      /** For `base_url` alone; see base/encryption.ts. */
+      readonly api_key_encrypted?: string
+      /** How long it may be silent, where that is not the default. */
+      readonly timeouts?: Partial<Timeouts>
+    }
+)
+export type StoredOffer = Omit<
+  ModelOffer,
+  'state' | 'reason' | 'retryAfterS' | 'njPerPromptToken' | 'njPerCompletionToken'
+> & { readonly njPerPromptToken: string; readonly njPerCompletionToken: string }
+type Row = {
+  offer: StoredOffer
+  provider: StoredProvider
+  state: ModelOffer['state']
+  reason: string | null
+}
+
+type Configured = { readonly stored: StoredProvider; readonly config: ProviderConfig }
+
+const LOADING_RETRY_S = 2
+// A lost notification is made up for by the next look.
+const REFRESH_MS = 5000
+
+type Deps = {
+  readonly state: State
+  readonly log: Logger
+  readonly clock: Clock
+  /** Decrypts keys of upstreams. */
+  readonly key: Secret
+}
+
+export interface Models {
+  readonly catalogue: Catalogue
+  readonly providers: Providers
+  /** Resolves when a reading that began after this call is in force; rejects when it could not be made. */
+  refreshed(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function followModels(deps: Deps): Promise<Models> {
+  const { state, log } = deps
+  const catalogue = createCatalogue()
+  const providers = createProviders(deps)
+  let configs = new Map<string, Configured>()
+
+  async function refresh(): Promise<void> {
+    const { rows } = await state.query<Row>(
+      "select offer, provider, state, reason from models where state <> 'removed' order by position, id",
+    )
+    configs = new Map(rows.map(({ provider }) => [provider.name, configured(provider)]))
+    providers.replace([...configs.values()].map(({ config }) => config))
+    catalogue.replace(rows.map(toOffer))
+  }
+
+  /** Read once: a key that cannot be deciphered is said once, not at each look. */
+  function configured(stored: StoredProvider): Configured {
+    const known = configs.get(stored.name)
+    const isSame = known !== undefined && isDeepStrictEqual(known.stored, stored)
+    return isSame ? known : { stored, config: configOf(stored, deps) }
+  }
+
+  // One at a time: of two answers the older may come last, and would stand until the next look.
+  let reading: Promise<void> = Promise.resolve()
+  let queued: Promise<void> | undefined
+  function refreshed(): Promise<void> {
+    queued ??= reading
+      .catch(() => undefined)
+      .then(() => {
+        queued = undefined
+        reading = refresh()
+        return reading
+      })
+    return queued
+  }
+  const look = () =>
+    void refreshed().catch((error: unknown) =>
+      log.warn('The models could not be read', { error: messageOf(error) }),
+    )
+
+  // Listening comes first, or a change in between would be missed.
+  const listening = await state.listen('ergon_models', look)
+  await refresh()
+  const timer = setInterval(look, REFRESH_MS)
+  return {
+    catalogue,
+    providers,
+    refreshed,
+    async close() {
+      clearInterval(timer)
+      await listening[Symbol.asyncDispose]()
+      await providers.close()
+    },
+  }
+}
+
+const toOffer = (row: Row): ModelOffer => ({
+  ...row.offer,
+  njPerPromptToken: nj(BigInt(row.offer.njPerPromptToken)),
+  njPerCompletionToken: nj(BigInt(row.offer.njPerCompletionToken)),
+  state: row.state,
+  ...(row.state === 'loading' ? { retryAfterS: LOADING_RETRY_S } : {}),
+  ...(row.reason === null ? {} : { reason: row.reason }),
+})
+
+const configOf = (stored: StoredProvider, deps: Deps): ProviderConfig =>
+  'socket' in stored
+    ? { name: stored.name, at: { kind: 'cell', socketPath: stored.socket } }
+    : {
+        name: stored.name,
+        at: { kind: 'upstream', baseUrl: stored.base_url, bandPct: stored.band_pct },
+        ...apiKeyOf(stored, deps),
+        ...(stored.timeouts === undefined ? {} : { timeouts: stored.timeouts }),
+      }
+
+/** Without a key that can be read the upstream is asked all the same, and says what it wants. */
+function apiKeyOf(
+  { name, base_url, api_key_encrypted: text }: Extract<StoredProvider, { base_url: string }>,
+  { key, log }: Deps,
+): { apiKey?: Secret } {
+  if (text === undefined) return {}
+  try {
+    return { apiKey: decrypt(text, key, base_url) }
+  } catch (error) {
+    log.error('The key of an upstream cannot be read: add the model again', {
+      provider: name,
+      error: messageOf(error),
+    })
+    return {}
+  }
+}

@@ -1,0 +1,90 @@
+// The files of a model: from an artifact by the assembling child, or where the operator has them.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { ErgonError } from '#base/errors.ts'
+import type { Level } from '#base/log.ts'
+import { APP_FOLDER } from '#processes/node/cell-specs.ts'
+
+/** Where weights come from: a catalogue artifact (converted where it must be), or a file. */
+export type ModelSource =
+  | {
+      readonly artifact: string
+      /** The entry to use, or one in the folder of what is converted. */
+      readonly file: string
+      readonly convert?: 'q8_0' | 'f16' | 'f32'
+    }
+  | { readonly path: string }
+
+export type Progress = { readonly doneBytes: number; readonly totalBytes: number }
+
+/** What the assembling child is told, and the lines that it says. */
+export type AssembleConfig = {
+  readonly model: Extract<ModelSource, { artifact: string }>
+  readonly artifactsFolder: string
+  readonly modelsFolder: string
+  readonly logLevel: Level
+  readonly offlineFolder?: string
+  /** Check every byte of what is there, and make anew what is not as it should be. */
+  readonly verify: boolean
+}
+export type AssembleLine =
+  | { readonly progress: { doneBytes: number; totalBytes: number } }
+  | { readonly file: string }
+  | { readonly error: string }
+
+export type ModelFolders = Omit<AssembleConfig, 'model' | 'verify'>
+
+/**
+ * The path of the weights; fetched and converted first where they are absent. When the signal is
+ * aborted nothing of that work is left running; a later call takes it up.
+ */
+export async function modelFile(
+  source: ModelSource,
+  work: {
+    readonly folders: ModelFolders
+    readonly environment: Readonly<Record<string, string>>
+    readonly progress: (progress: Progress) => void
+    readonly verify: boolean
+    readonly signal: AbortSignal
+  },
+): Promise<string> {
+  const { folders, environment, progress, verify, signal } = work
+  if ('path' in source) return source.path
+  signal.throwIfAborted()
+  const child = spawn(
+    'setpriv',
+    // It converts for seconds without looking up, so a word on fd 3 is not enough: it dies with us.
+    ['--pdeathsig', 'KILL', '--', process.execPath, `${APP_FOLDER}/src/processes/assemble.ts`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+      env: { ...environment },
+      // Ctrl-C at the terminal is for the agent alone.
+      detached: true,
+      signal,
+      killSignal: 'SIGKILL',
+    },
+  )
+  const failed = new Promise<never>((_, reject) => child.once('error', reject))
+  const gone = new Promise((resolve) => child.once('close', resolve))
+  const [, output, , pipe] = child.stdio
+  if (!(pipe instanceof Writable) || output === null)
+    throw new TypeError('the child has no pipe for its config')
+  // It may end before it has read; its end says so.
+  pipe.on('error', () => pipe.destroy())
+  const config: AssembleConfig = { model: source, verify, ...folders }
+  pipe.write(`${JSON.stringify(config)}\n`)
+  let result: AssembleLine | undefined
+  const read = async () => {
+    for await (const text of createInterface({ input: output })) {
+      const line = JSON.parse(text) as AssembleLine
+      if ('progress' in line) progress(line.progress)
+      else result = line
+    }
+  }
+  await Promise.race([read(), failed]).finally(() => gone)
+  if (result !== undefined && 'file' in result) return result.file
+  const reason =
+    result !== undefined && 'error' in result ? result.error : 'the child ended without a word'
+  throw new ErgonError({ code: 'model_files_missing', status: 503 }, reason)
+}

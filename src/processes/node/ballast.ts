@@ -1,0 +1,100 @@
+// Room that is kept for the journals and the WAL when others fill the disk: a file without meaning,
+// which is given up when little is left and made again when there is room. While it is given up the
+// node says that it is not ready; what it has promised it can still write.
+import { execFile } from 'node:child_process'
+import { rmSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+
+const LOOK_MS = 1000
+/** Of a small disk it takes no more than this part. */
+const SHARE_OF_DISK = 10
+/** Below this part of it, free, it is given up: 64 MiB of 256, four segments of a journal. */
+const LOW_SHARE = 4
+const MAKE_MS_MAX = 60_000
+const run = promisify(execFile)
+
+export interface Ballast {
+  /** Whether it was given up: the disk is full. */
+  readonly isFull: boolean
+  stop(): Promise<void>
+}
+
+type Deps = {
+  readonly path: string
+  readonly bytesMax: number
+  readonly log: Logger
+  /** Called at each look while the disk is full, and then until everybody has heard that it is not. */
+  readonly tell: (isFull: boolean) => Promise<boolean>
+  readonly lookMs?: number
+}
+
+/** Makes the ballast, and looks each second. With 0 bytes it removes what an earlier start has made. */
+export function startBallast(deps: Deps): Ballast {
+  const { path, log, tell } = deps
+  const stopping = new AbortController()
+  let isFull = false
+  let isOwed = false
+
+  async function look(): Promise<void> {
+    const { freeBytes, wantedBytes } = await roomOf(path, deps.bytesMax)
+    const hadBytes = sizeOf(path)
+    const lowBytes = wantedBytes / LOW_SHARE
+    const wasFull = isFull
+    // Twice what is low: made again it must not be given up at once.
+    const isRoomy = freeBytes + hadBytes >= wantedBytes + 2 * lowBytes
+    isFull = freeBytes < lowBytes || (wasFull && !isRoomy)
+    if (isFull || hadBytes > wantedBytes) rmSync(path, { force: true })
+    if (isFull && !wasFull)
+      log.error('The disk is full: the reserve was given up; make room', { freeBytes, path })
+    if (isRoomy && hadBytes === 0) await make(path, wantedBytes, stopping.signal)
+    if (wasFull && !isFull) log.warn('The disk has room again: the reserve is kept', { freeBytes })
+    if (isFull || isOwed) isOwed = !(await tell(isFull)) || isFull
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await look().catch((error: unknown) => {
+        if (!stopping.signal.aborted)
+          log.warn('The disk could not be watched', { error: messageOf(error) })
+      })
+      await sleep(deps.lookMs ?? LOOK_MS, stopping.signal).catch(() => undefined)
+    }
+  }
+  const watching = watch()
+  return {
+    get isFull() {
+      return isFull
+    },
+    async stop() {
+      stopping.abort()
+      await watching
+    },
+  }
+}
+
+/** Free bytes of the disk, and how large a ballast is right for it. */
+async function roomOf(path: string, bytesMax: number) {
+  const { bavail, blocks, bsize } = await statfs(dirname(path))
+  const share = Math.floor((blocks * bsize) / SHARE_OF_DISK)
+  return { freeBytes: bavail * bsize, wantedBytes: Math.min(bytesMax, share) }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+/** Takes blocks without writing them where the file system can, else by writing. */
+async function make(path: string, bytes: number, signal: AbortSignal): Promise<void> {
+  if (bytes === 0) return
+  try {
+    const command = ['--posix', '--length', String(bytes), path]
+    await run('fallocate', command, { signal, timeout: MAKE_MS_MAX })
+  } catch (error) {
+    // Half of one would be taken for a whole one.
+    rmSync(path, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,113 @@
+// The cells of ours as data: what each program is started with and who may call it.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ErgonError } from '#base/errors.ts'
+import { createLogger, type Level, type Logger } from '#base/log.ts'
+import { request } from '#base/node-http.ts'
+import type { Backoff, CellSpec, OutputLine } from '#cells/cell.ts'
+import { isLogLine } from '#cells/output.ts'
+
+export const APP_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
+
+const RESTART: Backoff = { delaysMs: [100, 500, 2000, 5000, 15_000, 30_000], steadyMs: 60_000 }
+const READY_TIMEOUT_MS = 20_000
+
+export type Program = 'gateway' | 'jobs' | 'signer' | 'model' | 'storage'
+
+const SOCKET = 'http.sock'
+/** In the data folder: what compilePrograms() makes. */
+export const COMPILED_FOLDER = 'compiled'
+
+/** What all programs of a node share. */
+export type ProgramPlace = {
+  readonly runFolder: string
+  readonly dataFolder: string
+  readonly logLevel: Level
+}
+
+type ProgramSpec = Partial<Omit<CellSpec, 'argv' | 'socket' | 'config'>> &
+  Pick<CellSpec, 'name' | 'socketGroup'> & {
+    readonly config: object
+    readonly place: ProgramPlace
+    readonly nodeFlags?: readonly string[]
+  }
+
+/**
+ * A program of `src/processes/` as a cell; fields given override the defaults. Its config gets the
+ * members `socket`, the path to listen on in the folder that the launcher makes, and `logLevel`.
+ */
+export function programCell(program: Program, spec: ProgramSpec): CellSpec {
+  const { nodeFlags = [], place, config, ...given } = spec
+  const compiled = join(place.dataFolder, COMPILED_FOLDER)
+  return {
+    argv: [process.execPath, ...nodeFlags, `${APP_FOLDER}/src/processes/${program}.ts`],
+    // A uid without a passwd entry has no home, and some libraries ask for one while they load.
+    environment: { NODE_ENV: 'production', HOME: '/', NODE_COMPILE_CACHE: compiled },
+    config: {
+      ...config,
+      socket: join(place.runFolder, spec.socketGroup, spec.name, SOCKET),
+      logLevel: place.logLevel,
+    },
+    reads: [],
+    writes: [],
+    compiled,
+    calls: [],
+    limits: {},
+    ready: { probe: answers('/readyz'), timeoutMs: READY_TIMEOUT_MS },
+    socket: SOCKET,
+    stop: { signal: 'SIGTERM', graceMs: 20_000 },
+    restart: RESTART,
+    payer: { kind: 'operator' },
+    output: relay(createLogger('agent', { level: place.logLevel }), spec.name),
+    ...given,
+  }
+}
+
+/** Our programs write log lines; anything else on their stderr is a crash, and is never kept quiet. */
+const relay =
+  (log: Logger, cell: string) =>
+  ({ stream, text }: OutputLine): void => {
+    if (isLogLine(text)) process.stderr.write(`${text}\n`)
+    else if (stream === 'stderr' && text.trim() !== '')
+      log.error('Output of a cell', { cell, text })
+  }
+
+/** A readiness probe: the page answers 200. */
+export const answers =
+  (page: string): CellSpec['ready']['probe'] =>
+  async (socket, signal) =>
+    void (await ask(socket, page, signal))
+
+/** GETs a page of a cell's own socket as JSON; rejects on anything but 200. */
+export function ask(socketPath: string, path: string, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path, signal, timeout: 5000, agent: false }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => (text += chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === 200) return resolve(parse(text))
+        reject(
+          new ErgonError(
+            { code: 'cell_not_ready', status: 503 },
+            `${path} answered ${response.statusCode}`,
+          ),
+        )
+      })
+    })
+    asked.on('timeout', () =>
+      asked.destroy(new ErgonError({ code: 'cell_silent', status: 504 }, `${path} timed out`)),
+    )
+    asked.on('error', reject)
+    asked.end()
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,166 @@
+// The data folder: its format, what it decided at the first start (ports, run folder), its secrets.
+// Everything the product keeps is under it.
+import { createHash, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeDurably } from '#base/durable-file.ts'
+import { newEncryptionKey } from '#base/encryption.ts'
+import { ErgonError } from '#base/errors.ts'
+import type { Config } from '#config/config.ts'
+import type { ProgramPlace } from './cell-specs.ts'
+import { claimPorts } from './ports.ts'
+
+const FORMAT = 1
+// A first start brings PostgreSQL (60 MB), a cluster and its WAL; every start makes two journals of 16 MiB.
+const ROOM_AT_FIRST_MB = 250
+const ROOM_LEAST_MB = 100
+
+type Decided = {
+  readonly format: number
+  readonly created: string
+  readonly port: number
+  readonly pgPort: number
+  readonly runFolder: string
+  /** The state that the journals in this folder are of; see state-identity.ts. */
+  readonly stateId?: string
+}
+export type Secrets = {
+  readonly postgres: string
+  readonly mesh: string
+  /** Encrypts what the state keeps of secrets. */
+  readonly state: string
+}
+
+/** Where the folder is and where its sockets are; what is in it is for whoever holds its lock. */
+export type OpenFolder = {
+  readonly path: string
+  /** Short and outside the data folder: socket paths must fit into 107 bytes. */
+  readonly runFolder: string
+}
+
+/** Where the bodies of objects are, as files. */
+export const BLOB_FOLDER = 'blobs'
+
+export type DataFolder = OpenFolder & {
+  /** API; portal, ingress and mesh are the next three. */
+  readonly port: number
+  readonly pgPort: number
+  readonly secrets: Secrets
+  readonly firstStart: boolean
+  /** Which state it belongs to; undefined until a start has written that down. */
+  readonly stateId: string | undefined
+  rememberState(id: string): void
+  /** A folder inside, as a path. */
+  at(...parts: string[]): string
+  /** Gives up the ports. */
+  close(): Promise<void>
+}
+
+/** Makes the data folder where it is absent; throws `storage_full`. What is in it is read under its lock: settleDataFolder(). */
+export function openDataFolder(config: Config): OpenFolder {
+  // Traversable by the uids of cells; what is inside says who may read it.
+  mkdirSync(config.data, { recursive: true, mode: 0o711 })
+  chmodSync(config.data, 0o711)
+  const path = realpathSync(config.data)
+  demandRoom(path)
+  return { path, runFolder: runFolderOf(path) }
+}
+
+/**
+ * Decides what the first start decides, or reads it. The lock of the folder is held, and nothing of an
+ * earlier life is left: what listens on a port now is somebody else. Throws
+ * `data_too_new`, `data_damaged`, `port_taken`.
+ */
+export async function settleDataFolder(
+  { path, runFolder }: OpenFolder,
+  config: Config,
+): Promise<DataFolder> {
+  const file = join(path, 'ergon.json')
+  const known = existsSync(file) ? readKnown(file) : undefined
+  if (known !== undefined && known.format > FORMAT)
+    throw new ErgonError(
+      { code: 'data_too_new', status: 500 },
+      `Could not use ${path}: a newer version wrote it (format ${known.format})`,
+    )
+  const ports = await claimPorts({
+    host: config.host,
+    port: config.port ?? known?.port,
+    pgPort: config.pgPort ?? known?.pgPort,
+  })
+  const decided: Decided = {
+    format: FORMAT,
+    created: known?.created ?? new Date().toISOString(),
+    port: ports.port,
+    pgPort: ports.pgPort,
+    // The command line finds the control socket by it.
+    runFolder,
+    ...(known?.stateId === undefined ? {} : { stateId: known.stateId }),
+  }
+  const write = (what: Decided) => writeDurably(file, `${JSON.stringify(what, null, 2)}\n`, 0o600)
+  write(decided)
+  return {
+    path,
+    port: ports.port,
+    pgPort: ports.pgPort,
+    runFolder,
+    secrets: openSecrets(join(path, 'secrets.json')),
+    firstStart: known === undefined,
+    stateId: decided.stateId,
+    rememberState: (stateId) => write({ ...decided, stateId }),
+    at: (...parts) => join(path, ...parts),
+    close: ports.release,
+  }
+}
+
+/** What our programs are told of where they run. */
+export const placeOf = (config: Config, data: DataFolder): ProgramPlace => ({
+  runFolder: data.runFolder,
+  dataFolder: data.path,
+  logLevel: config.logLevel,
+})
+
+/** Throws `storage_full`. */
+function demandRoom(path: string): void {
+  const { bavail, bsize } = statfsSync(path)
+  const freeMb = Math.floor((bavail * bsize) / 1_000_000)
+  const neededMb = existsSync(join(path, 'ergon.json')) ? ROOM_LEAST_MB : ROOM_AT_FIRST_MB
+  if (freeMb >= neededMb) return
+  throw new ErgonError(
+    { code: 'storage_full', status: 507 },
+    `Could not start: ${freeMb} MB are free in ${path}, ${neededMb} MB are needed`,
+  )
+}
+
+function readKnown(file: string): Decided {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Decided
+  } catch (cause) {
+    throw new ErgonError(
+      { code: 'data_damaged', status: 500 },
+      `Could not read what the first start decided: ${file}`,
+      { cause },
+    )
+  }
+}
+
+function openSecrets(file: string): Secrets {
+  const known = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>)
+    : undefined
+  const secrets = {
+    postgres: randomBytes(24).toString('base64url'),
+    mesh: randomBytes(32).toString('base64url'),
+    state: newEncryptionKey(),
+    ...known,
+  }
+  if (known?.state === undefined) writeDurably(file, `${JSON.stringify(secrets)}\n`, 0o600)
+  return secrets
+}
+
+function runFolderOf(path: string): string {
+  const tag = createHash('sha256').update(path).digest('hex').slice(0, 10)
+  return process.getuid?.() === 0
+    ? `/run/ergon-${tag}`
+    : join(tmpdir(), `ergon-${process.getuid?.()}-${tag}`)
+}

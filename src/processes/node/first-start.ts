@@ -1,0 +1,46 @@
+// What a state needs before anybody can be served: today's price, and at the very first start an
+// account with test money and one token, which is shown once.
+import { NJ_PER_J, PUSD_PER_USD } from '#base/units.ts'
+import type { Config } from '#config/config.ts'
+import { createAccount } from '#identity/accounts.ts'
+import { createToken } from '#identity/tokens.ts'
+import type { State } from '#state/connect.ts'
+
+const TEST_FUNDS_PUSD = 5n * PUSD_PER_USD
+const LOT_PRIORITY = 50
+
+/** Makes the configured price the current one, when it is not. */
+export async function setPrice(state: State, config: Config): Promise<void> {
+  const freeTierNj = config.freeTierJ * NJ_PER_J
+  const id = `price-${config.pricePusdPerJ}-${freeTierNj}`
+  const { rows } = await state.query<{ id: string }>(
+    'select id from prices order by since desc, id desc limit 1',
+  )
+  if (rows[0]?.id.startsWith(`${id}-`)) return
+  // A price that comes back after another gets a row of its own: receipts name what was in force.
+  await state.query(
+    `insert into prices (id, pusd_per_j, free_tier_nj)
+     select $1 || '-' || (select count(*) from prices), $2, $3`,
+    [id, config.pricePusdPerJ.toString(), freeTierNj.toString()],
+  )
+}
+
+export type FirstAccount = { readonly account: string; readonly token: string | undefined }
+
+/** The first account; made with test money and a `deploy` token when there is none yet. */
+export async function firstAccount(state: State): Promise<FirstAccount> {
+  const { rows } = await state.query<{ id: string }>(
+    "select id from accounts where id <> 'nobody' order by created_at, id limit 1",
+  )
+  if (rows[0] !== undefined) return { account: rows[0].id, token: undefined }
+  return await state.transaction(async (transaction) => {
+    const account = await createAccount(transaction, 'test')
+    await transaction.query("select grant_funds($1, $2, 'test', $3, 'test_funds')", [
+      account,
+      TEST_FUNDS_PUSD.toString(),
+      LOT_PRIORITY,
+    ])
+    const token = await createToken(transaction, { account, name: 'first token', scope: 'deploy' })
+    return { account, token: token.text }
+  })
+}

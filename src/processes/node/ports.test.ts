@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { claimPorts } from './ports.ts'
+
+const host = '127.0.0.1'
+// Below the ephemeral range, and away from what the tests of whole instances use.
+const base = 20_000 + Math.floor(Math.random() * 900) * 10
+const isTaken = (port: number) => ({
+  code: 'port_taken',
+  message: `Could not listen: port ${port} is taken`,
+})
+
+test('claimPorts() gives two instances different default blocks, also before they listen', async () => {
+  const wanted = { host, port: undefined, pgPort: undefined }
+  const both = await Promise.all([claimPorts(wanted), claimPorts(wanted)])
+  const [one, other] = both
+  assert.notEqual(one.port, other.port)
+  assert.notEqual(one.pgPort, other.pgPort)
+  assert.equal((one.port - 8080) % 10, 0)
+  await Promise.all(both.map((ports) => ports.release()))
+})
+
+test('claimPorts() refuses a wanted port that another instance claims, until it is given up', async () => {
+  const wanted = { host, port: base, pgPort: base + 5 }
+  const held = await claimPorts(wanted)
+  await assert.rejects(claimPorts(wanted), isTaken(base))
+  await assert.rejects(claimPorts({ ...wanted, port: base - 3 }), isTaken(base))
+  await assert.rejects(claimPorts({ ...wanted, port: base + 10 }), isTaken(base + 5))
+  await held.release()
+  const again = await claimPorts(wanted)
+  assert.deepEqual([again.port, again.pgPort], [base, base + 5])
+  await again.release()
+})
+
+test('claimPorts() refuses a wanted port that somebody listens on', async () => {
+  const other = createServer().listen({ host, port: base + 20 })
+  await once(other, 'listening')
+  await assert.rejects(claimPorts({ host, port: base + 20, pgPort: base + 25 }), isTaken(base + 20))
+  other.close()
+})

@@ -1,0 +1,82 @@
+// The ports of an instance. Default ones move as a block until a whole block is free. A port is looked at
+// long before a gateway listens on it, so it is also claimed among the instances of this machine: by the
+// name of an abstract socket (unix(7)), which ends with its process and belongs to the network
+// namespace, as ports do.
+import { createServer, type ListenOptions, type Server } from 'node:net'
+import { ErgonError } from '#base/errors.ts'
+
+const BLOCK_SIZE = 10
+const BLOCKS_MAX = 50
+const FIRST_PORT = 8080
+const FIRST_PG_PORT = 5432
+/** API, portal, ingress, mesh. */
+const DOORS = [0, 1, 2, 3] as const
+
+export type Ports = {
+  /** API; portal, ingress and mesh are the next three. */
+  readonly port: number
+  readonly pgPort: number
+  release(): Promise<void>
+}
+/** Undefined ones are chosen. */
+type Wanted = {
+  readonly host: string
+  readonly port: number | undefined
+  readonly pgPort: number | undefined
+}
+
+/** Claims the ports that are wanted, and chooses those that are not. Throws `port_taken`. */
+export async function claimPorts(wanted: Wanted): Promise<Ports> {
+  for (let block = 0; block < BLOCKS_MAX; block++) {
+    const port = wanted.port ?? FIRST_PORT + block * BLOCK_SIZE
+    const pgPort = wanted.pgPort ?? FIRST_PG_PORT + block * BLOCK_SIZE
+    const claims: Server[] = []
+    const release = async () => void (await Promise.all(claims.map(close)))
+    const taken = await firstTaken(wanted, { port, pgPort }, claims)
+    if (taken === undefined) return { port, pgPort, release }
+    await release()
+    const isGiven = taken === pgPort ? wanted.pgPort : wanted.port
+    if (isGiven !== undefined)
+      throw new ErgonError(
+        { code: 'port_taken', status: 500 },
+        `Could not listen: port ${taken} is taken`,
+      )
+  }
+  throw new ErgonError(
+    { code: 'port_taken', status: 500 },
+    'Could not find free ports: give --port and --pg-port',
+  )
+}
+
+/** The first port that is not to be had. What was claimed on the way is added to `claims`. */
+async function firstTaken(
+  wanted: Wanted,
+  { port, pgPort }: { port: number; pgPort: number },
+  claims: Server[],
+): Promise<number | undefined> {
+  const doors = DOORS.map((door) => port + door)
+  for (const one of new Set([...doors, pgPort])) {
+    const claim = await listen({ path: `\0ergon-port-${one}` })
+    if (claim === undefined) return one
+    claims.push(claim)
+  }
+  // Of wanted ports only what is listened on today must be free of others.
+  const chosen = wanted.port === undefined ? doors : [port]
+  for (const one of wanted.pgPort === undefined ? [...chosen, pgPort] : chosen) {
+    const server = await listen({ host: wanted.host, port: one, exclusive: true })
+    if (server === undefined) return one
+    await close(server)
+  }
+  return undefined
+}
+
+/** A server that listens there, or undefined when it cannot. It does not keep the process alive. */
+function listen(address: ListenOptions): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', () => resolve(undefined))
+    server.listen(address, () => resolve(server.unref()))
+  })
+}
+
+const close = (server: Server) => new Promise((resolve) => server.close(resolve))

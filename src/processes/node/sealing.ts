@@ -1,0 +1,60 @@
+// The cells that turn postings into receipts: five signers, each with its own folder and uid, and the
+// jobs process that asks them.
+import type { Cell, Cells } from '#cells/cell.ts'
+import type { JobsConfig } from '#processes/jobs.ts'
+import { SIGNER_FLAGS } from '#signers/flags.ts'
+import type { SignerConfig } from '#signers/signer.ts'
+import type { StateAddress } from '#state/connect.ts'
+import { programCell, type ProgramPlace } from './cell-specs.ts'
+import type { DataFolder } from './data-folder.ts'
+import { STATE_SOCKETS } from './state-cell.ts'
+
+const SIGNER_SOCKETS = 'signers'
+const SIGNERS = [1, 2, 3, 4, 5] as const
+export const SIGNERS_HERE = { count: SIGNERS.length, threshold: 3, hosts: 1 } as const
+const READY_TIMEOUT_MS = 30_000
+
+/** Starts signers and jobs; resolves when they answer. */
+export async function startSealing(deps: {
+  cells: Cells
+  data: DataFolder
+  place: ProgramPlace
+  address: StateAddress
+  signal: AbortSignal
+}): Promise<void> {
+  const { cells, place } = deps
+  const signers = await Promise.all(SIGNERS.map((index) => startSigner(deps, index)))
+  const config: Omit<JobsConfig, 'socket' | 'logLevel'> = {
+    state: deps.address,
+    signers: signers.map((cell) => cell.socket),
+  }
+  const jobs = await cells.start(
+    programCell('jobs', {
+      name: 'jobs',
+      place,
+      config,
+      socketGroup: 'jobs',
+      calls: [STATE_SOCKETS, SIGNER_SOCKETS],
+    }),
+  )
+  const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(READY_TIMEOUT_MS)])
+  await Promise.all([...signers, jobs].map((cell) => cell.ready(limit)))
+}
+
+function startSigner(
+  { cells, data, place }: { cells: Cells; data: DataFolder; place: ProgramPlace },
+  index: number,
+): Promise<Cell> {
+  const folder = data.at('signers', String(index))
+  const config: Omit<SignerConfig, 'socket' | 'logLevel'> = { index, folder }
+  return cells.start(
+    programCell('signer', {
+      name: `signer-${index}`,
+      nodeFlags: SIGNER_FLAGS,
+      place,
+      config,
+      socketGroup: SIGNER_SOCKETS,
+      writes: [folder],
+    }),
+  )
+}

@@ -1,0 +1,126 @@
+// Our own state: the PostgreSQL cell, or DATABASE_URL; connected, migrated and ready.
+import { join } from 'node:path'
+import { createArtifacts } from '#artifacts/fetch.ts'
+import { ErgonError } from '#base/errors.ts'
+import { Secret, type Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
+import { toolEnvironment } from '#config/env.ts'
+import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
+import { STORAGE_FUNCTIONS } from '#storage/objects/functions.ts'
+import { initialiseCluster } from '#postgres/cluster.ts'
+import { installPostgres } from '#postgres/install.ts'
+import { postgresCell } from '#postgres/postgres-cell.ts'
+import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
+import { migrate } from '#state/migrate.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { Reporter } from './report.ts'
+import { demandSameState, rememberState } from './state-identity.ts'
+
+export const STATE_SOCKETS = 'state'
+const NAME = 'postgres'
+const CONNECTIONS = 6
+const INSTALL_TIMEOUT_MS = 600_000
+const READY_TIMEOUT_MS = 60_000
+const SERVER_VERSION_NUM = 16
+// A gateway's pools and listeners, with room for its successor while both are there; all else together.
+const CONNECTIONS_PER_GATEWAY = 14
+const OTHER_CONNECTIONS = 40
+
+export type RunningState = {
+  readonly state: State
+  /** How other processes reach it. */
+  readonly address: StateAddress
+  close(): Promise<void>
+}
+
+type Deps = {
+  config: Config
+  data: DataFolder
+  cells: Cells
+  log: Logger
+  report: Reporter
+  signal: AbortSignal
+}
+
+export async function startState(deps: Deps): Promise<RunningState> {
+  const { config, data, log, report } = deps
+  const address =
+    config.databaseUrl === undefined ? await startCell(deps) : { url: config.databaseUrl }
+  const state = connectState({ address, connections: CONNECTIONS, log })
+  await demandVersion(state)
+  await demandSameState(state, data)
+  const { applied } = await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
+  await rememberState(state, data)
+  report.step(
+    applied.length === 0 ? 'state is up to date' : `state migrated: ${applied.join(', ')}`,
+  )
+  return { state, address, close: async () => await state[Symbol.asyncDispose]() }
+}
+
+async function startCell({
+  config,
+  data,
+  cells,
+  log,
+  report,
+  ...deps
+}: Deps): Promise<StateAddress> {
+  const artifacts = createArtifacts({
+    folder: data.at('artifacts'),
+    environment: toolEnvironment(),
+    ...(config.artifacts === undefined ? {} : { offlineFolder: config.artifacts }),
+    log,
+    progress: (progress) => report.progress('pgvector-16', progress),
+  })
+  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(INSTALL_TIMEOUT_MS)])
+  const install = await installPostgres({
+    folder: data.at('postgres'),
+    ...(config.pgBin === undefined ? {} : { ownBinFolder: config.pgBin }),
+    artifacts,
+    log,
+    signal,
+  })
+  report.step(
+    `PostgreSQL ${install.version} (${install.rung}${install.vector ? ', with vector' : ', without vector'})`,
+  )
+  const folder = data.at('state')
+  await initialiseCluster({
+    install,
+    folder,
+    superuserPassword: new Secret(data.secrets.postgres),
+    signal,
+  })
+  const socketFolder = join(data.runFolder, STATE_SOCKETS, NAME)
+  const cell = await cells.start(
+    postgresCell({
+      install,
+      name: NAME,
+      folder,
+      socketFolder,
+      socketGroup: STATE_SOCKETS,
+      payer: { kind: 'operator' },
+      settings: {
+        max_connections: String(OTHER_CONNECTIONS + CONNECTIONS_PER_GATEWAY * config.gateways),
+      },
+    }),
+  )
+  await cell.ready(AbortSignal.any([deps.signal, AbortSignal.timeout(READY_TIMEOUT_MS)]))
+  return {
+    host: socketFolder,
+    user: 'postgres',
+    password: data.secrets.postgres,
+    database: 'postgres',
+  }
+}
+
+async function demandVersion(state: Queryable): Promise<void> {
+  const { rows } = await state.query<{ major: number }>(
+    "select current_setting('server_version_num')::int / 10000 as major",
+  )
+  if (rows[0]?.major !== SERVER_VERSION_NUM)
+    throw new ErgonError(
+      { code: 'postgres_version', status: 500 },
+      `Could not use the database: it is PostgreSQL ${rows[0]?.major}, 16 is needed`,
+    )
+}

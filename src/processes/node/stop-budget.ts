@@ -1,0 +1,51 @@
+// How long an orderly stop may take, shared by its stages: a service manager kills after 20 to 30 s, and
+// what it kills has posted nothing. Each stage gets what is left when all after it still have their least.
+import { sleep, type Clock } from '#base/clock.ts'
+
+/** In the order of stopping; each names the least that it is left with. */
+const STAGES = [
+  // All that the later ones do not need: running requests end, what they used is posted.
+  { name: 'gateways', leastMs: 9000 },
+  { name: 'workers', leastMs: 2000 },
+  { name: 'signers', leastMs: 1500 },
+  { name: 'accounting', leastMs: 1500 },
+  // PostgreSQL writes a checkpoint; one that is killed recovers at the next start.
+  { name: 'state', leastMs: 5000 },
+] as const
+
+export const STOP_MS_MAX = STAGES.reduce((sum, { leastMs }) => sum + leastMs, 0)
+/** Of the gateways' time: how long running requests may go on before they are cut. */
+export const DRAIN_MS = 6000
+
+export type StopStage = (typeof STAGES)[number]['name']
+
+export interface StopBudget {
+  /** What a stage that begins now may take before it is killed. The first call begins the stop. */
+  graceMs(stage: StopStage): number
+  /** Does work of a stage, and waits no longer than its grace: what hangs then ends with the process. */
+  within(stage: StopStage, work: (graceMs: number) => Promise<void>): Promise<void>
+}
+
+export function createStopBudget(clock: Pick<Clock, 'monotonicMs'>): StopBudget {
+  let endMs: number | undefined
+  const budget: StopBudget = {
+    graceMs(stage) {
+      // Whole: a time-out of a signal takes no other.
+      const nowMs = Math.ceil(clock.monotonicMs())
+      endMs ??= nowMs + STOP_MS_MAX
+      const index = STAGES.findIndex(({ name }) => name === stage)
+      const laterMs = STAGES.slice(index + 1).reduce((sum, { leastMs }) => sum + leastMs, 0)
+      // Late all the same, by a kill that took its time: later ones are not robbed of all they have.
+      return Math.max(endMs - nowMs - laterMs, LATE_MS)
+    },
+    async within(stage, work) {
+      const graceMs = budget.graceMs(stage)
+      const done = new AbortController()
+      const limit = sleep(graceMs, done.signal).catch(() => undefined)
+      await Promise.race([work(graceMs), limit]).finally(() => done.abort())
+    },
+  }
+  return budget
+}
+
+const LATE_MS = 500

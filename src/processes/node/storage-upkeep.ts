@@ -1,0 +1,41 @@
+// The cell that keeps object storage: under the gateways' uid, as it deletes what they wrote.
+import type { Cells } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
+import type { StorageConfig } from '#processes/storage.ts'
+import type { StateAddress } from '#state/connect.ts'
+import { programCell, type ProgramPlace } from './cell-specs.ts'
+import { BLOB_FOLDER, type DataFolder } from './data-folder.ts'
+import { STATE_SOCKETS } from './state-cell.ts'
+
+export const STORAGE_CELL = 'storage'
+const READY_TIMEOUT_MS = 30_000
+
+/** Starts it; resolves when it answers. */
+export async function startStorageUpkeep(deps: {
+  config: Config
+  cells: Cells
+  data: DataFolder
+  place: ProgramPlace
+  address: StateAddress
+  signal: AbortSignal
+}): Promise<void> {
+  const { config, cells, data, place, address, signal } = deps
+  const blobFolder = data.at(BLOB_FOLDER)
+  const settings: Omit<StorageConfig, 'socket' | 'logLevel'> = {
+    state: address,
+    blobFolder,
+    dayMs: config.storageDayS * 1000,
+  }
+  const cell = await cells.start(
+    programCell('storage', {
+      name: STORAGE_CELL,
+      user: 'gateway',
+      place,
+      config: settings,
+      socketGroup: STORAGE_CELL,
+      writes: [blobFolder],
+      calls: [STATE_SOCKETS],
+    }),
+  )
+  await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]))
+}

@@ -1,0 +1,41 @@
+// GET /healthz: this process answers. GET /readyz: it may be sent requests. GET /metrics: figures in
+// the Prometheus text format, over TCP only to the holder of ERGON_METRICS_TOKEN.
+import { timingSafeEqual } from 'node:crypto'
+import type { Secret } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import type { Handler } from '#http/reply.ts'
+
+export const createHealth = (): Handler => () => ({
+  kind: 'known',
+  status: 200,
+  body: () => ({ status: 'ok' }),
+})
+
+export function createReady(deps: { fresh: () => boolean; isDiskFull: () => boolean }): Handler {
+  return () => {
+    if (deps.isDiskFull()) throw fault('storage_full', 'Not ready: the disk is full')
+    if (!deps.fresh())
+      throw fault('state_unavailable', 'Not ready: the state did not answer', { retryAfterS: 1 })
+    return { kind: 'known', status: 200, body: () => ({ status: 'ready' }) }
+  }
+}
+
+export function createMetrics(deps: {
+  token: Secret | undefined
+  print: () => Promise<string>
+}): Handler {
+  return async ({ headers }) => {
+    if (deps.token === undefined) throw fault('not_found', 'Could not find the path: "/metrics"')
+    const given = Buffer.from(headers['authorization'] ?? '')
+    const wanted = Buffer.from(`Bearer ${deps.token.reveal()}`)
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
+      throw fault('token_unknown', 'Could not accept the token: it is not that of the metrics')
+    const text = await deps.print()
+    return {
+      kind: 'known',
+      status: 200,
+      contentType: 'text/plain; version=0.0.4',
+      body: () => text,
+    }
+  }
+}
