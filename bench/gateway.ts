@@ -1,0 +1,195 @@
+// The gateway against a bare node:http proxy, a node:http + undici proxy and Portkey, all in front of
+// one upstream, by turns within each round, so that what else the machine does meets all of them.
+//
+// What is not equal, on purpose: the proxies pass a request on and count nothing. Ergon checks the
+// token, admits, parses and checks the body and the answer, counts the tokens, journals the charge before
+// the figures leave, and posts and seals it.
+import {
+  postRequest,
+  startLoadClient,
+  WARM_UP_SHARE,
+  type LoadClient,
+  type LoadResult,
+} from './load.ts'
+import { cpuUs } from './processes.ts'
+import { median, type Bar, type Section, type Table } from './report.ts'
+import { startErgonTarget, startPortkey, startServer, type Target } from './targets.ts'
+
+const CONNECTIONS = 32
+const ROUNDS = 5
+const SECONDS = 1
+// V8 optimises what has run often: before that a request costs several times as much CPU. So each target
+// answers so many of a kind before it is timed; seconds would leave the slowest ones cold.
+const WARM_UP_REQUESTS = 10_000
+const WARM_UP_SECONDS = 2.5
+const WARM_UPS_MAX = 8
+
+type Cell = {
+  readonly name: string
+  readonly tokens: number
+  readonly model: string
+  readonly stream: boolean
+}
+const CELLS: readonly Cell[] = [
+  { name: 'JSON, 8 tokens', tokens: 8, model: 'fast', stream: false },
+  { name: 'SSE, 50 chunks at once', tokens: 50, model: 'fast', stream: true },
+  { name: 'SSE, 50 chunks one by one', tokens: 50, model: 'paced', stream: true },
+]
+const PIPE = 'node:http pipe'
+
+type Run = LoadResult & {
+  readonly rate: number
+  /** Of the process that answers, per request. */
+  readonly serverUs: number
+  /** Of everything that works for the target, per request, until it is at rest again. */
+  readonly totalUs: number
+}
+
+export async function runGateway(): Promise<Section> {
+  const client = startLoadClient()
+  const mock = await startServer('upstream alone', 'mock-upstream.ts')
+  const started: Target[] = [mock]
+  try {
+    started.push(await startServer(PIPE, 'pipe-proxy.ts', mock.port))
+    started.push(await startServer('node:http + undici', 'undici-proxy.ts', mock.port))
+    started.push(await startErgonTarget(mock.port))
+    started.push(await startPortkey(mock.port))
+    for (const target of started) for (const cell of CELLS) await prove(target, cell)
+    const measured = new Map<string, Map<string, Run[]>>()
+    for (const cell of CELLS) measured.set(cell.name, await rounds(client, started, cell))
+    return sectionOf(measured)
+  } finally {
+    client.close()
+    for (const target of started.toReversed()) await target.close()
+  }
+}
+
+async function rounds(
+  client: LoadClient,
+  targets: readonly Target[],
+  cell: Cell,
+): Promise<Map<string, Run[]>> {
+  const runs = new Map<string, Run[]>(targets.map(({ name }) => [name, []]))
+  for (const target of targets) await warmUp(client, target, cell)
+  for (let round = 0; round < ROUNDS; round++)
+    for (const target of targets)
+      runs.get(target.name)?.push(await measure(client, target, cell, SECONDS))
+  return runs
+}
+
+async function warmUp(client: LoadClient, target: Target, cell: Cell): Promise<void> {
+  let requests = 0
+  for (let times = 0; requests < WARM_UP_REQUESTS && times < WARM_UPS_MAX; times++)
+    requests += (await measure(client, target, cell, WARM_UP_SECONDS)).requests
+}
+
+async function measure(
+  client: LoadClient,
+  target: Target,
+  cell: Cell,
+  seconds: number,
+): Promise<Run> {
+  const ownUs = () => target.pids.reduce((sum, pid) => sum + cpuUs(pid), 0)
+  await target.quiet()
+  const totalBefore = target.totalCpuUs()
+  let ownBefore = 0
+  const result = await client.run(
+    {
+      port: target.port,
+      request: requestOf(target, cell),
+      connections: CONNECTIONS,
+      seconds,
+      bytesMin: cell.stream ? cell.tokens * 100 : 200,
+    },
+    () => (ownBefore = ownUs()),
+  )
+  const serverUs = (ownUs() - ownBefore) / result.requests
+  await target.quiet()
+  if (result.failures > 0)
+    throw new Error(`${target.name} failed ${result.failures} requests of "${cell.name}"`)
+  // What ran before the count, or was still running at its end, is in the total too.
+  const answered = result.requests * (1 + WARM_UP_SHARE) + CONNECTIONS
+  const totalUs = (target.totalCpuUs() - totalBefore) / answered
+  return { ...result, rate: result.requests / result.seconds, serverUs, totalUs }
+}
+
+const bodyOf = ({ tokens, model, stream }: Cell) => ({
+  model,
+  messages: [
+    { role: 'system', content: 'You are a terse assistant.' },
+    { role: 'user', content: 'Say how many joules it takes to boil a litre of water.' },
+  ],
+  max_tokens: tokens,
+  ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+})
+
+const requestOf = (target: Target, cell: Cell): string =>
+  postRequest('/v1/chat/completions', target.headers, bodyOf(cell))
+
+/** Each target must give the whole answer before it is timed. */
+async function prove(target: Target, cell: Cell): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${target.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers },
+    body: JSON.stringify(bodyOf(cell)),
+  })
+  const text = await response.text()
+  const words = text.split('joule').length - 1
+  const ended = !cell.stream || text.includes('data: [DONE]')
+  if (response.status !== 200 || words !== cell.tokens || !ended)
+    throw new Error(`${target.name}, "${cell.name}": ${response.status} ${text.slice(0, 500)}`)
+}
+
+function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Run[]>>): Section {
+  const ratio = (cell: string, over: string, under: string) => {
+    const [a = [], b = []] = [measured.get(cell)?.get(over), measured.get(cell)?.get(under)]
+    return median(a.map((run, round) => run.rate / (b[round]?.rate ?? Number.NaN)))
+  }
+  const table = ([cell, runs]: [string, ReadonlyMap<string, readonly Run[]>]): Table => ({
+    caption: cell,
+    columns: [
+      'target',
+      'requests/s',
+      '÷ pipe',
+      '÷ Portkey',
+      'CPU µs/request',
+      'CPU µs/request, all processes',
+      'p50 ms',
+      'p99 ms',
+    ],
+    rows: [...runs].map(([name, all]) => [
+      name,
+      median(all.map((run) => run.rate)).toFixed(0),
+      ratio(cell, name, PIPE).toFixed(2),
+      ratio(cell, name, 'Portkey 1.15.2').toFixed(2),
+      median(all.map((run) => run.serverUs)).toFixed(0),
+      median(all.map((run) => run.totalUs)).toFixed(0),
+      median(all.map((run) => run.p50Ms)).toFixed(1),
+      median(all.map((run) => run.p99Ms)).toFixed(1),
+    ]),
+  })
+  const bars: Bar[] = [...measured.keys()].flatMap((cell) => [
+    {
+      what: `${cell}: ÷ node:http pipe`,
+      value: ratio(cell, 'Ergon', PIPE),
+      least: cell.startsWith('JSON') ? 0.85 : 1,
+      digits: 2,
+    },
+    {
+      what: `${cell}: ÷ Portkey`,
+      value: ratio(cell, 'Ergon', 'Portkey 1.15.2'),
+      least: 8,
+      digits: 1,
+    },
+  ])
+  return {
+    name: 'gateway',
+    title: 'Gateway',
+    bars,
+    tables: [...measured].map(table),
+    notes: [
+      `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS} rounds of ${SECONDS} s per target, targets by turns, each after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them); the median over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
+      'The proxies and Portkey neither check a token nor count anything. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
+    ],
+  }
+}

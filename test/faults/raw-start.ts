@@ -1,0 +1,150 @@
+// A start of the product as somebody at a terminal does it, where the fixture of start-ergon.ts says too
+// little: another command line, another user, a start that fails.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text as textOf } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { processesOf } from './processes.ts'
+import { marksOf, orphans } from './check.ts'
+import { seed } from '../ergon-cache.ts'
+import { compileCache, type ReadyLine } from '../start-ergon.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+export const MAIN: readonly string[] = [process.execPath, join(ROOT, 'src/main.ts')]
+export const BOOTSTRAP = join(ROOT, 'scripts/bootstrap.mjs')
+const LIMIT_MS = 120_000
+
+export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null }
+export type RawStart = {
+  readonly child: ChildProcess
+  /** Rejects when it ends first. */
+  ready(): Promise<ReadyLine>
+  stderr(): string
+  /** Resolves when stderr matches; rejects when it ends first. */
+  says(what: RegExp): Promise<void>
+  ended(): Promise<Ended>
+}
+
+/** A test, or a whole test file: what is undone after it. */
+export type Scope = { readonly after: (undo: () => void) => void }
+
+/** A data folder that is removed after the test, with whatever still runs on it. */
+export async function newFolder(t: Scope, models: string | undefined): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-test-'))
+  if (models !== undefined) await seed(folder, models)
+  t.after(() => {
+    for (const line of processesOf([folder])) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
+/** Starts it in a process group of its own, as a shell does. */
+export function startRaw(
+  command: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>> } = {},
+): RawStart {
+  const [file = '', ...args] = command
+  const child = spawn(file, args, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      ...compileCache(),
+      ERGON_MODELS: 'none',
+      ERGON_BALLAST_MIB: '0',
+      ...options.env,
+    },
+  })
+  let errors = ''
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()))
+  let line: ReadyLine | undefined
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    if (text.startsWith('{"ready":true')) line = JSON.parse(text) as ReadyLine
+  })
+  const gone = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Ended)
+
+  async function until<T>(look: () => T | undefined): Promise<T> {
+    const deadline = performance.now() + LIMIT_MS
+    for (;;) {
+      const found = look()
+      if (found !== undefined) return found
+      const isOver = child.exitCode !== null || child.signalCode !== null
+      if (isOver || performance.now() > deadline)
+        throw new Error(`${isOver ? 'It ended' : 'It was silent'}:\n${errors}`)
+      await pause(5)
+    }
+  }
+  return {
+    child,
+    ready: () => until(() => line),
+    stderr: () => errors,
+    says: async (what) => void (await until(() => what.exec(errors) ?? undefined)),
+    ended: () =>
+      Promise.race([
+        gone,
+        pause(LIMIT_MS, undefined, { ref: false }).then(() => {
+          throw new Error(`It does not end:\n${errors}`)
+        }),
+      ]),
+  }
+}
+
+/** What still runs of an instance that has ended, after a moment. */
+export function leftOf(dataFolder: string): Promise<string[]> {
+  const runFolder = runFolderOf(dataFolder)
+  return orphans({ dataFolder, runFolder })
+}
+
+/** The marks by which processes of a data folder are known, also before its first start is done. */
+export const marksOfFolder = (dataFolder: string) => marksOf({ dataFolder, runFolder: dataFolder })
+
+export type Reply = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+/** One call of the API. */
+export function call(
+  ready: ReadyLine,
+  path: string,
+  more: { readonly token?: string; readonly body?: object } = {},
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const token = more.token ?? ready.token
+    const sent = request(
+      new URL(path, ready.base_url),
+      {
+        method: more.body === undefined ? 'GET' : 'POST',
+        agent: false,
+        timeout: 20_000,
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          'content-type': 'application/json',
+        },
+      },
+      (response) => {
+        textOf(response).then(
+          (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+          reject,
+        )
+      },
+    )
+    sent.once('timeout', () => sent.destroy(new Error(`no answer: ${path}`)))
+    sent.once('error', reject)
+    sent.end(more.body === undefined ? undefined : JSON.stringify(more.body))
+  })
+}
+
+/** Where a data folder says that its sockets are. */
+export function runFolderOf(dataFolder: string): string {
+  const text = readFileSync(join(dataFolder, 'ergon.json'), 'utf8')
+  return (JSON.parse(text) as { runFolder: string }).runFolder
+}

@@ -1,0 +1,88 @@
+// A power meter at the wall, as the product sees it: in windows, on receipts, in the status, and gone.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseWindow } from '#metering/window-record.ts'
+import type { Window } from '#metering/window.ts'
+import { chargeOf } from './books.ts'
+import { startErgon, type Ergon } from './start-ergon.ts'
+
+const WINDOWS_MAX_MS = 30_000
+
+test('a plug is on windows and receipts, and the model stands in by name when it is gone', async (t) => {
+  const plug = createServer((_, response) => response.end('{"apower": 31.25}'))
+  plug.listen(0, '127.0.0.1')
+  await once(plug, 'listening')
+  const stopPlug = () => {
+    plug.closeAllConnections()
+    plug.close()
+  }
+  t.after(stopPlug)
+  const { port } = plug.address() as AddressInfo
+  await using ergon = await startErgon({
+    env: { ERGON_PLUG_URL: `shelly+http://127.0.0.1:${port}`, ERGON_PLUG_BAND_PCT: '3' },
+  })
+  const { idleNj, readingNj, elapsedNs } = await windowWith(
+    ergon,
+    ({ method }) => method === 'plug',
+  )
+  assert.equal(readingNj, (31_250n * elapsedNs) / 1000n)
+  assert.ok(idleNj < readingNj)
+
+  const charge = await charged(ergon, 'plug; band=3%')
+  assert.deepEqual(
+    charge.parts.map(({ meter }) => meter),
+    ['node'],
+  )
+  assert.match(await shownWatts(ergon), /^31\.2(5|49)$/)
+
+  stopPlug()
+  const { fallback } = await windowWith(ergon, ({ method }) => method === 'model')
+  assert.match(fallback ?? '', /^shelly: /)
+  await charged(ergon, 'model; band=40%')
+  await assert.rejects(
+    ergon.control('POST', '/meter/calibrate'),
+    /^Error: Could not calibrate: shelly: /,
+  )
+})
+
+/** What `ergon meter` shows of a window that the plug measured: on a busy machine the model has some. */
+async function shownWatts(ergon: Ergon): Promise<string> {
+  const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
+  for (;;) {
+    const { now } = await ergon.control<Shown>('GET', '/meter')
+    if (now.method === 'plug') return now.watts
+    await pause(100, undefined, { signal })
+  }
+}
+type Shown = { readonly now: { readonly method: string; readonly watts: string } }
+
+/** The newest window that the condition holds for. */
+async function windowWith(ergon: Ergon, condition: (window: Window) => boolean): Promise<Window> {
+  const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
+  for (;;) {
+    const [row] = await ergon.sql<{ bytes: Buffer }>(
+      'select bytes from windows order by k desc limit 1',
+    )
+    const window = row === undefined ? undefined : parseWindow(row.bytes)
+    if (window !== undefined && condition(window)) return window
+    await pause(100, undefined, { signal })
+  }
+}
+
+/** Asks until a reply is billed by this method; its charge in the ledger. */
+async function charged(ergon: Ergon, method: string) {
+  const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
+  for (;;) {
+    const response = await fetch(`${ergon.baseUrl}/v1/models`, {
+      headers: { Authorization: `Bearer ${ergon.token}` },
+    })
+    await response.text()
+    if (response.headers.get('x-energy-method') === method)
+      return await chargeOf(ergon, response.headers.get('x-receipt-id') ?? '')
+    await pause(100, undefined, { signal })
+  }
+}

@@ -1,0 +1,197 @@
+// The command line as a person uses it: the real program against a real service.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
+const folder = mkdtempSync(join(tmpdir(), 'ergon-cli-'))
+
+let ergon: Ergon
+before(async () => {
+  ergon = sharedErgon()
+})
+after(async () => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+type Run = { readonly code: number; readonly stdout: string; readonly stderr: string }
+
+/** Runs `ergon …`; `env` replaces the token and the config folder. */
+function run(
+  words: readonly string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): Promise<Run> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [PROGRAM, '--data', ergon.dataFolder, ...words],
+      {
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          ERGON_TOKEN: ergon.token,
+          XDG_CONFIG_HOME: folder,
+          ...options.env,
+        },
+        timeout: 60_000,
+      },
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+    )
+    child.stdin?.end(options.input ?? '')
+  })
+}
+
+const json = async (words: readonly string[]): Promise<unknown> => {
+  const { code, stdout, stderr } = await run([...words, '--json'])
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+test('status, meter, accounts, tokens, artifacts and models print JSON and tables', async () => {
+  const status = (await json(['status'])) as { cells: { name: string; state: string }[] }
+  assert.ok(status.cells.some((cell) => cell.name === 'gw-1' && cell.state === 'ready'))
+  const accounts = (await json(['admin', 'account', 'list'])) as {
+    id: string
+    balance_pusd: string
+  }[]
+  assert.equal(accounts[0]?.id, ergon.account)
+  const artifacts = (await json(['artifacts', 'list'])) as { name: string }[]
+  assert.ok(artifacts.some((one) => one.name === 'pgvector-16'))
+  assert.deepEqual(await json(['models', 'list']), [])
+  for (const words of [
+    ['status'],
+    ['meter'],
+    ['admin', 'account', 'list'],
+    ['admin', 'token', 'list'],
+    ['models', 'list'],
+    ['usage'],
+    ['energy'],
+  ]) {
+    const { code, stdout, stderr } = await run(words)
+    assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
+    assert.ok(stdout.length > 0)
+    assert.ok(!stdout.includes('\u001b['), 'no colours where no terminal is')
+  }
+})
+
+test('a token is minted, shown once alone on stdout, used, and revoked', async () => {
+  const made = await run(['admin', 'token', 'create', '--scope', 'read', '--name', 'from a test'])
+  const token = made.stdout.trim()
+  assert.match(token, /^svc_[0-9A-Za-z]{38}$/)
+  const list = (await json(['admin', 'token', 'list'])) as {
+    id: string
+    name: string
+    hint: string
+  }[]
+  const listed = list.find((one) => one.name === 'from a test')
+  assert.ok(
+    listed !== undefined && token.startsWith(listed.hint) && !JSON.stringify(list).includes(token),
+  )
+  const used = await run(['usage'], { env: { ERGON_TOKEN: token } })
+  assert.equal(used.code, 0, used.stderr)
+  // Its charge is posted with the next tick.
+  for (let lastUsed: unknown = null; lastUsed === null;) {
+    const tokens = (await json(['admin', 'token', 'list'])) as Record<string, unknown>[]
+    lastUsed = tokens.find((one) => one['name'] === 'from a test')?.['last_used_at']
+    assert.notEqual(lastUsed, undefined)
+  }
+  const revoked = await run(['admin', 'token', 'revoke', listed.id])
+  assert.equal(revoked.code, 0, revoked.stderr)
+  const refused = await run(['usage'], { env: { ERGON_TOKEN: token } })
+  assert.equal(refused.code, 4, 'exit code 4: login needed')
+  assert.match(refused.stderr, /revoked/)
+})
+
+test('login reads the token from stdin, checks it, and keeps it 0600', async () => {
+  const wrong = await run(['login'], { input: `svc_${'x'.repeat(38)}\n`, env: { ERGON_TOKEN: '' } })
+  assert.equal(wrong.code, 4, wrong.stderr)
+  const done = await run(['login'], { input: `${ergon.token}\n`, env: { ERGON_TOKEN: '' } })
+  assert.equal(done.code, 0, done.stderr)
+  assert.ok(!done.stdout.includes(ergon.token) && !done.stderr.includes(ergon.token))
+  const used = await run(['usage'], { env: { ERGON_TOKEN: '' } })
+  assert.equal(used.code, 0, used.stderr)
+  const elsewhere = ['--base-url', `http://127.0.0.1:${ergon.port}`, 'usage']
+  const kept = await run(elsewhere, { env: { ERGON_TOKEN: '' } })
+  assert.equal(kept.code, 4, 'the token goes to no other address')
+})
+
+test('a receipt verifies by id and offline from a file; openssl agrees; a changed digit does not', async () => {
+  const answer = await fetch(`${ergon.baseUrl}/v1/models`, {
+    headers: { authorization: `Bearer ${ergon.token}` },
+  })
+  const id = answer.headers.get('x-receipt-id') ?? ''
+  const file = join(folder, 'receipt.tlog-proof')
+  const online = await run(['receipt', 'verify', id, '--out', file])
+  assert.equal(online.code, 0, online.stdout + online.stderr)
+  assert.match(online.stdout, /signed by/)
+  const printed = /energy\s+([\d.]+) J/.exec(online.stdout)?.[1]
+  assert.equal(
+    printed,
+    answer.headers.get('x-energy-joules'),
+    'the receipt says what the header said',
+  )
+  // Offline: no service at that address, only the keys that were pinned.
+  const offline = await run(['receipt', 'verify', file], {
+    env: { ERGON_BASE_URL: 'http://127.0.0.1:9' },
+  })
+  assert.equal(offline.code, 0, offline.stdout + offline.stderr)
+  const text = readFileSync(file, 'utf8')
+  const extra = /^extra (.+)$/m.exec(text)?.[1] ?? ''
+  const bytes = Buffer.from(extra, 'base64')
+  const at = bytes.indexOf('"energy_nj":"') + 13
+  bytes[at] = bytes[at] === 0x39 ? 0x38 : 0x39
+  const forged = join(folder, 'forged.tlog-proof')
+  writeFileSync(forged, text.replace(extra, bytes.toString('base64')))
+  const refused = await run(['receipt', 'verify', forged])
+  assert.equal(refused.code, 6, 'exit code 6: the receipt does not hold')
+  assert.match(refused.stdout, /FAIL/)
+})
+
+test('wrong words, unknown data folders and missing arguments end with 2 or 1 and say what to do', async () => {
+  const unknown = await run(['modles', 'list'])
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.stderr, /models/)
+  assert.equal((await run(['admin', 'token', 'revoke'])).code, 2)
+  const nowhere = await run(['--data', join(folder, 'absent'), 'status'])
+  assert.equal(nowhere.code, 1)
+  assert.match(nowhere.stderr, /data folder/)
+  const bad = await run(['models', 'add', '/nowhere/model.gguf'])
+  assert.equal(bad.code, 1)
+  assert.match(bad.stderr, /model/)
+})
+
+test('completion scripts load in their shells', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout } = await run(['completion', shell])
+    assert.equal(code, 0)
+    assert.match(stdout, /receipt/)
+  }
+  const { stdout } = await run(['completion', 'bash'])
+  const script = `${stdout}\nCOMP_WORDS=(ergon admin t); COMP_CWORD=2; _ergon; echo "\${COMPREPLY[*]}"`
+  const completed = await new Promise<string>((resolve) =>
+    execFile('bash', ['-c', script], (_error, out) => resolve(out.trim())),
+  )
+  assert.equal(completed, 'token')
+})
+
+test('the operator’s door prints the metrics of the gateways', async () => {
+  const text = await new Promise<string>((resolve, reject) => {
+    request({ socketPath: join(ergon.runFolder, 'control.sock'), path: '/metrics' }, (response) => {
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => resolve(body))
+    })
+      .on('error', reject)
+      .end()
+  })
+  assert.match(text, /^ergon_session_fresh 1$/m)
+  assert.match(text, /^ergon_billed_joules [\d.]+$/m)
+  const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
+  assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
+})

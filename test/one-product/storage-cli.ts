@@ -1,0 +1,279 @@
+// Object storage from the command line: the real program against a real service. What goes up comes down
+// again byte for byte, and what is refused says what to do.
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { sharedErgon } from '../parts.ts'
+import { compileCache, type Ergon } from '../start-ergon.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
+const MIB = 1_048_576
+const BUCKET = 'storage-cli'
+const folder = mkdtempSync(join(tmpdir(), 'ergon-storage-cli-'))
+const at = (...names: string[]) => join(folder, ...names)
+
+let ergon: Ergon
+let s3: S3Client
+before(() => {
+  ergon = sharedErgon()
+  s3 = new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
+  })
+})
+after(() => {
+  s3.destroy()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const environment = (token: string) => ({
+  PATH: process.env['PATH'] ?? '',
+  ERGON_TOKEN: token,
+  XDG_CONFIG_HOME: folder,
+  ...compileCache(),
+})
+const argumentsOf = (words: readonly string[]) => [
+  PROGRAM,
+  '--data',
+  ergon.dataFolder,
+  'storage',
+  ...words,
+]
+
+type Run = { readonly code: number; readonly stdout: Buffer; readonly stderr: string }
+
+/** Runs `ergon storage …`. */
+const run = (
+  words: readonly string[],
+  { token = ergon.token, input = Buffer.alloc(0) }: { token?: string; input?: Buffer } = {},
+): Promise<Run> =>
+  new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      argumentsOf(words),
+      { env: environment(token), timeout: 60_000, encoding: 'buffer', maxBuffer: 32 * MIB },
+      (error, stdout, stderr) =>
+        resolve({
+          code: error === null ? 0 : Number(error.code ?? 1),
+          stdout,
+          stderr: stderr.toString(),
+        }),
+    )
+    child.stdin?.end(input)
+  })
+
+async function done(...words: string[]): Promise<Run> {
+  const outcome = await run(words)
+  assert.equal(outcome.code, 0, outcome.stderr)
+  return outcome
+}
+
+const json = async <T>(...words: string[]): Promise<T> =>
+  JSON.parse((await done(...words, '--json')).stdout.toString()) as T
+
+type Copied = {
+  files: number
+  bytes: number
+  answers: number
+  energy_j: number
+  energy_estimate: string | null
+}
+
+/** Path below a folder → its bytes. */
+function contentsOf(root: string): Map<string, string> {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
+  const files = names.filter((name) => statSync(join(root, name)).isFile())
+  return new Map(files.map((name) => [name, readFileSync(join(root, name), 'hex')]))
+}
+
+test('a bucket is made in the region that was asked for, and is listed with it', async () => {
+  const made = await json<{ bucket: string; energy_j: number }>(
+    'create',
+    BUCKET,
+    '--region',
+    'moon-1',
+  )
+  assert.equal(made.bucket, BUCKET)
+  assert.ok(made.energy_j > 0)
+  const buckets = await json<{ name: string; region: string }[]>('ls')
+  assert.equal(buckets.find(({ name }) => name === BUCKET)?.region, 'moon-1')
+})
+
+test('a folder goes up, within storage and down again as it was', async () => {
+  const files: Record<string, Buffer> = {
+    empty: Buffer.alloc(0),
+    'a b+c%20d.txt': Buffer.from('plus and percent'),
+    'ü/日本/🎈': Buffer.from('nested'),
+    'ü/large': randomBytes(2 * MIB),
+  }
+  mkdirSync(at('tree/ü/日本'), { recursive: true })
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(at('tree', name), bytes)
+  symlinkSync('..', at('tree/circle'))
+
+  const up = await run(['cp', '--recursive', at('tree'), `s3://${BUCKET}/tree`, '--json'])
+  assert.equal(up.code, 0, up.stderr)
+  assert.match(up.stderr, /left out, not a file: .*circle/)
+  const copied = JSON.parse(up.stdout.toString()) as Copied
+  assert.equal(copied.files, 4)
+  assert.equal(copied.answers, 4)
+  assert.ok(copied.energy_j > 0 && copied.energy_estimate === null)
+
+  await done('cp', '--recursive', `s3://${BUCKET}/tree/`, `s3://${BUCKET}/copy/`)
+  const down = await json<Copied>('cp', '--recursive', `s3://${BUCKET}/copy`, at('down'))
+  const bytes = Object.values(files).reduce((sum, { length }) => sum + length, 0)
+  assert.deepEqual([down.files, down.bytes], [4, bytes])
+  assert.equal(down.energy_estimate, 'ceiling', 'an answer of 2 MiB bears its ceiling')
+  rmSync(at('tree/circle'))
+  assert.deepEqual(contentsOf(at('down')), contentsOf(at('tree')))
+})
+
+test('a file of 12 MiB goes up in parts, and comes down into a file and a pipe', async () => {
+  const body = randomBytes(12 * MIB)
+  writeFileSync(at('large.bin'), body)
+  symlinkSync('large.bin', at('link.bin'))
+  const up = await json<Copied>('cp', at('link.bin'), `s3://${BUCKET}/`)
+  assert.equal(up.bytes, body.length)
+  assert.equal(up.answers, 4, 'begin, two parts, complete')
+  const head = await s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'link.bin' }))
+  assert.match(head.ETag ?? '', /-2"$/)
+  await done('cp', `s3://${BUCKET}/link.bin`, at('back.bin'))
+  assert.ok(readFileSync(at('back.bin')).equals(body))
+  const piped = await done('cp', `s3://${BUCKET}/link.bin`, '-')
+  assert.ok(piped.stdout.equals(body))
+  const copied = await json<Copied>('cp', `s3://${BUCKET}/link.bin`, `s3://${BUCKET}/twice`)
+  assert.equal(copied.bytes, body.length)
+  const again = await run(['cp', '-', `s3://${BUCKET}/piped`], { input: body })
+  assert.equal(again.code, 0, again.stderr)
+  await done('cp', `s3://${BUCKET}/piped`, `${folder}/`)
+  assert.ok(readFileSync(at('piped')).equals(body))
+})
+
+test('ls shows folders and keys, and rm removes what it was told and no neighbour', async () => {
+  for (const key of ['list/one', 'list/deep/two', 'list-2'])
+    await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body: key }))
+  type Listing = { prefixes: string[]; objects: { key: string; size: number; modified: string }[] }
+  const shallow = await json<Listing>('ls', `s3://${BUCKET}/list/`)
+  assert.deepEqual(shallow.prefixes, ['list/deep/'])
+  const [one] = shallow.objects
+  assert.deepEqual([one?.key, one?.size], ['list/one', 8])
+  assert.ok(Math.abs(Date.parse(one?.modified ?? '') - Date.now()) < 3_600_000)
+  const text = (await done('ls', '--recursive', `s3://${BUCKET}/list`)).stdout.toString()
+  assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +13 {2}list\/deep\/two$/m)
+  assert.match(text, / list-2$/m)
+
+  const removed = await json<{ objects: number }>('rm', '--recursive', `s3://${BUCKET}/list`)
+  assert.equal(removed.objects, 2)
+  await done('rm', `s3://${BUCKET}/piped`)
+  const left = await json<Listing>('ls', '--recursive', `s3://${BUCKET}`)
+  const keys = left.objects.map(({ key }) => key)
+  assert.ok(keys.includes('list-2') && !keys.includes('piped') && !keys.includes('list/one'))
+})
+
+test('keys that lead out of the folder, and escape sequences, stay where they are', async () => {
+  const Bucket = 'storage-cli-hostile'
+  await done('create', Bucket)
+  for (const Key of ['out/../../escaped', 'bell\u001b[31m'])
+    await s3.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }))
+  const outside = await run(['cp', '--recursive', `s3://${Bucket}`, at('inner', 'most')])
+  assert.equal(outside.code, 1)
+  assert.match(outside.stderr, /No file can have the name/)
+  assert.ok(!existsSync(at('escaped')) && !existsSync(at('inner', 'escaped')))
+  const listed = (await done('ls', `s3://${Bucket}`)).stdout.toString()
+  assert.match(listed, /bell\\x1b\[31m/)
+  assert.ok(!listed.includes('\u001b'))
+  const full = await run(['rb', Bucket])
+  assert.equal(full.code, 1)
+  assert.match(full.stderr, /BucketNotEmpty[\s\S]*rm --recursive/)
+  await done('rm', '--recursive', `s3://${Bucket}`)
+  await done('rb', Bucket)
+})
+
+test('what fails leaves no file, and says what to do', async () => {
+  const nowhere = await run(['cp', at('large.bin'), 's3://storage-cli-absent/key'])
+  assert.equal(nowhere.code, 1)
+  assert.match(nowhere.stderr, /NoSuchBucket[\s\S]*ergon storage create storage-cli-absent/)
+  mkdirSync(at('none'))
+  const absent = await run(['cp', `s3://${BUCKET}/absent`, at('none', 'file')])
+  assert.equal(absent.code, 1)
+  assert.match(absent.stderr, /NoSuchKey[\s\S]*ergon storage ls/)
+  assert.deepEqual(readdirSync(at('none')), [])
+  mkdirSync(at('none', 'link.bin', 'taken'), { recursive: true })
+  const taken = await run(['cp', '--recursive', `s3://${BUCKET}`, at('none')])
+  assert.equal(taken.code, 1)
+  assert.match(taken.stderr, /EISDIR|ENOTEMPTY/)
+  const leftovers = readdirSync(at('none'), { recursive: true, encoding: 'utf8' })
+  assert.deepEqual(
+    leftovers.filter((name) => name.includes('.ergon-')),
+    [],
+  )
+  const target = await run(['cp', `s3://${BUCKET}/list-2`, 's3://storage-cli-absent/key'])
+  assert.match(target.stderr, /ergon storage create storage-cli-absent/)
+
+  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { scope: 'read' })
+  const reader = await run(['cp', at('large.bin'), `s3://${BUCKET}/no`], { token })
+  assert.equal(reader.code, 1)
+  assert.match(reader.stderr, /AccessDenied[\s\S]*--scope deploy/)
+  const stranger = await run(['ls'], { token: `svc_${'x'.repeat(38)}` })
+  assert.equal(stranger.code, 4, stranger.stderr)
+  const silent = await run(['ls', '--base-url', 'http://127.0.0.1:9'])
+  assert.equal(silent.code, 1)
+  assert.match(silent.stderr, /Could not reach/)
+
+  for (const words of [
+    ['rm', `s3://${BUCKET}`],
+    ['rm', 'file'],
+    ['cp', at('large.bin'), at('other')],
+    ['cp', at('tree'), `s3://${BUCKET}/`],
+    ['cp', `s3://${BUCKET}/tree/`, at('other')],
+    ['cp', '-', `s3://${BUCKET}/`],
+    ['ls', 's3://'],
+    ['cp', at('large.bin')],
+  ])
+    assert.equal((await run(words)).code, 2, words.join(' '))
+})
+
+test('Ctrl-C removes the parts of an unfinished upload', async () => {
+  const parts = async () => {
+    const asked = new ListMultipartUploadsCommand({ Bucket: BUCKET, Prefix: 'unfinished' })
+    return (await s3.send(asked)).Uploads?.length ?? 0
+  }
+  const child = spawn(process.execPath, argumentsOf(['cp', '-', `s3://${BUCKET}/unfinished`]), {
+    env: environment(ergon.token),
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  // The program lets go of its input before all of it was read.
+  child.stdin.on('error', (error: Error & { code?: string }) => assert.equal(error.code, 'EPIPE'))
+  child.stdin.write(randomBytes(17 * MIB))
+  for (let tries = 200; (await parts()) === 0; tries--) {
+    assert.ok(tries > 0, 'the upload begins')
+    await pause(100)
+  }
+  child.kill('SIGINT')
+  assert.deepEqual(await exited, [1, null])
+  assert.equal(await parts(), 0)
+})

@@ -1,0 +1,113 @@
+// Storage clients nobody here wrote, where they are installed: a folder goes there and back, and nothing
+// differs. Each is asked by its own command line, with a home of its own.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const MIB = 1_048_576
+const work = mkdtempSync(join(tmpdir(), 'ergon-clients-'))
+const source = join(work, 'source')
+let ergon: Ergon
+
+before(() => {
+  ergon = sharedErgon()
+  mkdirSync(join(source, 'a folder/ü'), { recursive: true })
+  writeFileSync(join(source, 'empty'), '')
+  writeFileSync(join(source, 'a folder/small + odd %20.txt'), 'some text\n')
+  writeFileSync(join(source, 'a folder/ü/日本'), randomBytes(70_000))
+  writeFileSync(join(source, 'large'), randomBytes(18 * MIB))
+})
+after(() => rmSync(work, { recursive: true, force: true }))
+
+const missing = (program: string) =>
+  spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined
+    ? false
+    : `${program} is not installed`
+
+/** Runs a client; rejects with what it said when it fails. */
+async function run(program: string, words: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(program, words, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: work,
+      AWS_ACCESS_KEY_ID: ergon.token,
+      AWS_SECRET_ACCESS_KEY: ergon.token,
+      AWS_DEFAULT_REGION: 'local',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      ...env,
+    },
+  })
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  assert.equal(await code, 0, `${program} ${words.join(' ')}\n${err}${out}`)
+  return out
+}
+
+const same = (back: string) => {
+  const { status, stdout, stderr } = spawnSync('diff', ['-r', source, join(work, back)])
+  assert.equal(status, 0, `${stdout}${stderr}`)
+}
+
+test('aws: a folder there and back', { skip: missing('aws') }, async () => {
+  const aws = (...words: string[]) => run('aws', ['--endpoint-url', ergon.baseUrl, 's3', ...words])
+  await aws('mb', 's3://by-aws')
+  await aws('sync', source, 's3://by-aws/in')
+  await aws('sync', 's3://by-aws/in', join(work, 'aws'))
+  same('aws')
+  await aws('mv', 's3://by-aws/in/large', 's3://by-aws/moved')
+  assert.match(await aws('ls', 's3://by-aws/'), /moved/)
+  await aws('rb', '--force', 's3://by-aws')
+})
+
+test('rclone: a folder there and back', { skip: missing('rclone') }, async () => {
+  const remote = `:s3,provider=Other,env_auth=true,endpoint="${ergon.baseUrl}":by-rclone`
+  const rclone = (...words: string[]) => run('rclone', ['--config', join(work, 'none'), ...words])
+  await rclone('mkdir', remote)
+  await rclone('sync', source, remote)
+  await rclone('check', source, remote)
+  await rclone('copy', remote, join(work, 'rclone'))
+  same('rclone')
+  await rclone('purge', remote)
+})
+
+test('s3cmd: a folder there and back', { skip: missing('s3cmd') }, async () => {
+  const host = ergon.baseUrl.replace('http://', '')
+  const s3cmd = (...words: string[]) =>
+    run('s3cmd', [
+      '--no-ssl',
+      `--host=${host}`,
+      `--host-bucket=${host}`,
+      '--region=local',
+      `--access_key=${ergon.token}`,
+      `--secret_key=${ergon.token}`,
+      '--no-progress',
+      ...words,
+    ])
+  await s3cmd('mb', 's3://by-s3cmd')
+  await s3cmd('sync', `${source}/`, 's3://by-s3cmd/')
+  mkdirSync(join(work, 's3cmd'))
+  await s3cmd('sync', 's3://by-s3cmd/', `${join(work, 's3cmd')}/`)
+  same('s3cmd')
+  assert.match(await s3cmd('info', 's3://by-s3cmd'), /by-s3cmd/)
+  await s3cmd('rb', '--recursive', '--force', 's3://by-s3cmd')
+})
+
+test('restic: a backup that checks and comes back', { skip: missing('restic') }, async () => {
+  const restic = (...words: string[]) =>
+    run('restic', ['-r', `s3:${ergon.baseUrl}/by-restic`, '--no-cache', ...words], {
+      RESTIC_PASSWORD: 'a password of this test',
+    })
+  await restic('init')
+  await restic('backup', source)
+  await restic('check')
+  await restic('restore', 'latest', '--target', join(work, 'restic'))
+  same(join('restic', source))
+})

@@ -1,0 +1,277 @@
+// Object storage as its clients use it: the AWS SDK with buffers, streams, multipart, presigned addresses
+// and forms. Every answer says what it cost, and every charge is in the ledger.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  CopyObjectCommand,
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutBucketCorsCommand,
+  PutBucketPolicyCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const Bucket = 'storage-part'
+const MIB = 1_048_576
+
+let ergon: Ergon
+let s3: S3Client
+
+const clientOf = (token: string): S3Client =>
+  new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: { accessKeyId: token, secretAccessKey: token },
+  })
+
+before(async () => {
+  ergon = sharedErgon()
+  s3 = clientOf(ergon.token)
+  await s3.send(new CreateBucketCommand({ Bucket }))
+})
+
+const put = (Key: string, Body: string | Buffer) =>
+  s3.send(new PutObjectCommand({ Bucket, Key, Body }))
+
+async function bytesOf(Key: string, Range?: string): Promise<Buffer> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key, Range }))
+  assert.ok(Body)
+  return Buffer.from(await Body.transformToByteArray())
+}
+
+test('bodies of every size come back, whole and in ranges', async () => {
+  for (const size of [0, 1, 32 * 1024, 32 * 1024 + 1, 3 * MIB]) {
+    const body = randomBytes(size)
+    const { ETag } = await put(`size-${size}`, body)
+    assert.equal(ETag, `"${createHash('md5').update(body).digest('hex')}"`)
+    assert.ok((await bytesOf(`size-${size}`)).equals(body))
+  }
+  const large = await bytesOf(`size-${3 * MIB}`)
+  const part = await bytesOf(`size-${3 * MIB}`, 'bytes=1000000-2000000')
+  assert.ok(part.equals(large.subarray(1_000_000, 2_000_001)))
+})
+
+test('keys that are no paths are what they are', async () => {
+  const keys = [
+    'a/../b',
+    '//',
+    'a//b',
+    '.',
+    'ü/日本/🎈',
+    'a b+c%20d',
+    '%2e%2e/',
+    `${'k'.repeat(1024)}`,
+  ]
+  for (const key of keys) await put(key, key)
+  for (const key of keys) assert.equal((await bytesOf(key)).toString(), key)
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
+  const listed = new Set(Contents.map(({ Key }) => Key))
+  assert.deepEqual(
+    keys.filter((key) => !listed.has(key)),
+    [],
+  )
+  await assert.rejects(put('k'.repeat(1025), ''), { name: 'KeyTooLongError' })
+})
+
+test('a stream and an upload in parts are one object each', async () => {
+  const body = randomBytes(12 * MIB)
+  const upload = new Upload({
+    client: s3,
+    params: {
+      Bucket,
+      Key: 'parts',
+      Body: Readable.from([body.subarray(0, 100), body.subarray(100)]),
+    },
+    partSize: 5 * MIB,
+  })
+  const { ETag } = await upload.done()
+  assert.match(ETag ?? '', /^"[0-9a-f]{32}-3"$/)
+  assert.ok((await bytesOf('parts')).equals(body))
+  const copied = await s3.send(
+    new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/parts` }),
+  )
+  assert.ok(copied.CopyObjectResult?.ETag)
+  await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'parts' }] } }))
+  assert.ok((await bytesOf('copy')).equals(body), 'a copy outlives its source')
+})
+
+test('versions stay until they are deleted by name', async () => {
+  const versioned = 'storage-part-versions'
+  await s3.send(new CreateBucketCommand({ Bucket: versioned }))
+  await s3.send(
+    new PutBucketVersioningCommand({
+      Bucket: versioned,
+      VersioningConfiguration: { Status: 'Enabled' },
+    }),
+  )
+  for (const Body of ['one', 'two'])
+    await s3.send(new PutObjectCommand({ Bucket: versioned, Key: 'key', Body }))
+  const { Versions = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket: versioned }))
+  assert.equal(Versions.length, 2)
+  await assert.rejects(s3.send(new DeleteBucketCommand({ Bucket: versioned })), {
+    name: 'BucketNotEmpty',
+  })
+  const Objects = Versions.map(({ Key, VersionId }) => ({ Key, VersionId }))
+  await s3.send(new DeleteObjectsCommand({ Bucket: versioned, Delete: { Objects } }))
+  await s3.send(new DeleteBucketCommand({ Bucket: versioned }))
+})
+
+test('a write under a condition happens once', async () => {
+  const attempts = Array.from({ length: 5 }, (_, index) =>
+    s3.send(new PutObjectCommand({ Bucket, Key: 'once', Body: String(index), IfNoneMatch: '*' })),
+  )
+  const outcomes = await Promise.allSettled(attempts)
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') assert.equal(outcome.reason.name, 'PreconditionFailed')
+})
+
+test('presigned addresses and forms do what they were signed for and nothing else', async () => {
+  await put('shared', 'shared text')
+  const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket, Key: 'shared' }))
+  assert.equal(await (await fetch(url)).text(), 'shared text')
+  const other = await fetch(url.replace('shared?', 'once?'))
+  assert.equal(other.status, 403)
+  assert.match(await other.text(), /<Code>SignatureDoesNotMatch<\/Code>/)
+
+  const form = await createPresignedPost(s3, {
+    Bucket,
+    Key: 'posted',
+    Conditions: [['content-length-range', 1, 100]],
+  })
+  const post = async (text: string): Promise<Response> => {
+    const data = new FormData()
+    for (const [name, value] of Object.entries(form.fields)) data.append(name, value)
+    data.append('file', new Blob([text]), 'name.txt')
+    return await fetch(form.url, { method: 'POST', body: data })
+  }
+  assert.equal((await post('from a form')).status, 204)
+  assert.equal((await bytesOf('posted')).toString(), 'from a form')
+  assert.equal((await post('x'.repeat(101))).status, 400)
+})
+
+test('encrypted bodies come back to who has the key, and are not on the disk as they were', async () => {
+  const text = 'a text that must not be found'.repeat(4000)
+  const customer = randomBytes(32)
+  const withKey = {
+    SSECustomerAlgorithm: 'AES256',
+    SSECustomerKey: customer.toString('base64'),
+    SSECustomerKeyMD5: createHash('md5').update(customer).digest('base64'),
+  }
+  const stored = await s3.send(
+    new PutObjectCommand({ Bucket, Key: 'sealed', Body: text, ServerSideEncryption: 'AES256' }),
+  )
+  assert.equal(stored.ServerSideEncryption, 'AES256')
+  assert.equal((await bytesOf('sealed')).toString(), text)
+  assert.equal(
+    (await bytesOf('sealed', 'bytes=70000-70010')).toString(),
+    text.slice(70_000, 70_011),
+  )
+  const found = spawnSync('grep', ['-rl', 'must not be found', join(ergon.dataFolder, 'blobs')])
+  assert.equal(found.stdout.toString(), '')
+
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'mine', Body: 'small', ...withKey }))
+  const mine = await s3.send(new GetObjectCommand({ Bucket, Key: 'mine', ...withKey }))
+  assert.equal(await mine.Body?.transformToString(), 'small')
+  await assert.rejects(bytesOf('mine'), { name: 'InvalidRequest' })
+})
+
+test('strangers see what a policy shows, and its owner pays for that', async () => {
+  await put('public/page', 'for everyone')
+  const page = `${ergon.baseUrl}/${Bucket}/public/page`
+  assert.equal((await fetch(page)).status, 403)
+  const Policy = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: {
+      Effect: 'Allow',
+      Principal: '*',
+      Action: 's3:GetObject',
+      Resource: `arn:aws:s3:::${Bucket}/public/*`,
+    },
+  })
+  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy }))
+  const answer = await fetch(page)
+  assert.equal(await answer.text(), 'for everyone')
+  assert.equal(await payerOf(answer), ergon.account)
+  assert.equal((await fetch(`${ergon.baseUrl}/${Bucket}/shared`)).status, 403)
+})
+
+test('scripts of an allowed origin may read what their request cost', async () => {
+  const rule = { AllowedOrigins: ['https://app.example'], AllowedMethods: ['GET'] }
+  await s3.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules: [rule] } }))
+  const page = `${ergon.baseUrl}/${Bucket}/public/page`
+  const origin = { origin: 'https://app.example' }
+  const preflight = await fetch(page, {
+    method: 'OPTIONS',
+    headers: { ...origin, 'access-control-request-method': 'GET' },
+  })
+  assert.equal(preflight.status, 200)
+  const { headers } = await fetch(page, { headers: origin })
+  assert.equal(headers.get('access-control-allow-origin'), 'https://app.example')
+  assert.match(headers.get('access-control-expose-headers') ?? '', /X-Energy-Joules/)
+})
+
+test('another account and a wrong secret are refused, and a read token may not write', async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const mint = async (scope: string, account?: string) =>
+    (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
+  const stranger = clientOf(await mint('deploy', id))
+  await assert.rejects(stranger.send(new ListObjectsV2Command({ Bucket })), {
+    name: 'AccessDenied',
+  })
+  await assert.rejects(stranger.send(new CreateBucketCommand({ Bucket })), {
+    name: 'BucketAlreadyExists',
+  })
+  const reader = clientOf(await mint('read'))
+  await reader.send(new HeadObjectCommand({ Bucket, Key: 'shared' }))
+  await assert.rejects(reader.send(new PutObjectCommand({ Bucket, Key: 'shared', Body: 'no' })), {
+    name: 'AccessDenied',
+  })
+  const forged = new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: { accessKeyId: ergon.token, secretAccessKey: 'not the token' },
+  })
+  await assert.rejects(forged.send(new ListObjectsV2Command({ Bucket })), {
+    name: 'SignatureDoesNotMatch',
+  })
+})
+
+test('each answer bears its energy, and its charge is in the ledger', async () => {
+  const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket, Key: 'shared' }))
+  const answer = await fetch(url)
+  assert.ok(Number(answer.headers.get('x-energy-joules')) > 0)
+  assert.equal(await payerOf(answer), ergon.account)
+})
+
+/** Who the ledger charged for an answer. */
+async function payerOf({ headers }: Response): Promise<unknown> {
+  const receipt = headers.get('x-receipt-id')
+  for (let tries = 50; tries > 0; tries--) {
+    const [row] = await ergon.sql('select account, operation from charges where id = $1', [receipt])
+    if (row?.['operation'] === 'storage.get-object') return row['account']
+    await pause(100)
+  }
+  return assert.fail(`no charge of ${receipt}`)
+}

