@@ -113,8 +113,17 @@ async function freezeAndLook(cell: Cell): Promise<number> {
   const start = cell.cpuNs()
   await eventually(() => cell.cpuNs() > start + 20_000_000n)
   await cell.freeze(true)
-  const before = cell.cpuNs()
-  await sleep(60)
+  // A stop is taken when its process next runs, which a machine with more work than processors puts off
+  // (20 ms were counted after it once). One that does not stop never stands still, nor afterwards.
+  let before = cell.cpuNs()
+  let stillSince = performance.now()
+  await eventually(() => {
+    const now = cell.cpuNs()
+    if (now !== before) stillSince = performance.now()
+    before = now
+    return performance.now() - stillSince >= 50
+  }, 2000)
+  await sleep(100)
   const used = Number(cell.cpuNs() - before) / 1e6
   await cell.freeze(false)
   return used
