@@ -68,6 +68,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   pg: ['state'],
   kysely: ['state'],
   '@noble/curves': ['signers'],
+  'libsodium-wrappers-sumo': ['signers'],
   'node-llama-cpp': ['inference'],
   'find-my-way': ['http'],
   undici: ['inference', 'http', 'signers', 'metering', 'cli'],

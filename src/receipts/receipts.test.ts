@@ -42,7 +42,7 @@ before(async () => {
   await migrate(state, [])
   await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
   store = createSqlReceiptStore(state)
-  quorum = createQuorum({ sockets: five.sockets, log })
+  quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
   receipts = createReceipts({ store })
 })
 after(async () => {

@@ -34,7 +34,7 @@ export type Sealer = {
   state(): SealerState
 }
 
-// One checkpoint costs three signers 13 ms each and the sealer as much (RFC 9591 point checks), so a
+// One checkpoint costs three signers 2 ms each and the sealer as much (RFC 9591 point checks), so a
 // quiet log is sealed once a second and only a busy one four times.
 const BUSY_LEAVES_PER_S = 20
 const BUSY_INTERVAL_MS = 250

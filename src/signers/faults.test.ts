@@ -44,7 +44,7 @@ async function groupOf(t: TestContext): Promise<Group> {
     sockets,
     folderOf,
     quorum(paths = sockets) {
-      const quorum = createQuorum({ sockets: paths, log })
+      const quorum = createQuorum({ sockets: paths, log, silenceMs: 2_000 })
       open.push(quorum)
       return quorum
     },

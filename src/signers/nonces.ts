@@ -1,8 +1,7 @@
 // Nonces live in memory only and are taken out before they are used. Two answers to one nonce would
 // give the signer's share away, so a restart must forget them, and nothing may ever write them down.
 import { randomUUID } from 'node:crypto'
-import type { Nonces } from '@noble/curves/abstract/frost.js'
-import type { ShareHolder } from './frost.ts'
+import type { Nonces, ShareHolder } from './frost-signing.ts'
 import { NONCES_MAX, refusal, type Nonce } from './wire.ts'
 
 export type NoncePool = {

@@ -29,7 +29,7 @@ let contents: LeafContent[] = []
 
 before(async () => {
   await five.start()
-  quorum = createQuorum({ sockets: five.sockets, log })
+  quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
   publicKey = await quorum.open(signal)
 })
 after(async () => {

@@ -83,11 +83,8 @@ export const publicKeyPem = (publicKey: Uint8Array): string =>
   publicKeyObject(publicKey).export({ format: 'pem', type: 'spki' }).toString()
 
 /** Plain Ed25519 (RFC 8032) over the body. */
-export const isSignatureOf = (
-  body: string,
-  signature: Uint8Array,
-  publicKey: Uint8Array,
-): boolean => verify(null, Buffer.from(body), publicKeyObject(publicKey), signature)
+const isSignatureOf = (body: string, signature: Uint8Array, publicKey: Uint8Array): boolean =>
+  verify(null, Buffer.from(body), publicKeyObject(publicKey), signature)
 
 /** The note: body, blank line, one signature line of the key named like the origin. */
 export function formatNote(body: string, signature: Uint8Array, publicKey: Uint8Array): string {
