@@ -57,11 +57,16 @@ export type DataFolder = OpenFolder & {
   close(): Promise<void>
 }
 
+// These hold one folder for each process, whose own it is.
+const SHARED_FOLDERS = ['journals', 'signers']
+
 /** Makes the data folder where it is absent; throws `storage_full`. What is in it is read under its lock: settleDataFolder(). */
 export function openDataFolder(config: Config): OpenFolder {
   // Traversable by the uids of cells; what is inside says who may read it.
-  mkdirSync(config.data, { recursive: true, mode: 0o711 })
-  chmodSync(config.data, 0o711)
+  for (const folder of ['.', ...SHARED_FOLDERS].map((name) => join(config.data, name))) {
+    mkdirSync(folder, { recursive: true, mode: 0o711 })
+    chmodSync(folder, 0o711)
+  }
   const path = realpathSync(config.data)
   demandRoom(path)
   return { path, runFolder: runFolderOf(path) }
