@@ -7,6 +7,7 @@ const programs = [
   () => import('./jobs.ts'),
   () => import('./signer.ts'),
   () => import('./model.ts'),
+  () => import('./storage.ts'),
 ]
 for (const load of programs)
   try {

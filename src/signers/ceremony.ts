@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { publicKeyOf } from './frost.ts'
+import { publicKeyOf } from './frost-key.ts'
 import type { Member } from './member.ts'
 import type { Limits } from './transport.ts'
 import {

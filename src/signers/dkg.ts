@@ -13,7 +13,8 @@ import {
   sealEnvelope,
   type ExchangeKey,
 } from './envelope.ts'
-import { decode, startDkg, type DkgRun } from './frost.ts'
+import { decode } from './frost-group.ts'
+import { startDkg, type DkgRun } from './frost-key.ts'
 import type { KeyStore } from './keystore.ts'
 import {
   refusal,

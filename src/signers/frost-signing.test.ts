@@ -5,7 +5,7 @@ import { ed25519_FROST as frost, ed25519 } from '@noble/curves/ed25519.js'
 import fc from 'fast-check'
 import { publicKeyObject } from '#tlog/checkpoint.ts'
 import { aggregate, openShare, type ShareHolder } from './frost-signing.ts'
-import { identifierOf, publicKeyOf, type KeyShare } from './frost.ts'
+import { identifierOf, publicKeyOf, type KeyShare } from './frost-key.ts'
 import { SIGNERS, THRESHOLD } from './wire.ts'
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'))

@@ -10,7 +10,8 @@ import { writeDurably } from '#base/durable-file.ts'
 import { ErgonError, invariant } from '#base/errors.ts'
 import { HASH_BYTES } from '#tlog/leaf.ts'
 import { isFrontier } from '#tlog/tree.ts'
-import { decode, type KeyShare } from './frost.ts'
+import { decode } from './frost-group.ts'
+import type { KeyShare } from './frost-key.ts'
 import type { SignedHead } from './guard.ts'
 
 export type KeyStore = {

@@ -1,0 +1,141 @@
+import { deepEqual, equal, notEqual, throws } from 'node:assert/strict'
+import { test } from 'node:test'
+import { ed25519_FROST as frost } from '@noble/curves/ed25519.js'
+import fc from 'fast-check'
+import { checkShare, identifierOf, publicKeyOf, startDkg, type KeyShare } from './frost-key.ts'
+import { SIGNERS, THRESHOLD, type DkgPackage } from './wire.ts'
+
+const text = (value: Uint8Array) => Buffer.from(value).toString('base64')
+const fromText = (value: string) => Uint8Array.from(Buffer.from(value, 'base64'))
+const NUMBERS = [1, 2, 3, 4, 5]
+const numberOf = (identifier: string) => NUMBERS.find((one) => identifierOf(one) === identifier)!
+
+/** Another implementation's signer, behind our interface. */
+function startTheirs(index: number): ReturnType<typeof startDkg> {
+  const { public: own, secret } = frost.DKG.round1(identifierOf(index), {
+    min: THRESHOLD,
+    max: SIGNERS,
+  })
+  let packages: (typeof own)[] = []
+  return {
+    own: { commitment: own.commitment.map(text), proof: text(own.proofOfKnowledge) },
+    sharesFor(others) {
+      packages = [...others].map(([from, { commitment, proof }]) => ({
+        identifier: identifierOf(from),
+        commitment: commitment.map(fromText),
+        proofOfKnowledge: fromText(proof),
+      }))
+      const shares = Object.entries(frost.DKG.round2(secret, packages))
+      return new Map(shares.map(([to, { signingShare }]) => [numberOf(to), signingShare]))
+    },
+    finish(shares) {
+      const received = [...shares].map(([from, share]) => ({
+        identifier: identifierOf(from),
+        signingShare: Uint8Array.from(share),
+      }))
+      const key = frost.DKG.round3(secret, packages, received)
+      const points = Object.entries(key.public.verifyingShares).map(
+        ([id, point]) => [id, text(point)] as const,
+      )
+      return {
+        group: {
+          commitments: key.public.commitments.map(text),
+          verifyingShares: Object.fromEntries(points.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+        },
+        signingShare: text(key.secret.signingShare),
+      }
+    },
+    forget: () => frost.DKG.clean(secret),
+  }
+}
+
+type Meddle = {
+  readonly package?: (from: number, sent: DkgPackage) => DkgPackage
+  readonly share?: (from: number, to: number, sent: Uint8Array) => Uint8Array
+}
+
+function ceremony(ours: readonly number[], meddle: Meddle = {}): KeyShare[] {
+  const runs = new Map(
+    NUMBERS.map((one) => [one, ours.includes(one) ? startDkg(one) : startTheirs(one)]),
+  )
+  const sent = (from: number): DkgPackage =>
+    meddle.package?.(from, runs.get(from)!.own) ?? runs.get(from)!.own
+  const dealt = new Map(
+    NUMBERS.map((from) => {
+      const others = new Map(NUMBERS.filter((one) => one !== from).map((one) => [one, sent(one)]))
+      return [from, runs.get(from)!.sharesFor(others)]
+    }),
+  )
+  return NUMBERS.map((to) => {
+    const shares = NUMBERS.filter((from) => from !== to).map((from) => {
+      const share = dealt.get(from)!.get(to)!
+      return [from, meddle.share?.(from, to, share) ?? share] as const
+    })
+    return runs.get(to)!.finish(new Map(shares))
+  })
+}
+
+test('signers of this and of another implementation make one key together', () => {
+  fc.assert(
+    fc.property(fc.subarray(NUMBERS), (ours) => {
+      const keys = ceremony(ours)
+      for (const { group } of keys) deepEqual(group, keys[0]!.group)
+      equal(new Set(keys.map((key) => key.signingShare)).size, SIGNERS)
+      for (const [nth, key] of keys.entries()) checkShare(nth + 1, key)
+      // Any three shares are points of the polynomial whose first commitment is the key.
+      const three = keys.slice(1, 1 + THRESHOLD).map(({ signingShare }, nth) => ({
+        identifier: identifierOf(nth + 2),
+        signingShare: fromText(signingShare),
+      }))
+      const secret = frost.combineSecret(three, { min: THRESHOLD, max: SIGNERS })
+      const again = frost.trustedDealer({ min: THRESHOLD, max: SIGNERS }, undefined, secret)
+      equal(text(again.public.commitments[0]!), publicKeyOf(keys[0]!.group).toString('base64'))
+    }),
+    { numRuns: 4, examples: [[NUMBERS], [[1, 3]]] },
+  )
+  notEqual(ceremony(NUMBERS)[0]!.group.commitments[0], ceremony(NUMBERS)[0]!.group.commitments[0])
+})
+
+const altered = (bytes: Uint8Array, at: number) => bytes.with(at, bytes[at]! ^ 1)
+
+test('packages that are malformed, or prove nothing, or are another’s, end the making', () => {
+  const [first, second] = [startDkg(1).own, startDkg(2).own]
+  const lies: readonly ((sent: DkgPackage) => DkgPackage)[] = [
+    (sent) => ({ ...sent, commitment: sent.commitment.slice(1) }),
+    (sent) => ({ ...sent, commitment: [...sent.commitment, sent.commitment[0]!] }),
+    (sent) => ({ ...sent, commitment: sent.commitment.with(2, text(new Uint8Array(32))) }),
+    (sent) => ({ ...sent, commitment: sent.commitment.with(0, first.commitment[0]!) }),
+    (sent) => ({ ...sent, proof: second.proof }),
+    (sent) => ({ ...sent, proof: text(altered(fromText(sent.proof), 40)) }),
+    (sent) => ({ ...sent, proof: sent.proof.slice(4) }),
+    () => second,
+  ]
+  for (const lie of lies)
+    throws(
+      () => ceremony(NUMBERS, { package: (from, sent) => (from === 3 ? lie(sent) : sent) }),
+      RangeError,
+    )
+})
+
+test('a share that is not as committed to is refused by who gets it', () => {
+  for (const lie of [
+    (share: Uint8Array) => altered(share, 0),
+    () => new Uint8Array(32).fill(255),
+    (share: Uint8Array) => share.subarray(1),
+  ])
+    throws(
+      () =>
+        ceremony(NUMBERS, {
+          share: (from, to, share) => (from === 2 && to === 4 ? lie(share) : share),
+        }),
+      RangeError,
+    )
+})
+
+test('a polynomial that was forgotten makes no shares', () => {
+  const runs = NUMBERS.map((one) => startDkg(one))
+  const [first, ...others] = runs
+  first!.forget()
+  const shares = first!.sharesFor(new Map(others.map(({ own }, nth) => [nth + 2, own])))
+  deepEqual(shares.get(2), new Uint8Array(32))
+})
