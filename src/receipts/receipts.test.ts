@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { cachedInstall, startTestServer, whyNoServer, type TestServer } from '#postgres/testing.ts'
@@ -66,24 +66,30 @@ async function post(count: number): Promise<void> {
 }
 
 type Running = { sealer: Sealer; stop(): Promise<void> }
+// A test that fails leaves its sealer leading.
+const running = new Set<Running>()
+afterEach(() => Promise.all([...running].map((one) => one.stop())))
 
 function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running {
   const leadership = createLeadership(state)
   const sealer = createSealer({ store: through, signers, clock, log, lead: leadership.lead })
   const stopping = new AbortController()
   const done = sealer.run(stopping.signal)
-  return {
+  const one: Running = {
     sealer,
     async stop() {
+      running.delete(one)
       stopping.abort()
       await done
       await leadership[Symbol.asyncDispose]()
     },
   }
+  running.add(one)
+  return one
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(120_000)
   while (!(await holds())) await sleep(20, signal)
 }
 
