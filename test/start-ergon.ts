@@ -11,6 +11,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { seed, seedState } from './ergon-cache.ts'
+import { startExternalState } from './external-state.ts'
 import { freeBlock, portFlags } from './ports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -18,6 +19,8 @@ const START_MAX_MS = 90_000
 const MODEL_MAX_MS = 120_000
 const STOP_MAX_MS = 30_000
 const ATTEMPTS = 5
+/** The same tests on a PostgreSQL that is not the product's own: ERGON_TEST_STATE=external. */
+const IS_EXTERNAL = process.env['ERGON_TEST_STATE'] === 'external'
 
 export type ErgonOptions = {
   /** ERGON_MODELS: 'none' (default), 'default', or names by comma. */
@@ -96,7 +99,9 @@ export async function startErgon(options: ErgonOptions = {}): Promise<Ergon> {
   }
 }
 
-async function begin(dataFolder: string, options: ErgonOptions): Promise<Ergon> {
+async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
+  const external = IS_EXTERNAL ? await startExternalState() : undefined
+  const options = external ? { ...given, env: { DATABASE_URL: external.url, ...given.env } } : given
   let port = 0
   let running = await attempt(async () => {
     port = await freeBlock()
@@ -104,7 +109,9 @@ async function begin(dataFolder: string, options: ErgonOptions): Promise<Ergon> 
   })
   const { ready } = running
   const { runFolder, password } = secretsOf(dataFolder)
-  const pool = connect(runFolder, password)
+  const pool = external
+    ? connect({ host: external.server.socketFolder, password: external.server.superuser.password })
+    : connect({ host: join(runFolder, 'state/postgres'), password })
   let stopped = false
 
   const sql: Ergon['sql'] = async (text, values = []) => (await pool.query(text, [...values])).rows
@@ -144,6 +151,7 @@ async function begin(dataFolder: string, options: ErgonOptions): Promise<Ergon> 
       stopped = true
       await pool.end()
       await end(running.child)
+      await external?.[Symbol.asyncDispose]()
       for (const folder of [dataFolder, runFolder]) rmSync(folder, { recursive: true, force: true })
     },
     [Symbol.asyncDispose]: () => ergon.stop(),
@@ -232,8 +240,7 @@ function secretsOf(dataFolder: string): { runFolder: string; password: string } 
   }
 }
 
-function connect(runFolder: string, password: string): pg.Pool {
-  const host = join(runFolder, 'state/postgres')
+function connect({ host, password }: { host: string; password: string }): pg.Pool {
   const pool = new pg.Pool({ host, user: 'postgres', password, database: 'postgres', max: 3 })
   // A restart ends the connections; the next statement makes new ones.
   pool.on('error', () => undefined)

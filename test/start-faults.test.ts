@@ -4,15 +4,14 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { cachedInstall, startTestServer, whyNoServer } from '#postgres/testing.ts'
+import { whyNoServer } from '#postgres/testing.ts'
 import { seed } from './ergon-cache.ts'
 import { call, leftOf, MAIN, newFolder, startRaw, type RawStart } from './faults/raw-start.ts'
+import { startExternalState } from './external-state.ts'
 import { freeBlock, portFlags } from './ports.ts'
 
 const CHAT = 'smollm2-135m-instruct'
@@ -169,20 +168,8 @@ test(
 )
 
 test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, async (t) => {
-  await using server = await startTestServer(await cachedInstall())
-  // Cells do not see its socket; over TCP they do.
-  const door = createServer((client) => {
-    const upstream = connect(server.socketPath)
-    for (const side of [client, upstream])
-      side.on('error', () => [client, upstream].forEach((each) => each.destroy()))
-    client.pipe(upstream).pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  t.after(() => door.close())
-  const { user, password } = server.superuser
-  const { port } = door.address() as AddressInfo
-  const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`
-
+  await using external = await startExternalState()
+  const { url, server } = external
   const folder = await newFolder(t, undefined)
   const args = await argsOn(folder)
   const start = startRaw(args, { env: { DATABASE_URL: url } })
