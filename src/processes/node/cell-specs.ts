@@ -6,13 +6,12 @@ import { createLogger, type Level, type Logger } from '#base/log.ts'
 import { request } from '#base/node-http.ts'
 import type { Backoff, CellSpec, OutputLine } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
+import { PROGRAM_FLAGS, type Program } from './program-flags.ts'
 
 export const APP_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 
 const RESTART: Backoff = { delaysMs: [100, 500, 2000, 5000, 15_000, 30_000], steadyMs: 60_000 }
 const READY_TIMEOUT_MS = 20_000
-
-export type Program = 'gateway' | 'jobs' | 'signer' | 'model' | 'storage'
 
 const SOCKET = 'http.sock'
 /** In the data folder: what compilePrograms() makes. */
@@ -29,7 +28,6 @@ type ProgramSpec = Partial<Omit<CellSpec, 'argv' | 'socket' | 'config'>> &
   Pick<CellSpec, 'name' | 'socketGroup'> & {
     readonly config: object
     readonly place: ProgramPlace
-    readonly nodeFlags?: readonly string[]
   }
 
 /**
@@ -37,10 +35,14 @@ type ProgramSpec = Partial<Omit<CellSpec, 'argv' | 'socket' | 'config'>> &
  * members `socket`, the path to listen on in the folder that the launcher makes, and `logLevel`.
  */
 export function programCell(program: Program, spec: ProgramSpec): CellSpec {
-  const { nodeFlags = [], place, config, ...given } = spec
+  const { place, config, ...given } = spec
   const compiled = join(place.dataFolder, COMPILED_FOLDER)
   return {
-    argv: [process.execPath, ...nodeFlags, `${APP_FOLDER}/src/processes/${program}.ts`],
+    argv: [
+      process.execPath,
+      ...PROGRAM_FLAGS[program],
+      `${APP_FOLDER}/src/processes/${program}.ts`,
+    ],
     // A uid without a passwd entry has no home, and some libraries ask for one while they load.
     environment: { NODE_ENV: 'production', HOME: '/', NODE_COMPILE_CACHE: compiled },
     config: {

@@ -8,8 +8,8 @@ import { createLogger } from '#base/log.ts'
 import { nameCompiledFor } from '#cells/compiled.ts'
 import { APP_FOLDER } from './cell-specs.ts'
 import { compilePrograms } from './compiled.ts'
+import { PROGRAM_FLAGS, PROGRAMS, type Program } from './program-flags.ts'
 
-const SIGNER = join(APP_FOLDER, 'src/processes/signer.ts')
 const root = mkdtempSync(join(tmpdir(), 'ergon-compiled-'))
 const folder = join(root, 'compiled')
 const compile = () =>
@@ -24,34 +24,48 @@ after(() => rmSync(root, { recursive: true, force: true }))
 const versions = () =>
   readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory())
 
-/** What Node says of the signer's compiled code; the program itself gives up for want of a config. */
-const wordsOfNode = () =>
+/** What Node says of a program's compiled code; the program itself gives up for want of a config. */
+const wordsOfNode = (program: Program) =>
   new Promise<string>((resolve) => {
     const env = { NODE_COMPILE_CACHE: folder, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
-    const command = ['-c', 'exec "$@" 3< /dev/null', 'signer', process.execPath, SIGNER]
+    const path = join(APP_FOLDER, `src/processes/${program}.ts`)
+    const argv = [process.execPath, ...PROGRAM_FLAGS[program], path]
+    const command = ['-c', 'exec "$@" 3< /dev/null', program, ...argv]
     execFile('/bin/sh', command, { env, maxBuffer: 1 << 26 }, (_error, stdout, stderr) =>
       resolve(stdout + stderr),
     )
   })
 
-test('compilePrograms() makes one folder of code, which everybody may read and nobody write', () => {
-  assert.equal(versions().length, 1)
-  const code = join(folder, versions()[0]?.name ?? '')
-  const modes = readdirSync(code).map((file) => statSync(join(code, file)).mode & 0o777)
-  assert.ok(modes.length > 100)
-  assert.deepEqual(new Set([...modes, statSync(code).mode & 0o777]), new Set([0o644, 0o755]))
+const codeFolders = () => versions().map(({ name }) => join(folder, name))
+
+test('compilePrograms() makes folders of code, which everybody may read and nobody write', () => {
+  // One for each set of flags that changes the code.
+  assert.equal(codeFolders().length, 2)
+  for (const code of codeFolders()) {
+    const modes = readdirSync(code).map((file) => statSync(join(code, file)).mode & 0o777)
+    assert.ok(modes.length > 100)
+    assert.deepEqual(new Set([...modes, statSync(code).mode & 0o777]), new Set([0o644, 0o755]))
+  }
 })
 
-test('a program takes it under the name of its uid, and compiles by itself without', async () => {
-  const accepted = /signer\.ts was accepted/
-  const code = join(folder, versions()[0]?.name ?? '')
-  nameCompiledFor(folder, process.getuid?.() ?? 0)
-  nameCompiledFor(folder, process.getuid?.() ?? 0)
-  const before = readdirSync(code).length
-  assert.match(await wordsOfNode(), accepted)
-  assert.equal(readdirSync(code).length, before)
-  rmSync(`${code}-${process.getuid?.()}`)
-  assert.doesNotMatch(await wordsOfNode(), accepted)
+for (const program of PROGRAMS)
+  test(`${program} takes its code under the name of its uid, and compiles nothing`, async () => {
+    const uid = process.getuid?.() ?? 0
+    nameCompiledFor(folder, uid)
+    nameCompiledFor(folder, uid)
+    const before = codeFolders().map((code) => readdirSync(code).length)
+    const words = await wordsOfNode(program)
+    assert.match(words, new RegExp(`${program}\\.ts was accepted`))
+    assert.doesNotMatch(words, /was (not initialized|rejected)|writing cache for/)
+    assert.deepEqual(
+      codeFolders().map((code) => readdirSync(code).length),
+      before,
+    )
+  })
+
+test('a program compiles by itself without', async () => {
+  for (const code of codeFolders()) rmSync(`${code}-${process.getuid?.()}`)
+  assert.doesNotMatch(await wordsOfNode('storage'), /storage\.ts was accepted/)
 })
 
 test('compilePrograms() does it again when the code has changed, and not otherwise', async () => {
@@ -63,5 +77,5 @@ test('compilePrograms() does it again when the code has changed, and not otherwi
   writeFileSync(stamp, 'another version')
   await compile()
   assert.equal(readFileSync(stamp, 'utf8'), version)
-  assert.equal(versions().length, 1)
+  assert.equal(versions().length, 2)
 })

@@ -19,6 +19,7 @@ import { run } from '#artifacts/command.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { APP_FOLDER } from './cell-specs.ts'
+import { PROGRAM_FLAGS, PROGRAMS } from './program-flags.ts'
 
 const COMPILE_MAX_MS = 60_000
 // Whoever a cell runs as may read what is in it, whatever our umask.
@@ -54,19 +55,23 @@ export async function compilePrograms(deps: {
   }
 }
 
+/** Loads the programs, those with the same flags in one process. */
 async function compile(work: string, signal: AbortSignal): Promise<void> {
   const program = join(APP_FOLDER, 'src/processes/compile.ts')
-  const done = await run(['/bin/sh', '-c', EMPTY_FD_3, 'compile', process.execPath, program], {
-    signal,
-    timeoutMs: COMPILE_MAX_MS,
-    dieWithParent: true,
-    environment: { PATH: '/usr/bin:/bin', NODE_ENV: 'production', NODE_COMPILE_CACHE: work },
-  })
-  if (done.code === 0) return
-  throw new ErgonError(
-    { code: 'internal', status: 500 },
-    `Could not compile the programs: ${done.stderr.trim().slice(-500)}`,
-  )
+  for (const [flags, names] of Map.groupBy(PROGRAMS, (name) => PROGRAM_FLAGS[name])) {
+    const argv = [process.execPath, ...flags, program, ...names]
+    const done = await run(['/bin/sh', '-c', EMPTY_FD_3, 'compile', ...argv], {
+      signal,
+      timeoutMs: COMPILE_MAX_MS,
+      dieWithParent: true,
+      environment: { PATH: '/usr/bin:/bin', NODE_ENV: 'production', NODE_COMPILE_CACHE: work },
+    })
+    if (done.code !== 0)
+      throw new ErgonError(
+        { code: 'internal', status: 500 },
+        `Could not compile the programs: ${done.stderr.trim().slice(-500)}`,
+      )
+  }
 }
 
 /** `new/<version of Node>-<our uid>` becomes `<version of Node>`, which every uid may read. */

@@ -65,21 +65,11 @@ export async function startGateways(deps: {
         config: settings,
         socketGroup: GATEWAY_SOCKETS,
         writes: [journalFolder, blobFolder],
-        nodeFlags: HOT_SOON,
         calls: [STATE_SOCKETS, MODEL_SOCKETS],
       }),
     )
   }
 }
-
-// V8 waits for 3000 calls of a function before it optimises it well, and a collector that begins with
-// 1 MiB runs every few requests. After 8,000 requests one took 554 µs so, and 733 µs without.
-const HOT_SOON = [
-  '--invocation-count-for-maglev=100',
-  '--invocation-count-for-turbofan=500',
-  '--minimum-invocations-after-ic-update=100',
-  '--min-semi-space-size=16',
-]
 
 /** Waits for a gateway; throws `gateway_not_ready` with what its last life ended by. */
 async function answered(cell: Cell, signal: AbortSignal): Promise<void> {

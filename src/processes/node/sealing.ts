@@ -2,7 +2,6 @@
 // jobs process that asks them.
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { JobsConfig } from '#processes/jobs.ts'
-import { SIGNER_FLAGS } from '#signers/flags.ts'
 import type { SignerConfig } from '#signers/signer.ts'
 import type { StateAddress } from '#state/connect.ts'
 import { programCell, type ProgramPlace } from './cell-specs.ts'
@@ -50,7 +49,6 @@ function startSigner(
   return cells.start(
     programCell('signer', {
       name: `signer-${index}`,
-      nodeFlags: SIGNER_FLAGS,
       place,
       config,
       socketGroup: SIGNER_SOCKETS,
