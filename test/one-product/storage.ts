@@ -8,8 +8,10 @@ import { Readable } from 'node:stream'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteBucketCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -21,6 +23,7 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
   S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
@@ -193,6 +196,32 @@ test('encrypted bodies come back to who has the key, and are not on the disk as 
   const mine = await s3.send(new GetObjectCommand({ Bucket, Key: 'mine', ...withKey }))
   assert.equal(await mine.Body?.transformToString(), 'small')
   await assert.rejects(bytesOf('mine'), { name: 'InvalidRequest' })
+})
+
+test('completing an upload says how it is encrypted, and wants the key that its parts had', async () => {
+  const key = randomBytes(32)
+  const withKey = {
+    SSECustomerAlgorithm: 'AES256',
+    SSECustomerKey: key.toString('base64'),
+    SSECustomerKeyMD5: createHash('md5').update(key).digest('base64'),
+  }
+  const complete = async (Key: string, begin: object, finish: object) => {
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key, ...begin }))
+    const part = { Bucket, Key, UploadId, PartNumber: 1, Body: 'a part', ...finish }
+    const { ETag } = await s3.send(new UploadPartCommand(part))
+    const Parts = [{ PartNumber: 1, ETag }]
+    const whole = { Bucket, Key, UploadId, MultipartUpload: { Parts } }
+    if (Object.keys(finish).length > 0)
+      await assert.rejects(s3.send(new CompleteMultipartUploadCommand(whole)), {
+        name: 'InvalidRequest',
+      })
+    return await s3.send(new CompleteMultipartUploadCommand({ ...whole, ...finish }))
+  }
+  const own = await complete('parts-sealed', { ServerSideEncryption: 'AES256' }, {})
+  assert.equal(own.ServerSideEncryption, 'AES256')
+  await complete('parts-mine', withKey, withKey)
+  const mine = await s3.send(new GetObjectCommand({ Bucket, Key: 'parts-mine', ...withKey }))
+  assert.equal(await mine.Body?.transformToString(), 'a part')
 })
 
 test('strangers see what a policy shows, and its owner pays for that', async () => {

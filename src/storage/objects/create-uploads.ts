@@ -62,7 +62,9 @@ export function createUploads(deps: {
 }
 
 type UploadName = { readonly key: string; readonly uploadId: string }
-type FoundUpload = UploadRow & { completed: ({ request: string } & Completed) | null }
+/** What storage_complete keeps with an upload. */
+type Answer = Omit<Completed, 'encryption'>
+type FoundUpload = UploadRow & { completed: ({ request: string } & Answer) | null }
 
 async function findAny(
   state: Queryable,
@@ -120,7 +122,7 @@ async function complete(
 ): Promise<Completed> {
   const request = digest(completion.parts)
   const found = await findAny(state, bucket, upload)
-  if (found.completed?.request === request) return answered(found.completed)
+  if (found.completed?.request === request) return answered(found, found.completed)
   if (found.completed !== null) throw storageFault('NoSuchUpload')
   const known = await selectParts(state, found.id, { after: 0, limit: PART_COUNT_MAX })
   const parts = chosen(known, completion)
@@ -133,21 +135,22 @@ async function complete(
     partCount: parts.length,
     ...writtenParts(parts),
   }
-  const { rows } = await state.query<{ refused: string | null; answer: Completed }>(
+  const { rows } = await state.query<{ refused: string | null; answer: Answer }>(
     'select * from storage_complete($1, $2, $3, $4, $5)',
     [bucket.id, upload.key, upload.uploadId, request, JSON.stringify(written)],
   )
   const row = present(rows[0], 'a completion has one answer')
   refuse(row.refused)
-  return answered(row.answer)
+  return answered(found, row.answer)
 }
 
-const answered = ({ versionId, modifiedAtMs, etag, size, checksums }: Completed): Completed => ({
-  versionId,
-  modifiedAtMs,
-  etag,
-  size,
-  checksums,
+const answered = ({ attributes }: UploadRow, answer: Answer): Completed => ({
+  versionId: answer.versionId,
+  modifiedAtMs: answer.modifiedAtMs,
+  etag: answer.etag,
+  size: answer.size,
+  checksums: answer.checksums,
+  encryption: attributes.encryption,
 })
 
 /** The parts that the client lists, checked against those that were uploaded. */

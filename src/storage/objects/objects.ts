@@ -197,4 +197,5 @@ export type Completed = Written & {
   readonly etag: string
   readonly size: number
   readonly checksums: JsonObject
+  readonly encryption: Json
 }

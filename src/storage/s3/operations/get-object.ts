@@ -20,15 +20,15 @@ const FIXED_BYTES_MAX = 1_048_576
 
 /**
  * GetObject. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (a delete marker by its version),
- * InvalidRange, InvalidPartNumber, PreconditionFailed, AccessDenied.
+ * InvalidRange, InvalidPart, PreconditionFailed, AccessDenied.
  */
 export const createGetObject =
   (deps: StorageDeps): StorageHandler =>
   async (request) => {
     checkReadHeaders(request.body.headers)
     const found = await deps.access.version(request)
-    const cipher = deps.encrypting.reading(request, found.version)
     const answer = answerOf(request, found)
+    const cipher = deps.encrypting.reading(request, found.version)
     if (answer.status === 304) return notModified(answer.headers)
     const { status, headers, range, length } = answer
     const { signal } = request
@@ -114,14 +114,17 @@ function partChecksum(number: number, version: Version, body: Body): Record<stri
   return checksumHeaders({ ...part.checksums, type })
 }
 
-/** The bytes of one part; undefined for all of an empty object. Throws InvalidPartNumber. */
+/**
+ * The bytes of one part; undefined for all of an empty object. Throws InvalidPart for one that is not
+ * there, as Ceph's suite has it; AWS answers 416 InvalidPartNumber.
+ */
 function partRange(number: number, version: Version, body: Body): ByteRange | undefined {
   if (version.partCount === 0 || body.kind === 'inline') {
     if (number > 1) throw storageFault('InvalidPart')
     return version.size === 0 ? undefined : { start: 0, end: version.size - 1 }
   }
   const part = body.parts[number - 1]
-  if (part === undefined) throw storageFault('InvalidPartNumber')
+  if (part === undefined) throw storageFault('InvalidPart')
   const start = body.parts.slice(0, number - 1).reduce((sum, { size }) => sum + size, 0)
   return { start, end: start + part.size - 1 }
 }

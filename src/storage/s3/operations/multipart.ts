@@ -14,7 +14,7 @@ import {
 import { multipartChecksum, type MultipartChecksum } from '#storage/s3/checksums/request.ts'
 import { writeConditions } from '#storage/s3/write-conditions.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
-import { keptEncryption } from '#storage/s3/encrypting.ts'
+import { encryptionOf, keptEncryption } from '#storage/s3/encrypting.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import {
   completedXml,
@@ -105,9 +105,13 @@ export const createUploadPart =
     })
   }
 
-/** CompleteMultipartUpload. Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, BadDigest. */
+/**
+ * CompleteMultipartUpload. Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, BadDigest,
+ * InvalidRequest (of an upload with a client's key: another key, or none; AWS wants it only where the
+ * upload has a checksum, Ceph's suite always).
+ */
 export const createCompleteMultipartUpload =
-  ({ access, uploads, receiver, hashers }: StorageDeps): StorageHandler =>
+  ({ access, uploads, receiver, hashers, encrypting }: StorageDeps): StorageHandler =>
   async (request) => {
     const { headers } = request.body
     const bucket = await access.bucket(request)
@@ -118,7 +122,10 @@ export const createCompleteMultipartUpload =
     const completed = await uploads.complete(bucket, name, {
       parts: listed,
       ...writeConditions(headers),
-      compose: (parts, upload) => compose({ parts, upload, listed, request, hashers }),
+      compose(parts, upload) {
+        encrypting.ofUpload(request, upload.attributes.encryption)
+        return compose({ parts, upload, listed, request, hashers })
+      },
     })
     const checksum = checksumOfVersion(completed.checksums)
     return xmlReply(
@@ -129,7 +136,10 @@ export const createCompleteMultipartUpload =
         etag: completed.etag,
         ...(checksum && { checksum }),
       }),
-      writtenVersionHeader(bucket, completed.versionId),
+      {
+        ...encryptionHeaders(encryptionOf(completed.encryption)),
+        ...writtenVersionHeader(bucket, completed.versionId),
+      },
     )
   }
 
