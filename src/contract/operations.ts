@@ -45,6 +45,8 @@ export const OPERATIONS = {
   'service.ready': { ...look, service: 'service', scope: null, remembered: false },
   'service.metrics': { ...look, service: 'service', scope: null, remembered: false },
   ...STORAGE_OPERATIONS,
+  /** No request: what a bucket stored for a minute. */
+  'storage.standing': { ...look, service: 'storage', scope: null, remembered: false },
   /** What is answered to nobody: public pages, parser errors, 401, 404, 405. Many share one charge. */
   'service.nobody': { ...look, service: 'service', scope: null, remembered: false },
 } as const satisfies Record<string, Operation>
