@@ -101,6 +101,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/storage-rm.ts'),
   },
   {
+    usage: 'storage presign <address>',
+    help: 'An address that lets whoever has it read or write one object; it never bears the token',
+    options: [
+      ['--method <method>', 'get or put (default get)'],
+      ['--expires <duration>', 'for how long, at most 7d (default 1h)'],
+    ],
+    load: () => import('./commands/storage-presign.ts'),
+  },
+  {
     usage: 'storage rb <bucket>',
     help: 'Remove an empty bucket',
     load: () => import('./commands/storage-rb.ts'),
@@ -151,6 +160,17 @@ export const COMMANDS: readonly CommandSpec[] = [
     help: 'A new account',
     options: [['--env <env>', 'test or live (default test)']],
     load: () => import('./commands/admin-account-create.ts'),
+  },
+  {
+    usage: 'admin account set <account>',
+    help: 'Change a switch of an account',
+    options: [
+      [
+        '--refuse-token-presign <on|off>',
+        'refuse S3 addresses and forms that bear a token: on or off',
+      ],
+    ],
+    load: () => import('./commands/admin-account-set.ts'),
   },
   {
     usage: 'admin funds add <account> <amount>',

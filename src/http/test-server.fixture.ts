@@ -67,7 +67,7 @@ const doorOf = (handlers: Readonly<Record<string, Handler>>): Door => ({
     if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)
     return { operation: 'chat.create', endpoint: { handle }, parameters: {} }
   },
-  identify: () => ({ ...FREE_PAYER, token: 'tok_a', scope: 'read' }),
+  identify: () => ({ ...FREE_PAYER, token: 'tok_a', scope: 'read', refusesTokenPresign: false }),
   body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
   render: renderProblem,
 })

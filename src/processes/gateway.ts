@@ -19,6 +19,7 @@ import {
   parseCompletionRequest,
   parseEmbeddingRequest,
 } from '#contract/inference.ts'
+import { parsePresignRequest } from '#contract/presign.ts'
 import { createAccountLoad } from '#http/account-load.ts'
 import { createApiDoor } from '#http/api-door.ts'
 import { createHostRule } from '#http/host-rule.ts'
@@ -40,6 +41,8 @@ import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
 import { createStorageDoor } from '#storage/create-storage.ts'
+import { createPresignCreate } from '#storage/operations/presign-create.ts'
+import { createDerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createHealth, createMetrics, createReady } from '#statuspage/operations/service.ts'
@@ -56,6 +59,8 @@ export type GatewayConfig = {
   readonly signers: SignersLabel
   readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
   readonly hosts: readonly string[]
+  /** The public address, where a proxy is in front. */
+  readonly baseUrl?: string
   /** How long running requests may go on when it stops. */
   readonly drainMs: number
   readonly bodyMemoryBytes: number
@@ -118,6 +123,7 @@ const inference = {
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
 
+const accessKeys = createDerivedKeys(new Secret(config.stateKey))
 let isDiskFull = false
 const door = createApiDoor({
   identity,
@@ -130,6 +136,15 @@ const door = createApiDoor({
     'embedding.create': { parse: parseEmbeddingRequest, handle: createEmbeddingCreate(inference) },
     'model.list': { handle: createModelList(inference) },
     'model.get': { handle: createModelGet(inference) },
+    'presign.create': {
+      parse: parsePresignRequest,
+      handle: createPresignCreate({
+        keys: accessKeys,
+        clock: systemClock,
+        region: config.storage.region,
+        baseUrl: config.baseUrl,
+      }),
+    },
     'usage.last': { handle: createUsageLast({ state: readerState, posted }) },
     'usage.get': { handle: createUsageGet({ state: readerState, now: systemClock.wallMs }) },
     'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
@@ -161,6 +176,7 @@ const storage = createStorageDoor({
   identity,
   payerOf: payers.payerOf,
   secret: new Secret(config.stateKey),
+  keys: accessKeys,
   directory: { exists: payers.exists, accountOfEmail: async () => undefined },
   clock: systemClock,
   hosts: config.hosts,

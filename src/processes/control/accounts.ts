@@ -1,7 +1,7 @@
 // Operator operations on accounts, funds and tokens, until the portal exists.
 import { fault } from '#contract/errors.ts'
 import { SCOPES } from '#contract/operations.ts'
-import { createAccount } from '#identity/accounts.ts'
+import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlRoute } from './control.ts'
@@ -15,7 +15,7 @@ export const accountRoutes = (state: State): readonly ControlRoute[] => [
     handle: async () =>
       (
         await state.query(
-          `select a.id, a.env, a.funded, a.created_at, coalesce(w.posted, 0)::text as balance_pusd,
+          `select a.id, a.env, a.funded, a.created_at, a.refuse_token_presign, coalesce(w.posted, 0)::text as balance_pusd,
              coalesce(w.reserved, 0)::text as reserved_pusd
            from accounts a left join wallets w on w.id = 'money:' || a.id
            where a.id <> 'nobody' order by a.created_at`,
@@ -36,6 +36,11 @@ export const accountRoutes = (state: State): readonly ControlRoute[] => [
     method: 'POST',
     path: /^\/accounts\/([^/]+)\/funds$/,
     handle: ({ parameters: [account = ''], body }) => addFunds(state, account, body),
+  },
+  {
+    method: 'POST',
+    path: /^\/accounts\/([^/]+)\/settings$/,
+    handle: ({ parameters: [account = ''], body }) => changeSettings(state, account, body),
   },
   {
     method: 'GET',
@@ -86,6 +91,21 @@ async function addFunds(
     LOT_PRIORITY,
   ])
   return { account, added_pusd: amount, unit: 'tUSD' }
+}
+
+async function changeSettings(
+  state: State,
+  account: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<object> {
+  const refuses = body['refuse_token_presign']
+  if (typeof refuses !== 'boolean')
+    throw fault(
+      'invalid_request',
+      'Could not change the account: refuse_token_presign is true or false',
+    )
+  await setRefuseTokenPresign(state, account, refuses)
+  return { account, refuse_token_presign: refuses }
 }
 
 async function mint(state: State, body: Readonly<Record<string, unknown>>): Promise<object> {
