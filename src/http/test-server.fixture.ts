@@ -43,6 +43,7 @@ export async function startTestHttp(
     doorOf: () => door,
     fallback: door,
     idempotency: { claim: () => undefined },
+    exposures: { see: () => undefined },
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
     log: createLogger('test', { level: 'error', write: (line) => logged.push(line) }),
     host: '127.0.0.1',

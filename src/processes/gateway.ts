@@ -25,6 +25,7 @@ import { createApiDoor } from '#http/api-door.ts'
 import { createHostRule } from '#http/host-rule.ts'
 import { createIdempotency } from '#http/idempotency.ts'
 import { listen } from '#http/server.ts'
+import { createExposures } from '#identity/exposures.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createIdentity, type Identity } from '#identity/tokens.ts'
 import { createChatCreate } from '#inference/operations/chat-create.ts'
@@ -191,6 +192,7 @@ const server = await listen({
   fallback: door,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
+  exposures: createExposures({ state, identity, clock: systemClock, log }),
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,
   ...config.listen,

@@ -48,7 +48,7 @@ export const accountRoutes = (state: State): readonly ControlRoute[] => [
     handle: async () =>
       (
         await state.query(
-          `select id, account, hint, name, scope, created_at, expires_at, revoked_at,
+          `select id, account, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
              (select max(to_at) from charges where token = tokens.id) as last_used_at
            from tokens order by created_at`,
         )
