@@ -190,6 +190,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--account <account>', 'whose it is (default: the first account)'],
       ['--name <name>', 'to recognise it'],
       ['--expires <days>', 'days until it expires (default: never)'],
+      ['--key-pair', 'for S3: an access key and its secret, in place of the token'],
     ],
     load: () => import('./commands/admin-token-create.ts'),
   },

@@ -169,119 +169,6 @@ test('presigned addresses and forms do what they were signed for and nothing els
   assert.equal((await post('x'.repeat(101))).status, 400)
 })
 
-type Address = { url: string; expires_at: string; access_key_id: string }
-
-async function presign(token: string, asked: object): Promise<Address> {
-  const answer = await fetch(`${ergon.baseUrl}/v1/storage/presigned`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ bucket: Bucket, ...asked }),
-  })
-  assert.equal(answer.status, 200, await answer.clone().text())
-  return (await answer.json()) as Address
-}
-
-async function assertRefusal(answer: Response, code: string, status = 403): Promise<string> {
-  const text = await answer.text()
-  assert.equal(answer.status, status, text)
-  assert.match(text, new RegExp(`<Code>${code}</Code>`))
-  return text
-}
-
-const mintToken = (scope: string, account = ergon.account) =>
-  ergon.control<{ id: string; token: string }>('POST', '/tokens', { scope, account })
-
-test('an address that the service made does one thing, bears no token and dies with its token', async () => {
-  const key = "a b/ü+'(1)*&?%41.txt"
-  await put(key, 'made by the service')
-  const { id, token } = await mintToken('deploy')
-  const { url, access_key_id: keyId } = await presign(token, { key })
-  assert.match(keyId, /^svcp_[0-9a-z]{26}$/)
-  assert.ok(!url.includes('svc_'))
-  const answer = await fetch(url)
-  assert.equal(await answer.text(), 'made by the service')
-  assert.equal(await payerOf(answer), ergon.account)
-
-  await assertRefusal(await fetch(url, { method: 'PUT', body: 'x' }), 'SignatureDoesNotMatch')
-  await assertRefusal(await fetch(url, { method: 'DELETE' }), 'SignatureDoesNotMatch')
-  await assertRefusal(await fetch(url.replace('.txt?', '.txtx?')), 'SignatureDoesNotMatch')
-  await assertRefusal(await fetch(`${url}&versionId=null`), 'SignatureDoesNotMatch')
-  const longer = url.replace('X-Amz-Expires=3600', 'X-Amz-Expires=7200')
-  await assertRefusal(await fetch(longer), 'SignatureDoesNotMatch')
-  const others = url.replace(keyId, keyId.slice(0, -1) + (keyId.endsWith('0') ? '1' : '0'))
-  await assertRefusal(await fetch(others), 'InvalidAccessKeyId')
-
-  const writing = await presign(token, { key: 'put here', method: 'PUT' })
-  assert.equal((await fetch(writing.url, { method: 'PUT', body: 'by address' })).status, 200)
-  assert.equal((await bytesOf('put here')).toString(), 'by address')
-  await assertRefusal(await fetch(writing.url), 'SignatureDoesNotMatch')
-
-  const short = await presign(token, { key, expires_s: 1 })
-  while (Date.now() <= Date.parse(short.expires_at)) await pause(50)
-  assert.match(await assertRefusal(await fetch(short.url), 'AccessDenied'), /has expired/)
-
-  await ergon.control('DELETE', `/tokens/${id}`)
-  await assertRefusal(await fetch(url), 'InvalidAccessKeyId')
-})
-
-test('an address can do no more than the account that made it', async () => {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const stranger = await mintToken('deploy', account)
-  for (const method of ['GET', 'PUT']) {
-    const { url } = await presign(stranger.token, { key: 'shared', method })
-    await assertRefusal(await fetch(url, { method }), 'AccessDenied')
-  }
-  const reader = await mintToken('read')
-  const refused = await fetch(`${ergon.baseUrl}/v1/storage/presigned`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${reader.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ bucket: Bucket, key: 'shared', method: 'PUT' }),
-  })
-  assert.equal(refused.status, 403)
-  assert.match(await refused.text(), /scope_missing/)
-})
-
-test('an account may refuse addresses and forms that bear a token, and no others', async () => {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const { token } = await mintToken('deploy', account)
-  const own = clientOf(token)
-  const place = { Bucket: 'storage-part-refusing', Key: 'key' }
-  await own.send(new CreateBucketCommand({ Bucket: place.Bucket }))
-  await own.send(new PutObjectCommand({ ...place, Body: 'text' }))
-  const byToken = await getSignedUrl(own, new GetObjectCommand(place))
-  const form = await createPresignedPost(own, place)
-  const byService = await presign(token, { bucket: place.Bucket, key: place.Key })
-  const post = async (): Promise<Response> => {
-    const data = new FormData()
-    for (const [name, value] of Object.entries(form.fields)) data.append(name, value)
-    data.append('file', new Blob(['posted']), 'name.txt')
-    return await fetch(form.url, { method: 'POST', body: data })
-  }
-  assert.equal((await fetch(byToken)).status, 200)
-  assert.equal((await post()).status, 204)
-
-  const set = (state: string) =>
-    ergon.cli('admin', 'account', 'set', account, '--refuse-token-presign', state)
-  const switched = await set('on')
-  assert.equal(switched.code, 0, switched.stderr)
-  // A gateway acts on it from its next tick on.
-  const deadline = performance.now() + 30_000
-  let answer = await fetch(byToken)
-  while (answer.status !== 403 && performance.now() < deadline) {
-    await pause(50)
-    answer = await fetch(byToken)
-  }
-  assert.match(await assertRefusal(answer, 'AccessDenied'), /refuses presigned addresses/)
-  await assertRefusal(await post(), 'AccessDenied')
-  assert.equal((await fetch(byService.url)).status, 200)
-  await own.send(new HeadObjectCommand(place))
-
-  assert.equal((await set('off')).code, 0)
-  assert.equal((await set('maybe')).code, 2)
-  while ((await fetch(byToken)).status !== 200 && performance.now() < deadline) await pause(50)
-  assert.equal((await fetch(byToken)).status, 200)
-})
-
 test('encrypted bodies come back to who has the key, and are not on the disk as they were', async () => {
   const text = 'a text that must not be found'.repeat(4000)
   const customer = randomBytes(32)
@@ -326,6 +213,34 @@ test('strangers see what a policy shows, and its owner pays for that', async () 
   assert.equal(await answer.text(), 'for everyone')
   assert.equal(await payerOf(answer), ergon.account)
   assert.equal((await fetch(`${ergon.baseUrl}/${Bucket}/shared`)).status, 403)
+})
+
+test('no page of the service can be made of what somebody stored', async () => {
+  const Metadata = { 'set-cookie': 'ergon_session=stolen' }
+  const page = '<script>alert(1)</script>'
+  const ContentType = 'text/html'
+  await s3.send(
+    new PutObjectCommand({ Bucket, Key: 'public/x.html', Body: page, ContentType, Metadata }),
+  )
+  const headers = { cookie: 'ergon_session=of-somebody; other=1', authorization: '' }
+  const asked = [
+    `/${Bucket}/public/x.html`,
+    `/${Bucket}/public/x.html?response-content-type=text%2Fhtml`,
+    `/${Bucket}/shared`,
+    `/${Bucket}?list-type=2`,
+    '/v1/models',
+  ]
+  for (const path of asked)
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await fetch(ergon.baseUrl + path, { method, headers })
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff', path)
+      assert.equal(answer.headers.get('set-cookie'), null, path)
+      assert.ok(![...answer.headers.values()].some((value) => value.includes('of-somebody')))
+    }
+  const answer = await fetch(`${ergon.baseUrl}/${Bucket}/public/x.html`, { headers })
+  assert.equal(answer.headers.get('content-type'), 'text/html')
+  assert.equal(answer.headers.get('content-security-policy'), 'sandbox')
+  assert.equal(await answer.text(), page)
 })
 
 test('scripts of an allowed origin may read what their request cost', async () => {

@@ -1,14 +1,15 @@
 // Operator operations on accounts, funds and tokens, until the portal exists.
 import { fault } from '#contract/errors.ts'
-import { SCOPES } from '#contract/operations.ts'
+import { SCOPES, type Scope } from '#contract/operations.ts'
 import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
+import type { DerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import { textOf, type ControlRoute } from './control.ts'
 
 const LOT_PRIORITY = 50
 
-export const accountRoutes = (state: State): readonly ControlRoute[] => [
+export const accountRoutes = (state: State, keys: DerivedKeys): readonly ControlRoute[] => [
   {
     method: 'GET',
     path: /^\/accounts$/,
@@ -57,7 +58,13 @@ export const accountRoutes = (state: State): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/tokens$/,
-    handle: ({ body }) => mint(state, body),
+    handle: async ({ body }) => {
+      const { token, ...made } = await mint(state, body)
+      if (body['key_pair'] !== true) return { ...made, token }
+      // Whoever signs with a pair needs no token, and what is not shown cannot be lost.
+      const { id, secret } = keys.pair(made.id)
+      return { ...made, access_key_id: id, secret_access_key: secret }
+    },
   },
   {
     method: 'DELETE',
@@ -108,7 +115,10 @@ async function changeSettings(
   return { account, refuse_token_presign: refuses }
 }
 
-async function mint(state: State, body: Readonly<Record<string, unknown>>): Promise<object> {
+async function mint(
+  state: State,
+  body: Readonly<Record<string, unknown>>,
+): Promise<{ id: string; token: string; account: string; scope: Scope }> {
   const scope = SCOPES.find((known) => known === (body['scope'] ?? 'read'))
   if (scope === undefined)
     throw fault(
