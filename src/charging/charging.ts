@@ -11,11 +11,14 @@ import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Terms } from './compose-charge.ts'
 import { Refusals } from './refusals.ts'
 import { readTariff } from './tariff.ts'
-import { silent, Work, type ChargingDeps, type Floor } from './work.ts'
+import { silent, Work, type ChargingDeps, type Floor, type Span } from './work.ts'
 
 export interface Charging {
-  /** Starts a piece of work; its CPU is counted from here, and is the operator's until it is admitted. */
-  open(): Work
+  /**
+   * Starts a piece of work; its CPU is counted from here, and is the operator's until it is admitted.
+   * Its charge says when it was open, or the span that is given.
+   */
+  open(span?: Span): Work
   /** CPU since the last mark was the operator's: timers, ticks, background work. */
   markOperator(): void
   /** Cuts running work of a token that was revoked. */
@@ -50,7 +53,7 @@ export function createCharging(deps: ChargingDeps): Charging {
   }
 
   return {
-    open: () => new Work(floor),
+    open: (span) => new Work(floor, span),
     markOperator: () => deps.marks.mark(deps.marks.operator),
     revoke(change) {
       const reason = fault('token_revoked', 'Could not go on: the token was revoked')

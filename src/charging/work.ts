@@ -43,6 +43,9 @@ export type Floor = ChargingDeps & {
   lastTerms(): Terms
 }
 
+/** When what is charged happened, where that is not while the work is open. */
+export type Span = { readonly fromMs: number; readonly toMs: number }
+
 /** `paidNj` is the energy that the amount pays for. */
 type Hold = { readonly lease: Lease; readonly amount: bigint; readonly paidNj: Nj }
 
@@ -51,6 +54,7 @@ export class Work implements Spend {
   readonly receiptId: string
   readonly #floor: Floor
   readonly #fromMs: number
+  readonly #toMs: number | undefined
   readonly #measure = new Measure()
   readonly #abort = new AbortController()
   readonly #tailOwner = { cpuNs: 0 }
@@ -67,9 +71,10 @@ export class Work implements Spend {
   cutReason: Spend['cutReason']
   settled: Charge | undefined
 
-  constructor(floor: Floor) {
+  constructor(floor: Floor, span?: Span) {
     this.#floor = floor
-    this.#fromMs = floor.clock.wallMs()
+    this.#fromMs = span?.fromMs ?? floor.clock.wallMs()
+    this.#toMs = span?.toMs
     const body = newIdBody(this.#fromMs)
     this.requestId = `req_${body}`
     this.receiptId = `rcpt_${body}`
@@ -102,6 +107,25 @@ export class Work implements Spend {
     if (this.#hold === undefined) return false
     const missing = this.#price(this.#cap) - this.#hold.amount
     return missing <= 0n || this.#take(missing)
+  }
+
+  /**
+   * Takes the hold up to the whole cap, or to what is left of the wallet; says whether it is whole. For
+   * work whose energy is known before it is claimed. Throws state_unavailable.
+   */
+  async fill(): Promise<boolean> {
+    if (this.cover()) return true
+    const held = present(this.#hold, 'work is admitted before it is filled').amount
+    await this.#wait(this.#price(this.#cap) - held)
+    return this.cover()
+  }
+
+  /** Ends work without a charge: what it held goes back. */
+  drop(): void {
+    this.#floor.running.delete(this)
+    if (this.#hold === undefined || this.settled !== undefined) return
+    this.#floor.leases.settle(this.#hold.lease, this.#hold.amount, 0n)
+    this.#hold = undefined
   }
 
   mark(): void {
@@ -336,7 +360,7 @@ export class Work implements Spend {
       served: this.#served,
       status,
       fromMs: this.#fromMs,
-      toMs: clock.wallMs(),
+      toMs: this.#toMs ?? clock.wallMs(),
     })
   }
 }

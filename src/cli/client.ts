@@ -14,15 +14,28 @@ export type ApiAnswer = {
 }
 
 /** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
-export async function apiGet(
+export const apiGet = (
   options: GlobalOptions,
   path: string,
   more: { accept?: string; public?: boolean; token?: string } = {},
+): Promise<ApiAnswer> => ask(options, path, more)
+
+/** POSTs a JSON body; throws the same. */
+export const apiPost = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
+  ask(options, path, { body })
+
+async function ask(
+  options: GlobalOptions,
+  path: string,
+  more: { accept?: string; public?: boolean; token?: string; body?: object },
 ): Promise<ApiAnswer> {
   const url = `${baseUrlOf(options)}${path}`
   const headers: Record<string, string> = { accept: more.accept ?? 'application/json' }
   if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
+  if (more.body !== undefined) headers['content-type'] = 'application/json'
   const answer = await request(url, {
+    method: more.body === undefined ? 'GET' : 'POST',
+    body: more.body === undefined ? null : JSON.stringify(more.body),
     headers,
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,

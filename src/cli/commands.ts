@@ -101,6 +101,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/storage-rm.ts'),
   },
   {
+    usage: 'storage presign <address>',
+    help: 'An address that lets whoever has it read or write one object; it never bears the token',
+    options: [
+      ['--method <method>', 'get or put (default get)'],
+      ['--expires <duration>', 'for how long, at most 7d (default 1h)'],
+    ],
+    load: () => import('./commands/storage-presign.ts'),
+  },
+  {
     usage: 'storage rb <bucket>',
     help: 'Remove an empty bucket',
     load: () => import('./commands/storage-rb.ts'),
@@ -153,6 +162,17 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/admin-account-create.ts'),
   },
   {
+    usage: 'admin account set <account>',
+    help: 'Change a switch of an account',
+    options: [
+      [
+        '--refuse-token-presign <on|off>',
+        'refuse S3 addresses and forms that bear a token: on or off',
+      ],
+    ],
+    load: () => import('./commands/admin-account-set.ts'),
+  },
+  {
     usage: 'admin funds add <account> <amount>',
     help: 'Test money, in tUSD',
     load: () => import('./commands/admin-funds-add.ts'),
@@ -170,6 +190,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--account <account>', 'whose it is (default: the first account)'],
       ['--name <name>', 'to recognise it'],
       ['--expires <days>', 'days until it expires (default: never)'],
+      ['--key-pair', 'for S3: an access key and its secret, in place of the token'],
     ],
     load: () => import('./commands/admin-token-create.ts'),
   },

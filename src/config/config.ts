@@ -63,6 +63,8 @@ const schema = z.object({
   // One body of the largest size must fit.
   bodyMemoryMib: z.coerce.number().int().min(8).max(1_048_576).default(256),
   storageDayS: z.coerce.number().int().min(1).max(86_400).default(86_400),
+  storageMilliwattsPerTb: z.coerce.number().int().min(0).max(1_000_000_000_000).default(1200),
+  storageMinuteS: z.coerce.number().int().min(1).max(60).default(60),
   storageKmsKeys: z
     .string()
     .regex(/^[\w.-]{1,64}(,[\w.-]{1,64})*$/, 'must be names by comma')

@@ -129,6 +129,16 @@ export const SETTINGS = {
     flag: 'storage-day-s',
     help: 'How long a day of lifecycle rules lasts, in seconds, for trying them (default 86400)',
   },
+  storageMilliwattsPerTb: {
+    name: 'ERGON_STORAGE_MILLIWATTS_PER_TB',
+    flag: 'storage-milliwatts-per-tb',
+    help: 'Power of storing 10¹² bytes, in milliwatts: what stored bytes are charged at; 0 for nothing (default 1200: an SSD by the Cloud Carbon Footprint coefficients, of a disk 650)',
+  },
+  storageMinuteS: {
+    name: 'ERGON_STORAGE_MINUTE_S',
+    flag: 'storage-minute-s',
+    help: 'How often stored bytes are charged, in seconds, for trying it (default 60)',
+  },
   storageKmsKeys: {
     name: 'ERGON_STORAGE_KMS_KEYS',
     flag: 'storage-kms-keys',

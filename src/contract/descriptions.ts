@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { chatRequest, completionRequest, embeddingRequest } from './inference.ts'
 import * as inference from './inference-replies.ts'
 import type { OperationName } from './operations.ts'
+import { presignReply, presignRequest } from './presign.ts'
 import * as service from './service-replies.ts'
 
 /** A reply's schema by media type; null: not JSON. */
@@ -51,6 +52,11 @@ export const DESCRIPTIONS: Readonly<Record<Exclude<OperationName, Unrouted>, Des
   'model.get': {
     summary: 'One model',
     replies: ok('The model', json(inference.modelEntry)),
+  },
+  'presign.create': {
+    summary: 'An address for one object and method, signed with a key of its own, never the token',
+    request: presignRequest,
+    replies: ok('The address, until it expires or the token is revoked', json(presignReply)),
   },
   'usage.last': {
     summary: 'What the last request of this token cost; reads of usage and receipts do not count',

@@ -35,6 +35,7 @@ export const OPERATIONS = {
   'embedding.create': { ...inference, idempotent: true },
   'model.list': { ...look, service: 'inference', scope: 'read', remembered: true },
   'model.get': { ...look, service: 'inference', scope: 'read', remembered: true },
+  'presign.create': { ...look, service: 'storage', scope: 'read', remembered: false },
   'usage.last': { ...look, service: 'usage', scope: 'read', remembered: false },
   'usage.get': { ...look, service: 'usage', scope: 'read', remembered: false },
   'receipt.get': { ...look, service: 'receipts', scope: 'read', remembered: false },
@@ -45,6 +46,8 @@ export const OPERATIONS = {
   'service.ready': { ...look, service: 'service', scope: null, remembered: false },
   'service.metrics': { ...look, service: 'service', scope: null, remembered: false },
   ...STORAGE_OPERATIONS,
+  /** No request: what a bucket stored for a minute. */
+  'storage.standing': { ...look, service: 'storage', scope: null, remembered: false },
   /** What is answered to nobody: public pages, parser errors, 401, 404, 405. Many share one charge. */
   'service.nobody': { ...look, service: 'service', scope: null, remembered: false },
 } as const satisfies Record<string, Operation>

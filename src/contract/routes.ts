@@ -13,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/embeddings', operation: 'embedding.create' },
   { method: 'GET', path: '/v1/models', operation: 'model.list' },
   { method: 'GET', path: '/v1/models/:model', operation: 'model.get' },
+  { method: 'POST', path: '/v1/storage/presigned', operation: 'presign.create' },
   { method: 'GET', path: '/v1/usage/last', operation: 'usage.last' },
   { method: 'GET', path: '/v1/usage', operation: 'usage.get' },
   { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get' },

@@ -35,6 +35,8 @@ export type PipelineDeps = {
   readonly fallback: Door
   readonly idempotency: Idempotency
   readonly accounts: AccountLoad
+  /** Told of every target: it may bear a token. */
+  readonly exposures: { see(target: string): void }
   readonly log: Logger
 }
 
@@ -56,6 +58,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })
   try {
     checkForm(exchange.request)
+    deps.exposures.see(exchange.request.url ?? '')
     door = deps.doorOf(exchange)
     if (door.ignoresExpectations !== true) checkExpectation(exchange.request)
     const call = door.match(exchange)

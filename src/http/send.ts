@@ -142,6 +142,7 @@ export function rawRefusal(refusal: {
     ...pairsOf(finalHeaders(charge, requestId)),
     ['Content-Type', rendered.contentType],
     ['Content-Length', String(Buffer.byteLength(rendered.body))],
+    ['X-Content-Type-Options', 'nosniff'],
     ['Connection', 'close'],
   ]
   const lines = headers.map(([name, value]) => `${name}: ${value}`)

@@ -43,6 +43,7 @@ export async function startTestHttp(
     doorOf: () => door,
     fallback: door,
     idempotency: { claim: () => undefined },
+    exposures: { see: () => undefined },
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
     log: createLogger('test', { level: 'error', write: (line) => logged.push(line) }),
     host: '127.0.0.1',
@@ -67,7 +68,7 @@ const doorOf = (handlers: Readonly<Record<string, Handler>>): Door => ({
     if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)
     return { operation: 'chat.create', endpoint: { handle }, parameters: {} }
   },
-  identify: () => ({ ...FREE_PAYER, token: 'tok_a', scope: 'read' }),
+  identify: () => ({ ...FREE_PAYER, token: 'tok_a', scope: 'read', refusesTokenPresign: false }),
   body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
   render: renderProblem,
 })

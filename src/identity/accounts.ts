@@ -1,6 +1,7 @@
 // Accounts: who is billed.
 import { newId } from '#base/ids.ts'
-import type { Queryable } from '#state/connect.ts'
+import { fault } from '#contract/errors.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 /** Makes an account with its energy wallet; funds come by grant_funds. */
 export async function createAccount(state: Queryable, env: 'live' | 'test'): Promise<string> {
@@ -11,4 +12,24 @@ export async function createAccount(state: Queryable, env: 'live' | 'test'): Pro
     [id],
   )
   return id
+}
+
+/**
+ * Says whether the account refuses S3 addresses and forms that bear a token; gateways act on it from
+ * their next tick on. Throws not_found.
+ */
+export async function setRefuseTokenPresign(
+  state: State,
+  account: string,
+  refuses: boolean,
+): Promise<void> {
+  await state.transaction(async (transaction) => {
+    const { rowCount } = await transaction.query(
+      "update accounts set refuse_token_presign = $2 where id = $1 and id <> 'nobody'",
+      [account, refuses],
+    )
+    if (rowCount === 0)
+      throw fault('not_found', `Could not change the account: no account "${account}"`)
+    await transaction.query('select change_credentials(null, $1)', [account])
+  })
 }

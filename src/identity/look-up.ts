@@ -1,6 +1,7 @@
 // Asks the state who a token speaks for: one look-up for all who ask at once with one token, a bounded
 // number of them, and for a token that was refused one a second.
 import type { Clock } from '#base/clock.ts'
+import { isId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operations.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -19,6 +20,7 @@ type TokenRow = {
   scope: Scope
   env: 'live' | 'test'
   funded: boolean
+  refuse_token_presign: boolean
   expires_at: Date | null
   revoked_at: Date | null
   epoch: string
@@ -26,7 +28,7 @@ type TokenRow = {
 
 export interface LookUps {
   /**
-   * Who a text of the right form speaks for. Throws, at once or later, token_unknown, token_revoked,
+   * Who a text of the right form, or a token's id, speaks for. Throws, at once or later, token_unknown, token_revoked,
    * state_unavailable, overloaded, and what `found` throws.
    */
   find(text: string): Promise<Principal>
@@ -67,7 +69,8 @@ export function createLookUps(deps: {
 
   async function rowOf(text: string): Promise<TokenRow | undefined> {
     try {
-      return (await state.query<TokenRow>(LOOK_UP, [hashToken(text)])).rows[0]
+      const [where, value] = isId('tok', text) ? ['t.id', text] : ['t.hash', hashToken(text)]
+      return (await state.query<TokenRow>(`${LOOK_UP} where ${where} = $1`, [value])).rows[0]
     } catch (cause) {
       throw silent(cause)
     }
@@ -96,8 +99,9 @@ export function createLookUps(deps: {
 }
 
 const LOOK_UP = `select t.id, t.account, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
+  a.refuse_token_presign,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
-from tokens t join accounts a on a.id = t.account where t.hash = $1`
+from tokens t join accounts a on a.id = t.account`
 
 export const silent = (cause?: unknown) =>
   fault('state_unavailable', 'Could not check the token: the state did not answer', {
@@ -114,4 +118,5 @@ const toPrincipal = (row: TokenRow): Principal => ({
   scope: row.scope,
   env: row.env,
   funded: row.funded,
+  refusesTokenPresign: row.refuse_token_presign,
 })

@@ -8,4 +8,6 @@ export type Principal = {
   readonly env: 'live' | 'test'
   /** Whether funds were ever on file: then the money wallet pays, else the free tier. */
   readonly funded: boolean
+  /** Whether the account refuses S3 addresses and forms that bear a token. */
+  readonly refusesTokenPresign: boolean
 }

@@ -11,6 +11,7 @@ const ROW = {
   scope: 'read',
   env: 'test',
   funded: false,
+  refuse_token_presign: false,
   expires_at: null,
   revoked_at: null,
 }

@@ -2,7 +2,7 @@
 // fresh; each tick says which tokens to forget, and revoke() returns only when no session can still
 // honour the old one: "revoked at the next request" holds on every gateway (reliability.md §5).
 import { sleep, type Clock } from '#base/clock.ts'
-import { newId } from '#base/ids.ts'
+import { isId, newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -75,6 +75,8 @@ export interface Identity {
   identify(authorization: string | undefined): Principal | Promise<Principal>
   /** The same for a token that came in another form, such as an S3 access key. */
   identifyToken(text: string): Principal | Promise<Principal>
+  /** The same by the id of a token, which is no secret: who calls it has checked a signature. */
+  identifyId(id: string): Principal | Promise<Principal>
   /** Forgets what a tick names, before anything else of that tick counts. */
   forget(changes: readonly { token: string | null; account: string }[]): void
 }
@@ -108,9 +110,13 @@ export function createIdentity(deps: {
 
   function identifyToken(text: string): Principal | Promise<Principal> {
     if (!session.fresh) throw silent()
-    const known = cache.get(text)
+    return find(text, isTokenText)
+  }
+
+  function find(text: string, isForm: (text: string) => boolean): Principal | Promise<Principal> {
+    const known = isForm(text) ? cache.get(text) : undefined
     if (known !== undefined) return check(known)
-    if (!isTokenText(text)) throw refusal('token_unknown')
+    if (!isForm(text)) throw refusal('token_unknown')
     return lookUps.find(text)
   }
 
@@ -127,6 +133,10 @@ export function createIdentity(deps: {
       return identifyToken(text)
     },
     identifyToken,
+    identifyId(id) {
+      if (!session.fresh) throw silent()
+      return find(id, (text) => isId('tok', text))
+    },
     forget(changes) {
       lookUps.changed()
       for (const [text, { principal }] of cache) {

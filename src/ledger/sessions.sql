@@ -29,6 +29,19 @@ begin
     event_data || jsonb_build_object('account_id', account_id, 'sequence', number));
 end $$;
 
+-- Notes that a token was seen in an address, and tells its owner; once an hour, whoever saw it.
+create or replace function note_exposed_token(token_id text) returns void language plpgsql as $$
+declare
+  seen tokens%rowtype;
+begin
+  update tokens set exposed_at = ledger_now()
+  where id = token_id and (exposed_at is null or exposed_at <= ledger_now() - interval '1 hour')
+  returning * into seen;
+  if not found then return; end if;
+  perform emit_event(seen.account, 'token.exposed', jsonb_build_object('token_id', seen.id,
+    'name', seen.name, 'hint', seen.hint, 'scope', seen.scope));
+end $$;
+
 -- Numbers what doors must forget. The lock makes numbers commit in their order: a session that saw 6
 -- has seen 5.
 create or replace function change_credentials(token_id text, account_id text) returns bigint language plpgsql as $$

@@ -43,6 +43,18 @@ export function createMarks(deps: { readonly cpuNs?: () => number } = {}): Marks
   }
 }
 
+/** Marks of a process that serves no request: all its CPU is the operator's, whoever it works for. */
+export function createOperatorMarks(): Marks {
+  const marks = createMarks()
+  return {
+    operator: marks.operator,
+    get totalNs() {
+      return marks.totalNs
+    },
+    mark: () => marks.mark(marks.operator),
+  }
+}
+
 function processCpuNs(): number {
   const usage = process.cpuUsage()
   return (usage.user + usage.system) * 1000

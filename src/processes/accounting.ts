@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
 import { lockFile } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
-import { nj, priceCeiling } from '#base/units.ts'
+import { nj, priceCeiling, type Nj } from '#base/units.ts'
 import { createCharging, type Charging } from '#charging/charging.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
 import { Journal, readJournals } from '#charging/journal.ts'
@@ -36,6 +36,10 @@ export type AccountingOptions = {
   process: string
   meter: string
   journalFolder: string
+  /** Who the CPU of this process is charged to (default: the work that marks it). */
+  marks?: Marks
+  /** What a lease asks for at least, beyond what is held (default 500 J). */
+  leaseLeastNj?: Nj
   /** Replies wait until their charge survives a power cut. */
   journalSync?: boolean
   state: State
@@ -57,12 +61,12 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   await postEarlierLives({ process, meter, state, log, disk, ledger })
   const opened = await ledger.openSession(process)
   const journal = new Journal({ disk, session: opened.session, clock: systemClock, failed })
+  const { leaseLeastNj = LEASE_LEAST_NJ, marks = createMarks() } = options
   const leases: Leases = new Leases((want) =>
     want.startsWith('money:')
-      ? priceCeiling(LEASE_LEAST_NJ, session.latest?.price.pusdPerJ ?? 0n)
-      : LEASE_LEAST_NJ,
+      ? priceCeiling(leaseLeastNj, session.latest?.price.pusdPerJ ?? 0n)
+      : leaseLeastNj,
   )
-  const marks = createMarks()
   const session: Session = new Session({
     ledger,
     journal,

@@ -94,7 +94,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
 
   const account = await firstAccount(state)
   const fleet = createFleet({ config, data, cells, state, routedTo, log, report })
-  const background = createBackground({ config, data, cells, address, fleet, log })
+  const background = createBackground({ config, data, cells, address, meter: METER, fleet, log })
   started.defer(() => background.stop(budget))
   const gateways = await startGateways({ config, data, cells, address, meter: METER, signal })
   started.defer(() => gateways.stop(budget.graceMs('gateways')))

@@ -19,11 +19,13 @@ import {
   parseCompletionRequest,
   parseEmbeddingRequest,
 } from '#contract/inference.ts'
+import { parsePresignRequest } from '#contract/presign.ts'
 import { createAccountLoad } from '#http/account-load.ts'
 import { createApiDoor } from '#http/api-door.ts'
 import { createHostRule } from '#http/host-rule.ts'
 import { createIdempotency } from '#http/idempotency.ts'
 import { listen } from '#http/server.ts'
+import { createExposures } from '#identity/exposures.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createIdentity, type Identity } from '#identity/tokens.ts'
 import { createChatCreate } from '#inference/operations/chat-create.ts'
@@ -40,6 +42,8 @@ import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
 import { createStorageDoor } from '#storage/create-storage.ts'
+import { createPresignCreate } from '#storage/operations/presign-create.ts'
+import { createDerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createHealth, createMetrics, createReady } from '#statuspage/operations/service.ts'
@@ -56,6 +60,8 @@ export type GatewayConfig = {
   readonly signers: SignersLabel
   readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
   readonly hosts: readonly string[]
+  /** The public address, where a proxy is in front. */
+  readonly baseUrl?: string
   /** How long running requests may go on when it stops. */
   readonly drainMs: number
   readonly bodyMemoryBytes: number
@@ -118,6 +124,7 @@ const inference = {
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
 
+const accessKeys = createDerivedKeys(new Secret(config.stateKey))
 let isDiskFull = false
 const door = createApiDoor({
   identity,
@@ -130,6 +137,15 @@ const door = createApiDoor({
     'embedding.create': { parse: parseEmbeddingRequest, handle: createEmbeddingCreate(inference) },
     'model.list': { handle: createModelList(inference) },
     'model.get': { handle: createModelGet(inference) },
+    'presign.create': {
+      parse: parsePresignRequest,
+      handle: createPresignCreate({
+        keys: accessKeys,
+        clock: systemClock,
+        region: config.storage.region,
+        baseUrl: config.baseUrl,
+      }),
+    },
     'usage.last': { handle: createUsageLast({ state: readerState, posted }) },
     'usage.get': { handle: createUsageGet({ state: readerState, now: systemClock.wallMs }) },
     'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
@@ -161,6 +177,7 @@ const storage = createStorageDoor({
   identity,
   payerOf: payers.payerOf,
   secret: new Secret(config.stateKey),
+  keys: accessKeys,
   directory: { exists: payers.exists, accountOfEmail: async () => undefined },
   clock: systemClock,
   hosts: config.hosts,
@@ -175,6 +192,7 @@ const server = await listen({
   fallback: door,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
+  exposures: createExposures({ state, identity, clock: systemClock, log }),
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,
   ...config.listen,

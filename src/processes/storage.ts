@@ -1,38 +1,86 @@
-// The upkeep of object storage: what must be done of it that no request waits for. It works under the
-// gateways' uid, as it deletes what they wrote.
+// The upkeep of object storage: what must be done of it that no request waits for, and the charge of what
+// is stored, with a journal of its own. It works under the gateways' uid, as it deletes what they wrote.
 import { createFsStore } from '#blobs/fs-store.ts'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Level } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
+import { nj } from '#base/units.ts'
+import { createPayers } from '#identity/payers.ts'
+import { createOperatorMarks } from '#metering/marks.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
+import { createStanding, type StoragePower } from '#storage/upkeep/standing.ts'
 import { createStorageUpkeep } from '#storage/upkeep/storage-upkeep.ts'
+import { openAccounting } from './accounting.ts'
 import { serveInside } from './inside.ts'
 
 export type StorageConfig = {
   readonly state: StateAddress
   readonly blobFolder: string
+  readonly journalFolder: string
+  readonly journalSync: boolean
+  /** Whose tariff says what carbon and price a charge has. */
+  readonly meter: string
   /** How long a day of lifecycle rules lasts. */
   readonly dayMs: number
+  /** How often stored bytes are charged, and at what power. */
+  readonly minuteMs: number
+  readonly power: StoragePower
   readonly socket: string
   readonly logLevel: Level
 }
 
 const CONNECTIONS = 2
+const LEDGER_CONNECTIONS = 2
+const STORAGE_PROCESS = 'storage'
+const EXIT_LOST = 74
 
 const config = await readConfig<StorageConfig>()
 const log = createLogger('storage', { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const state = connectState({ address: config.state, connections: CONNECTIONS, log })
+const connect = (connections: number) => connectState({ address: config.state, connections, log })
+const ledgerState = connect(LEDGER_CONNECTIONS)
+const state = connect(CONNECTIONS)
+const accounting = await openAccounting({
+  process: STORAGE_PROCESS,
+  meter: config.meter,
+  journalFolder: config.journalFolder,
+  journalSync: config.journalSync,
+  state: ledgerState,
+  log,
+  marks: createOperatorMarks(),
+  // All that a minute costs is known before it is asked for: a wallet keeps the rest.
+  leaseLeastNj: nj(0n),
+  forget: () => undefined,
+  failed(error) {
+    log.error('The journal or the session of storage is lost; it ends', { error })
+    process.exit(EXIT_LOST)
+  },
+})
 const blobs = await createFsStore({
   folder: config.blobFolder,
   location: 'fs',
   log,
   clock: systemClock,
 })
-const upkeep = createStorageUpkeep({ state, blobs, clock: systemClock, log, dayMs: config.dayMs })
+const upkeep = createStorageUpkeep({
+  state,
+  blobs,
+  clock: systemClock,
+  log,
+  dayMs: config.dayMs,
+  minuteMs: config.minuteMs,
+  standing: createStanding({
+    state,
+    charging: accounting.charging,
+    payerOf: createPayers({ state, clock: systemClock }).payerOf,
+    log,
+    power: config.power,
+    minuteMs: config.minuteMs,
+  }),
+})
 const ending = new AbortController()
 const running = upkeep.run(ending.signal)
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
@@ -41,6 +89,8 @@ process.once('SIGTERM', () => {
   ending.abort()
   void running.then(async () => {
     await inside.close()
+    await accounting.close()
+    await ledgerState[Symbol.asyncDispose]()
     await state[Symbol.asyncDispose]()
     process.exit(0)
   })

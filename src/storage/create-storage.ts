@@ -19,7 +19,8 @@ import { createHashers } from './s3/checksums/algorithms.ts'
 import { createHandlers } from './s3/create-handlers.ts'
 import type { StorageSettings } from './s3/deps.ts'
 import { createS3Door } from './s3/door.ts'
-import { createPrincipalOf } from './s3/principal-of.ts'
+import { createCallers } from './s3/callers.ts'
+import type { DerivedKeys } from './s3/signature/derived-keys.ts'
 import { createReceiver } from './s3/receive.ts'
 import type { Directory } from './s3/documents/acl-drafts.ts'
 import { writtenAttributes } from './s3/written-attributes.ts'
@@ -30,6 +31,7 @@ export type StorageOptions = {
   /** Where new blobs go. */
   readonly blobs: BlobStore
   readonly identity: Identity
+  readonly keys: DerivedKeys
   readonly payerOf: (account: string) => Payer | Promise<Payer>
   /** Who may be named in an ACL. */
   readonly directory: Directory
@@ -48,7 +50,7 @@ export function createStorageDoor(options: StorageOptions): Door {
   const hashers = createHashers()
   const { directory } = options
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
-  const principalOf = createPrincipalOf(identity)
+  const callers = createCallers({ identity, keys: options.keys })
   const verifier = createVerifier({ now: () => clock.wallMs() })
   const handlers = createHandlers({
     access: createAccess({ buckets, objects, clock, admitTransfer }),
@@ -64,7 +66,7 @@ export function createStorageDoor(options: StorageOptions): Door {
     attributesOf: (request, bucket) =>
       writtenAttributes(request, bucket, { directory, nowMs: clock.wallMs() }),
     directory,
-    principalOf,
+    callers,
     verifier,
     encrypting: createEncrypting(
       createVault({ secret: options.secret.reveal(), keyIds: settings.keyIds }),
@@ -73,7 +75,7 @@ export function createStorageDoor(options: StorageOptions): Door {
     settings,
   })
   return createS3Door({
-    principalOf,
+    callers,
     verifier,
     bases: { api: hosts.filter((host) => !host.startsWith('[')), website: [] },
     handlers,

@@ -67,6 +67,17 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'model.list': { path: () => '/v1/models' },
   'model.get': { path: () => `/v1/models/${CHAT}` },
+  'presign.create': {
+    path: () => '/v1/storage/presigned',
+    body: { bucket: 'matrix', key: 'key' },
+    badBodies: [
+      { body: { bucket: 'matrix' }, param: 'key' },
+      { body: { bucket: 'Not A Bucket', key: 'key' }, param: 'bucket' },
+      { body: { bucket: 'matrix', key: 'a/../b' }, param: 'key' },
+      { body: { bucket: 'matrix', key: 'key', method: 'DELETE' }, param: 'method' },
+      { body: { bucket: 'matrix', key: 'key', expires_s: 604_801 }, param: 'expires_s' },
+    ],
+  },
   'usage.last': { path: () => '/v1/usage/last' },
   'usage.get': { path: () => '/v1/usage?group_by=model' },
   'receipt.get': {

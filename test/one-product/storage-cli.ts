@@ -277,3 +277,24 @@ test('Ctrl-C removes the parts of an unfinished upload', async () => {
   assert.deepEqual(await exited, [1, null])
   assert.equal(await parts(), 0)
 })
+
+test('presign prints an address that works without a token, and nothing else on stdout', async () => {
+  await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'for others', Body: 'read me' }))
+  const get = await ergon.cli('storage', 'presign', `s3://${BUCKET}/for others`)
+  assert.equal(get.code, 0, get.stderr)
+  const url = get.stdout.trim()
+  assert.equal(await (await fetch(url)).text(), 'read me')
+  assert.ok(!url.includes(ergon.token))
+  const presign = (...words: string[]) =>
+    ergon.cli('storage', 'presign', `s3://${BUCKET}/new`, ...words)
+  const put = await presign('--method', 'put', '--expires', '5m', '--json')
+  const made = JSON.parse(put.stdout) as { url: string; expires_at: string }
+  assert.ok(Date.parse(made.expires_at) <= Date.now() + 300_000)
+  assert.equal((await fetch(made.url, { method: 'PUT', body: 'new' })).status, 200)
+  for (const wrong of [
+    ['--expires', '8d'],
+    ['--expires', 'soon'],
+    ['--method', 'delete'],
+  ])
+    assert.notEqual((await presign(...wrong)).code, 0)
+})

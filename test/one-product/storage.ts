@@ -244,6 +244,34 @@ test('strangers see what a policy shows, and its owner pays for that', async () 
   assert.equal((await fetch(`${ergon.baseUrl}/${Bucket}/shared`)).status, 403)
 })
 
+test('no page of the service can be made of what somebody stored', async () => {
+  const Metadata = { 'set-cookie': 'ergon_session=stolen' }
+  const page = '<script>alert(1)</script>'
+  const ContentType = 'text/html'
+  await s3.send(
+    new PutObjectCommand({ Bucket, Key: 'public/x.html', Body: page, ContentType, Metadata }),
+  )
+  const headers = { cookie: 'ergon_session=of-somebody; other=1', authorization: '' }
+  const asked = [
+    `/${Bucket}/public/x.html`,
+    `/${Bucket}/public/x.html?response-content-type=text%2Fhtml`,
+    `/${Bucket}/shared`,
+    `/${Bucket}?list-type=2`,
+    '/v1/models',
+  ]
+  for (const path of asked)
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await fetch(ergon.baseUrl + path, { method, headers })
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff', path)
+      assert.equal(answer.headers.get('set-cookie'), null, path)
+      assert.ok(![...answer.headers.values()].some((value) => value.includes('of-somebody')))
+    }
+  const answer = await fetch(`${ergon.baseUrl}/${Bucket}/public/x.html`, { headers })
+  assert.equal(answer.headers.get('content-type'), 'text/html')
+  assert.equal(answer.headers.get('content-security-policy'), 'sandbox')
+  assert.equal(await answer.text(), page)
+})
+
 test('scripts of an allowed origin may read what their request cost', async () => {
   const rule = { AllowedOrigins: ['https://app.example'], AllowedMethods: ['GET'] }
   await s3.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules: [rule] } }))

@@ -1,4 +1,4 @@
-// ergon admin token create: the secret is printed once, alone on stdout.
+// ergon admin token create: the secret is printed once, alone on stdout; a pair as a shell sets it.
 import { control } from '#cli/client.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -12,14 +12,16 @@ export async function run({ options }: CommandCall): Promise<void> {
     account: options['account'],
     name: options['name'],
     expires_days: days,
+    ...(options['keyPair'] === true ? { key_pair: true } : {}),
   }
   const made = (await control(options, { method: 'POST', path: '/tokens', body })) as {
     id: string
-    token: string
     account: string
     scope: string
-  }
+  } & ({ token: string } | { access_key_id: string; secret_access_key: string })
   if (options.json) return printJson(made)
   tell(`${made.id}, scope ${made.scope}, account ${made.account}; shown this once:`)
-  print(made.token)
+  if ('token' in made) return print(made.token)
+  print(`AWS_ACCESS_KEY_ID=${made.access_key_id}`)
+  print(`AWS_SECRET_ACCESS_KEY=${made.secret_access_key}`)
 }

@@ -12,6 +12,7 @@ type Token = {
   expires_at: string | null
   revoked_at: string | null
   last_used_at: string | null
+  exposed_at: string | null
 }
 
 export async function run({ options }: CommandCall): Promise<void> {
@@ -19,7 +20,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(tokens)
   print(
     table(
-      ['TOKEN', 'BEGINS', 'SCOPE', 'ACCOUNT', 'NAME', 'STATE', 'LAST USED'],
+      ['TOKEN', 'BEGINS', 'SCOPE', 'ACCOUNT', 'NAME', 'STATE', 'LAST USED', 'SEEN IN AN ADDRESS'],
       tokens.map((one) => [
         one.id,
         `${one.hint}…`,
@@ -32,6 +33,7 @@ export async function run({ options }: CommandCall): Promise<void> {
             : `until ${one.expires_at}`
           : 'revoked',
         one.last_used_at ?? 'never',
+        one.exposed_at ?? 'no',
       ]),
     ),
   )

@@ -53,7 +53,14 @@ export function callOf<Body>(
 ): Handled<Body> & { readonly spend: StrictSpend; leave(): void } {
   const gone = new AbortController()
   return {
-    who: { account: 'acct_1', token: 'tok_1', scope: 'read', env: 'test', funded: true },
+    who: {
+      account: 'acct_1',
+      token: 'tok_1',
+      scope: 'read',
+      env: 'test',
+      funded: true,
+      refusesTokenPresign: false,
+    },
     parameters: {},
     query: new URLSearchParams(),
     headers: {},

@@ -1,21 +1,22 @@
 // Operator operations on accounts, funds and tokens, until the portal exists.
 import { fault } from '#contract/errors.ts'
-import { SCOPES } from '#contract/operations.ts'
-import { createAccount } from '#identity/accounts.ts'
+import { SCOPES, type Scope } from '#contract/operations.ts'
+import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
+import type { DerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import { textOf, type ControlRoute } from './control.ts'
 
 const LOT_PRIORITY = 50
 
-export const accountRoutes = (state: State): readonly ControlRoute[] => [
+export const accountRoutes = (state: State, keys: DerivedKeys): readonly ControlRoute[] => [
   {
     method: 'GET',
     path: /^\/accounts$/,
     handle: async () =>
       (
         await state.query(
-          `select a.id, a.env, a.funded, a.created_at, coalesce(w.posted, 0)::text as balance_pusd,
+          `select a.id, a.env, a.funded, a.created_at, a.refuse_token_presign, coalesce(w.posted, 0)::text as balance_pusd,
              coalesce(w.reserved, 0)::text as reserved_pusd
            from accounts a left join wallets w on w.id = 'money:' || a.id
            where a.id <> 'nobody' order by a.created_at`,
@@ -38,12 +39,17 @@ export const accountRoutes = (state: State): readonly ControlRoute[] => [
     handle: ({ parameters: [account = ''], body }) => addFunds(state, account, body),
   },
   {
+    method: 'POST',
+    path: /^\/accounts\/([^/]+)\/settings$/,
+    handle: ({ parameters: [account = ''], body }) => changeSettings(state, account, body),
+  },
+  {
     method: 'GET',
     path: /^\/tokens$/,
     handle: async () =>
       (
         await state.query(
-          `select id, account, hint, name, scope, created_at, expires_at, revoked_at,
+          `select id, account, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
              (select max(to_at) from charges where token = tokens.id) as last_used_at
            from tokens order by created_at`,
         )
@@ -52,7 +58,13 @@ export const accountRoutes = (state: State): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/tokens$/,
-    handle: ({ body }) => mint(state, body),
+    handle: async ({ body }) => {
+      const { token, ...made } = await mint(state, body)
+      if (body['key_pair'] !== true) return { ...made, token }
+      // Whoever signs with a pair needs no token, and what is not shown cannot be lost.
+      const { id, secret } = keys.pair(made.id)
+      return { ...made, access_key_id: id, secret_access_key: secret }
+    },
   },
   {
     method: 'DELETE',
@@ -88,7 +100,25 @@ async function addFunds(
   return { account, added_pusd: amount, unit: 'tUSD' }
 }
 
-async function mint(state: State, body: Readonly<Record<string, unknown>>): Promise<object> {
+async function changeSettings(
+  state: State,
+  account: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<object> {
+  const refuses = body['refuse_token_presign']
+  if (typeof refuses !== 'boolean')
+    throw fault(
+      'invalid_request',
+      'Could not change the account: refuse_token_presign is true or false',
+    )
+  await setRefuseTokenPresign(state, account, refuses)
+  return { account, refuse_token_presign: refuses }
+}
+
+async function mint(
+  state: State,
+  body: Readonly<Record<string, unknown>>,
+): Promise<{ id: string; token: string; account: string; scope: Scope }> {
   const scope = SCOPES.find((known) => known === (body['scope'] ?? 'read'))
   if (scope === undefined)
     throw fault(

@@ -10,6 +10,7 @@ import type { ModelFleet } from '#processes/models/fleet.ts'
 import { confirmModels } from '#processes/models/confirm.ts'
 import type { DataFolder } from '#processes/node/data-folder.ts'
 import type { State } from '#state/connect.ts'
+import { createDerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import { accountRoutes } from './accounts.ts'
 import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
@@ -34,7 +35,7 @@ export function openControl(deps: {
     log,
   })
   const routes = [
-    ...accountRoutes(state),
+    ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
     ...modelRoutes({
       fleet: deps.fleet,

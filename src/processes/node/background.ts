@@ -36,10 +36,11 @@ export function createBackground(deps: {
   data: DataFolder
   cells: Cells
   address: StateAddress
+  meter: string
   fleet: ModelFleet
   log: Logger
 }): Background {
-  const { config, data, cells, address, fleet, log } = deps
+  const { config, data, cells, address, meter, fleet, log } = deps
   let ballast: Ballast | undefined
   const stopping = new AbortController()
   const { signal } = stopping
@@ -54,7 +55,7 @@ export function createBackground(deps: {
     const models = fleet
       .start(chosenModels(config.models))
       .catch((error: unknown) => [`models: ${messageOf(error)}`])
-    const storage = startStorageUpkeep({ config, cells, data, address, place, signal }).then(
+    const storage = startStorageUpkeep({ config, cells, data, address, meter, place, signal }).then(
       () => [],
       (error: unknown) => [`storage: ${messageOf(error)}`],
     )

@@ -45,6 +45,7 @@ export async function startGateways(deps: {
       signers: SIGNERS_HERE,
       listen: { host: config.host, port: data.port, shared: config.gateways > 1 },
       hosts: hostsOf(config),
+      ...(config.baseUrl === undefined ? {} : { baseUrl: config.baseUrl }),
       drainMs: DRAIN_MS,
       bodyMemoryBytes: config.bodyMemoryMib * MIB,
       accountRequests: config.accountRequests,

@@ -17,14 +17,24 @@ export async function startStorageUpkeep(deps: {
   data: DataFolder
   place: ProgramPlace
   address: StateAddress
+  meter: string
   signal: AbortSignal
 }): Promise<void> {
-  const { config, cells, data, place, address, signal } = deps
+  const { config, cells, data, place, address, meter, signal } = deps
   const blobFolder = data.at(BLOB_FOLDER)
+  const journalFolder = data.at('journals', STORAGE_CELL)
   const settings: Omit<StorageConfig, 'socket' | 'logLevel'> = {
     state: address,
     blobFolder,
+    journalFolder,
+    journalSync: config.journalSync === 'sync',
+    meter,
     dayMs: config.storageDayS * 1000,
+    minuteMs: config.storageMinuteS * 1000,
+    power: {
+      milliwattsPerTb: config.storageMilliwattsPerTb,
+      pueMilli: Number(config.pueMilli),
+    },
   }
   const cell = await cells.start(
     programCell('storage', {
@@ -33,7 +43,7 @@ export async function startStorageUpkeep(deps: {
       place,
       config: settings,
       socketGroup: STORAGE_CELL,
-      writes: [blobFolder],
+      writes: [journalFolder, blobFolder],
       calls: [STATE_SOCKETS],
     }),
   )

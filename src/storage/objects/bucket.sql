@@ -10,6 +10,7 @@ begin
   end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
+  delete from storage_samples where bucket = bucket_id;
   delete from buckets where id = bucket_id;
   return case when not found then 'NoSuchBucket' end;
 end $$;

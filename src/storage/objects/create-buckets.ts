@@ -11,7 +11,10 @@ export function createBuckets(deps: { state: Queryable }): Buckets {
   return {
     create: (bucket) => create(state, bucket),
     async get(name) {
-      const { rows } = await state.query<BucketRow>('select * from buckets where name = $1', [name])
+      const { rows } = await state.query<BucketRow>(
+        'select *, storage_is_read_only(account) as is_read_only from buckets where name = $1',
+        [name],
+      )
       const [row] = rows
       if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: name })
       return toBucket(row)

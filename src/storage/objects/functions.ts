@@ -7,4 +7,5 @@ export const STORAGE_FUNCTIONS = [
   'delete',
   'list',
   'upload',
+  'standing',
 ].map((name) => new URL(`./${name}.sql`, import.meta.url))

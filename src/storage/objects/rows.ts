@@ -98,6 +98,8 @@ export type BucketRow = Row & {
   versioning: Bucket['versioning']
   object_lock: boolean
   configurations: Bucket['configurations']
+  /** Where it was asked for. */
+  is_read_only?: boolean
 }
 
 export const toBucket = (row: BucketRow): Bucket => ({
@@ -109,6 +111,7 @@ export const toBucket = (row: BucketRow): Bucket => ({
   versioning: row.versioning,
   objectLock: row.object_lock,
   configurations: row.configurations,
+  isReadOnly: row.is_read_only === true,
 })
 
 export type UploadRow = Row & {

@@ -42,6 +42,8 @@ export type Bucket = {
   /** Object lock can be used; versioning is then enabled for good. */
   readonly objectLock: boolean
   readonly configurations: { readonly [kind in ConfigurationKind]?: Json }
+  /** Its account cannot pay for storing more; known where a bucket was asked for by its name. */
+  readonly isReadOnly: boolean
 }
 
 export type Retention = {

@@ -1,12 +1,12 @@
 // What the operations of the S3 door work with.
 import type { Clock } from '#base/clock.ts'
-import type { Principal } from '#identity/principal.ts'
 import type { Verifier } from './signature/verify.ts'
 import type { BlobReader } from '#storage/blob-reader.ts'
 import type { Buckets, Listings, Objects, Uploads } from '#storage/objects/objects.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import type { Access } from './access.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
+import type { Callers } from './callers.ts'
 import type { Hashers } from './checksums/algorithms.ts'
 import type { Owner } from './lists/entries.ts'
 import type { WrittenAttributes } from './written-attributes.ts'
@@ -27,8 +27,7 @@ export type StorageDeps = {
   /** What a write says of an object beside its bytes (written-attributes.ts). */
   readonly attributesOf: (request: StorageRequest, bucket: Bucket) => Promise<WrittenAttributes>
   readonly directory: Directory
-  /** Whose token an access key is. Throws InvalidAccessKeyId, ExpiredToken. */
-  readonly principalOf: (accessKey: string) => Promise<Principal>
+  readonly callers: Callers
   readonly verifier: Verifier
   readonly encrypting: Encrypting
   readonly clock: Clock

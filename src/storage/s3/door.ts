@@ -10,6 +10,7 @@ import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
+import type { Callers } from './callers.ts'
 import { match, type Match } from './match.ts'
 import type { S3OperationName } from './operations.ts'
 import { createPayload } from './payload.ts'
@@ -23,12 +24,12 @@ import { parseTarget, type BaseHosts, type Target } from './target.ts'
 type S3Call = Call & { readonly match: Match; readonly target: Target; verified?: Verified }
 
 export function createS3Door(deps: {
-  principalOf: (token: string) => Promise<Principal>
+  callers: Callers
   verifier: Verifier
   bases: BaseHosts
   handlers: { readonly [name in S3OperationName]?: StorageHandler }
 }): Door {
-  const { principalOf, verifier, bases, handlers } = deps
+  const { callers, verifier, bases, handlers } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
@@ -39,9 +40,11 @@ export function createS3Door(deps: {
     const { request } = exchange
     const credential = parseCredential(call.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
-    if (credential.kind === 'bearer') return await principalOf(credential.token)
-    const who = await principalOf(credential.accessKey)
-    call.verified = verifier.verify(credential, credential.accessKey, {
+    if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
+    const { bucket, key } = call.target
+    const place = { method: exchange.method, bucket, key }
+    const { who, secret } = await callers.ofSignature(credential, place)
+    call.verified = verifier.verify(credential, secret, {
       method: exchange.method,
       rawPath: call.target.rawPath,
       rawQuery: call.target.rawQuery,

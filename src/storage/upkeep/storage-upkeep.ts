@@ -1,5 +1,6 @@
 // What object storage needs done in the background, in bounded pieces: lifecycle rules, blobs that no
-// version names any more, orphans of crashes, and a slow re-reading of everything that is stored.
+// version names any more, orphans of crashes, a slow re-reading of everything that is stored, and the
+// charge of what is.
 import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -10,12 +11,15 @@ import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
 import { scrub } from './scrub.ts'
+import type { Standing } from './standing.ts'
 import { createBlobStores } from './stores.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
 const MINUTE_MS = 60_000
 /** Lifecycle is looked at this often in a day, or once a minute. */
 const LOOKS_PER_DAY = 10
+/** A look that comes late still finds its minute; a second one in it does nothing. */
+const LOOKS_PER_MINUTE = 2
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
@@ -34,8 +38,11 @@ export function createStorageUpkeep(deps: {
   clock: Clock
   log: Logger
   dayMs: number
+  standing: Standing
+  /** How often stored bytes are charged. */
+  minuteMs: number
 }): StorageUpkeep {
-  const { state, blobs, clock, log, dayMs } = deps
+  const { state, blobs, clock, log, dayMs, standing, minuteMs } = deps
   const stores = createBlobStores([blobs])
   const objects = createObjects({ state })
 
@@ -73,7 +80,11 @@ export function createStorageUpkeep(deps: {
   return {
     async run(signal) {
       const lookMs = Math.min(MINUTE_MS, dayMs / LOOKS_PER_DAY)
-      await Promise.all([every(lookMs, expire, signal), every(MINUTE_MS, clean, signal)])
+      await Promise.all([
+        every(lookMs, expire, signal),
+        every(MINUTE_MS, clean, signal),
+        every(minuteMs / LOOKS_PER_MINUTE, standing.charge, signal),
+      ])
     },
   }
 }

@@ -100,17 +100,16 @@ function tagsOf({ fields }: PostForm): { tags?: Tags } {
 
 /** Who signed the form, and what its policy says of the length. */
 async function identify(
-  { principalOf, verifier, clock }: StorageDeps,
+  { callers, verifier, clock }: StorageDeps,
   form: PostForm,
   place: { bucket: string; key: string },
 ): Promise<{ who: Principal | undefined; length: LengthRange }> {
   const signed = parseFormSignature(form.fields)
   if (signed === undefined) return { who: undefined, length: ANY_LENGTH }
   const { credential, policy } = signed
-  const who = await principalOf(credential.accessKey)
-  if (credential.kind === 'form-v2')
-    verifyOlderSignature(policy, credential.signature, credential.accessKey)
-  else verifier.verifyText(credential, credential.accessKey, policy)
+  const { who, secret } = await callers.ofSignature(credential, { method: 'POST', ...place })
+  if (credential.kind === 'form-v2') verifyOlderSignature(policy, credential.signature, secret)
+  else verifier.verifyText(credential, secret, policy)
   const parsed = parsePostPolicy(policy)
   checkPostPolicy(parsed, { fields: form.fields, ...place }, clock.wallMs())
   return { who, length: parsed.length }

@@ -1,0 +1,26 @@
+// ergon storage presign: an address for one object that the service signs, alone on stdout.
+import { apiPost } from '#cli/client.ts'
+import { durationMs } from '#cli/duration.ts'
+import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
+import { objectPlaceOf } from '#cli/storage/place.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+const METHODS = ['GET', 'PUT']
+
+export async function run({ options, words: [address = ''] }: CommandCall): Promise<void> {
+  const { bucket, key } = objectPlaceOf(address)
+  if (key === '')
+    throw new CommandError(`A bucket, not a key: ${address}`, EXIT.usage, 's3://bucket/key')
+  const method = String(options['method'] ?? 'get').toUpperCase()
+  if (!METHODS.includes(method))
+    throw new CommandError('--method is get or put', EXIT.usage, '--method get')
+  const expires = String(options['expires'] ?? '1h')
+  const body = { bucket, key, method, expires_s: durationMs(expires, '--expires 1h') / 1000 }
+  const made = JSON.parse((await apiPost(options, '/v1/storage/presigned', body)).text) as {
+    url: string
+    expires_at: string
+  }
+  if (options.json) return printJson(made)
+  tell(`${method} until ${made.expires_at}, or until the token is revoked:`)
+  print(made.url)
+}

@@ -1,0 +1,54 @@
+// Tokens in the addresses of requests: an address is kept in histories, logs of proxies and referrers, so
+// the owner of a token that was seen in one is told, by an event and in the list of tokens; once an hour.
+import type { Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Queryable } from '#state/connect.ts'
+import { isTokenText } from './token-text.ts'
+import type { Identity } from './tokens.ts'
+
+export interface Exposures {
+  /** Looks for tokens in a request's target; whose owner is told of them is found out afterwards. */
+  see(target: string): void
+}
+
+const QUIET_MS = 3_600_000
+const KEPT_MAX = 10_000
+/** Of one address. */
+const TOKENS_MAX = 4
+const FORM = /svc(?:_|%5[Ff])([0-9A-Za-z]{38})/g
+
+export function createExposures(deps: {
+  state: Queryable
+  identity: Pick<Identity, 'identifyToken'>
+  clock: Pick<Clock, 'monotonicMs'>
+  log: Logger
+}): Exposures {
+  const { state, identity, clock, log } = deps
+  const quietUntilMs = new Map<string, number>()
+
+  async function tell(text: string): Promise<void> {
+    try {
+      const { token } = await identity.identifyToken(text)
+      if ((quietUntilMs.get(token) ?? 0) > clock.monotonicMs()) return
+      if (quietUntilMs.size >= KEPT_MAX) quietUntilMs.delete(quietUntilMs.keys().next().value ?? '')
+      quietUntilMs.set(token, clock.monotonicMs() + QUIET_MS)
+      await state.query('select note_exposed_token($1)', [token]).catch((error: unknown) => {
+        quietUntilMs.delete(token)
+        throw error
+      })
+    } catch (error) {
+      // A token that is not valid can do no harm, and the next address says it again.
+      log.debug('A token in an address was not noted', { error: messageOf(error) })
+    }
+  }
+
+  return {
+    see(target) {
+      // Nearly every target ends here.
+      if (!target.includes('svc')) return
+      const found = target.matchAll(FORM).map(([, rest]) => `svc_${rest}`)
+      for (const text of new Set(found.take(TOKENS_MAX))) if (isTokenText(text)) void tell(text)
+    },
+  }
+}

@@ -1,0 +1,139 @@
+// What stored bytes cost while nobody asks for them, in a product whose minutes last a second: charges
+// that follow from bytes and time, once for each minute, also when the cell that makes them is killed.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import type { ChargeRow } from './books.ts'
+import { startErgon, type Ergon } from './start-ergon.ts'
+
+const MINUTE_MS = 1000
+/** 1 W for each MB. */
+const MILLIWATTS_PER_TB = 1_000_000_000
+const BYTES = 1_000_000
+const WAIT_MS = 90_000
+
+type Standing = ChargeRow & { readonly from: string; readonly to: string }
+
+let ergon: Ergon
+before(async () => {
+  const env = {
+    ERGON_STORAGE_MINUTE_S: '1',
+    ERGON_STORAGE_MILLIWATTS_PER_TB: String(MILLIWATTS_PER_TB),
+  }
+  ergon = await startErgon({ env })
+})
+after(() => ergon.stop())
+
+const clientOf = (token: string): S3Client =>
+  new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: { accessKeyId: token, secretAccessKey: token },
+  })
+
+async function standingOf(bucket: string): Promise<Standing[]> {
+  const rows = await ergon.sql<{ bytes: Buffer }>(
+    "select bytes from charges where operation = 'storage.standing' order by leaf_index",
+  )
+  return rows
+    .map(({ bytes }) => JSON.parse(bytes.toString()) as Standing & { resource: string })
+    .filter(({ resource }) => resource === `s3://${bucket}`)
+}
+
+async function untilCharges(bucket: string, least: number): Promise<Standing[]> {
+  const deadline = performance.now() + WAIT_MS
+  for (;;) {
+    const charges = await standingOf(bucket)
+    if (charges.length >= least) return charges
+    assert.ok(performance.now() < deadline, `${charges.length} charges of ${bucket}`)
+    await pause(100)
+  }
+}
+
+/** Each says the energy of its bytes and time, and no two of them share a minute. */
+function assertExact(charges: readonly Standing[], bytes: number): void {
+  const minutes = new Set<number>()
+  for (const { from, to, energy_nj, parts } of charges) {
+    const ms = BigInt(Date.parse(to) - Date.parse(from))
+    const energy = (BigInt(bytes) * BigInt(MILLIWATTS_PER_TB) * ms) / 1_000_000_000n
+    assert.equal(energy_nj, String(energy))
+    assert.deepEqual(
+      parts.map((part) => [part.meter, part.energy_nj]),
+      [
+        ['node', '0'],
+        ['storage', energy_nj],
+      ],
+    )
+    minutes.add(Math.floor(Date.parse(to) / MINUTE_MS))
+  }
+  assert.equal(minutes.size, charges.length, 'a minute was charged twice')
+  for (const [at, { from }] of charges.entries())
+    assert.ok(at === 0 || from >= (charges[at - 1]?.to ?? ''), 'two charges overlap')
+}
+
+test('stored bytes are charged by the minute, once, also when the cell is killed', async () => {
+  const s3 = clientOf(ergon.token)
+  const Bucket = 'standing'
+  await s3.send(new CreateBucketCommand({ Bucket }))
+  await s3.send(new CreateBucketCommand({ Bucket: 'standing-empty' }))
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'key', Body: Buffer.alloc(BYTES) }))
+  let count = 0
+  for (let kill = 0; kill < 3; kill++) {
+    const charges = await untilCharges(Bucket, count + 2)
+    count = charges.length
+    process.kill(await ergon.pidOf('storage'), 'SIGKILL')
+  }
+  const charges = await untilCharges(Bucket, count + 2)
+  assertExact(charges, BYTES)
+  assert.deepEqual(await standingOf('standing-empty'), [])
+  assert.equal(charges[0]?.account, ergon.account)
+
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'key' }))
+  const [row] = await ergon.sql<{ ms: string }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
+  )
+  const deletedMs = Number(row?.ms)
+  const lookedAfter = async () =>
+    (await ergon.sql('select from storage_samples where at_ms > $1 and bytes = 0', [deletedMs]))
+      .length === 2
+  const deadline = performance.now() + WAIT_MS
+  while (!(await lookedAfter())) {
+    assert.ok(performance.now() < deadline, 'nobody looked')
+    await pause(100)
+  }
+  for (const { to } of await standingOf(Bucket)) assert.ok(Date.parse(to) <= deletedMs)
+})
+
+test('who cannot pay for a week of what is stored may read and delete, and not write', async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const add = (pusd: string) => ergon.control('POST', `/accounts/${id}/funds`, { pusd })
+  // Some minutes of 1 W, and requests; a week would be $0.042.
+  await add('30000000000')
+  const asked = { scope: 'deploy', account: id }
+  const s3 = clientOf((await ergon.control<{ token: string }>('POST', '/tokens', asked)).token)
+  const Bucket = 'standing-poor'
+  await s3.send(new CreateBucketCommand({ Bucket }))
+  const put = (Key: string) =>
+    s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(BYTES) }))
+  await put('key')
+  await untilCharges(Bucket, 1)
+  await assert.rejects(put('more'), (error: Error & { $metadata?: { httpStatusCode: number } }) => {
+    assert.equal(error.name, 'balance_depleted')
+    assert.equal(error.$metadata?.httpStatusCode, 402)
+    return true
+  })
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: 'key' }))
+  assert.equal((await Body?.transformToByteArray())?.length, BYTES)
+  await add('100000000000')
+  await put('more')
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'more' }))
+})
