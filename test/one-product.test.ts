@@ -9,6 +9,7 @@ testParts(
     examples: () => import('./one-product/examples.ts'),
     'bad input': () => import('./one-product/bad-input.ts'),
     storage: () => import('./one-product/storage.ts'),
+    'storage websites': () => import('./one-product/storage-website.ts'),
     'storage clients': () => import('./one-product/storage-clients.ts'),
     'storage command line': () => import('./one-product/storage-cli.ts'),
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),

@@ -39,7 +39,7 @@ import { keepLearned } from '#processes/models/learned-costs.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
-import { createStorageDoor } from '#storage/create-storage.ts'
+import { createStorageDoors } from '#storage/create-storage.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createHealth, createMetrics, createReady } from '#statuspage/operations/service.ts'
@@ -150,7 +150,7 @@ const door = createApiDoor({
 })
 
 const payers = createPayers({ state, clock: systemClock })
-const storage = createStorageDoor({
+const doors = createStorageDoors({
   state: storageState,
   blobs: await createFsStore({
     folder: config.storage.folder,
@@ -171,7 +171,12 @@ const storage = createStorageDoor({
 await session.tickNow(AbortSignal.timeout(10_000))
 const server = await listen({
   charging,
-  doorOf: createHostRule({ door, storage, hosts: config.hosts }),
+  doorOf: createHostRule({
+    door,
+    ...doors,
+    hosts: config.hosts,
+    websiteHosts: config.storage.website.hosts,
+  }),
   fallback: door,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),

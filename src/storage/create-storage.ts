@@ -21,6 +21,7 @@ import type { StorageSettings } from './s3/deps.ts'
 import { createS3Door } from './s3/door.ts'
 import { createPrincipalOf } from './s3/principal-of.ts'
 import { createReceiver } from './s3/receive.ts'
+import { createWebsiteDoor } from './s3/website-door.ts'
 import type { Directory } from './s3/documents/acl-drafts.ts'
 import { writtenAttributes } from './s3/written-attributes.ts'
 import { createVerifier } from './s3/signature/verify.ts'
@@ -41,7 +42,10 @@ export type StorageOptions = {
   readonly settings: StorageSettings
 }
 
-export function createStorageDoor(options: StorageOptions): Door {
+/** The S3 protocol, and the websites of buckets. */
+export type StorageDoors = { readonly storage: Door; readonly website: Door }
+
+export function createStorageDoors(options: StorageOptions): StorageDoors {
   const { state, blobs, identity, clock, hosts, settings } = options
   const buckets = createBuckets({ state })
   const objects = createObjects({ state })
@@ -72,10 +76,14 @@ export function createStorageDoor(options: StorageOptions): Door {
     clock,
     settings,
   })
-  return createS3Door({
+  const storage = createS3Door({
     principalOf,
     verifier,
-    bases: { api: hosts.filter((host) => !host.startsWith('[')), website: [] },
+    bases: {
+      api: hosts.filter((host) => !host.startsWith('[')),
+      website: settings.website.hosts,
+    },
     handlers,
   })
+  return { storage, website: createWebsiteDoor(storage) }
 }

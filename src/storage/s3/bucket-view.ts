@@ -10,6 +10,7 @@ import type { Ownership } from './documents/ownership.ts'
 import type { Policy } from './documents/policy.ts'
 import type { PublicAccessBlock } from './documents/public-access.ts'
 import type { Tags } from './documents/tagging.ts'
+import type { Website } from './documents/website.ts'
 
 /** What the kinds hold that are read here; each was parsed by its document before it was stored. */
 type Documents = {
@@ -22,6 +23,7 @@ type Documents = {
   'public-access-block': PublicAccessBlock
   'ownership-controls': Ownership
   'object-lock': ObjectLock
+  website: Website
 }
 
 /** One configuration, or undefined when the bucket has none. */

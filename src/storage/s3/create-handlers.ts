@@ -59,6 +59,7 @@ import {
 import { createPostObject } from './operations/post-object.ts'
 import { createPutObject } from './operations/put-object.ts'
 import { createUploadPartCopy } from './operations/upload-part-copy.ts'
+import { createGetWebsitePage, createHeadWebsitePage } from './operations/website-page.ts'
 import type { S3OperationName } from './operations.ts'
 
 export type Handlers = { readonly [name in S3OperationName]?: StorageHandler }
@@ -70,6 +71,7 @@ export const createHandlers = (deps: StorageDeps): Handlers => ({
   ),
   'preflight-bucket': createPreflight(deps),
   'preflight-object': createPreflight(deps),
+  'preflight-website': createPreflight(deps),
 })
 
 const handlersOf = (deps: StorageDeps): Handlers => ({
@@ -120,5 +122,7 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-bucket-request-payment': createPutBucketRequestPayment(deps),
   'get-bucket-accelerate-configuration': createGetBucketAccelerateConfiguration(deps),
   'put-bucket-accelerate-configuration': createPutBucketAccelerateConfiguration(deps),
+  'get-website-page': createGetWebsitePage(deps),
+  'head-website-page': createHeadWebsitePage(deps),
   ...createBucketDocuments(deps),
 })

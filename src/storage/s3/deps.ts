@@ -45,4 +45,10 @@ export type StorageSettings = {
   readonly keyIds: readonly string[]
   /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
   readonly acls: boolean
+  readonly website: {
+    /** `<bucket>.<host>` is the bucket's website; lower case, without ports. */
+    readonly hosts: readonly string[]
+    /** How visitors reach them. */
+    readonly protocol: 'http' | 'https'
+  }
 }

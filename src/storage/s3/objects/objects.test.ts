@@ -156,7 +156,7 @@ test('objectHeaders() refuses what cannot go back out', () => {
   for (const value of ['a\r\nb', 'a\0b', 'a\u0100'])
     assert.throws(() => objectHeaders({ 'x-amz-meta-a': value }), { code: 'InvalidArgument' })
   assert.throws(() => objectHeaders({ 'x-amz-website-redirect-location': 'x' }), {
-    code: 'InvalidArgument',
+    code: 'InvalidRedirectLocation',
   })
 })
 
