@@ -10,6 +10,7 @@ testParts(
     'bad input': () => import('./one-product/bad-input.ts'),
     storage: () => import('./one-product/storage.ts'),
     'storage websites': () => import('./one-product/storage-website.ts'),
+    'storage access logs': () => import('./one-product/storage-logs.ts'),
     'storage clients': () => import('./one-product/storage-clients.ts'),
     'storage command line': () => import('./one-product/storage-cli.ts'),
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),

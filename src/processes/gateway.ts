@@ -76,6 +76,8 @@ const READER_CONNECTIONS = 4
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const STORAGE_CONNECTIONS = 16
 const EXIT_LOST = 74
+/** Of its stop: how long access logs may take to be written. */
+const LOGS_MS_MAX = 1000
 
 const config = await readConfig<GatewayConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
@@ -106,7 +108,7 @@ const models = await followModels({
   clock: systemClock,
   key: new Secret(config.stateKey),
 })
-const metrics = createGatewayMetrics({ accounting })
+const metrics = createGatewayMetrics({ accounting, logLinesLost: () => accessLog.lost })
 const costs = await keepLearned({ state: readerState, log, process: config.name })
 const inference = {
   ...models,
@@ -150,7 +152,7 @@ const door = createApiDoor({
 })
 
 const payers = createPayers({ state, clock: systemClock })
-const doors = createStorageDoors({
+const { accessLog, ...doors } = createStorageDoors({
   state: storageState,
   blobs: await createFsStore({
     folder: config.storage.folder,
@@ -163,6 +165,8 @@ const doors = createStorageDoors({
   secret: new Secret(config.stateKey),
   directory: { exists: payers.exists, accountOfEmail: async () => undefined },
   clock: systemClock,
+  log,
+  mark: charging.markOperator,
   hosts: config.hosts,
   settings: config.storage,
 })
@@ -202,6 +206,7 @@ async function stop(reason: string): Promise<void> {
   stopping = true
   log.info('Gateway stops', { reason })
   await server.drain(config.drainMs)
+  await accessLog.close(AbortSignal.timeout(LOGS_MS_MAX))
   await inside.close()
   await costs.close()
   await accounting.close()

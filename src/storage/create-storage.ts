@@ -1,6 +1,6 @@
 // Object storage, put together: the S3 door over the state and the blobs.
-import type { Clock } from '#base/clock.ts'
-import type { Secret } from '#base/log.ts'
+import type { TimerClock } from '#base/clock.ts'
+import type { Logger, Secret } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { Payer } from '#charging/spend.ts'
 import type { Door } from '#http/door.ts'
@@ -12,6 +12,9 @@ import { createListings } from './objects/create-listings.ts'
 import { createObjects } from './objects/create-objects.ts'
 import { createUploads } from './objects/create-uploads.ts'
 import { createAccess } from './s3/access.ts'
+import { AccessLog } from './s3/access-log/access-log.ts'
+import { createDeliver } from './s3/access-log/deliver.ts'
+import { createRecord } from './s3/access-log/record.ts'
 import { createVault } from './encryption/vault.ts'
 import { createEncrypting } from './s3/encrypting.ts'
 import { createAdmitTransfer } from './s3/admit-transfer.ts'
@@ -36,14 +39,21 @@ export type StorageOptions = {
   readonly directory: Directory
   /** What the keys of encrypted objects follow from. */
   readonly secret: Secret
-  readonly clock: Clock
+  readonly clock: TimerClock
+  readonly log: Logger
+  /** Called after work that nobody asked for: its CPU is the operator's. */
+  readonly mark: () => void
   /** The names that the service answers to. */
   readonly hosts: readonly string[]
   readonly settings: StorageSettings
 }
 
 /** The S3 protocol, and the websites of buckets. */
-export type StorageDoors = { readonly storage: Door; readonly website: Door }
+export type StorageDoors = {
+  readonly storage: Door
+  readonly website: Door
+  readonly accessLog: AccessLog
+}
 
 export function createStorageDoors(options: StorageOptions): StorageDoors {
   const { state, blobs, identity, clock, hosts, settings } = options
@@ -54,13 +64,22 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
   const principalOf = createPrincipalOf(identity)
   const verifier = createVerifier({ now: () => clock.wallMs() })
+  const receiver = createReceiver({ blobs, hashers })
+  const encrypting = createEncrypting(
+    createVault({ secret: options.secret.reveal(), keyIds: settings.keyIds }),
+  )
+  const accessLog = new AccessLog({
+    deliver: createDeliver({ buckets, objects, receiver, encrypting, clock, mark: options.mark }),
+    clock,
+    log: options.log,
+  })
   const handlers = createHandlers({
     access: createAccess({ buckets, objects, clock, admitTransfer }),
     buckets,
     objects,
     listings: createListings({ state }),
     uploads: createUploads({ state, clock }),
-    receiver: createReceiver({ blobs, hashers }),
+    receiver,
     hashers,
     admitTransfer,
     blobs: createBlobReader([blobs]),
@@ -70,20 +89,19 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     directory,
     principalOf,
     verifier,
-    encrypting: createEncrypting(
-      createVault({ secret: options.secret.reveal(), keyIds: settings.keyIds }),
-    ),
+    encrypting,
     clock,
     settings,
   })
   const storage = createS3Door({
     principalOf,
     verifier,
+    record: createRecord({ accessLog, clock }),
     bases: {
       api: hosts.filter((host) => !host.startsWith('[')),
       website: settings.website.hosts,
     },
     handlers,
   })
-  return { storage, website: createWebsiteDoor(storage) }
+  return { storage, website: createWebsiteDoor(storage), accessLog }
 }

@@ -5,6 +5,7 @@ import type { Acl } from './documents/acl.ts'
 import type { Cors } from './documents/cors.ts'
 import type { BucketEncryption } from './documents/encryption.ts'
 import type { Lifecycle } from './documents/lifecycle.ts'
+import type { Logging } from './documents/logging.ts'
 import type { ObjectLock } from './documents/object-lock.ts'
 import type { Ownership } from './documents/ownership.ts'
 import type { Policy } from './documents/policy.ts'
@@ -24,6 +25,7 @@ type Documents = {
   'ownership-controls': Ownership
   'object-lock': ObjectLock
   website: Website
+  logging: Logging
 }
 
 /** One configuration, or undefined when the bucket has none. */

@@ -9,6 +9,7 @@ import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
 import { storageFault } from '#storage/errors.ts'
+import type { Record, Trace } from './access-log/record.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
 import { match, type Match } from './match.ts'
 import type { S3OperationName } from './operations.ts'
@@ -20,15 +21,24 @@ import type { Verified, Verifier } from './signature/verify.ts'
 import { parseTarget, type BaseHosts, type Target } from './target.ts'
 
 /** A call of this door: what match() found, and later what the signature said. */
-type S3Call = Call & { readonly match: Match; readonly target: Target; verified?: Verified }
+type S3Call = Call & {
+  readonly match: Match
+  readonly target: Target
+  readonly trace: Trace
+  verified?: Verified
+}
+
+/** As access logs say it. */
+const AUTHENTICATION = { header: 'AuthHeader', query: 'QueryString', form: 'AuthHeader' } as const
 
 export function createS3Door(deps: {
   principalOf: (token: string) => Promise<Principal>
   verifier: Verifier
+  record: Record
   bases: BaseHosts
   handlers: { readonly [name in S3OperationName]?: StorageHandler }
 }): Door {
-  const { principalOf, verifier, bases, handlers } = deps
+  const { principalOf, verifier, record, bases, handlers } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
@@ -39,6 +49,7 @@ export function createS3Door(deps: {
     const { request } = exchange
     const credential = parseCredential(call.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
+    if (credential.kind !== 'bearer') call.trace.authentication = AUTHENTICATION[credential.kind]
     if (credential.kind === 'bearer') return await principalOf(credential.token)
     const who = await principalOf(credential.accessKey)
     call.verified = verifier.verify(credential, credential.accessKey, {
@@ -64,16 +75,19 @@ export function createS3Door(deps: {
         parameters: {},
         match: found,
         target,
+        trace: {},
       }
+      record(exchange, call)
       return call
     },
     identify: (exchange, call) =>
       (call as S3Call).match.scope === null ? undefined : identify(exchange, call as S3Call),
     async body(exchange, call) {
-      const { match: found, target, verified } = call as S3Call
+      const { match: found, target, trace, verified } = call as S3Call
       exchange.prolong(TRANSFER_DEADLINE_MS)
       const { socket, headers } = exchange.request
       const made: StorageCall = {
+        trace,
         match: found,
         target,
         headers,
