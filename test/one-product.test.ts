@@ -11,6 +11,7 @@ testParts(
     storage: () => import('./one-product/storage.ts'),
     'storage websites': () => import('./one-product/storage-website.ts'),
     'storage access logs': () => import('./one-product/storage-logs.ts'),
+    'storage events': () => import('./one-product/storage-events.ts'),
     'storage clients': () => import('./one-product/storage-clients.ts'),
     'storage command line': () => import('./one-product/storage-cli.ts'),
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),

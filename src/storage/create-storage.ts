@@ -8,6 +8,7 @@ import type { Identity } from '#identity/tokens.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBlobReader } from './blob-reader.ts'
 import { createBuckets } from './objects/create-buckets.ts'
+import { createEvents } from './objects/create-events.ts'
 import { createListings } from './objects/create-listings.ts'
 import { createObjects } from './objects/create-objects.ts'
 import { createUploads } from './objects/create-uploads.ts'
@@ -77,6 +78,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     access: createAccess({ buckets, objects, clock, admitTransfer }),
     buckets,
     objects,
+    events: createEvents({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock }),
     receiver,

@@ -6,6 +6,7 @@ import type { Cors } from './documents/cors.ts'
 import type { BucketEncryption } from './documents/encryption.ts'
 import type { Lifecycle } from './documents/lifecycle.ts'
 import type { Logging } from './documents/logging.ts'
+import type { Notification } from './documents/notification.ts'
 import type { ObjectLock } from './documents/object-lock.ts'
 import type { Ownership } from './documents/ownership.ts'
 import type { Policy } from './documents/policy.ts'
@@ -26,6 +27,7 @@ type Documents = {
   'object-lock': ObjectLock
   website: Website
   logging: Logging
+  notification: Notification
 }
 
 /** One configuration, or undefined when the bucket has none. */

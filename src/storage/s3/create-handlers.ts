@@ -12,14 +12,12 @@ import {
   createGetBucketAccelerateConfiguration,
   createGetBucketLocation,
   createGetBucketLogging,
-  createGetBucketNotification,
   createGetBucketPolicyStatus,
   createGetBucketRequestPayment,
   createGetBucketVersioning,
   createGetObjectLockConfiguration,
   createPutBucketAccelerateConfiguration,
   createPutBucketLogging,
-  createPutBucketNotification,
   createPutBucketRequestPayment,
   createPutBucketVersioning,
   createPutObjectLockConfiguration,
@@ -56,6 +54,11 @@ import {
   createPutObjectRetention,
   createPutObjectTagging,
 } from './operations/object-settings.ts'
+import {
+  createGetBucketNotification,
+  createListBucketEvents,
+  createPutBucketNotification,
+} from './operations/notification.ts'
 import { createPostObject } from './operations/post-object.ts'
 import { createPutObject } from './operations/put-object.ts'
 import { createUploadPartCopy } from './operations/upload-part-copy.ts'
@@ -113,6 +116,7 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-bucket-logging': createPutBucketLogging(deps),
   'get-bucket-notification-configuration': createGetBucketNotification(deps),
   'put-bucket-notification-configuration': createPutBucketNotification(deps),
+  'list-bucket-events': createListBucketEvents(deps),
   'get-bucket-versioning': createGetBucketVersioning(deps),
   'put-bucket-versioning': createPutBucketVersioning(deps),
   'get-object-lock-configuration': createGetObjectLockConfiguration(deps),

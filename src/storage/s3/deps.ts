@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Verifier } from './signature/verify.ts'
 import type { BlobReader } from '#storage/blob-reader.ts'
+import type { Events } from '#storage/objects/create-events.ts'
 import type { Buckets, Listings, Objects, Uploads } from '#storage/objects/objects.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import type { Access } from './access.ts'
@@ -19,6 +20,7 @@ export type StorageDeps = {
   readonly access: Access
   readonly buckets: Buckets
   readonly objects: Objects
+  readonly events: Events
   readonly listings: Listings
   readonly uploads: Uploads
   readonly receiver: Receiver

@@ -9,6 +9,7 @@ import { createObjects } from '#storage/objects/create-objects.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
+import { forgetEvents } from './forget-events.ts'
 import { scrub } from './scrub.ts'
 import { createBlobStores } from './stores.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
@@ -20,6 +21,8 @@ const LOOKS_PER_DAY = 10
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
 const GARBAGE_MAX = 10_000
+/** 1,666 a second of each bucket that writes as fast as it can. */
+const EVENTS_MAX = 100_000
 /** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
 const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
 
@@ -52,6 +55,8 @@ export function createStorageUpkeep(deps: {
   async function clean(signal: AbortSignal): Promise<void> {
     await collectGarbage({ state, stores }, { limit: GARBAGE_MAX, signal })
     await sweepOrphans({ state, store: blobs, clock }, { signal })
+    const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
+    if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
     await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
     const { damaged } = await scrub({ state, stores }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
     for (const damage of damaged) log.error('A stored blob is damaged', { damage })

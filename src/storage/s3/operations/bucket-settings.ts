@@ -1,5 +1,4 @@
 // The settings of a bucket that are more, or less, than a stored document.
-import { randomUUID } from 'node:crypto'
 import { storageFault } from '#storage/errors.ts'
 import type { Buckets } from '#storage/objects/objects.ts'
 import type { Bucket, Json } from '#storage/objects/types.ts'
@@ -10,7 +9,6 @@ import type { StorageDeps } from '#storage/s3/deps.ts'
 import { parseObjectLock, printObjectLock } from '#storage/s3/documents/object-lock.ts'
 import { isPublicAcl } from '#storage/s3/documents/acl.ts'
 import { parseLogging, printLogging } from '#storage/s3/documents/logging.ts'
-import { parseNotification, printNotification } from '#storage/s3/documents/notification.ts'
 import { isPublicPolicy } from '#storage/s3/documents/policy-public.ts'
 import { printPolicyStatus } from '#storage/s3/documents/public-access.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
@@ -130,24 +128,6 @@ export const createPutBucketAccelerateConfiguration =
     )
     const { Status } = fieldsOf(body, { Status: 'one' })
     if (wordOf(Status, ['Enabled', 'Suspended']) === 'Enabled') throw storageFault('NotImplemented')
-    return emptyReply()
-  }
-
-/** GetBucketNotificationConfiguration: none, as long as none can be put. */
-export const createGetBucketNotification =
-  ({ access }: StorageDeps): StorageHandler =>
-  async (request) => {
-    await access.bucket(request)
-    return xmlReply(printNotification(undefined))
-  }
-
-/** PutBucketNotificationConfiguration. Throws NotImplemented for one that names a target. */
-export const createPutBucketNotification =
-  ({ access, receiver }: StorageDeps): StorageHandler =>
-  async (request) => {
-    await access.bucket(request)
-    const body = await receiver.document(request, XML_BYTES_MAX)
-    if (parseNotification(body, randomUUID).rules.length > 0) throw storageFault('NotImplemented')
     return emptyReply()
   }
 
