@@ -39,6 +39,7 @@ import { keepLearned } from '#processes/models/learned-costs.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
+import { followKeyVersions } from '#storage/encryption/key-versions.ts'
 import { createStorageDoors } from '#storage/create-storage.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
@@ -120,6 +121,12 @@ const inference = {
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
 
+const blobs = await createFsStore({
+  folder: config.storage.folder,
+  location: 'fs',
+  log,
+  clock: systemClock,
+})
 let isDiskFull = false
 const door = createApiDoor({
   identity,
@@ -140,7 +147,10 @@ const door = createApiDoor({
     'receipt.tile': { handle: createReceiptTile(receipts) },
     'service.health': { handle: createHealth() },
     'service.ready': {
-      handle: createReady({ fresh: () => session.fresh, isDiskFull: () => isDiskFull }),
+      handle: createReady({
+        fresh: () => session.fresh,
+        isDiskFull: () => isDiskFull,
+      }),
     },
     'service.metrics': {
       handle: createMetrics({
@@ -152,17 +162,14 @@ const door = createApiDoor({
 })
 
 const payers = createPayers({ state, clock: systemClock })
+const keyVersions = await followKeyVersions({ state: readerState, log })
 const { accessLog, ...doors } = createStorageDoors({
   state: storageState,
-  blobs: await createFsStore({
-    folder: config.storage.folder,
-    location: 'fs',
-    log,
-    clock: systemClock,
-  }),
+  blobs,
   identity,
   payerOf: payers.payerOf,
   secret: new Secret(config.stateKey),
+  keyVersionOf: keyVersions.versionOf,
   directory: { exists: payers.exists, accountOfEmail: async () => undefined },
   clock: systemClock,
   log,
@@ -211,6 +218,7 @@ async function stop(reason: string): Promise<void> {
   await costs.close()
   await accounting.close()
   await models.close()
+  keyVersions.close()
   for (const pool of [ledgerState, state, readerState, storageState])
     await pool[Symbol.asyncDispose]()
   process.exit(0)

@@ -13,6 +13,9 @@ import { serveInside } from './inside.ts'
 export type StorageConfig = {
   readonly state: StateAddress
   readonly blobFolder: string
+  /** What the keys of encrypted objects follow from. */
+  readonly stateKey: string
+  readonly keyIds: readonly string[]
   /** How long a day of lifecycle rules lasts. */
   readonly dayMs: number
   readonly socket: string
@@ -32,7 +35,14 @@ const blobs = await createFsStore({
   log,
   clock: systemClock,
 })
-const upkeep = createStorageUpkeep({ state, blobs, clock: systemClock, log, dayMs: config.dayMs })
+const upkeep = createStorageUpkeep({
+  state,
+  blobs,
+  clock: systemClock,
+  log,
+  dayMs: config.dayMs,
+  keys: { secret: config.stateKey, keyIds: config.keyIds },
+})
 const ending = new AbortController()
 const running = upkeep.run(ending.signal)
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })

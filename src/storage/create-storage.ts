@@ -40,6 +40,8 @@ export type StorageOptions = {
   readonly directory: Directory
   /** What the keys of encrypted objects follow from. */
   readonly secret: Secret
+  /** The current version of a named key. */
+  readonly keyVersionOf: (name: string) => number
   readonly clock: TimerClock
   readonly log: Logger
   /** Called after work that nobody asked for: its CPU is the operator's. */
@@ -67,7 +69,11 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
   const verifier = createVerifier({ now: () => clock.wallMs() })
   const receiver = createReceiver({ blobs, hashers })
   const encrypting = createEncrypting(
-    createVault({ secret: options.secret.reveal(), keyIds: settings.keyIds }),
+    createVault({
+      secret: options.secret.reveal(),
+      keyIds: settings.keyIds,
+      versionOf: options.keyVersionOf,
+    }),
   )
   const accessLog = new AccessLog({
     deliver: createDeliver({ buckets, objects, receiver, encrypting, clock, mark: options.mark }),

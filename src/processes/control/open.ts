@@ -14,6 +14,7 @@ import { accountRoutes } from './accounts.ts'
 import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
+import { storageKeyRoutes } from './storage-keys.ts'
 
 const SOCKET = 'control.sock'
 
@@ -36,6 +37,7 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state),
     ...nodeRoutes({ ...deps, artifacts }),
+    ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
     ...modelRoutes({
       fleet: deps.fleet,
       state,

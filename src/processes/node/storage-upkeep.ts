@@ -24,6 +24,8 @@ export async function startStorageUpkeep(deps: {
   const settings: Omit<StorageConfig, 'socket' | 'logLevel'> = {
     state: address,
     blobFolder,
+    stateKey: data.secrets.state,
+    keyIds: config.storageKmsKeys,
     dayMs: config.storageDayS * 1000,
   }
   const cell = await cells.start(

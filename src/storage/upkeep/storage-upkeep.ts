@@ -10,6 +10,7 @@ import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
 import { forgetEvents } from './forget-events.ts'
+import { rewrapKeys } from './rewrap.ts'
 import { scrub } from './scrub.ts'
 import { createBlobStores } from './stores.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
@@ -17,6 +18,8 @@ import { sweepOrphans } from './sweep-orphans.ts'
 const MINUTE_MS = 60_000
 /** Lifecycle is looked at this often in a day, or once a minute. */
 const LOOKS_PER_DAY = 10
+/** Longer than gateways take to hear of a new version. */
+const REWRAP_MS = 10_000
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
@@ -37,8 +40,9 @@ export function createStorageUpkeep(deps: {
   clock: Clock
   log: Logger
   dayMs: number
+  keys: { readonly secret: string; readonly keyIds: readonly string[] }
 }): StorageUpkeep {
-  const { state, blobs, clock, log, dayMs } = deps
+  const { state, blobs, clock, log, dayMs, keys } = deps
   const stores = createBlobStores([blobs])
   const objects = createObjects({ state })
 
@@ -48,6 +52,14 @@ export function createStorageUpkeep(deps: {
         { state, objects, clock },
         { limit: VERSIONS_MAX, signal, dayMs },
       )
+      if (done) return
+    }
+  }
+
+  /** After a rotation: all objects, a piece at a time. */
+  async function rewrap(signal: AbortSignal): Promise<void> {
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const { done } = await rewrapKeys({ state, ...keys }, { limit: VERSIONS_MAX, signal })
       if (done) return
     }
   }
@@ -78,7 +90,11 @@ export function createStorageUpkeep(deps: {
   return {
     async run(signal) {
       const lookMs = Math.min(MINUTE_MS, dayMs / LOOKS_PER_DAY)
-      await Promise.all([every(lookMs, expire, signal), every(MINUTE_MS, clean, signal)])
+      await Promise.all([
+        every(lookMs, expire, signal),
+        every(MINUTE_MS, clean, signal),
+        every(REWRAP_MS, rewrap, signal),
+      ])
     },
   }
 }
