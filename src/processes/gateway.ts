@@ -150,6 +150,7 @@ const door = createApiDoor({
       handle: createReady({
         fresh: () => session.fresh,
         isDiskFull: () => isDiskFull,
+        fenced: blobs.fenced,
       }),
     },
     'service.metrics': {

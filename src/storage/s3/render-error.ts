@@ -32,6 +32,7 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
   overloaded: 'SlowDown',
   draining: 'ServiceUnavailable',
   storage_full: 'InsufficientStorage',
+  storage_fenced: 'ServiceUnavailable',
   uri_too_long: 'InvalidURI',
   headers_too_large: 'RequestHeaderSectionTooLarge',
   malformed_request: 'InvalidRequest',
