@@ -115,6 +115,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/storage-rb.ts'),
   },
   {
+    usage: 'storage keys list',
+    help: 'The keys of ERGON_STORAGE_KMS_KEYS: version, and how far the objects are',
+    load: () => import('./commands/storage-keys-list.ts'),
+  },
+  {
+    usage: 'storage keys rotate <key>',
+    help: 'A new version of a key; objects are wrapped again in the background',
+    load: () => import('./commands/storage-keys-rotate.ts'),
+  },
+  {
     usage: 'usage',
     help: 'What the account used',
     options: [

@@ -71,6 +71,10 @@ const schema = z.object({
     .transform((text) => text.split(','))
     .default([]),
   storageAcls: z.stringbool().default(false),
+  storageWebsiteHost: z
+    .string()
+    .regex(/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/, 'must be a host name in lower case')
+    .optional(),
   accountRequests: z.coerce.number().int().min(1).max(10_000).default(256),
   ballastMib: z.coerce.number().int().min(0).max(1_048_576).default(256),
   journalSync: z.enum(['group', 'sync']).default('group'),

@@ -149,6 +149,11 @@ export const SETTINGS = {
     flag: 'storage-acls',
     help: 'Whether access control lists count in new buckets: on or off (default off, as at AWS)',
   },
+  storageWebsiteHost: {
+    name: 'ERGON_STORAGE_WEBSITE_HOST',
+    flag: 'storage-website-host',
+    help: 'Name below which buckets are websites, as <bucket>.<name> (default website. before the name of the API)',
+  },
   accountRequests: {
     name: 'ERGON_ACCOUNT_REQUESTS',
     flag: 'account-requests',

@@ -86,6 +86,10 @@ export const ERRORS = {
   model_loading: service(503, 'Retry after the time in Retry-After.'),
   model_not_available: service(503, 'Add a model: `ergon models add <name>`.'),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),
+  storage_fenced: service(
+    503,
+    'A write or a sync of a blob failed: nothing more is written until the operator has looked at the disk and restarted the gateway.',
+  ),
   overloaded: service(503, 'Retry after the time in Retry-After.'),
   draining: service(503, 'Retry; this process is stopping.'),
   upstream_timeout: service(504, 'Retry, or lower max_tokens.'),

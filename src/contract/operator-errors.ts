@@ -64,8 +64,6 @@ export const OPERATOR_ERRORS = {
   state_mismatch:
     'The data folder belongs to another state: correct DATABASE_URL, or give another data folder.',
   state_too_new: 'A newer version wrote the state: run that version.',
-  storage_fenced:
-    'A write or a sync of a blob failed: nothing more is written until the disk is looked at and the gateway restarted.',
   tile_missing: 'A tile of the log is missing in the state.',
   undecipherable:
     'A secret in the state cannot be read with the key of this data folder: give it again.',

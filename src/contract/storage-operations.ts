@@ -34,6 +34,7 @@ const READS = [
   'get-bucket-versioning',
   'get-bucket-logging',
   'get-bucket-notification-configuration',
+  'list-bucket-events',
   'get-bucket-request-payment',
   'get-bucket-accelerate-configuration',
   'get-object-lock-configuration',

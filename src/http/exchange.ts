@@ -10,6 +10,12 @@ export class Exchange {
   readonly method: string
   readonly path: string
   readonly #search: string
+  /** What left so far: when the head did, bytes of the body, the code of a refusal. */
+  readonly answered: { headMs: number; bodyBytes: number; errorCode: string | undefined } = {
+    headMs: 0,
+    bodyBytes: 0,
+    errorCode: undefined,
+  }
   /** SHA-256 of the body's bytes, where somebody may ask for it. */
   bodyHash: Buffer | undefined
   readonly #abort = new AbortController()

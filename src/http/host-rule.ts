@@ -1,5 +1,6 @@
 // Which door a request goes to: Host first, then the first path segment; never Accept. Health pages
-// answer on any Host, because load balancers ask by address. What is not the API's own is a bucket's.
+// answer on any Host but a website's, because load balancers ask by address. What is not the API's own is a
+// bucket's.
 import { fault } from '#contract/errors.ts'
 import type { Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
@@ -23,30 +24,31 @@ export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `hosts` are the names that the service answers to, lower case, without ports; with a door for
- * storage, names below them are buckets.
+ * `hosts` are the names that the service answers to, lower case, without ports; names below them are
+ * buckets, and below `websiteHosts` the websites of buckets.
  */
 export function createHostRule(deps: {
   door: Door
-  storage?: Door
+  storage: Door
+  website: Door
   hosts: readonly string[]
+  websiteHosts: readonly string[]
 }): (exchange: Exchange) => Door {
   const known = new Set(deps.hosts)
-  const { door, storage = door } = deps
+  const { door, storage, website } = deps
   return (exchange) => {
     const host = hostOf(exchange.request)
+    // First: they may be below the others, and their pages may have any path.
+    if (isBelow(host, deps.websiteHosts)) return website
     if (ANY_HOST.has(exchange.path)) return door
     if (known.has(host)) return RESERVED_SEGMENTS.has(firstSegment(exchange.path)) ? door : storage
-    const dot = host.indexOf('.')
-    if (
-      deps.storage !== undefined &&
-      dot > 0 &&
-      deps.hosts.some((base) => host.endsWith(`.${base}`))
-    )
-      return storage
+    if (isBelow(host, deps.hosts)) return storage
     throw fault('host_unknown', `Could not answer for the host: "${host.slice(0, 200)}"`)
   }
 }
+
+const isBelow = (host: string, bases: readonly string[]): boolean =>
+  bases.some((base) => host.length > base.length + 1 && host.endsWith(`.${base}`))
 
 function firstSegment(path: string): string {
   const end = path.indexOf('/', 1)

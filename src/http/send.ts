@@ -38,6 +38,7 @@ export async function sendKnown(
     reply.contentType ?? 'application/json',
     ...(hasLength ? ['Content-Length', String(length)] : []),
   ])
+  if (exchange.method !== 'HEAD') exchange.answered.bodyBytes = Buffer.byteLength(body)
   exchange.response.end(exchange.method === 'HEAD' ? undefined : body)
 }
 
@@ -58,6 +59,8 @@ export async function sendError(
     String(Buffer.byteLength(rendered.body)),
     ...(mustClose(exchange, error) ? ['Connection', 'close'] : []),
   ])
+  exchange.answered.errorCode = error.code
+  exchange.answered.bodyBytes = Buffer.byteLength(rendered.body)
   exchange.response.end(rendered.body)
 }
 
@@ -98,6 +101,7 @@ export async function sendStreamed(
   let error: ErgonError | undefined
   try {
     while (next.done !== true) {
+      exchange.answered.bodyBytes += Buffer.byteLength(next.value)
       if (!response.write(next.value)) await once(response, 'drain', { signal: exchange.signal })
       spend.mark()
       next = await chunks.next()
@@ -120,10 +124,11 @@ export async function sendStreamed(
 
 /** The reply's own headers, then ours. */
 function writeHead(
-  { response }: Exchange,
+  { response, answered }: Exchange,
   { status, headers = {} }: { readonly status: number; readonly headers?: Headers },
   list: HeaderList,
 ): void {
+  answered.headMs = performance.now()
   const own = Object.entries(headers).flat()
   const fixed = ['x-api-preview', 'true', 'X-Content-Type-Options', 'nosniff']
   response.writeHead(status, [...own, ...list, ...fixed])

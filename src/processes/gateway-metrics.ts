@@ -2,7 +2,10 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Accounting } from './accounting.ts'
 
-export function createGatewayMetrics(deps: { accounting: Accounting }): {
+export function createGatewayMetrics(deps: {
+  accounting: Accounting
+  logLinesLost: () => number
+}): {
   print(): Promise<string>
   /** For the agent, which adds up those of all gateways. */
   json(): Promise<unknown>
@@ -37,5 +40,6 @@ export function createGatewayMetrics(deps: { accounting: Accounting }): {
     'Energy of that CPU time, each request at the tariff that it was admitted at',
     () => Number(charging.billed().accruedNj) / 1e9,
   )
+  gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
   return { print: () => registry.metrics(), json: () => registry.getMetricsAsJSON() }
 }

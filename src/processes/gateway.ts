@@ -41,7 +41,8 @@ import { keepLearned } from '#processes/models/learned-costs.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
-import { createStorageDoor } from '#storage/create-storage.ts'
+import { followKeyVersions } from '#storage/encryption/key-versions.ts'
+import { createStorageDoors } from '#storage/create-storage.ts'
 import { createPresignCreate } from '#storage/operations/presign-create.ts'
 import { createDerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
@@ -82,6 +83,8 @@ const READER_CONNECTIONS = 4
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const STORAGE_CONNECTIONS = 16
 const EXIT_LOST = 74
+/** Of its stop: how long access logs may take to be written. */
+const LOGS_MS_MAX = 1000
 
 const config = await readConfig<GatewayConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
@@ -112,7 +115,7 @@ const models = await followModels({
   clock: systemClock,
   key: new Secret(config.stateKey),
 })
-const metrics = createGatewayMetrics({ accounting })
+const metrics = createGatewayMetrics({ accounting, logLinesLost: () => accessLog.lost })
 const costs = await keepLearned({ state: readerState, log, process: config.name })
 const inference = {
   ...models,
@@ -125,6 +128,12 @@ const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
 
 const accessKeys = createDerivedKeys(new Secret(config.stateKey))
+const blobs = await createFsStore({
+  folder: config.storage.folder,
+  location: 'fs',
+  log,
+  clock: systemClock,
+})
 let isDiskFull = false
 const door = createApiDoor({
   identity,
@@ -154,7 +163,11 @@ const door = createApiDoor({
     'receipt.tile': { handle: createReceiptTile(receipts) },
     'service.health': { handle: createHealth() },
     'service.ready': {
-      handle: createReady({ fresh: () => session.fresh, isDiskFull: () => isDiskFull }),
+      handle: createReady({
+        fresh: () => session.fresh,
+        isDiskFull: () => isDiskFull,
+        fenced: blobs.fenced,
+      }),
     },
     'service.metrics': {
       handle: createMetrics({
@@ -166,20 +179,19 @@ const door = createApiDoor({
 })
 
 const payers = createPayers({ state, clock: systemClock })
-const storage = createStorageDoor({
+const keyVersions = await followKeyVersions({ state: readerState, log })
+const { accessLog, ...doors } = createStorageDoors({
   state: storageState,
-  blobs: await createFsStore({
-    folder: config.storage.folder,
-    location: 'fs',
-    log,
-    clock: systemClock,
-  }),
+  blobs,
   identity,
   payerOf: payers.payerOf,
   secret: new Secret(config.stateKey),
   keys: accessKeys,
+  keyVersionOf: keyVersions.versionOf,
   directory: { exists: payers.exists, accountOfEmail: async () => undefined },
   clock: systemClock,
+  log,
+  mark: charging.markOperator,
   hosts: config.hosts,
   settings: config.storage,
 })
@@ -188,7 +200,12 @@ const storage = createStorageDoor({
 await session.tickNow(AbortSignal.timeout(10_000))
 const server = await listen({
   charging,
-  doorOf: createHostRule({ door, storage, hosts: config.hosts }),
+  doorOf: createHostRule({
+    door,
+    ...doors,
+    hosts: config.hosts,
+    websiteHosts: config.storage.website.hosts,
+  }),
   fallback: door,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
@@ -215,10 +232,12 @@ async function stop(reason: string): Promise<void> {
   stopping = true
   log.info('Gateway stops', { reason })
   await server.drain(config.drainMs)
+  await accessLog.close(AbortSignal.timeout(LOGS_MS_MAX))
   await inside.close()
   await costs.close()
   await accounting.close()
   await models.close()
+  keyVersions.close()
   for (const pool of [ledgerState, state, readerState, storageState])
     await pool[Symbol.asyncDispose]()
   process.exit(0)

@@ -22,6 +22,9 @@ export type StorageConfig = {
   readonly journalSync: boolean
   /** Whose tariff says what carbon and price a charge has. */
   readonly meter: string
+  /** What the keys of encrypted objects follow from. */
+  readonly stateKey: string
+  readonly keyIds: readonly string[]
   /** How long a day of lifecycle rules lasts. */
   readonly dayMs: number
   /** How often stored bytes are charged, and at what power. */
@@ -80,6 +83,7 @@ const upkeep = createStorageUpkeep({
     power: config.power,
     minuteMs: config.minuteMs,
   }),
+  keys: { secret: config.stateKey, keyIds: config.keyIds },
 })
 const ending = new AbortController()
 const running = upkeep.run(ending.signal)

@@ -1,6 +1,6 @@
 // Object storage, put together: the S3 door over the state and the blobs.
-import type { Clock } from '#base/clock.ts'
-import type { Secret } from '#base/log.ts'
+import type { TimerClock } from '#base/clock.ts'
+import type { Logger, Secret } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { Payer } from '#charging/spend.ts'
 import type { Door } from '#http/door.ts'
@@ -8,10 +8,14 @@ import type { Identity } from '#identity/tokens.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBlobReader } from './blob-reader.ts'
 import { createBuckets } from './objects/create-buckets.ts'
+import { createEvents } from './objects/create-events.ts'
 import { createListings } from './objects/create-listings.ts'
 import { createObjects } from './objects/create-objects.ts'
 import { createUploads } from './objects/create-uploads.ts'
 import { createAccess } from './s3/access.ts'
+import { AccessLog } from './s3/access-log/access-log.ts'
+import { createDeliver } from './s3/access-log/deliver.ts'
+import { createRecord } from './s3/access-log/record.ts'
 import { createVault } from './encryption/vault.ts'
 import { createEncrypting } from './s3/encrypting.ts'
 import { createAdmitTransfer } from './s3/admit-transfer.ts'
@@ -22,6 +26,7 @@ import { createS3Door } from './s3/door.ts'
 import { createCallers } from './s3/callers.ts'
 import type { DerivedKeys } from './s3/signature/derived-keys.ts'
 import { createReceiver } from './s3/receive.ts'
+import { createWebsiteDoor } from './s3/website-door.ts'
 import type { Directory } from './s3/documents/acl-drafts.ts'
 import { writtenAttributes } from './s3/written-attributes.ts'
 import { createVerifier } from './s3/signature/verify.ts'
@@ -37,13 +42,25 @@ export type StorageOptions = {
   readonly directory: Directory
   /** What the keys of encrypted objects follow from. */
   readonly secret: Secret
-  readonly clock: Clock
+  /** The current version of a named key. */
+  readonly keyVersionOf: (name: string) => number
+  readonly clock: TimerClock
+  readonly log: Logger
+  /** Called after work that nobody asked for: its CPU is the operator's. */
+  readonly mark: () => void
   /** The names that the service answers to. */
   readonly hosts: readonly string[]
   readonly settings: StorageSettings
 }
 
-export function createStorageDoor(options: StorageOptions): Door {
+/** The S3 protocol, and the websites of buckets. */
+export type StorageDoors = {
+  readonly storage: Door
+  readonly website: Door
+  readonly accessLog: AccessLog
+}
+
+export function createStorageDoors(options: StorageOptions): StorageDoors {
   const { state, blobs, identity, clock, hosts, settings } = options
   const buckets = createBuckets({ state })
   const objects = createObjects({ state })
@@ -52,13 +69,27 @@ export function createStorageDoor(options: StorageOptions): Door {
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
   const callers = createCallers({ identity, keys: options.keys })
   const verifier = createVerifier({ now: () => clock.wallMs() })
+  const receiver = createReceiver({ blobs, hashers })
+  const encrypting = createEncrypting(
+    createVault({
+      secret: options.secret.reveal(),
+      keyIds: settings.keyIds,
+      versionOf: options.keyVersionOf,
+    }),
+  )
+  const accessLog = new AccessLog({
+    deliver: createDeliver({ buckets, objects, receiver, encrypting, clock, mark: options.mark }),
+    clock,
+    log: options.log,
+  })
   const handlers = createHandlers({
     access: createAccess({ buckets, objects, clock, admitTransfer }),
     buckets,
     objects,
+    events: createEvents({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock }),
-    receiver: createReceiver({ blobs, hashers }),
+    receiver,
     hashers,
     admitTransfer,
     blobs: createBlobReader([blobs]),
@@ -68,16 +99,19 @@ export function createStorageDoor(options: StorageOptions): Door {
     directory,
     callers,
     verifier,
-    encrypting: createEncrypting(
-      createVault({ secret: options.secret.reveal(), keyIds: settings.keyIds }),
-    ),
+    encrypting,
     clock,
     settings,
   })
-  return createS3Door({
+  const storage = createS3Door({
     callers,
     verifier,
-    bases: { api: hosts.filter((host) => !host.startsWith('[')), website: [] },
+    record: createRecord({ accessLog, clock }),
+    bases: {
+      api: hosts.filter((host) => !host.startsWith('[')),
+      website: settings.website.hosts,
+    },
     handlers,
   })
+  return { storage, website: createWebsiteDoor(storage), accessLog }
 }

@@ -24,6 +24,7 @@ import {
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
+  type StorageClass,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
@@ -136,6 +137,31 @@ test('versions stay until they are deleted by name', async () => {
   const Objects = Versions.map(({ Key, VersionId }) => ({ Key, VersionId }))
   await s3.send(new DeleteObjectsCommand({ Bucket: versioned, Delete: { Objects } }))
   await s3.send(new DeleteBucketCommand({ Bucket: versioned }))
+})
+
+test('classes that are read at once keep their names, all others are refused', async () => {
+  const stored = (Key: string, StorageClass: StorageClass) =>
+    s3.send(new PutObjectCommand({ Bucket, Key, Body: 'text', StorageClass }))
+  await stored('class/a', 'STANDARD_IA')
+  await stored('class/b', 'STANDARD')
+  const head = async (Key: string) =>
+    (await s3.send(new HeadObjectCommand({ Bucket, Key }))).StorageClass
+  assert.deepEqual([await head('class/a'), await head('class/b')], ['STANDARD_IA', undefined])
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'class/' }))
+  assert.deepEqual(
+    Contents.map((entry) => entry.StorageClass),
+    ['STANDARD_IA', 'STANDARD'],
+  )
+  const CopySource = `${Bucket}/class/a`
+  await assert.rejects(s3.send(new CopyObjectCommand({ Bucket, Key: 'class/a', CopySource })), {
+    name: 'InvalidRequest',
+  })
+  await s3.send(
+    new CopyObjectCommand({ Bucket, Key: 'class/a', CopySource, StorageClass: 'GLACIER_IR' }),
+  )
+  assert.equal(await head('class/a'), 'GLACIER_IR')
+  for (const name of ['GLACIER', 'DEEP_ARCHIVE', 'CHEAP'] as StorageClass[])
+    await assert.rejects(stored('class/c', name), { name: 'InvalidStorageClass' })
 })
 
 test('a write under a condition happens once', async () => {

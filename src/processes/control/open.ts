@@ -15,6 +15,7 @@ import { accountRoutes } from './accounts.ts'
 import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
+import { storageKeyRoutes } from './storage-keys.ts'
 
 const SOCKET = 'control.sock'
 
@@ -37,6 +38,7 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
+    ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
     ...modelRoutes({
       fleet: deps.fleet,
       state,

@@ -5,6 +5,7 @@ import type { Config } from '#config/config.ts'
 import type { GatewayConfig } from '#processes/gateway.ts'
 import { MODEL_SOCKETS } from '#processes/models/fleet.ts'
 import type { StateAddress } from '#state/connect.ts'
+import type { StorageSettings } from '#storage/s3/deps.ts'
 import { programCell } from './cell-specs.ts'
 import { BLOB_FOLDER, placeOf, type DataFolder } from './data-folder.ts'
 import { SIGNERS_HERE } from './sealing.ts'
@@ -55,6 +56,7 @@ export async function startGateways(deps: {
         region: config.region,
         acls: config.storageAcls,
         keyIds: config.storageKmsKeys,
+        website: websiteOf(config),
       },
       ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),
     }
@@ -92,4 +94,16 @@ async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
 export function hostsOf(config: Config): string[] {
   const loopback = ['localhost', '127.0.0.1', '[::1]']
   return config.baseUrl === undefined ? loopback : [...loopback, new URL(config.baseUrl).hostname]
+}
+
+/** Where buckets are websites: below a name of its own, or below `website.` and the API's name. */
+function websiteOf(config: Config): StorageSettings['website'] {
+  const { protocol, hostname } = new URL(config.baseUrl ?? 'http://localhost')
+  const host = config.storageWebsiteHost
+  const names =
+    host === undefined ? ['localhost', hostname].map((name) => `website.${name}`) : [host]
+  return {
+    hosts: [...new Set(names)],
+    protocol: protocol === 'https:' ? 'https' : 'http',
+  }
 }

@@ -29,6 +29,8 @@ export async function startStorageUpkeep(deps: {
     journalFolder,
     journalSync: config.journalSync === 'sync',
     meter,
+    stateKey: data.secrets.state,
+    keyIds: config.storageKmsKeys,
     dayMs: config.storageDayS * 1000,
     minuteMs: config.storageMinuteS * 1000,
     power: {

@@ -11,9 +11,20 @@ export const createHealth = (): Handler => () => ({
   body: () => ({ status: 'ok' }),
 })
 
-export function createReady(deps: { fresh: () => boolean; isDiskFull: () => boolean }): Handler {
+export function createReady(deps: {
+  fresh: () => boolean
+  isDiskFull: () => boolean
+  /** Why objects cannot be written any more. */
+  fenced: () => string | undefined
+}): Handler {
   return () => {
     if (deps.isDiskFull()) throw fault('storage_full', 'Not ready: the disk is full')
+    const fenced = deps.fenced()
+    if (fenced !== undefined)
+      throw fault(
+        'storage_fenced',
+        `Not ready: objects are read only since a disk error: ${fenced}`,
+      )
     if (!deps.fresh())
       throw fault('state_unavailable', 'Not ready: the state did not answer', { retryAfterS: 1 })
     return { kind: 'known', status: 200, body: () => ({ status: 'ready' }) }

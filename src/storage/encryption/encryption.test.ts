@@ -8,6 +8,7 @@ import { createVault } from './vault.ts'
 
 const FRAME = 64 * 1024
 const key = randomBytes(32)
+const first = () => 1
 
 async function* cut(bytes: Buffer, at: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < bytes.length; from += at) yield bytes.subarray(from, from + at)
@@ -80,7 +81,11 @@ test('a body that was changed, cut short or put in another order does not open',
 })
 
 test('a data key opens under what it was made for and nothing else', () => {
-  const vault = createVault({ secret: 'a secret of the installation', keyIds: ['one', 'two'] })
+  const vault = createVault({
+    secret: 'a secret of the installation',
+    keyIds: ['one', 'two'],
+    versionOf: first,
+  })
   const customerKey = { key: randomBytes(32), keyMd5: 'md5' }
   const kinds: Encryption[] = [
     { kind: 'SSE-S3' },
@@ -97,9 +102,28 @@ test('a data key opens under what it was made for and nothing else', () => {
       else assert.throws(() => vault.open(asked, envelope, customerKey), { code: 'InternalError' })
   }
   const { envelope } = vault.create({ kind: 'SSE-S3' }, undefined)
-  const other = createVault({ secret: 'another secret', keyIds: [] })
+  const other = createVault({ secret: 'another secret', keyIds: [], versionOf: first })
   assert.throws(() => other.open({ kind: 'SSE-S3' }, envelope, undefined), {
     code: 'InternalError',
   })
   assert.equal(other.hasKey('one'), false)
+})
+
+test('a data key is wrapped again by a newer version, and the old envelope opens all the same', () => {
+  let version = 1
+  const vault = createVault({ secret: 'a secret', keyIds: ['one'], versionOf: () => version })
+  const made = { kind: 'SSE-KMS', keyId: 'one' } as const
+  const { key: dataKey, envelope } = vault.create(made, undefined)
+  assert.equal(vault.rewrap(made, envelope), undefined)
+  version = 3
+  const again = vault.rewrap(made, envelope)
+  assert.ok(again !== undefined)
+  assert.deepEqual(vault.open(made, again, undefined), dataKey)
+  assert.deepEqual(vault.open(made, envelope, undefined), dataKey)
+  assert.equal(vault.rewrap(made, again), undefined)
+  // Another version is another key: the number in the envelope is no decoration.
+  const { keyVersion: _, ...asFirst } = again as { keyVersion: number; v: number; key: string }
+  assert.throws(() => vault.open(made, asFirst, undefined), { code: 'InternalError' })
+  const { envelope: own } = vault.create({ kind: 'SSE-S3' }, undefined)
+  assert.equal(vault.rewrap({ kind: 'SSE-S3' }, own), undefined)
 })

@@ -23,20 +23,29 @@ export interface Vault {
   create(encryption: Encryption, customerKey: CustomerKey | undefined): BodyKey
   /** The data key in an envelope. Throws InvalidRequest without the client's key, InternalError. */
   open(encryption: Encryption, envelope: Json, customerKey: CustomerKey | undefined): Buffer
+  /** The same data key by the current version of its named key; undefined where that has wrapped it. */
+  rewrap(encryption: Encryption, envelope: Json): Json | undefined
 }
 
-/** `secret` is the installation's; all its keys follow from it. */
-export function createVault(deps: { secret: string; keyIds: readonly string[] }): Vault {
-  const { secret, keyIds } = deps
+/**
+ * `secret` is the installation's; all its keys follow from it, each version of a named one too.
+ * `versionOf` is the current version of a named key.
+ */
+export function createVault(deps: {
+  secret: string
+  keyIds: readonly string[]
+  versionOf: (keyId: string) => number
+}): Vault {
+  const { secret, keyIds, versionOf } = deps
   const derived = new Map<string, Buffer>()
 
-  function wrapping(encryption: Encryption, customerKey: CustomerKey | undefined): Buffer {
+  function wrapping(encryption: Encryption, by: Wrapping): Buffer {
     if (encryption.kind === 'SSE-C') {
-      if (customerKey === undefined)
+      if (by.customerKey === undefined)
         throw storageFault('InvalidRequest', 'The object was stored with a key of the client')
-      return customerKey.key
+      return by.customerKey.key
     }
-    const name = encryption.kind === 'SSE-KMS' ? `kms ${encryption.keyId}` : 's3'
+    const name = encryption.kind === 'SSE-KMS' ? namedKey(encryption.keyId, by.version) : 's3'
     const known = derived.get(name)
     if (known !== undefined) return known
     const info = `ergon storage v${VERSION} ${name}`
@@ -45,41 +54,68 @@ export function createVault(deps: { secret: string; keyIds: readonly string[] })
     return key
   }
 
+  function wrap(encryption: Encryption, key: Buffer, by: Wrapping): Json {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', wrapping(encryption, by), nonce)
+    cipher.setAAD(boundTo(encryption))
+    const wrapped = Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()])
+    return {
+      v: VERSION,
+      key: wrapped.toString('base64'),
+      ...(by.version === 1 ? {} : { keyVersion: by.version }),
+    }
+  }
+
+  function open(encryption: Encryption, envelope: Json, customerKey?: CustomerKey): Buffer {
+    const { wrapped, version } = parseEnvelope(envelope)
+    const nonce = wrapped.subarray(0, NONCE_BYTES)
+    const key = wrapping(encryption, { version, customerKey })
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+    decipher.setAAD(boundTo(encryption))
+    decipher.setAuthTag(wrapped.subarray(-TAG_BYTES))
+    try {
+      return Buffer.concat([
+        decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES)),
+        decipher.final(),
+      ])
+    } catch {
+      throw storageFault('InternalError', 'The key of the object cannot be unwrapped')
+    }
+  }
+
+  const currentOf = (encryption: Encryption) =>
+    encryption.kind === 'SSE-KMS' ? versionOf(encryption.keyId) : 1
+
   return {
     hasKey: (keyId) => keyIds.includes(keyId),
     create(encryption, customerKey) {
       const key = randomBytes(KEY_BYTES)
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', wrapping(encryption, customerKey), nonce)
-      cipher.setAAD(boundTo(encryption))
-      const wrapped = Buffer.concat([
-        nonce,
-        cipher.update(key),
-        cipher.final(),
-        cipher.getAuthTag(),
-      ])
-      return { key, envelope: { v: VERSION, key: wrapped.toString('base64') } }
+      const by = { version: currentOf(encryption), customerKey }
+      return { key, envelope: wrap(encryption, key, by) }
     },
-    open(encryption, envelope, customerKey) {
-      invariant(
-        typeof envelope === 'object' && envelope !== null && 'key' in envelope,
-        'an encrypted body has a wrapped key',
-      )
-      const wrapped = Buffer.from(String(envelope['key']), 'base64')
-      const nonce = wrapped.subarray(0, NONCE_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', wrapping(encryption, customerKey), nonce)
-      decipher.setAAD(boundTo(encryption))
-      decipher.setAuthTag(wrapped.subarray(-TAG_BYTES))
-      try {
-        return Buffer.concat([
-          decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES)),
-          decipher.final(),
-        ])
-      } catch {
-        throw storageFault('InternalError', 'The key of the object cannot be unwrapped')
-      }
+    open,
+    rewrap(encryption, envelope) {
+      const version = currentOf(encryption)
+      if (encryption.kind !== 'SSE-KMS' || parseEnvelope(envelope).version >= version)
+        return undefined
+      return wrap(encryption, open(encryption, envelope), { version, customerKey: undefined })
     },
   }
+}
+
+type Wrapping = { readonly version: number; readonly customerKey: CustomerKey | undefined }
+
+/** What the key of a name follows from; the first version is older than the numbers. */
+const namedKey = (keyId: string, version: number): string =>
+  version === 1 ? `kms ${keyId}` : `kms ${keyId} ${version}`
+
+function parseEnvelope(envelope: Json): { wrapped: Buffer; version: number } {
+  invariant(
+    typeof envelope === 'object' && envelope !== null && 'key' in envelope,
+    'an encrypted body has a wrapped key',
+  )
+  const version = 'keyVersion' in envelope ? Number(envelope['keyVersion']) : 1
+  return { wrapped: Buffer.from(String(envelope['key']), 'base64'), version }
 }
 
 function boundTo(encryption: Encryption): Buffer {

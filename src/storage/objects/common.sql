@@ -132,11 +132,30 @@ begin
   perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), -gone.size, -1);
 end $$;
 
+-- Whether a rule of a notification configuration wants an event.
+create or replace function storage_wants(rule jsonb, event text, object_key text)
+returns boolean language plpgsql immutable as $$
+declare
+  suffix constant text := coalesce(rule ->> 'suffix', '');
+begin
+  return (rule -> 'events' ? ('s3:' || event)
+      or rule -> 'events' ? ('s3:' || split_part(event, ':', 1) || ':*'))
+    and starts_with(object_key, coalesce(rule ->> 'prefix', ''))
+    and right(object_key, length(suffix)) = suffix;
+end $$;
+
+-- Writes an event where the bucket wants it told; at most one rule does, as they may not overlap.
 create or replace function storage_tell(home buckets, event text, object_key text, version text, of_size bigint, of_etag text)
 returns void language plpgsql as $$
+declare
+  asked jsonb;
 begin
-  if home.configurations ? 'notification' then
-    insert into storage_events (bucket, name, key, version_id, size, etag, at)
-    values (home.id, event, object_key, version, of_size, of_etag, clock_timestamp());
-  end if;
+  if not home.configurations ? 'notification' then return; end if;
+  for asked in select jsonb_array_elements(home.configurations #> '{notification,rules}') loop
+    if storage_wants(asked, event, object_key) then
+      insert into storage_events (bucket, rule, name, key, version_id, size, etag, at)
+      values (home.id, asked ->> 'id', event, object_key, version, of_size, of_etag, clock_timestamp());
+      return;
+    end if;
+  end loop;
 end $$;

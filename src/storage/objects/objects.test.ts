@@ -304,22 +304,6 @@ test('a copy shares its blobs, unless they are gone', { skip }, async () => {
   assert.deepEqual(await brokenInvariants(store.state), [])
 })
 
-test('events are written with the object where the bucket asks for them', { skip }, async () => {
-  const bucket = await makeBucket(store, 'told')
-  await store.objects.put(bucket, 'before', inlineObject('1'))
-  await store.buckets.configure(bucket, 'notification', { any: true })
-  await store.objects.put(bucket, 'k', inlineObject('12'))
-  await store.objects.delete(bucket, [{ key: 'k' }], { bypassGovernance: false })
-  const { rows } = await store.state.query(
-    'select name, key, size::int from storage_events where bucket = $1 order by id',
-    [bucket.id],
-  )
-  assert.deepEqual(rows, [
-    { name: 'ObjectCreated:Put', key: 'k', size: 2 },
-    { name: 'ObjectRemoved:Delete', key: 'k', size: 2 },
-  ])
-})
-
 test('a listing goes on where versions were deleted in between', { skip }, async () => {
   const bucket = await makeBucket(store, 'deleted-between')
   await store.buckets.setVersioning(bucket, 'enabled')

@@ -8,7 +8,7 @@ import type { Body, Bucket, Version } from '#storage/objects/types.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
 import { accessBucket, privateAcl } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
-import { isAllowed } from './documents/access.ts'
+import { allowedBy, type AccessReason } from './documents/access.ts'
 import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
@@ -50,16 +50,21 @@ export function createAccess(deps: {
 }): Access {
   const { buckets, objects, clock, admitTransfer } = deps
 
-  const allows = createAllows(clock)
+  const reasonFor = createReasonFor(clock)
+  const allows: Access['allows'] = (...asked) => reasonFor(...asked) !== undefined
 
   /** What strangers may do costs the bucket's owner. */
   async function judge(request: StorageRequest, bucket: Bucket, question: Question): Promise<void> {
-    if (!allows(request, bucket, question)) throw storageFault('AccessDenied')
+    const by = reasonFor(request, bucket, question)
+    request.body.trace.neededAcl = by === 'acl'
+    if (by === undefined) throw storageFault('AccessDenied')
     if (request.who === undefined) await admitTransfer(request, bucket, 0)
   }
 
-  async function find({ body: { target, headers } }: StorageRequest): Promise<Bucket> {
+  async function find(request: StorageRequest): Promise<Bucket> {
+    const { target, headers } = request.body
     const bucket = await buckets.get(present(target.bucket, 'the operation has a bucket'))
+    note(request, bucket)
     const expected = headers['x-amz-expected-bucket-owner']
     if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
     return bucket
@@ -67,10 +72,9 @@ export function createAccess(deps: {
 
   async function read(
     request: StorageRequest,
-    place: CopySource & { readonly action: string },
+    bucket: Bucket,
+    { key, versionId, action }: Omit<CopySource, 'bucket'> & { readonly action: string },
   ): Promise<Found> {
-    const { key, versionId, action } = place
-    const bucket = await buckets.get(place.bucket)
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
     const found = await objects.read(bucket, target).catch((error: unknown) => {
       const question = { action: 's3:ListBucket', prefix: key }
@@ -92,32 +96,40 @@ export function createAccess(deps: {
       await judge(request, bucket, { action: match.action, ...key })
       return bucket
     },
-    version(request) {
-      const { target, match } = request.body
-      return read(request, {
-        bucket: present(target.bucket, 'the operation has a bucket'),
+    async version(request) {
+      const { target, match, trace } = request.body
+      const found = await read(request, await find(request), {
         key: present(target.key, 'the operation has a key'),
         versionId: target.query.get('versionId'),
         action: match.action,
       })
+      trace.version = found.version
+      return found
     },
-    source: (request, place) =>
-      read(request, {
+    source: async (request, place) =>
+      await read(request, await buckets.get(place.bucket), {
         ...place,
         action: place.versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion',
       }),
   }
 }
 
+/** What the log of the bucket says of the request. */
+function note({ who, spend, body: { trace } }: StorageRequest, bucket: Bucket): void {
+  trace.bucket ??= bucket
+  trace.requestId = spend.requestId
+  if (who !== undefined) trace.account = who.account
+}
+
 /** Judges one question by everything that the bucket, and the version, say. */
-const createAllows =
-  (clock: Clock): Access['allows'] =>
-  (request: StorageRequest, bucket: Bucket, question: Question): boolean => {
+const createReasonFor =
+  (clock: Clock) =>
+  (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
     const { headers, target, address, isSecure } = request.body
     const { action, key, version, prefix } = question
     const caller = request.who?.account
     const tagging = headers['x-amz-tagging']
-    return isAllowed({
+    return allowedBy({
       caller,
       action,
       key,

@@ -5,11 +5,14 @@ import type { Acl } from './documents/acl.ts'
 import type { Cors } from './documents/cors.ts'
 import type { BucketEncryption } from './documents/encryption.ts'
 import type { Lifecycle } from './documents/lifecycle.ts'
+import type { Logging } from './documents/logging.ts'
+import type { Notification } from './documents/notification.ts'
 import type { ObjectLock } from './documents/object-lock.ts'
 import type { Ownership } from './documents/ownership.ts'
 import type { Policy } from './documents/policy.ts'
 import type { PublicAccessBlock } from './documents/public-access.ts'
 import type { Tags } from './documents/tagging.ts'
+import type { Website } from './documents/website.ts'
 
 /** What the kinds hold that are read here; each was parsed by its document before it was stored. */
 type Documents = {
@@ -22,6 +25,9 @@ type Documents = {
   'public-access-block': PublicAccessBlock
   'ownership-controls': Ownership
   'object-lock': ObjectLock
+  website: Website
+  logging: Logging
+  notification: Notification
 }
 
 /** One configuration, or undefined when the bucket has none. */

@@ -1,11 +1,14 @@
 // What an operation of the S3 door is handed: where it was called, by whom, with what body.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Handled, Reply } from '#http/reply.ts'
+import type { Trace } from './access-log/record.ts'
 import type { Match } from './match.ts'
 import type { Payload } from './payload.ts'
 import type { Target } from './target.ts'
 
 export type StorageCall = {
+  /** What its handling finds out, for the log of its bucket. */
+  readonly trace: Trace
   readonly match: Match
   readonly target: Target
   readonly headers: IncomingHttpHeaders

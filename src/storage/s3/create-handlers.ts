@@ -12,14 +12,12 @@ import {
   createGetBucketAccelerateConfiguration,
   createGetBucketLocation,
   createGetBucketLogging,
-  createGetBucketNotification,
   createGetBucketPolicyStatus,
   createGetBucketRequestPayment,
   createGetBucketVersioning,
   createGetObjectLockConfiguration,
   createPutBucketAccelerateConfiguration,
   createPutBucketLogging,
-  createPutBucketNotification,
   createPutBucketRequestPayment,
   createPutBucketVersioning,
   createPutObjectLockConfiguration,
@@ -56,9 +54,15 @@ import {
   createPutObjectRetention,
   createPutObjectTagging,
 } from './operations/object-settings.ts'
+import {
+  createGetBucketNotification,
+  createListBucketEvents,
+  createPutBucketNotification,
+} from './operations/notification.ts'
 import { createPostObject } from './operations/post-object.ts'
 import { createPutObject } from './operations/put-object.ts'
 import { createUploadPartCopy } from './operations/upload-part-copy.ts'
+import { createGetWebsitePage, createHeadWebsitePage } from './operations/website-page.ts'
 import type { S3OperationName } from './operations.ts'
 
 export type Handlers = { readonly [name in S3OperationName]?: StorageHandler }
@@ -70,6 +74,7 @@ export const createHandlers = (deps: StorageDeps): Handlers => ({
   ),
   'preflight-bucket': createPreflight(deps),
   'preflight-object': createPreflight(deps),
+  'preflight-website': createPreflight(deps),
 })
 
 const handlersOf = (deps: StorageDeps): Handlers => ({
@@ -111,6 +116,7 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-bucket-logging': createPutBucketLogging(deps),
   'get-bucket-notification-configuration': createGetBucketNotification(deps),
   'put-bucket-notification-configuration': createPutBucketNotification(deps),
+  'list-bucket-events': createListBucketEvents(deps),
   'get-bucket-versioning': createGetBucketVersioning(deps),
   'put-bucket-versioning': createPutBucketVersioning(deps),
   'get-object-lock-configuration': createGetObjectLockConfiguration(deps),
@@ -120,5 +126,7 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-bucket-request-payment': createPutBucketRequestPayment(deps),
   'get-bucket-accelerate-configuration': createGetBucketAccelerateConfiguration(deps),
   'put-bucket-accelerate-configuration': createPutBucketAccelerateConfiguration(deps),
+  'get-website-page': createGetWebsitePage(deps),
+  'head-website-page': createHeadWebsitePage(deps),
   ...createBucketDocuments(deps),
 })

@@ -2,6 +2,7 @@
 import type { Clock } from '#base/clock.ts'
 import type { Verifier } from './signature/verify.ts'
 import type { BlobReader } from '#storage/blob-reader.ts'
+import type { Events } from '#storage/objects/create-events.ts'
 import type { Buckets, Listings, Objects, Uploads } from '#storage/objects/objects.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import type { Access } from './access.ts'
@@ -19,6 +20,7 @@ export type StorageDeps = {
   readonly access: Access
   readonly buckets: Buckets
   readonly objects: Objects
+  readonly events: Events
   readonly listings: Listings
   readonly uploads: Uploads
   readonly receiver: Receiver
@@ -44,4 +46,10 @@ export type StorageSettings = {
   readonly keyIds: readonly string[]
   /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
   readonly acls: boolean
+  readonly website: {
+    /** `<bucket>.<host>` is the bucket's website; lower case, without ports. */
+    readonly hosts: readonly string[]
+    /** How visitors reach them. */
+    readonly protocol: 'http' | 'https'
+  }
 }

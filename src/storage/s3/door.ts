@@ -9,6 +9,7 @@ import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
 import { storageFault } from '#storage/errors.ts'
+import type { Record, Trace } from './access-log/record.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './callers.ts'
 import { match, type Match } from './match.ts'
@@ -21,15 +22,24 @@ import type { Verified, Verifier } from './signature/verify.ts'
 import { parseTarget, type BaseHosts, type Target } from './target.ts'
 
 /** A call of this door: what match() found, and later what the signature said. */
-type S3Call = Call & { readonly match: Match; readonly target: Target; verified?: Verified }
+type S3Call = Call & {
+  readonly match: Match
+  readonly target: Target
+  readonly trace: Trace
+  verified?: Verified
+}
+
+/** As access logs say it. */
+const AUTHENTICATION = { header: 'AuthHeader', query: 'QueryString', form: 'AuthHeader' } as const
 
 export function createS3Door(deps: {
   callers: Callers
   verifier: Verifier
+  record: Record
   bases: BaseHosts
   handlers: { readonly [name in S3OperationName]?: StorageHandler }
 }): Door {
-  const { callers, verifier, bases, handlers } = deps
+  const { callers, verifier, record, bases, handlers } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
@@ -41,6 +51,7 @@ export function createS3Door(deps: {
     const credential = parseCredential(call.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
     if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
+    call.trace.authentication = AUTHENTICATION[credential.kind]
     const { bucket, key } = call.target
     const place = { method: exchange.method, bucket, key }
     const { who, secret } = await callers.ofSignature(credential, place)
@@ -67,30 +78,37 @@ export function createS3Door(deps: {
         parameters: {},
         match: found,
         target,
+        trace: {},
       }
+      record(exchange, call)
       return call
     },
     identify: (exchange, call) =>
       (call as S3Call).match.scope === null ? undefined : identify(exchange, call as S3Call),
-    async body(exchange, call) {
-      const { match: found, target, verified } = call as S3Call
-      exchange.prolong(TRANSFER_DEADLINE_MS)
-      const { socket, headers } = exchange.request
-      const made: StorageCall = {
-        match: found,
-        target,
-        headers,
-        payload: createPayload(exchange, verified),
-        address: socket.remoteAddress ?? '',
-        isSecure: (socket as Partial<TLSSocket>).encrypted === true,
-      }
-      return made
-    },
+    body: async (exchange, call) => callOf(exchange, call as S3Call),
     render(error, { requestId, method = '', path = '' }) {
       const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
       const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
       return { contentType, body: rendered.body, headers }
     },
+  }
+}
+
+/** What handlers get; its payload is not read yet, and may take long. */
+function callOf(
+  exchange: Exchange,
+  { match: found, target, trace, verified }: S3Call,
+): StorageCall {
+  exchange.prolong(TRANSFER_DEADLINE_MS)
+  const { socket, headers } = exchange.request
+  return {
+    trace,
+    match: found,
+    target,
+    headers,
+    payload: createPayload(exchange, verified),
+    address: socket.remoteAddress ?? '',
+    isSecure: (socket as Partial<TLSSocket>).encrypted === true,
   }
 }
 

@@ -18,6 +18,8 @@ export type Sealing = { readonly encryption: Encryption; readonly customerKey?: 
 export interface Encrypting {
   /** What a write asks for, else what its bucket does. Throws what encryptionOfWrite does. */
   wanted(request: StorageRequest, bucket: Bucket): Sealing | undefined
+  /** What a bucket does with what asks for nothing. */
+  byDefault(bucket: Bucket): Sealing | undefined
   /** What the parts of an upload are encrypted with. Throws InvalidRequest (another key, or none). */
   ofUpload(request: StorageRequest, encryption: Json): Sealing | undefined
   /** A data key for a new body. */
@@ -55,6 +57,11 @@ export function createEncrypting(vault: Vault): Encrypting {
   return {
     wanted: (request, bucket) =>
       encryptionOfWrite(request.body.headers, documentOf(bucket, 'encryption'), policyOf(request)),
+    byDefault: (bucket) =>
+      encryptionOfWrite({}, documentOf(bucket, 'encryption'), {
+        hasKey: (keyId) => vault.hasKey(keyId),
+        mayCarryKeys: false,
+      }),
     ofUpload(request, kept) {
       const encryption = encryptionOf(kept)
       const customerKey = parseCustomerKey(request.body.headers, policyOf(request))

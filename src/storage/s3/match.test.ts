@@ -92,6 +92,7 @@ test('every operation without a command is a form, a preflight or a page', () =>
   assert.deepEqual(others.toSorted(), [
     'get-website-page',
     'head-website-page',
+    'list-bucket-events',
     'post-object',
     'preflight-bucket',
     'preflight-object',

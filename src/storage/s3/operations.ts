@@ -154,7 +154,8 @@ const SERVED = {
     'PutLifecycleConfiguration',
   ),
   'delete-bucket-lifecycle': served('DELETE bucket ?lifecycle', 'PutLifecycleConfiguration'),
-  // No command of the SDK: preflight and the pages of a website
+  // No command of the SDK: what notifications made, preflight and the pages of a website
+  'list-bucket-events': served('GET bucket ?events', 'ListBucketEvents'),
   'preflight-service': served('OPTIONS service', ''),
   'preflight-bucket': served('OPTIONS bucket', ''),
   'preflight-object': served('OPTIONS object', ''),

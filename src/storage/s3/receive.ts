@@ -38,7 +38,7 @@ type TakeOptions = {
   readonly checksum?: RequestChecksum | undefined
   /** A body of its own, that may be small; else a part. */
   readonly isWhole?: boolean
-  readonly request: StorageRequest
+  readonly request: Pick<StorageRequest, 'signal'>
 }
 
 export interface Receiver {
@@ -62,7 +62,7 @@ export function createReceiver(deps: { blobs: BlobStore; hashers: Hashers }): Re
   const { blobs, hashers } = deps
 
   async function store(
-    { signal }: StorageRequest,
+    { signal }: Pick<StorageRequest, 'signal'>,
     source: AsyncIterable<Buffer>,
     plan: BodyPlan,
     { isPart = false, algorithm, bodyKey }: ReceiveOptions,

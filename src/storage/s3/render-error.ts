@@ -1,7 +1,7 @@
 // An error as S3 clients read it.
 import type { ErgonError } from '#base/errors.ts'
 import { isStorageCode, type StorageCode } from '#storage/errors.ts'
-import { writePlainXml, type XmlNode } from './xml/write.ts'
+import { writePlainXml } from './xml/write.ts'
 
 export type ErrorPlace = {
   readonly requestId: string
@@ -32,6 +32,7 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
   overloaded: 'SlowDown',
   draining: 'ServiceUnavailable',
   storage_full: 'InsufficientStorage',
+  storage_fenced: 'ServiceUnavailable',
   uri_too_long: 'InvalidURI',
   headers_too_large: 'RequestHeaderSectionTooLarge',
   malformed_request: 'InvalidRequest',
@@ -43,13 +44,12 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
 /** Details so named are headers of the answer. */
 const HEADER = /^(x-amz-|access-control-|vary$)/
 
-/**
- * The reply to a request that failed. The pipeline's own codes get S3's names and keep their status
- * and message: 402 and 429 say what to do as everywhere else.
- */
-export function renderFault(error: ErgonError, method: string, place: ErrorPlace): RenderedFault {
-  const known = FOREIGN[error.code]
-  const code = isStorageCode(error.code) ? error.code : (known ?? error.code)
+/** The error's code in S3's words; one that S3 has no word for keeps its own. */
+export const codeOf = ({ code }: ErgonError): string =>
+  isStorageCode(code) ? code : (FOREIGN[code] ?? code)
+
+/** What every refusal says in its head. */
+export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<string, string> {
   const headers: Record<string, string> = {
     'x-amz-request-id': place.requestId,
     'x-amz-id-2': place.hostId,
@@ -57,15 +57,27 @@ export function renderFault(error: ErgonError, method: string, place: ErrorPlace
   for (const [name, value] of Object.entries(error.details))
     if (HEADER.test(name)) headers[name] = String(value)
   if (error.retryAfterS !== undefined) headers['retry-after'] = String(error.retryAfterS)
+  return headers
+}
+
+/** The details that are told in the body. */
+export const shownDetails = (error: ErgonError): [name: string, value: string][] =>
+  Object.entries(error.details)
+    .filter(([name, value]) => value !== null && !HEADER.test(name))
+    .map(([name, value]) => [name, String(value)])
+
+/**
+ * The reply to a request that failed. The pipeline's own codes get S3's names and keep their status
+ * and message: 402 and 429 say what to do as everywhere else.
+ */
+export function renderFault(error: ErgonError, method: string, place: ErrorPlace): RenderedFault {
+  const headers = faultHeaders(error, place)
   if (error.status === 304 || method === 'HEAD') return { status: error.status, headers, body: '' }
   headers['content-type'] = 'application/xml'
-  const details = Object.entries(error.details)
-    .filter(([name, value]) => value !== null && !HEADER.test(name))
-    .map(([name, value]): XmlNode => [name, String(value)])
   const body = writePlainXml('Error', [
-    ['Code', code],
+    ['Code', codeOf(error)],
     ['Message', error.message],
-    ...details,
+    ...shownDetails(error),
     ['Resource', place.resource],
     ['RequestId', place.requestId],
     ['HostId', place.hostId],

@@ -32,7 +32,8 @@ export function versionHeaders(
     ...encryptionHeaders(encryptionOf(version.encryption)),
     ...lockHeaders(version.retention, version.legalHold || undefined),
     ...(version.isLatest ? expiryHeader(bucket, version) : {}),
-    ...contentPolicy(bucket),
+    // What a stranger stored must not run as a page of this origin; as a page of a website it may.
+    'content-security-policy': 'sandbox',
   }
 }
 
@@ -75,7 +76,3 @@ export function checksumHeaders(checksums: JsonObject, { ofPart = false } = {}):
     ...(ofPart ? {} : { 'x-amz-checksum-type': known.type }),
   }
 }
-
-/** What a stranger stored must not run as a page of this origin, unless the bucket is a website. */
-const contentPolicy = (bucket: Bucket): Headers =>
-  bucket.configurations.website === undefined ? { 'content-security-policy': 'sandbox' } : {}

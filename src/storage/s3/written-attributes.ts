@@ -75,8 +75,23 @@ const saysWhatHolds = (bucket: Bucket, asked: AclDraft | undefined): boolean =>
   'canned' in asked &&
   asked.canned === 'private'
 
-/** There is one class: what is stored is stored the same way, so another name would be a promise. */
+/**
+ * The classes of AWS that are read like any other: here all are stored alike, and the name is kept. Of an
+ * object in an archive class clients believe that they must have it restored first, so there is none.
+ */
+const STORAGE_CLASSES: ReadonlySet<string> = new Set([
+  'STANDARD',
+  'REDUCED_REDUNDANCY',
+  'STANDARD_IA',
+  'ONEZONE_IA',
+  'INTELLIGENT_TIERING',
+  'GLACIER_IR',
+])
+
 function storageClassOf(given: string | string[] | undefined): string {
-  if (given === undefined || given === 'STANDARD') return 'STANDARD'
-  throw storageFault('InvalidStorageClass')
+  const name = given === undefined ? 'STANDARD' : String(given)
+  if (STORAGE_CLASSES.has(name)) return name
+  throw storageFault('InvalidStorageClass', undefined, {
+    StorageClassRequested: name.slice(0, 100),
+  })
 }

@@ -10,6 +10,8 @@ import { createObjects } from '#storage/objects/create-objects.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
+import { forgetEvents } from './forget-events.ts'
+import { rewrapKeys } from './rewrap.ts'
 import { scrub } from './scrub.ts'
 import type { Standing } from './standing.ts'
 import { createBlobStores } from './stores.ts'
@@ -20,10 +22,14 @@ const MINUTE_MS = 60_000
 const LOOKS_PER_DAY = 10
 /** A look that comes late still finds its minute; a second one in it does nothing. */
 const LOOKS_PER_MINUTE = 2
+/** Longer than gateways take to hear of a new version. */
+const REWRAP_MS = 10_000
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
 const GARBAGE_MAX = 10_000
+/** 1,666 a second of each bucket that writes as fast as it can. */
+const EVENTS_MAX = 100_000
 /** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
 const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
 
@@ -38,11 +44,12 @@ export function createStorageUpkeep(deps: {
   clock: Clock
   log: Logger
   dayMs: number
+  keys: { readonly secret: string; readonly keyIds: readonly string[] }
   standing: Standing
   /** How often stored bytes are charged. */
   minuteMs: number
 }): StorageUpkeep {
-  const { state, blobs, clock, log, dayMs, standing, minuteMs } = deps
+  const { state, blobs, clock, log, dayMs, keys, standing, minuteMs } = deps
   const stores = createBlobStores([blobs])
   const objects = createObjects({ state })
 
@@ -56,9 +63,19 @@ export function createStorageUpkeep(deps: {
     }
   }
 
+  /** After a rotation: all objects, a piece at a time. */
+  async function rewrap(signal: AbortSignal): Promise<void> {
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const { done } = await rewrapKeys({ state, ...keys }, { limit: VERSIONS_MAX, signal })
+      if (done) return
+    }
+  }
+
   async function clean(signal: AbortSignal): Promise<void> {
     await collectGarbage({ state, stores }, { limit: GARBAGE_MAX, signal })
     await sweepOrphans({ state, store: blobs, clock }, { signal })
+    const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
+    if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
     await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
     const { damaged } = await scrub({ state, stores }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
     for (const damage of damaged) log.error('A stored blob is damaged', { damage })
@@ -84,6 +101,7 @@ export function createStorageUpkeep(deps: {
         every(lookMs, expire, signal),
         every(MINUTE_MS, clean, signal),
         every(minuteMs / LOOKS_PER_MINUTE, standing.charge, signal),
+        every(REWRAP_MS, rewrap, signal),
       ])
     },
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
-import { isAllowed, type AccessBucket, type AccessQuestion } from './access.ts'
+import { allowedBy, type AccessBucket, type AccessQuestion } from './access.ts'
 import { cannedAcl } from './acl.ts'
 import {
   checkAclAllowed,
@@ -68,10 +68,10 @@ const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: ob
     context: () => undefined,
     ...more,
   }
-  return isAllowed(question)
+  return allowedBy(question) !== undefined
 }
 
-test('isAllowed() is yes for the owner, no for others, unless a list or policy gives it', () => {
+test('allowedBy() is yes for the owner, no for others, unless a list or policy gives it', () => {
   assert.ok(ask('alice', {}))
   assert.ok(!ask('bob', {}))
   assert.ok(!ask(undefined, {}))
@@ -85,13 +85,13 @@ test('isAllowed() is yes for the owner, no for others, unless a list or policy g
   assert.ok(!ask('bob', {}, { object: undefined }))
 })
 
-test('isAllowed() is no where a policy denies, the owner included', () => {
+test('allowedBy() is no where a policy denies, the owner included', () => {
   const bucket = { acl: PUBLIC, policy: policy('Deny', 's3:*', '*') }
   assert.ok(!ask('alice', bucket))
   assert.ok(!ask(undefined, bucket, { action: 's3:PutObject' }))
 })
 
-test('isAllowed() keeps what others put from the owner of the bucket, but for deleting', () => {
+test('allowedBy() keeps what others put from the owner of the bucket, but for deleting', () => {
   const object = { owner: 'bob', acl: cannedAcl('private', { owner: 'bob', bucketOwner: 'alice' }) }
   assert.ok(ask('bob', {}, { object }))
   assert.ok(!ask('alice', {}, { object }))

@@ -31,15 +31,19 @@ export type AccessBucket = {
   readonly ownership: Ownership
 }
 
-/** Whether the request may be done. */
-export function isAllowed(question: AccessQuestion): boolean {
+/** What lets a request in. */
+export type AccessReason = 'policy' | 'owner' | 'acl'
+
+/** Why the request may be done; undefined: it may not. */
+export function allowedBy(question: AccessQuestion): AccessReason | undefined {
   const { caller, action, bucket, key, context } = question
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
   const verdict =
     bucket.policy && evaluatePolicy(bucket.policy, { caller, action, resource, context })
-  if (verdict === 'deny') return false
-  if (verdict === 'allow' && !isRestricted(bucket, caller)) return true
-  return ownsTarget(question) || aclGives(question)
+  if (verdict === 'deny') return undefined
+  if (verdict === 'allow' && !isRestricted(bucket, caller)) return 'policy'
+  if (ownsTarget(question)) return 'owner'
+  return aclGives(question) ? 'acl' : undefined
 }
 
 /** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */

@@ -1,6 +1,6 @@
 // The lifecycle configuration of a bucket: reading, checking, writing (AWS, "Lifecycle configuration
-// elements"). lifecycle-due.ts says what it means for an object. There is one storage class here, so
-// transitions are refused rather than kept without effect.
+// elements"). lifecycle-due.ts says what it means for an object. All storage classes are stored alike,
+// so transitions are refused rather than kept without effect.
 import { storageFault } from '#storage/errors.ts'
 import {
   booleanOf,

@@ -5,6 +5,7 @@ import { fieldsOf, textOf, wordOf } from '#storage/s3/xml/fields.ts'
 import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
 
+/** In bytes: with the name of a log object it is a key. */
 const PREFIX_MAX = 512
 const DATE_SOURCES = ['EventTime', 'DeliveryTime'] as const
 
@@ -34,11 +35,8 @@ export function parseLogging(body: Buffer): Logging | undefined {
   if ((found.TargetGrants?.children.length ?? 0) > 0)
     throw storageFault('NotImplemented', 'TargetGrants are not implemented')
   const prefix = textOf(found.TargetPrefix)
-  if (prefix.length > PREFIX_MAX)
-    throw storageFault(
-      'InvalidArgument',
-      `The TargetPrefix is longer than ${PREFIX_MAX} characters`,
-    )
+  if (Buffer.byteLength(prefix) > PREFIX_MAX)
+    throw storageFault('InvalidArgument', `The TargetPrefix is longer than ${PREFIX_MAX} bytes`)
   return {
     bucket: textOf(found.TargetBucket).trim(),
     prefix,
@@ -80,7 +78,7 @@ export function printLogging(logging: Logging | undefined): string {
   ])
 }
 
-export type LogBatch = {
+type LogPlace = {
   readonly account: string
   readonly region: string
   readonly sourceBucket: string
@@ -91,7 +89,7 @@ export type LogBatch = {
 }
 
 /** The key of the object that a batch of log lines becomes. */
-export function logKey({ prefix, format }: Logging, batch: LogBatch): string {
+export function logKey({ prefix, format }: Logging, batch: LogPlace): string {
   const isByDay = format !== 'simple'
   const timeMs =
     isByDay && format.partitioned === 'EventTime' ? batch.eventTimeMs : batch.deliveryTimeMs

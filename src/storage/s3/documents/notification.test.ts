@@ -3,28 +3,21 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
 import { logKey, parseLogging, printLogging, type Logging } from './logging.ts'
-import {
-  parseNotification,
-  printNotification,
-  rulesFor,
-  type NotificationRule,
-} from './notification.ts'
+import { parseNotification, printNotification, type NotificationRule } from './notification.ts'
 
-const noId = () => 'made'
+const CONTEXT = { newId: () => 'made', account: 'acct_a' }
 const refused =
   (code: string, status = 400) =>
   (error: ErgonError) =>
     error.code === code && error.status === status
 const rule = (more: Partial<NotificationRule>): NotificationRule => ({
   id: 'r',
-  kind: 'function',
-  target: 'resize',
-  arn: 'arn:aws:lambda:eu-1:acct_a:function:resize',
+  arn: 'arn:aws:sns:eu-1:acct_a:events',
   events: ['s3:ObjectCreated:*'],
   ...more,
 })
 const again = (...rules: NotificationRule[]) =>
-  parseNotification(Buffer.from(printNotification({ rules })), noId)
+  parseNotification(Buffer.from(printNotification({ rules })), CONTEXT)
 
 test('a notification configuration survives XML', () => {
   const texts = fc.string({ unit: 'grapheme', maxLength: 10 }).filter((one) => one.isWellFormed())
@@ -35,9 +28,7 @@ test('a notification configuration survives XML', () => {
         rule({ id: 's', events: ['s3:ObjectCreated:Copy'], prefix: `b${prefix}` }),
         rule({
           id: 't',
-          kind: 'webhook',
-          target: 'we_1',
-          arn: 'arn:aws:sns:::we_1',
+          arn: 'arn:aws:sns:::events',
           events: ['s3:ObjectCreated:Put', 's3:ObjectCreated:Post'],
           prefix: 'c',
         }),
@@ -52,7 +43,8 @@ test('a notification configuration survives XML', () => {
 test('parseNotification() refuses what would never be delivered', () => {
   const rows: [rules: NotificationRule[], code: string][] = [
     [[rule({ arn: 'arn:aws:sqs:::queue' })], 'InvalidArgument'],
-    [[rule({ arn: 'arn:aws:sns:::we_1' })], 'InvalidArgument'],
+    [[rule({ arn: 'arn:aws:sns:::topic' })], 'InvalidArgument'],
+    [[rule({ arn: 'arn:aws:sns:eu-1:acct_b:events' })], 'InvalidArgument'],
     [[rule({ events: [] })], 'MalformedXML'],
     [[rule({ id: 'x'.repeat(256) })], 'InvalidArgument'],
     [[rule({}), rule({ prefix: 'a' })], 'InvalidArgument'],
@@ -66,27 +58,16 @@ test('parseNotification() refuses what would never be delivered', () => {
     assert.throws(() => again(...rules), refused(code), JSON.stringify(rules))
   const xml = printNotification({ rules: [rule({ prefix: 'a' })] })
   const other = (from: string | RegExp, to: string) => () =>
-    parseNotification(Buffer.from(xml.replace(from, to)), noId)
-  assert.throws(other('ObjectCreated:*', 'ObjectRemoved:*'), refused('InvalidArgument'))
+    parseNotification(Buffer.from(xml.replace(from, to)), CONTEXT)
+  assert.throws(other('ObjectCreated:*', 'ObjectTagging:*'), refused('InvalidArgument'))
   assert.throws(other('>prefix<', '>infix<'), refused('InvalidArgument'))
   assert.throws(other(/(<FilterRule>.*<.FilterRule>)/, '$1$1'), refused('InvalidArgument'))
   assert.throws(other('<Id>', '<EventBridgeConfiguration/><Id>'), refused('MalformedXML'))
-  const queue = '<QueueConfiguration/></NotificationConfiguration>'
-  assert.throws(other('</NotificationConfiguration>', queue), refused('InvalidArgument'))
+  for (const kind of ['Queue', 'CloudFunction', 'EventBridge']) {
+    const more = `<${kind}Configuration/></NotificationConfiguration>`
+    assert.throws(other('</NotificationConfiguration>', more), refused('InvalidArgument'), kind)
+  }
   assert.equal(other('<Id>r</Id>', '')().rules[0]?.id, 'made')
-})
-
-test('rulesFor() looks at event, prefix and suffix', () => {
-  const rules = [
-    rule({ id: 'all', prefix: 'a/' }),
-    rule({ id: 'copy', events: ['s3:ObjectCreated:Copy'], suffix: '.jpg' }),
-  ]
-  const ids = (event: Parameters<typeof rulesFor>[1], key: string) =>
-    rulesFor({ rules }, event, key).map(({ id }) => id)
-  assert.deepEqual(ids('s3:ObjectCreated:Put', 'a/x.jpg'), ['all'])
-  assert.deepEqual(ids('s3:ObjectCreated:Copy', 'a/x.jpg'), ['all', 'copy'])
-  assert.deepEqual(ids('s3:ObjectCreated:Copy', 'b.png'), [])
-  assert.deepEqual(rulesFor(undefined, 's3:ObjectCreated:Put', 'a'), [])
 })
 
 test('a logging configuration survives XML, and its objects have names of their time', () => {

@@ -1,6 +1,7 @@
-// The notification configuration of a bucket. It can name functions (as Lambda functions) and webhook
-// endpoints (as SNS topics); there are no queues and no event bus, and only the creation of objects is
-// told. What would never be delivered is refused.
+// The notification configuration of a bucket. Its one target is the topic `events` of the owner's account:
+// the list that `GET /<bucket>?events` reads. There are no functions, queues and buses that anything could
+// be delivered to, and other topics do not exist: what would never be told is refused. Which rule wants
+// an event is judged where it is written (storage/objects/common.sql).
 import { storageFault } from '#storage/errors.ts'
 import { fieldsOf, optionalText, textOf } from '#storage/s3/xml/fields.ts'
 import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
@@ -14,15 +15,15 @@ const EVENTS = [
   's3:ObjectCreated:Post',
   's3:ObjectCreated:Copy',
   's3:ObjectCreated:CompleteMultipartUpload',
+  's3:ObjectRemoved:*',
+  's3:ObjectRemoved:Delete',
+  's3:ObjectRemoved:DeleteMarkerCreated',
 ] as const
-export type EventName = (typeof EVENTS)[number]
+type EventName = (typeof EVENTS)[number]
 
 export type NotificationRule = {
   readonly id: string
-  readonly kind: 'function' | 'webhook'
-  /** The name or id at the end of the ARN. */
-  readonly target: string
-  /** As it was put. */
+  /** As it was put; the account in it may be left out. */
   readonly arn: string
   readonly events: readonly EventName[]
   readonly prefix?: string
@@ -31,38 +32,26 @@ export type NotificationRule = {
 /** No rules: no notifications, which is how they are turned off. */
 export type Notification = { readonly rules: readonly NotificationRule[] }
 
-/** Where a configuration says it goes, its element, and the ARNs we know the ends of. */
-const KINDS = {
-  function: {
-    element: 'CloudFunctionConfiguration',
-    arnElement: 'CloudFunction',
-    arn: /^arn:aws:lambda:[\w-]*:[\w-]*:function:([\w-]{1,140})$/,
-  },
-  webhook: {
-    element: 'TopicConfiguration',
-    arnElement: 'Topic',
-    arn: /^arn:aws:sns:[\w-]*:[\w-]*:([\w-]{1,140})$/,
-  },
-} as const
-type Kind = keyof typeof KINDS
+const ARN = /^arn:aws:sns:[\w-]*:([\w-]*):events$/
 
 /**
- * Reads a `NotificationConfiguration`; `newId` names rules that have no Id. Whether the targets exist
- * is the caller's to check. Throws MalformedXML, InvalidArgument.
+ * Reads a `NotificationConfiguration` of a bucket of `account`; `newId` names rules that have no Id.
+ * Throws MalformedXML, InvalidArgument.
  */
-export function parseNotification(body: Buffer, newId: () => string): Notification {
+export function parseNotification(
+  body: Buffer,
+  context: { newId: () => string; account: string },
+): Notification {
   const found = fieldsOf(parseXml(body, 'NotificationConfiguration'), {
     TopicConfiguration: 'many',
     CloudFunctionConfiguration: 'many',
     QueueConfiguration: 'many',
     EventBridgeConfiguration: 'optional',
   })
-  if (found.QueueConfiguration.length > 0 || found.EventBridgeConfiguration !== undefined)
-    throw unknownTarget('queues and event buses do not exist here')
-  const rules = [
-    ...found.CloudFunctionConfiguration.map((one) => parseRule(one, 'function', newId)),
-    ...found.TopicConfiguration.map((one) => parseRule(one, 'webhook', newId)),
-  ]
+  const others = [...found.CloudFunctionConfiguration, ...found.QueueConfiguration]
+  if (others.length > 0 || found.EventBridgeConfiguration !== undefined)
+    throw unknownTarget('functions, queues and event buses do not exist here')
+  const rules = found.TopicConfiguration.map((one) => parseRule(one, context))
   if (rules.length > RULES_MAX) throw malformed(`There are more than ${RULES_MAX} configurations`)
   if (new Set(rules.map(({ id }) => id)).size < rules.length)
     throw argument('The same ID is used for multiple configurations. Each ID must be unique.')
@@ -74,25 +63,24 @@ export function parseNotification(body: Buffer, newId: () => string): Notificati
   return { rules }
 }
 
-function parseRule(element: XmlElement, kind: Kind, newId: () => string): NotificationRule {
+function parseRule(
+  element: XmlElement,
+  { newId, account }: { newId: () => string; account: string },
+): NotificationRule {
   const found = fieldsOf(element, {
     Id: 'optional',
-    CloudFunction: kind === 'function' ? 'one' : 'optional',
-    Topic: kind === 'webhook' ? 'one' : 'optional',
+    Topic: 'one',
     Event: 'many',
     Filter: 'optional',
   })
-  const named = kind === 'function' ? found.CloudFunction : found.Topic
-  const arn = optionalText(named)?.trim() ?? ''
-  const target = KINDS[kind].arn.exec(arn)?.[1]
-  if (target === undefined) throw unknownTarget(arn)
+  const arn = textOf(found.Topic).trim()
+  const named = ARN.exec(arn)?.[1]
+  if (named === undefined || (named !== '' && named !== account)) throw unknownTarget(arn)
   const id = optionalText(found.Id) ?? ''
   if (id.length > ID_MAX) throw argument(`The Id is longer than ${ID_MAX} characters`)
   if (found.Event.length === 0) throw malformed('A configuration has no Event')
   return {
     id: id === '' ? newId() : id,
-    kind,
-    target,
     arn,
     events: found.Event.map(parseEvent),
     ...(found.Filter === undefined ? {} : parseFilter(found.Filter)),
@@ -139,28 +127,17 @@ function overlaps(one: NotificationRule, other: NotificationRule): boolean {
 }
 
 const isOf = (event: EventName, rule: EventName): boolean =>
-  rule === 's3:ObjectCreated:*' || rule === event
-
-/** The rules that an event sets off. */
-export const rulesFor = (
-  notification: Notification | undefined,
-  event: Exclude<EventName, 's3:ObjectCreated:*'>,
-  key: string,
-): NotificationRule[] =>
-  (notification?.rules ?? []).filter(
-    ({ events, prefix = '', suffix = '' }) =>
-      events.some((rule) => isOf(event, rule)) && key.startsWith(prefix) && key.endsWith(suffix),
-  )
+  rule === event || (rule.endsWith('*') && event.startsWith(rule.slice(0, -1)))
 
 /** No configuration is an empty document. */
 export const printNotification = (notification: Notification | undefined): string =>
   writeXml(
     'NotificationConfiguration',
     (notification?.rules ?? []).map((rule): XmlNode => [
-      KINDS[rule.kind].element,
+      'TopicConfiguration',
       [
         ['Id', rule.id],
-        [KINDS[rule.kind].arnElement, rule.arn],
+        ['Topic', rule.arn],
         ...rule.events.map((event): XmlNode => ['Event', event]),
         ['Filter', filterNodes(rule)],
       ],

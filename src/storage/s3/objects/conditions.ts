@@ -1,4 +1,5 @@
-// Conditional requests: RFC 9110 §13 for reads, and S3's own rules for writes, deletes and copies.
+// Conditional requests: RFC 9110 §13 for reads and the sources of copies. Those of writes and deletes are
+// judged by the store, in the transaction that commits (write-conditions.ts).
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
 
@@ -76,23 +77,6 @@ function isUnchanged({ ifNoneMatch, ifModifiedSinceMs }: Conditions, current: Cu
   return ifModifiedSinceMs !== undefined && !isAfter(current.modifiedMs, ifModifiedSinceMs)
 }
 
-/**
- * For PUT, copy and the completion of an upload; `current` is undefined where there is no object or a
- * delete marker. Must be asked again inside the transaction that commits. Throws NoSuchKey (If-Match
- * of nothing), PreconditionFailed.
- */
-export function checkWrite(
-  { ifMatch, ifNoneMatch }: Pick<Conditions, 'ifMatch' | 'ifNoneMatch'>,
-  current: Pick<Current, 'etag'> | undefined,
-): void {
-  if (ifMatch !== undefined) {
-    if (current === undefined) throw storageFault('NoSuchKey')
-    if (!includes(ifMatch, current.etag)) throw failed('If-Match')
-  }
-  if (ifNoneMatch !== undefined && current !== undefined && includes(ifNoneMatch, current.etag))
-    throw failed('If-None-Match')
-}
-
 export type DeleteConditions = {
   readonly etag: string | undefined
   readonly modifiedMs: number | undefined
@@ -109,19 +93,4 @@ export function parseDeleteConditions(headers: IncomingHttpHeaders): DeleteCondi
     modifiedMs: timeOf(time === undefined ? undefined : String(time)),
     bytes: bytes === undefined ? undefined : Number(bytes),
   }
-}
-
-/** Deleting what is not there succeeds under any condition. Throws PreconditionFailed. */
-export function checkDelete(
-  conditions: DeleteConditions,
-  current: (Current & { readonly bytes: number }) | undefined,
-): void {
-  if (current === undefined) return
-  const { etag, modifiedMs, bytes } = conditions
-  if (etag !== undefined && etag !== '*' && etag !== current.etag) throw failed('If-Match')
-  if (modifiedMs !== undefined) {
-    const isSame = Math.floor(modifiedMs / 1000) === Math.floor(current.modifiedMs / 1000)
-    if (!isSame) throw failed('x-amz-if-match-last-modified-time')
-  }
-  if (bytes !== undefined && bytes !== current.bytes) throw failed('x-amz-if-match-size')
 }

@@ -1,6 +1,7 @@
 // What of a PUT's headers is kept with the object and given back by GET and HEAD.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
+import { checkRedirectLocation } from '#storage/s3/documents/website-route.ts'
 import type { Query } from '#storage/s3/target.ts'
 import { decodeWords, encodeWords } from './encoded-words.ts'
 
@@ -34,7 +35,10 @@ const SYSTEM = [
   ['expires', 'expires'],
 ] as const
 
-/** The headers of a PUT, POST or copy that are stored. Throws InvalidArgument, MetadataTooLarge. */
+/**
+ * The headers of a PUT, POST or copy that are stored. Throws InvalidArgument, MetadataTooLarge,
+ * InvalidRedirectLocation.
+ */
 export function objectHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
   const system: Record<string, string> = {
     contentType: plain(headers, 'content-type') || DEFAULT_TYPE,
@@ -46,7 +50,10 @@ export function objectHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
   const encoding = storedEncoding(plain(headers, 'content-encoding'))
   if (encoding !== undefined) system['contentEncoding'] = encoding
   const redirect = plain(headers, 'x-amz-website-redirect-location')
-  if (redirect !== undefined) system['websiteRedirect'] = checkRedirect(redirect)
+  if (redirect !== undefined) {
+    checkRedirectLocation(redirect)
+    system['websiteRedirect'] = redirect
+  }
   return { system: system as SystemHeaders, metadata: userMetadata(headers) }
 }
 
@@ -70,15 +77,6 @@ function storedEncoding(value: string | undefined): string | undefined {
   const kept = value.split(',').map((part) => part.trim())
   const stored = kept.filter((part) => part !== '' && part.toLowerCase() !== 'aws-chunked')
   return stored.length === 0 ? undefined : stored.join(', ')
-}
-
-function checkRedirect(value: string): string {
-  if (/^(\/|https?:\/\/)/.test(value) && value.length <= 2048) return value
-  throw storageFault(
-    'InvalidArgument',
-    "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.",
-    { ArgumentName: 'x-amz-website-redirect-location' },
-  )
 }
 
 function userMetadata(headers: IncomingHttpHeaders): UserMetadata {

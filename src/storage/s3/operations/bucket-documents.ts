@@ -27,6 +27,7 @@ import {
   type PublicAccessBlock,
 } from '#storage/s3/documents/public-access.ts'
 import { parseTagging, printTagging, type Tags } from '#storage/s3/documents/tagging.ts'
+import { parseWebsite, printWebsite, type Website } from '#storage/s3/documents/website.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
@@ -90,6 +91,12 @@ const SETTINGS = {
     absent: 'ServerSideEncryptionConfigurationNotFoundError',
     parse: parseBucketEncryption,
     print: (value: BucketEncryption) => printBucketEncryption(value),
+  },
+  'bucket-website': {
+    kind: 'website',
+    absent: 'NoSuchWebsiteConfiguration',
+    parse: parseWebsite,
+    print: (value: Website) => printWebsite(value),
   },
 } as const satisfies Record<string, Setting>
 

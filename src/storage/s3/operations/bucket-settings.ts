@@ -1,14 +1,14 @@
 // The settings of a bucket that are more, or less, than a stored document.
-import { randomUUID } from 'node:crypto'
 import { storageFault } from '#storage/errors.ts'
-import type { Json } from '#storage/objects/types.ts'
+import type { Buckets } from '#storage/objects/objects.ts'
+import type { Bucket, Json } from '#storage/objects/types.ts'
+import { targetOf } from '#storage/s3/access-log/deliver.ts'
 import { accessBucket, documentOf } from '#storage/s3/bucket-view.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { parseObjectLock, printObjectLock } from '#storage/s3/documents/object-lock.ts'
 import { isPublicAcl } from '#storage/s3/documents/acl.ts'
 import { parseLogging, printLogging } from '#storage/s3/documents/logging.ts'
-import { parseNotification, printNotification } from '#storage/s3/documents/notification.ts'
 import { isPublicPolicy } from '#storage/s3/documents/policy-public.ts'
 import { printPolicyStatus } from '#storage/s3/documents/public-access.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
@@ -131,38 +131,32 @@ export const createPutBucketAccelerateConfiguration =
     return emptyReply()
   }
 
-/** GetBucketNotificationConfiguration: none, as long as none can be put. */
-export const createGetBucketNotification =
-  ({ access }: StorageDeps): StorageHandler =>
-  async (request) => {
-    await access.bucket(request)
-    return xmlReply(printNotification(undefined))
-  }
-
-/** PutBucketNotificationConfiguration. Throws NotImplemented for one that names a target. */
-export const createPutBucketNotification =
-  ({ access, receiver }: StorageDeps): StorageHandler =>
-  async (request) => {
-    await access.bucket(request)
-    const body = await receiver.document(request, XML_BYTES_MAX)
-    if (parseNotification(body, randomUUID).rules.length > 0) throw storageFault('NotImplemented')
-    return emptyReply()
-  }
-
-/** GetBucketLogging: off, as long as it cannot be put on. */
+/** GetBucketLogging: an empty document where it is off. */
 export const createGetBucketLogging =
   ({ access }: StorageDeps): StorageHandler =>
-  async (request) => {
-    await access.bucket(request)
-    return xmlReply(printLogging(undefined))
-  }
+  async (request) =>
+    xmlReply(printLogging(documentOf(await access.bucket(request), 'logging')))
 
-/** PutBucketLogging. Throws NotImplemented for anything but switching it off. */
+/** PutBucketLogging. Throws InvalidTargetBucketForLogging (none, another's, or one that keeps all). */
 export const createPutBucketLogging =
-  ({ access, receiver }: StorageDeps): StorageHandler =>
+  ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    await access.bucket(request)
-    const body = await receiver.document(request, XML_BYTES_MAX)
-    if (parseLogging(body) !== undefined) throw storageFault('NotImplemented')
+    const bucket = await access.bucket(request)
+    const logging = parseLogging(await receiver.document(request, XML_BYTES_MAX))
+    if (logging !== undefined) await checkTarget(buckets, bucket, logging.bucket)
+    await buckets.configure(bucket, 'logging', logging ?? null)
     return emptyReply()
   }
+
+async function checkTarget(buckets: Buckets, source: Bucket, name: string): Promise<void> {
+  const details = { TargetBucket: name }
+  const target = await targetOf(buckets, source, name)
+  // Whose it is, strangers are not told.
+  if (target === undefined) throw storageFault('InvalidTargetBucketForLogging', undefined, details)
+  if (documentOf(target, 'object-lock')?.defaultRetention !== undefined)
+    throw storageFault(
+      'InvalidTargetBucketForLogging',
+      'A bucket with a default retention takes no logs',
+      details,
+    )
+}

@@ -1,5 +1,5 @@
 // PUT with x-amz-copy-source. Blobs are immutable, so a copy shares those of its source: no byte moves.
-import { present } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
 import type { Attributes, Body, Json, Version } from '#storage/objects/types.ts'
@@ -23,7 +23,19 @@ const COPY_BYTES_MAX = 5 * 1024 ** 3
  * CopyObject. Throws NoSuchBucket, NoSuchKey, AccessDenied (for either side), PreconditionFailed,
  * InvalidRequest (onto itself without a change).
  */
-export const createCopyObject =
+export function createCopyObject(deps: StorageDeps): StorageHandler {
+  const copy = createCopy(deps)
+  return (request) =>
+    copy(request).catch((error: unknown) => {
+      // The blobs of the source went with its last version after it was looked up: once more, for what
+      // is there now.
+      if (error instanceof ErgonError && error.code === 'ConditionalRequestConflict')
+        return copy(request)
+      throw error
+    })
+}
+
+const createCopy =
   (deps: StorageDeps): StorageHandler =>
   async (request) => {
     const { access, objects, attributesOf, encrypting } = deps
@@ -47,7 +59,9 @@ export const createCopyObject =
     const attributes = copiedAttributes(request, await attributesOf(request, bucket), version)
     const sealing = encrypting.wanted(request, bucket)
     const isAsIs =
-      directive(request, 'x-amz-metadata-directive') === 'COPY' && sealing === undefined
+      directive(request, 'x-amz-metadata-directive') === 'COPY' &&
+      sealing === undefined &&
+      headers['x-amz-storage-class'] === undefined
     if (isItself && isAsIs)
       throw storageFault(
         'InvalidRequest',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { accessLogLine, type LoggedRequest } from './access-log-line.ts'
+import { accessLogLine, type LoggedRequest } from './line.ts'
 
 const REQUEST: LoggedRequest = {
   bucketOwner: 'acct_a',

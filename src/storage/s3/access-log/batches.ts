@@ -1,0 +1,101 @@
+// Lines that wait to be delivered, in batches: one for each bucket, configuration and day that they are of.
+// Their bytes are bounded, for each bucket and for all.
+import { randomBytes } from 'node:crypto'
+import { dayOf } from '#base/clock.ts'
+import type { Bucket } from '#storage/objects/types.ts'
+import type { Logging } from '#storage/s3/documents/logging.ts'
+
+const BATCH_BYTES = 1024 * 1024
+const BUCKET_BYTES_MAX = 4 * BATCH_BYTES
+const BYTES_MAX = 32 * BATCH_BYTES
+
+export type LogEntry = {
+  readonly bucket: Bucket
+  readonly logging: Logging
+  readonly line: string
+  readonly timeMs: number
+}
+
+/** Lines that go into one object. */
+export type LogBatch = Pick<LogEntry, 'bucket' | 'logging'> & {
+  readonly lines: readonly string[]
+  /** Of its first line. */
+  readonly eventTimeMs: number
+  /** Names it, so that a second try writes the same object. */
+  readonly unique: string
+}
+
+/** One that still grows. */
+type Growing = LogBatch & { readonly lines: string[]; bytes: number }
+
+export interface Batches {
+  /** Keeps a line; false when there is no room. */
+  add(entry: LogEntry): boolean
+  /** Whether a batch is as large as one gets. */
+  readonly hasFull: boolean
+  /** All of them, or the full ones only; they count until they are let go. */
+  take(which: 'all' | 'full'): LogBatch[]
+  /** It takes no memory any more. */
+  letGo(batch: LogBatch): void
+}
+
+export function createBatches(): Batches {
+  const growing = new Map<string, Growing>()
+  const full: Growing[] = []
+  /** Bytes that wait, by bucket and all together. */
+  const byBucket = new Map<number, number>()
+  let bytesAll = 0
+
+  function count({ id }: Bucket, bytes: number): void {
+    const now = (byBucket.get(id) ?? 0) + bytes
+    if (now === 0) byBucket.delete(id)
+    else byBucket.set(id, now)
+    bytesAll += bytes
+  }
+
+  return {
+    add(entry) {
+      const { bucket, logging, line, timeMs } = entry
+      const bytes = bytesOf(line)
+      if (bytesAll + bytes > BYTES_MAX) return false
+      if ((byBucket.get(bucket.id) ?? 0) + bytes > BUCKET_BYTES_MAX) return false
+      const name = JSON.stringify([bucket.id, logging, dayOf(timeMs)])
+      const batch = growing.get(name) ?? newBatch(entry)
+      batch.lines.push(line)
+      batch.bytes += bytes
+      count(bucket, bytes)
+      if (batch.bytes < BATCH_BYTES) {
+        growing.set(name, batch)
+      } else {
+        growing.delete(name)
+        full.push(batch)
+      }
+      return true
+    },
+    get hasFull() {
+      return full.length > 0
+    },
+    take(which) {
+      const taken = full.splice(0)
+      if (which === 'full') return taken
+      taken.push(...growing.values())
+      growing.clear()
+      return taken
+    },
+    letGo({ bucket, lines }) {
+      count(bucket, -lines.reduce((sum, line) => sum + bytesOf(line), 0))
+    },
+  }
+}
+
+/** In memory: two bytes a character at most, and its place in the list. */
+const bytesOf = (line: string): number => line.length * 2 + 16
+
+const newBatch = ({ bucket, logging, timeMs }: LogEntry): Growing => ({
+  bucket,
+  logging,
+  eventTimeMs: timeMs,
+  unique: randomBytes(8).toString('hex').toUpperCase(),
+  lines: [],
+  bytes: 0,
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import {
+  attributes,
+  brokenInvariants,
+  makeBucket,
+  openStore,
+  partsObject,
+  type Store,
+} from '#storage/objects/store.fixture.ts'
+import type { StorageRequest } from '#storage/s3/call.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import { createCopyObject } from './copy-object.ts'
+
+const skip = whyNoState()
+let server: TestUrl
+let store: Store
+before(async () => {
+  if (skip !== false) return
+  server = await openTestUrl({ fsync: 'off' })
+  store = await openStore(server.of, 4)
+})
+after(async () => {
+  await store?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** Copies `source` to `copy`; `meanwhile` happens each time after the source was looked up. */
+async function copyWhile(name: string, meanwhile: (lookUp: number) => Promise<unknown>) {
+  const bucket = await makeBucket(store, name)
+  const put = (etag: string) => store.objects.put(bucket, 'source', partsObject(etag, [50_000]))
+  await put('first')
+  let lookUps = 0
+  const deps = {
+    access: {
+      bucket: async () => bucket,
+      async source() {
+        const found = await store.objects.read(bucket, { key: 'source' })
+        await meanwhile(++lookUps)
+        return { bucket, ...found }
+      },
+    },
+    objects: store.objects,
+    attributesOf: async () => attributes('', 0),
+    encrypting: { wanted: () => undefined, reading: () => ({}) },
+  } as unknown as StorageDeps
+  const request = {
+    body: { headers: { 'x-amz-copy-source': `${name}/source` }, target: { key: 'copy' } },
+  } as unknown as StorageRequest
+  const remove = () =>
+    store.objects.delete(bucket, [{ key: 'source' }], { bypassGovernance: false })
+  return {
+    bucket,
+    put,
+    remove,
+    copy: () => createCopyObject(deps)(request),
+    lookUps: () => lookUps,
+  }
+}
+
+test('a copy whose source is replaced meanwhile is one of the new source', { skip }, async () => {
+  const made = await copyWhile('copy-replaced', (lookUp) =>
+    lookUp === 1 ? made.put('second') : Promise.resolve(),
+  )
+  await made.copy()
+  assert.equal(made.lookUps(), 2)
+  const { version } = await store.objects.read(made.bucket, { key: 'copy' })
+  assert.equal(version.etag, 'second')
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
+
+test(
+  'a copy says what there is when its source is gone, and tries no third time',
+  { skip },
+  async () => {
+    const gone = await copyWhile('copy-gone', () => gone.remove())
+    await assert.rejects(gone.copy(), { code: 'NoSuchKey' })
+    const busy = await copyWhile('copy-busy', (lookUp) => busy.put(`again-${lookUp}`))
+    await assert.rejects(busy.copy(), { code: 'ConditionalRequestConflict' })
+    assert.equal(busy.lookUps(), 2)
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)

@@ -1,0 +1,36 @@
+// Events of buckets are kept for a while, whether anybody reads them or not: seven days, and the newest
+// hundred thousand of a bucket. What goes is counted with its bucket, and its readers are told.
+import type { Queryable } from '#state/connect.ts'
+
+export const EVENTS_KEPT_MS = 7 * 24 * 3_600_000
+export const EVENTS_KEPT = 100_000
+
+/** Forgets up to `limit` events of each of both reasons; answers how many. */
+export async function forgetEvents(
+  state: Queryable,
+  options: { nowMs: number; limit: number; kept?: number },
+): Promise<number> {
+  const { nowMs, limit, kept = EVENTS_KEPT } = options
+  const { rows } = await state.query<{ count: number }>(
+    `with doomed as (
+       (select id from storage_events where at < to_timestamp($1::float8 / 1000) order by at limit $2)
+       union
+       (select e.id from buckets b cross join lateral (
+          select n.transaction, n.id from storage_events n where n.bucket = b.id
+          order by n.transaction desc, n.id desc offset $3 limit 1
+        ) last join storage_events e
+          on e.bucket = b.id and (e.transaction, e.id) <= (last.transaction, last.id)
+        where b.configurations ? 'notification' limit $2)
+     ), gone as (
+       delete from storage_events where id in (select id from doomed) returning bucket, id
+     ), counted as (
+       update buckets b set events_dropped = b.events_dropped + g.events,
+         events_dropped_to = greatest(b.events_dropped_to, g.last)
+       from (select bucket, count(*) as events, max(id) as last from gone group by bucket) g
+       where b.id = g.bucket
+     )
+     select count(*)::int from gone`,
+    [nowMs - EVENTS_KEPT_MS, limit, kept],
+  )
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { rotatedKeys, rotateKey } from '#storage/encryption/key-versions.ts'
+import { createVault } from '#storage/encryption/vault.ts'
+import {
+  brokenInvariants,
+  inlineObject,
+  makeBucket,
+  openStore,
+  partsObject,
+  type Store,
+} from '#storage/objects/store.fixture.ts'
+import type { Body, Json, JsonObject } from '#storage/objects/types.ts'
+import type { Encryption } from '#storage/s3/documents/encryption.ts'
+import { rewrapKeys } from './rewrap.ts'
+
+const skip = whyNoState()
+let server: TestUrl
+let store: Store
+before(async () => {
+  if (skip !== false) return
+  server = await openTestUrl({ fsync: 'off' })
+  store = await openStore(server.of, 4)
+})
+after(async () => {
+  await store?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+const { signal } = new AbortController()
+const KEYS = { secret: 'a secret', keyIds: ['one', 'two'] }
+const vault = createVault({ ...KEYS, versionOf: () => 1 })
+const ONE: Encryption = { kind: 'SSE-KMS', keyId: 'one', context: 'e30=' }
+const TWO: Encryption = { kind: 'SSE-KMS', keyId: 'two' }
+const OURS: Encryption = { kind: 'SSE-S3' }
+
+const step = (settledMs = 0) =>
+  rewrapKeys({ state: store.state, ...KEYS }, { limit: 2, signal, settledMs })
+
+const versionIn = (envelope: Json | undefined) => (envelope as JsonObject)['keyVersion'] ?? 1
+
+test(
+  'after a rotation all data keys of the name are wrapped again, in steps',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'rewrapped')
+    const dataKeys = new Map<string, Buffer>()
+    const put = async (key: string, made: Encryption, inParts: boolean) => {
+      const { key: dataKey, envelope } = vault.create(made, undefined)
+      dataKeys.set(key, dataKey)
+      const written = inParts ? partsObject(key, [50_000, 7]) : inlineObject('text')
+      const body: Body =
+        written.body.kind === 'inline'
+          ? written.body
+          : {
+              kind: 'parts',
+              parts: written.body.parts.map((one) => ({ ...one, encryption: envelope })),
+            }
+      const encryption = { ...made, ...(inParts ? {} : { envelope }) } as unknown as Json
+      await store.objects.put(bucket, key, {
+        attributes: { ...written.attributes, encryption },
+        body,
+      })
+    }
+    const envelopesOf = async (key: string): Promise<Json[]> => {
+      const { version, body } = await store.objects.read(bucket, { key })
+      if (body.kind === 'parts') return body.parts.map(({ encryption }) => encryption)
+      return [(version.encryption as JsonObject)['envelope'] ?? null]
+    }
+    await put('small', ONE, false)
+    await put('large', ONE, true)
+    await put('other', TWO, false)
+    await put('ours', OURS, false)
+    await store.objects.put(bucket, 'plain', inlineObject('plain'))
+    assert.deepEqual(await step(), { rewrapped: 0, done: true })
+
+    assert.equal(await rotateKey(store.state, 'one'), 2)
+    assert.equal((await step(60_000)).done, true, 'gateways have not heard of it yet')
+    let rewrapped = 0
+    let steps = 0
+    for (; steps < 20; steps++) {
+      const made = await step()
+      rewrapped += made.rewrapped
+      if (made.done) break
+    }
+    assert.equal(rewrapped, 2)
+    assert.ok(steps >= 3, `${steps} steps`)
+    const [key] = await rotatedKeys(store.state)
+    assert.deepEqual([key?.name, key?.version, key?.wrapped], ['one', 2, 2])
+    const wanted = { small: [ONE, 2], large: [ONE, 2], other: [TWO, 1], ours: [OURS, 1] } as const
+    for (const [name, [made, version]] of Object.entries(wanted))
+      for (const envelope of await envelopesOf(name)) {
+        assert.equal(versionIn(envelope), version, name)
+        assert.deepEqual(vault.open(made, envelope, undefined), dataKeys.get(name), name)
+      }
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)

@@ -1,0 +1,187 @@
+// Access logs of buckets: each request that reaches one is a line of an object in another, an orderly stop
+// delivers what waits, and a bucket that is its own target does not feed itself.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import {
+  CreateBucketCommand,
+  GetBucketLoggingCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutBucketEncryptionCommand,
+  PutBucketLoggingCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  S3Client,
+  type LoggingEnabled,
+} from '@aws-sdk/client-s3'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const SOURCE = 'logged-part'
+const TARGET = 'logs-part'
+const ITSELF = 'logs-itself-part'
+
+let ergon: Ergon
+let s3: S3Client
+
+const clientOf = (token: string): S3Client =>
+  new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: { accessKeyId: token, secretAccessKey: token },
+  })
+
+before(async () => {
+  ergon = sharedErgon()
+  s3 = clientOf(ergon.token)
+  for (const Bucket of [SOURCE, TARGET, ITSELF]) await s3.send(new CreateBucketCommand({ Bucket }))
+})
+
+const logTo = (Bucket: string, enabled: Partial<LoggingEnabled> | undefined): Promise<unknown> =>
+  s3.send(
+    new PutBucketLoggingCommand({
+      Bucket,
+      BucketLoggingStatus: {
+        ...(enabled && {
+          LoggingEnabled: { TargetBucket: TARGET, TargetPrefix: 'simple/', ...enabled },
+        }),
+      },
+    }),
+  )
+
+async function loggingOf(Bucket: string): Promise<LoggingEnabled | undefined> {
+  return (await s3.send(new GetBucketLoggingCommand({ Bucket }))).LoggingEnabled
+}
+
+/** The log objects below a prefix, and all their lines. */
+async function logsOf(
+  Bucket: string,
+  Prefix: string,
+): Promise<{ keys: string[]; lines: string[] }> {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix }))
+  const keys = Contents.map(({ Key = '' }) => Key)
+  const lines: string[] = []
+  for (const Key of keys) {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }))
+    const text = (await Body?.transformToString()) ?? ''
+    assert.ok(text.endsWith('\n'))
+    lines.push(...text.trimEnd().split('\n'))
+  }
+  return { keys, lines }
+}
+
+/** A line in its fields: words, quoted words, and the time. */
+const fieldsOf = (line: string): string[] => line.match(/\[[^\]]*\]|"[^"]*"|[^ "]+/g) ?? []
+
+test('logging is put on, told and taken off; a target is a bucket of the same owner', async () => {
+  assert.equal(await loggingOf(SOURCE), undefined)
+  await logTo(SOURCE, {})
+  assert.deepEqual(await loggingOf(SOURCE), {
+    TargetBucket: TARGET,
+    TargetPrefix: 'simple/',
+    TargetObjectKeyFormat: { SimplePrefix: {} },
+  })
+  await logTo(SOURCE, undefined)
+  assert.equal(await loggingOf(SOURCE), undefined)
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+    scope: 'deploy',
+    account: id,
+  })
+  await clientOf(token).send(new CreateBucketCommand({ Bucket: 'logs-of-a-stranger' }))
+  for (const TargetBucket of ['logs-of-a-stranger', 'logs-nowhere'])
+    await assert.rejects(logTo(SOURCE, { TargetBucket }), { name: 'InvalidTargetBucketForLogging' })
+  await assert.rejects(logTo(SOURCE, { TargetPrefix: 'x'.repeat(513) }), {
+    name: 'InvalidArgument',
+  })
+  assert.equal(await loggingOf(SOURCE), undefined)
+})
+
+test('an orderly stop delivers the lines of all requests, as objects of the target', async () => {
+  await logTo(SOURCE, {})
+  await logTo(ITSELF, {
+    TargetBucket: ITSELF,
+    TargetPrefix: 'own/',
+    TargetObjectKeyFormat: { PartitionedPrefix: { PartitionDateSource: 'EventTime' } },
+  })
+  await s3.send(
+    new PutBucketEncryptionCommand({
+      Bucket: TARGET,
+      ServerSideEncryptionConfiguration: {
+        Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+      },
+    }),
+  )
+  const Policy = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: {
+      Effect: 'Allow',
+      Principal: '*',
+      Action: 's3:GetObject',
+      Resource: `arn:aws:s3:::${SOURCE}/a b`,
+    },
+  })
+  await s3.send(new PutBucketPolicyCommand({ Bucket: SOURCE, Policy }))
+  await s3.send(new PutObjectCommand({ Bucket: SOURCE, Key: 'a b', Body: 'twelve bytes' }))
+  await s3.send(new PutObjectCommand({ Bucket: ITSELF, Key: 'one', Body: '' }))
+  const headers = { referer: 'https://app.example/"x"', 'user-agent': 'a browser' }
+  const page = await fetch(`${ergon.baseUrl}/${SOURCE}/a%20b`, { headers })
+  assert.equal(await page.text(), 'twelve bytes')
+  const refused = await fetch(`${ergon.baseUrl}/${SOURCE}/secret`)
+  const refusal = await refused.text()
+  assert.equal((await logsOf(TARGET, '')).keys.length, 0, 'nothing is delivered before its time')
+  await ergon.restart()
+
+  const { keys, lines } = await logsOf(TARGET, 'simple/')
+  assert.equal(keys.length, 1)
+  assert.match(keys[0] ?? '', /^simple\/\d{4}(-\d\d){5}-[0-9A-F]{16}$/)
+  const found = lines.map(fieldsOf)
+  assert.ok(found.every(({ length }) => length === 26))
+  const line = (operation: string, status: string) =>
+    found.find((fields) => fields[6] === operation && fields[9] === status) ?? []
+  assert.deepEqual(found.map((fields) => fields[6]).toSorted(), [
+    'REST.GET.LOGGING_STATUS',
+    'REST.GET.OBJECT',
+    'REST.GET.OBJECT',
+    'REST.PUT.BUCKETPOLICY',
+    'REST.PUT.LOGGING_STATUS',
+    'REST.PUT.OBJECT',
+  ])
+  const put = line('REST.PUT.OBJECT', '200')
+  const get = line('REST.GET.OBJECT', '200')
+  const denied = line('REST.GET.OBJECT', '403')
+  assert.deepEqual(put.slice(0, 2), [ergon.account, SOURCE])
+  assert.deepEqual([put[4], put[7], put[9], put[21]], [ergon.account, 'a%20b', '200', 'AuthHeader'])
+  assert.deepEqual(get.slice(4, 5), ['-'])
+  assert.deepEqual(get.slice(8, 13), [`"GET /${SOURCE}/a%20b HTTP/1.1"`, '200', '-', '12', '12'])
+  assert.deepEqual(get.slice(15, 17), ['"https://app.example/\\x22x\\x22"', '"a browser"'])
+  assert.deepEqual(denied.slice(9, 12), ['403', 'AccessDenied', String(refusal.length)])
+  const log = await s3.send(new GetObjectCommand({ Bucket: TARGET, Key: keys[0] }))
+  assert.equal(log.ServerSideEncryption, 'AES256')
+  await log.Body?.transformToByteArray()
+})
+
+test('a bucket that logs to itself tells of requests only, and nobody pays for the delivery', async () => {
+  const first = await logsOf(ITSELF, 'own/')
+  assert.match(
+    first.keys.join(),
+    new RegExp(`^own/${ergon.account}/local/${ITSELF}/\\d{4}/\\d\\d/\\d\\d/\\d{4}(-\\d\\d){5}-`),
+  )
+  assert.deepEqual(
+    first.lines.map((line) => fieldsOf(line)[6]),
+    ['REST.PUT.OBJECT'],
+  )
+  const charges = async () =>
+    (await ergon.sql("select count(*) from charges where operation = 'storage.put-object'"))[0]
+  const before = await charges()
+  await ergon.restart()
+  // What read the first log is in the second one; no line tells of the delivery.
+  const second = await logsOf(ITSELF, 'own/')
+  const added = second.lines.slice(first.lines.length).map((line) => fieldsOf(line)[6])
+  assert.deepEqual([...new Set(added)].toSorted(), ['REST.GET.BUCKET', 'REST.GET.OBJECT'])
+  assert.deepEqual(await charges(), before)
+  await logTo(ITSELF, undefined)
+  await logTo(SOURCE, undefined)
+})
