@@ -184,6 +184,8 @@ test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, 
   const again = startRaw(args, { env: { DATABASE_URL: url } })
   assert.equal((await again.ready()).account_id, ready.account_id)
   assert.equal(await posted(), '1')
+  // The storage cell comes after the doors; it ends the session of its life that was killed.
+  await again.says(/everything is up/)
   await stopped(again)
   const open = await server.psql('select count(*) from sessions where closed_at is null')
   assert.equal(open.stdout.trim(), '0')
