@@ -1,0 +1,81 @@
+// Faults at system calls of a running process, by strace(1): a kill or an error at the n-th call of a name.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const ATTACH_MAX_MS = 20_000
+
+export type Injection = {
+  /** Names of system calls, by comma. */
+  readonly calls: string
+  /** What strace injects: `signal=SIGKILL`, `error=EIO`. */
+  readonly fault: string
+  /** The n-th call of each thread. */
+  readonly when: number
+  /** Also of threads and processes that are there later or are started; not of those of PostgreSQL. */
+  readonly follow: boolean
+}
+
+export type Trace = {
+  /** Detaches from what still runs; the lines in which something was injected. */
+  end(): Promise<string[]>
+}
+
+/** Why nothing can be injected here; to skip with. */
+export function whyNoStrace(): string | false {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+  const run = spawnSync(
+    'timeout',
+    ['--signal=INT', '1', 'strace', '-f', '-p', String(child.pid), '-e', 'inject=fsync:error=EIO'],
+    { encoding: 'utf8' },
+  )
+  child.kill()
+  if (run.error !== undefined) return `timeout(1) is missing: ${run.error.message}`
+  if (/attached/.test(run.stderr)) return false
+  return `strace cannot attach here: ${run.stderr.trim().split('\n').at(-1) || 'it is not installed'}`
+}
+
+/** Attaches to all threads of processes; resolves when the next call is seen. */
+export async function inject(pids: readonly number[], injection: Injection): Promise<Trace> {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-strace-'))
+  const log = join(folder, 'log')
+  const { calls, fault, when, follow } = injection
+  const child = spawn(
+    'strace',
+    [
+      ...(follow ? ['-f'] : []),
+      ...pids.flatMap((pid) => ['-p', String(pid)]),
+      ...`-y -s 0 -e trace=${calls} -e inject=${calls}:${fault}:when=${when} -o`.split(' '),
+      log,
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  const ended = once(child, 'close')
+  let said = ''
+  let attached = 0
+  const late = setTimeout(() => child.kill('SIGKILL'), ATTACH_MAX_MS)
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      said += `${line}\n`
+      if (/Process \d+ attached/.test(line) && ++attached === pids.length) resolve()
+    })
+    void ended.then(() => reject(new Error(`strace did not attach: ${said}`)))
+  }).finally(() => clearTimeout(late))
+  const injected = () =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('(INJECTED)') || line.includes('killed by SIGKILL'))
+  return {
+    async end() {
+      // SIGINT lets the process go on as if nothing had been there.
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
+      await ended
+      const lines = injected()
+      rmSync(folder, { recursive: true })
+      return lines
+    },
+  }
+}
