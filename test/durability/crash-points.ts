@@ -66,7 +66,7 @@ export async function killAtEach(
 async function actUnderTrace(harness: Harness, { request, effect }: Step, trace: Trace) {
   try {
     const answer = await harness.kept.write(targetOf(harness), request, effect)
-    return { answer, isKilled: await killedBeforePosted(harness, answer?.receipt) }
+    return { answer, isKilled: await killedBeforePosted(harness, trace, answer?.receipt) }
   } finally {
     await trace.end()
   }
@@ -78,12 +78,21 @@ const targetOf = ({ world, gateway }: Harness): Target => ({
 })
 
 /** Whether it dies before the charge of its answer is in the ledger: then nothing of the act is left to do. */
-async function killedBeforePosted(harness: Harness, receipt: string | undefined): Promise<boolean> {
+async function killedBeforePosted(
+  { gateway, world }: Harness,
+  trace: Trace,
+  receipt: string | undefined,
+): Promise<boolean> {
   const deadline = performance.now() + POSTED_MAX_MS
   for (;;) {
-    if (harness.gateway.end() !== undefined) return true
-    if (receipt !== undefined && (await harness.world.uncharged([receipt])).length === 0)
-      return harness.gateway.end() !== undefined
+    if (trace.killed()) {
+      // Its parent hears of its end only when strace has let go.
+      await trace.end()
+      await gateway.ended
+      return true
+    }
+    if (receipt !== undefined && (await world.uncharged([receipt])).length === 0)
+      return trace.killed()
     if (performance.now() > deadline) throw new Error('neither killed nor posted')
     await pause(POLL_MS)
   }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { s3Call, type S3Answer, type S3Request } from './s3-call.ts'
 
 const READERS = 6
+const BUSY_MAX_MS = 20_000
 
 /** The digest of a body, or undefined where there is no object. */
 type Content = string | undefined
@@ -110,8 +111,13 @@ export class Kept {
   }
 
   async #read(target: { port: number; token: string }, path: string): Promise<Content> {
-    const answer = await s3Call(target, { method: 'GET', path })
-    this.heard(answer)
+    const deadline = performance.now() + BUSY_MAX_MS
+    let answer: S3Answer | undefined
+    // A service that is busy with its recovery says so, and is asked again.
+    do {
+      answer = await s3Call(target, { method: 'GET', path })
+      this.heard(answer)
+    } while (answer?.status === 503 && performance.now() < deadline)
     if (answer === undefined) return 'unreadable: the answer broke off'
     if (answer.status === 404) return undefined
     return answer.status === 200 ? digestOf(answer.body) : `unreadable: status ${answer.status}`

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const ATTACH_MAX_MS = 20_000
+const DETACH_MAX_MS = 2000
 
 export type Injection = {
   /** Names of system calls, by comma. */
@@ -20,6 +21,8 @@ export type Injection = {
 }
 
 export type Trace = {
+  /** Whether it has killed. */
+  killed(): boolean
   /** Detaches from what still runs; the lines in which something was injected. */
   end(): Promise<string[]>
 }
@@ -68,14 +71,20 @@ export async function inject(pids: readonly number[], injection: Injection): Pro
     readFileSync(log, 'utf8')
       .split('\n')
       .filter((line) => line.includes('(INJECTED)') || line.includes('killed by SIGKILL'))
+  async function detach(): Promise<string[]> {
+    // SIGINT lets the process go on as if nothing had been there. Of one that it killed strace may miss
+    // the last thread, and waits for ever.
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
+    const hangs = setTimeout(() => child.kill('SIGKILL'), DETACH_MAX_MS)
+    await ended
+    clearTimeout(hangs)
+    const lines = injected()
+    rmSync(folder, { recursive: true })
+    return lines
+  }
+  let ending: Promise<string[]> | undefined
   return {
-    async end() {
-      // SIGINT lets the process go on as if nothing had been there.
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
-      await ended
-      const lines = injected()
-      rmSync(folder, { recursive: true })
-      return lines
-    },
+    killed: () => injected().some((line) => line.includes('killed by SIGKILL')),
+    end: () => (ending ??= detach()),
   }
 }
