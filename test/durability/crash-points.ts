@@ -1,5 +1,6 @@
 // kill -9 of a gateway at the n-th system call of a name while it does one act, for every n until the act
 // runs through; after each kill it is started again and asked for everything it had acknowledged.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ACTS, makeBuckets, type Step, type Target } from './acts.ts'
 import type { GatewayAlone, GatewayOptions } from './gateway-alone.ts'
@@ -19,8 +20,6 @@ export type Harness = {
   /** Of every life of the gateway. */
   readonly options: GatewayOptions
   gateway: GatewayAlone
-  /** Goes up with each step, for fresh keys. */
-  turn: number
 }
 
 /** A gateway on a world, with the buckets of the acts. */
@@ -29,7 +28,7 @@ export async function openHarness(world: World, more: GatewayOptions = {}): Prom
   const gateway = await world.gateway(options)
   const kept = new Kept()
   await makeBuckets(kept, { port: gateway.port, token: world.token })
-  return { world, kept, options, gateway, turn: 0 }
+  return { world, kept, options, gateway }
 }
 
 /** Kills at each call of a name during one act, until it runs through or, if so wanted, a fault is found. */
@@ -43,10 +42,10 @@ export async function killAtEach(
   const found = ACTS[name]
   if (found === undefined) throw new TypeError(`no act ${name}`)
   const faults: string[] = []
-  const place = `${found.bucket}/${name.replaceAll(' ', '-')}-${call}`
+  const place = `${found.bucket}/${name.replaceAll(' ', '-')}-${call}-${randomUUID()}`
   for (let at = 1; at <= POINTS_MAX; at++) {
     const target = targetOf(harness)
-    const step = await found.act(kept, target, `${place}-${harness.turn++}`)
+    const step = await found.act(kept, target, `${place}-${at}`)
     const trace = await inject([harness.gateway.pid], {
       calls: call,
       fault: 'signal=SIGKILL',

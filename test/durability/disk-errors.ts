@@ -1,5 +1,6 @@
 // An error of the disk at a system call of a gateway, or of its PostgreSQL, during one act: what the client
 // is told, what still works, and what is there after a restart.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { childrenOf } from '../faults/processes.ts'
 import { ACTS, BUCKET, type Step, type Target } from './acts.ts'
@@ -38,7 +39,7 @@ export type Outcome = {
 export async function failOnce(harness: Harness, error: DiskError): Promise<Outcome> {
   const { world, kept } = harness
   const target: Target = { port: harness.gateway.port, token: world.token }
-  const place = `${BUCKET}/errors-${harness.turn++}`
+  const place = `${BUCKET}/errors-${randomUUID()}`
   const older = await doAct(harness, target, 'put into a file', `${place}-older`)
   const step = await actOf(error.act)(kept, target, place)
   await quiet(harness, older.answer)
