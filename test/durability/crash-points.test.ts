@@ -18,7 +18,7 @@ const POINTS: readonly (readonly [act: string, calls: readonly string[]])[] = LO
       ['delete', ['pwrite64']],
     ]
 const skip = whyNoStrace()
-const timeout = LONG ? 7_200_000 : 300_000
+const timeout = LONG ? 7_200_000 : 500_000
 
 let world: World
 let harness: Harness

@@ -9,7 +9,7 @@ import { inject, type Trace } from './strace.ts'
 import type { World } from './world.ts'
 
 const POINTS_MAX = 200
-const POSTED_MAX_MS = 20_000
+const POSTED_MAX_MS = 60_000
 const POLL_MS = 10
 
 export type Pass = { readonly kills: number; readonly faults: readonly string[] }

@@ -9,7 +9,7 @@ import { digestOf } from './kept.ts'
 import { s3Call, type S3Answer } from './s3-call.ts'
 import { inject } from './strace.ts'
 
-const QUIET_MAX_MS = 20_000
+const QUIET_MAX_MS = 60_000
 const POLL_MS = 10
 
 export type DiskError = {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { s3Call, type S3Answer, type S3Request } from './s3-call.ts'
 
 const READERS = 6
-const BUSY_MAX_MS = 20_000
+const BUSY_MAX_MS = 60_000
 
 /** The digest of a body, or undefined where there is no object. */
 type Content = string | undefined

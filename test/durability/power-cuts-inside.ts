@@ -14,7 +14,7 @@ const CLIENTS = 6
 const DISK_MIB = 1024
 const PLANTED_CUTS_MAX = 5
 const skip = whyNoVolume()
-const timeout = LONG ? 7_200_000 : 300_000
+const timeout = LONG ? 7_200_000 : 500_000
 
 test('a power cut loses nothing that was acknowledged', { skip, timeout }, async (t) => {
   using volume = openVolume(DISK_MIB)

@@ -12,7 +12,7 @@ const LONG = process.env['ERGON_LONG'] === '1'
 const INSIDE = join(import.meta.dirname, 'power-cuts-inside.ts')
 const skip = whyNoVolume()
 
-test('power cuts', { skip, timeout: LONG ? 7_200_000 : 400_000 }, async (t) => {
+test('power cuts', { skip, timeout: LONG ? 7_200_000 : 580_000 }, async (t) => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const namespace = ['--mount', '--propagation', 'private', '--kill-child', '--']
   const command = [process.execPath, '--test-reporter=spec', INSIDE]

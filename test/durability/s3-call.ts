@@ -3,7 +3,7 @@
 import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-const CALL_MAX_MS = 30_000
+const CALL_MAX_MS = 60_000
 
 export type S3Answer = {
   readonly status: number

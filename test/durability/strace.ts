@@ -1,13 +1,14 @@
 // Faults at system calls of a running process, by strace(1): a kill or an error at the n-th call of a name.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const ATTACH_MAX_MS = 20_000
-const DETACH_MAX_MS = 2000
+const ATTACH_MAX_MS = 60_000
+const DETACH_MAX_MS = 10_000
+const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
 
 export type Injection = {
   /** Names of system calls, by comma. */
@@ -29,16 +30,14 @@ export type Trace = {
 
 /** Why nothing can be injected here; to skip with. */
 export function whyNoStrace(): string | false {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
-  const run = spawnSync(
-    'timeout',
-    ['--signal=INT', '1', 'strace', '-f', '-p', String(child.pid), '-e', 'inject=fsync:error=EIO'],
-    { encoding: 'utf8' },
-  )
-  child.kill()
-  if (run.error !== undefined) return `timeout(1) is missing: ${run.error.message}`
-  if (/attached/.test(run.stderr)) return false
-  return `strace cannot attach here: ${run.stderr.trim().split('\n').at(-1) || 'it is not installed'}`
+  const trial = ['-o', '/dev/null', '-e', 'inject=fsync:error=EIO', 'true']
+  const { error, status, stderr } = spawnSync('strace', trial, { encoding: 'utf8' })
+  if (error !== undefined) return 'strace is not installed'
+  if (status !== 0) return `strace cannot trace here: ${stderr.trim()}`
+  const isLimited = existsSync(PTRACE_SCOPE) && readFileSync(PTRACE_SCOPE, 'utf8').trim() !== '0'
+  return isLimited && process.geteuid?.() !== 0
+    ? `strace may not attach here: ${PTRACE_SCOPE} is not 0`
+    : false
 }
 
 /** Attaches to all threads of processes; resolves when the next call is seen. */

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH (fs/ext4/ext4.h). */
 const SHUTDOWN =
   'open(F, "<", $ARGV[0]) or die $!; my $f = pack("L", 2); ioctl(F, 0x8004587d, $f) or die $!'
-const FREE_MAX_MS = 30_000
+const FREE_MAX_MS = 60_000
 const POLL_MS = 20
 
 export type Volume = Disposable & {
