@@ -99,7 +99,7 @@ const CHECKS: Readonly<Record<string, string>> = {
 }
 
 /** Faults of the books, in words; empty when everything adds up. */
-export async function bookFaults(ergon: Ergon): Promise<string[]> {
+export async function bookFaults(ergon: Pick<Ergon, 'sql'>): Promise<string[]> {
   const faults: string[] = []
   for (const [fault, statement] of Object.entries(CHECKS)) {
     const rows = await ergon.sql(statement)

@@ -98,12 +98,16 @@ export type TestServer = AsyncDisposable & {
   restart(): void
 }
 
-/** A new cluster and its server, ready. Dispose of it to stop the server and remove the files. */
+/**
+ * A new cluster and its server, ready, in a folder of its own below `place`. Dispose of it to stop the
+ * server and remove the files.
+ */
 export async function startTestServer(
   install: PostgresInstall,
   settings: Readonly<Record<string, string>> = {},
+  place = tmpdir(),
 ): Promise<TestServer> {
-  const root = mkdtempSync(join(tmpdir(), 'ergon-pg-'))
+  const root = mkdtempSync(join(place, 'ergon-pg-'))
   const owner = process.geteuid?.() === 0 ? uidsOf(process.pid) : undefined
   const socketFolder = join(root, 's')
   mkdirSync(socketFolder, { mode: 0o755 })

@@ -110,8 +110,9 @@ export function connectState(options: {
   }
 }
 
-// SQLSTATE classes: the connection, too many of them, and an operator's or a time-out's intervention.
-const AWAY = /^(08|53|57)/
+// SQLSTATE classes: the connection, too many of them, an operator's or a time-out's intervention, and the
+// server's disk (58030: a log that cannot be synced ends the server, which then recovers).
+const AWAY = /^(08|53|57|58)/
 
 const isAway = (error: unknown): boolean =>
   error instanceof pg.DatabaseError

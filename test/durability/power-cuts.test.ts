@@ -1,0 +1,31 @@
+// The tests of power-cuts-inside.ts, in a mount namespace of their own: whatever starts a process in a new
+// namespace meanwhile, as Ergon's cells are, would keep a copy of the mount, and with it the dead disk.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { whyNoVolume } from './volume.ts'
+
+const LONG = process.env['ERGON_LONG'] === '1'
+const INSIDE = join(import.meta.dirname, 'power-cuts-inside.ts')
+const skip = whyNoVolume()
+
+test('power cuts', { skip, timeout: LONG ? 7_200_000 : 580_000 }, async (t) => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const namespace = ['--mount', '--propagation', 'private', '--kill-child', '--']
+  const command = [process.execPath, '--test-reporter=spec', INSIDE]
+  const child = spawn('unshare', [...namespace, ...command], {
+    env,
+    signal: t.signal,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said: string[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    said.push(line)
+    if (line.startsWith('ℹ')) t.diagnostic(line)
+  })
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, said.join('\n'))
+})
