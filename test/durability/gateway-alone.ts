@@ -113,7 +113,13 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     socket: join(place.runFolder, 'http.sock'),
     logLevel: 'info',
     stateKey: STATE_KEY,
-    storage: { folder: blobsOf(place.folder), region: 'local', acls: false, keyIds: [] },
+    storage: {
+      folder: blobsOf(place.folder),
+      region: 'local',
+      acls: false,
+      keyIds: [],
+      website: { hosts: [], protocol: 'http' },
+    },
   }
   const pipe = child.stdio[3] as NodeJS.WritableStream
   pipe.on('error', () => undefined)
