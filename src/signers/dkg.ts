@@ -62,6 +62,9 @@ export function createDkg(index: number, store: KeyStore): Dkg {
     },
     round2({ ceremony, packages }) {
       const running = current(ceremony)
+      // Dealt twice, to other keys of exchange, the shares could be had by who is in between.
+      if (running.packages.size > 0)
+        throw refusal('share_refused', 'The second round of this ceremony was already asked for')
       readPackages(running, index, packages)
       const shares = guarded(() =>
         [...running.polynomial.sharesFor(running.packages)].map(
@@ -82,8 +85,9 @@ export function createDkg(index: number, store: KeyStore): Dkg {
           ),
       )
       const share = guarded(() => running.polynomial.finish(opened))
-      store.savePending(share)
+      // Its polynomial is gone: whatever becomes of the share, a new ceremony is needed for another.
       run = undefined
+      store.savePending(share)
       return { group: share.group, transcript: running.transcript.toString('base64') }
     },
     finish({ group }) {

@@ -132,10 +132,28 @@ test('a share that is not as committed to is refused by who gets it', () => {
     )
 })
 
-test('a polynomial that was forgotten makes no shares', () => {
+const packagesOf = (runs: readonly ReturnType<typeof startDkg>[], ...numbers: number[]) =>
+  new Map(numbers.map((number) => [number, runs[number - 1]!.own]))
+
+test('a key is made of one package of each other signer, or not at all', () => {
   const runs = NUMBERS.map((one) => startDkg(one))
-  const [first, ...others] = runs
-  first!.forget()
-  const shares = first!.sharesFor(new Map(others.map(({ own }, nth) => [nth + 2, own])))
-  deepEqual(shares.get(2), new Uint8Array(32))
+  const [first] = runs
+  throws(() => first!.finish(new Map()), /nothing was dealt/)
+  for (const numbers of [[], [2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4, 5]])
+    throws(() => first!.sharesFor(packagesOf(runs, ...numbers)), RangeError)
+  const six = new Map([...packagesOf(runs, 2, 3, 4), [6, runs[4]!.own]])
+  throws(() => first!.sharesFor(six), RangeError)
+  // What failed half-way has left nothing behind.
+  throws(() => first!.finish(new Map()), /nothing was dealt/)
+})
+
+test('a polynomial that was forgotten makes neither shares nor a key', () => {
+  const runs = NUMBERS.map((one) => startDkg(one))
+  const others = (one: number) => packagesOf(runs, ...NUMBERS.filter((number) => number !== one))
+  const dealt = new Map(runs.map((run, nth) => [nth + 1, run.sharesFor(others(nth + 1))]))
+  const shares = new Map([2, 3, 4, 5].map((from) => [from, dealt.get(from)!.get(1)!]))
+  runs[0]!.finish(shares)
+  throws(() => runs[0]!.finish(shares), /forgotten/)
+  runs[1]!.forget()
+  throws(() => runs[1]!.sharesFor(others(2)), /forgotten/)
 })

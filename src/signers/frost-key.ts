@@ -8,10 +8,12 @@ import {
   addPoints,
   decode,
   hashToScalar,
+  isSamePoint,
   multiply,
   multiplyBase,
   multiplyPoint,
   randomScalar,
+  readPoint,
   SCALAR_BYTES,
   text,
   toId,
@@ -42,37 +44,50 @@ export type DkgRun = {
   sharesFor(others: ReadonlyMap<number, DkgPackage>): Map<number, Uint8Array>
   /**
    * The key, from the shares that the others made for this signer. Throws RangeError when one is not
-   * what its sender committed to.
+   * what its sender committed to, or before sharesFor() has taken a package of each.
    */
   finish(shares: ReadonlyMap<number, Uint8Array>): KeyShare
-  /** Forgets the secret polynomial. */
+  /** Forgets the secret polynomial: the other methods throw RangeError then. */
   forget(): void
 }
 
 export function startDkg(index: number): DkgRun {
   const polynomial = Array.from({ length: THRESHOLD }, randomScalar)
   const commitment = polynomial.map(multiplyBase)
-  const dealt = new Map<number, readonly Point[]>([[index, commitment]])
-  const forget = () => polynomial.forEach((coefficient) => coefficient.fill(0))
+  let dealt = new Map<number, readonly Point[]>()
+  let isForgotten = false
+  const forget = () => {
+    isForgotten = true
+    for (const coefficient of polynomial) coefficient.fill(0)
+  }
+  const shareFor = (to: number): Scalar => {
+    if (isForgotten) throw new RangeError('Could not deal: the polynomial is forgotten')
+    return evaluate(polynomial, to)
+  }
   return {
     own: {
       commitment: commitment.map(text),
       proof: text(prove(index, present(polynomial[0], 'a polynomial'), commitment)),
     },
     sharesFor(others) {
-      for (const [from, received] of others) dealt.set(from, openPackage(from, received))
-      if (dealt.size !== SIGNERS) throw new RangeError('Could not deal: not one package of each')
-      return new Map([...others.keys()].map((to) => [to, evaluate(polynomial, to)]))
+      const opened = [...others].map(([from, sent]) => [from, openPackage(from, sent)] as const)
+      const all = new Map<number, readonly Point[]>([...opened, [index, commitment]])
+      if (others.size !== SIGNERS - 1 || all.size !== SIGNERS)
+        throw new RangeError('Could not deal: not one package of each other signer')
+      dealt = all
+      return new Map([...others.keys()].map((to) => [to, shareFor(to)]))
     },
     finish(shares) {
+      if (dealt.size !== SIGNERS) throw new RangeError('Could not finish: nothing was dealt yet')
       const parts = [...dealt].map(([from, points]) => {
-        if (from === index) return evaluate(polynomial, index)
-        const part = toScalar(present(shares.get(from), 'a share of each'))
-        if (!isSame(multiplyBase(part), pointAt(points, index)))
+        if (from === index) return shareFor(index)
+        const part = toScalar(shares.get(from) ?? new Uint8Array())
+        if (!isSamePoint(multiplyBase(part), pointAt(points, index)))
           throw new RangeError(`Could not take the share of signer ${from}: not as committed to`)
         return part
       })
       const share = { group: groupOf([...dealt.values()]), signingShare: text(parts.reduce(add)) }
+      checkShare(index, share)
       forget()
       return share
     },
@@ -82,9 +97,9 @@ export function startDkg(index: number): DkgRun {
 
 /** Throws RangeError when the share is not the one of that signer in that group. */
 export function checkShare(index: number, { group, signingShare }: KeyShare): void {
-  const commitment = group.commitments.map(toPoint)
+  const commitment = group.commitments.map(readPoint)
   const share = toScalar(decode(signingShare, SCALAR_BYTES))
-  if (!isSame(multiplyBase(share), pointAt(commitment, index)))
+  if (!isSamePoint(multiplyBase(share), pointAt(commitment, index)))
     throw new RangeError(`Could not open the share of signer ${index}: it is of another key`)
 }
 
@@ -93,7 +108,7 @@ function groupOf(dealt: readonly (readonly Point[])[]): GroupKey {
   const sums = Array.from({ length: THRESHOLD }, (_, degree) =>
     dealt.map((points) => present(points[degree], 'a coefficient')).reduce(addPoints),
   )
-  const numbers = dealt.map((_, nth) => nth + 1)
+  const numbers = Array.from({ length: SIGNERS }, (_, nth) => nth + 1)
   return {
     commitments: sums.map(text),
     // In order, so that the coordinator can compare what signers print as text.
@@ -122,17 +137,15 @@ function prove(index: number, coefficient: Scalar, [first]: readonly Point[]): U
 }
 
 function openPackage(from: number, { commitment, proof }: DkgPackage): readonly Point[] {
-  const points = commitment.map(toPoint)
+  const points = commitment.map(readPoint)
   const [first] = points
   if (first === undefined || points.length !== THRESHOLD)
     throw new RangeError(`Could not read the package of signer ${from}: ${points.length} points`)
   const bytes = decode(proof, SIGNATURE_BYTES)
-  const point = toPoint(text(bytes.subarray(0, PUBLIC_KEY_BYTES)))
+  const point = toPoint(bytes.subarray(0, PUBLIC_KEY_BYTES))
   const answer = toScalar(bytes.subarray(PUBLIC_KEY_BYTES))
   const challenge = hashToScalar('dkg', toId(from), first, point)
-  if (!isSame(multiplyBase(answer), addPoints(point, multiplyPoint(challenge, first))))
+  if (!isSamePoint(multiplyBase(answer), addPoints(point, multiplyPoint(challenge, first))))
     throw new RangeError(`Could not read the package of signer ${from}: it proves nothing`)
   return points
 }
-
-const isSame = (a: Point, b: Point): boolean => Buffer.compare(a, b) === 0

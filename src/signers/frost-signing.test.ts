@@ -159,9 +159,14 @@ test('aggregate() names everyone who gave a wrong share, and nobody else', () =>
       const liars = indices.filter((_, nth) => flips[nth]! % 3 === 0)
       for (const [nth, liar] of liars.entries()) {
         const share = fromText(shares.get(liar)!)
-        // Too short, beyond the order, or another number below it.
-        const lies = [share.subarray(1), new Uint8Array(32).fill(255), share.with(0, share[0]! ^ 1)]
-        shares.set(liar, text(lies[nth % 3]!))
+        // Too short, beyond the order, another number below it, or none.
+        const lies = [
+          share.subarray(1),
+          new Uint8Array(32).fill(255),
+          share.with(0, share[0]! ^ 1),
+          new Uint8Array(32),
+        ]
+        shares.set(liar, text(lies[(nth + flips[0]!) % 4]!))
       }
       const { cheaters = [] } = aggregate(key.group, message, list, shares)
       const isNoScalar = (index: number) =>
@@ -174,21 +179,30 @@ test('aggregate() names everyone who gave a wrong share, and nobody else', () =>
   )
 })
 
-test('nonces sign once, only what commits to them, and never with too few or with one twice', () => {
-  const made = [...holdersOf([1, 2, 3])].map(([index, holder]) => ({
-    index,
-    holder,
-    ...holder.commit(),
-  }))
-  const list = made.map(({ commitment }) => commitment)
-  const [first] = made
-  const { holder, nonces } = first!
+test('nonces sign once, only what commits to them, and never with too few, too many or one twice', () => {
   const message = Buffer.from('head')
-  const stranger = holder.commit().commitment
-  throws(() => holder.sign(message, nonces, [stranger, ...list.slice(1)]), RangeError)
-  throws(() => holder.sign(message, nonces, list.slice(1)), RangeError)
-  throws(() => holder.sign(message, nonces, list.slice(0, 2)), RangeError)
-  throws(() => holder.sign(message, nonces, [...list, list[1]!]), RangeError)
+  const round = () => {
+    const made = [...holdersOf([1, 2, 3])].map(([index, holder]) => ({
+      index,
+      holder,
+      ...holder.commit(),
+    }))
+    return { ...made[0]!, list: made.map(({ commitment }) => commitment) }
+  }
+  type Round = ReturnType<typeof round>
+  const lists: readonly ((of: Round) => Round['list'])[] = [
+    ({ holder, list }) => [holder.commit().commitment, ...list.slice(1)],
+    ({ list }) => list.slice(1),
+    ({ list }) => list.slice(0, 2),
+    ({ list }) => [...list, list[1]!],
+    ({ list }) => [...list, ...[4, 5, 6].map((index) => ({ ...list[1]!, index }))],
+    ({ list }) => list.with(2, { ...list[2]!, index: 6 }),
+  ]
+  for (const listOf of lists) {
+    const one = round()
+    throws(() => one.holder.sign(message, one.nonces, listOf(one)), RangeError)
+  }
+  const { holder, nonces, list } = round()
   holder.sign(message, nonces, list)
   deepEqual([nonces.hiding, nonces.binding].map(hex), ['00'.repeat(32), '00'.repeat(32)])
   throws(() => holder.sign(message, nonces, list), /were used/)
@@ -198,9 +212,10 @@ test('points that are not of the prime-order group are refused', () => {
   const { Point } = ed25519
   const torsion = Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa')
   const bad = [
-    Point.ZERO.toBytes(),
-    torsion.toBytes(),
-    Point.BASE.add(torsion).toBytes(),
+    ...[0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n].map((times) => torsion.multiplyUnsafe(times).toBytes()),
+    ...[1n, 2n, 3n, 4n, 5n, 6n, 7n].map((times) =>
+      Point.BASE.add(torsion.multiplyUnsafe(times)).toBytes(),
+    ),
     new Uint8Array(32).fill(2),
     new Uint8Array(32).fill(255),
     new Uint8Array(31),

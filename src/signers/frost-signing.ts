@@ -11,20 +11,22 @@ import {
   hash,
   hashToScalar,
   invert,
+  isSamePoint,
+  isZero,
   multiply,
   multiplyBase,
   multiplyPoint,
+  readPoint,
   SCALAR_BYTES,
   subtract,
   text,
   toId,
-  toPoint,
   toScalar,
   type Point,
   type Scalar,
 } from './frost-group.ts'
 import { checkShare, identifierOf, publicKeyOf, type KeyShare } from './frost-key.ts'
-import type { Commitment, GroupKey } from './wire.ts'
+import { SIGNERS, type Commitment, type GroupKey } from './wire.ts'
 
 /** The secret half of a pair of nonces; all zero once it was used. */
 export type Nonces = { readonly hiding: Uint8Array; readonly binding: Uint8Array }
@@ -34,8 +36,9 @@ export type ShareHolder = {
   /** A fresh pair of nonces. They must be used at most once and never be written down. */
   commit(): { nonces: Nonces; commitment: Commitment }
   /**
-   * This signer's share of a signature, base64. Overwrites the nonces. Throws RangeError when a
-   * commitment is no element of the group or its own is not that of the nonces, or they were used.
+   * This signer's share of a signature, base64. Overwrites the nonces, also when it throws. Throws RangeError when a
+   * commitment is no element of the group or its own is not that of the nonces, they were used, or the
+   * signers are too few, too many or one is there twice.
    */
   sign(message: Uint8Array, nonces: Nonces, commitments: readonly Commitment[]): string
 }
@@ -60,18 +63,26 @@ export function openShare(index: number, share: KeyShare, random = randomBytes):
     sign(message, nonces, commitments) {
       if (isZero(nonces.hiding) || isZero(nonces.binding))
         throw new RangeError('Could not sign: the nonces were used')
-      const own = commitments.find((one) => one.index === index)
-      const { hiding, binding } = publicHalf(nonces)
-      if (own?.hiding !== hiding || own.binding !== binding)
-        throw new RangeError('Could not sign: the commitment is not that of the nonces')
-      const round = openRound(share.group, message, commitments)
-      const weighted = multiply(multiply(round.lagrange(index), secret), round.challenge)
-      const blinded = add(nonces.hiding, multiply(nonces.binding, round.factor(index)))
-      nonces.hiding.fill(0)
-      nonces.binding.fill(0)
-      return text(add(blinded, weighted))
+      try {
+        const own = commitments.find((one) => one.index === index)
+        const { hiding, binding } = publicHalf(nonces)
+        if (own?.hiding !== hiding || own.binding !== binding)
+          throw new RangeError('Could not sign: the commitment is not that of the nonces')
+        const round = openRound(share.group, message, commitments)
+        const weighted = multiply(multiply(round.lagrange(index), secret), round.challenge)
+        const blinded = add(nonces.hiding, multiply(nonces.binding, round.factor(index)))
+        return text(add(blinded, weighted))
+      } finally {
+        forget(nonces)
+      }
     },
   }
+}
+
+/** Overwrites nonces that will not be used any more. */
+export function forget({ hiding, binding }: Nonces): void {
+  hiding.fill(0)
+  binding.fill(0)
 }
 
 /**
@@ -84,7 +95,7 @@ export function aggregate(
   commitments: readonly Commitment[],
   shares: ReadonlyMap<number, string>,
 ): Aggregated {
-  const scalars = new Map([...shares].map(([index, share]) => [index, openShareOf(share)]))
+  const scalars = new Map([...shares].map(([index, share]) => [index, readSignatureShare(share)]))
   const malformed = [...scalars].flatMap(([index, scalar]) => (scalar ? [] : [index]))
   if (malformed.length > 0) return { cheaters: malformed }
   const shareOf = (index: number) => present(scalars.get(index), 'a signer without a share')
@@ -114,11 +125,8 @@ function openRound(
   commitments: readonly Commitment[],
 ): Round {
   const groupKey = publicKeyOf(group)
+  checkSigners(commitments, group)
   const list = commitments.map(toPair).toSorted((a, b) => a.index - b.index)
-  // The key's polynomial has as many coefficients as signers are needed.
-  const isShort = list.length < group.commitments.length
-  if (isShort || new Set(list.map(({ index }) => index)).size !== list.length)
-    throw new RangeError('Could not open the round: too few signers, or one twice')
   // §4.4
   const encoded = list.flatMap(({ index, hiding, binding }) => [toId(index), hiding, binding])
   const prefix = [groupKey, hash('msg', message), hash('com', ...encoded)]
@@ -141,16 +149,27 @@ function openRound(
     lagrange,
     // §5.4: share·B = part + (challenge · lagrange)·verifying share
     isShareOf(index, share) {
-      const key = toPoint(group.verifyingShares[identifierOf(index)])
+      const key = readPoint(group.verifyingShares[identifierOf(index)])
       const weight = multiply(challenge, lagrange(index))
       const part = parts[list.findIndex((one) => one.index === index)]
       const expected = addPoints(
         present(part, 'a signer outside of the round'),
         multiplyPoint(weight, key),
       )
-      return Buffer.compare(multiplyBase(share), expected) === 0
+      // Zero is a scalar, and no share: it has no point.
+      return !isZero(share) && isSamePoint(multiplyBase(share), expected)
     },
   }
+}
+
+/** Before any point is looked at: a long list of them would keep this process. */
+function checkSigners(commitments: readonly Commitment[], group: GroupKey): void {
+  const numbers = new Set(commitments.map(({ index }) => index))
+  // The key's polynomial has as many coefficients as signers are needed.
+  if (commitments.length < group.commitments.length || commitments.length > SIGNERS)
+    throw new RangeError(`Could not open the round: ${commitments.length} signers`)
+  if (numbers.size !== commitments.length)
+    throw new RangeError('Could not open the round: a signer twice')
 }
 
 /** RFC 9591 §4.2. */
@@ -171,12 +190,12 @@ function publicHalf({ hiding, binding }: Nonces): { hiding: string; binding: str
 
 const toPair = ({ index, hiding, binding }: Commitment) => ({
   index,
-  hiding: toPoint(hiding),
-  binding: toPoint(binding),
+  hiding: readPoint(hiding),
+  binding: readPoint(binding),
 })
 
 /** A share as it came; undefined when it is no scalar. */
-function openShareOf(share: string): Scalar | undefined {
+function readSignatureShare(share: string): Scalar | undefined {
   try {
     return toScalar(decode(share, SCALAR_BYTES))
   } catch (error) {
@@ -184,5 +203,3 @@ function openShareOf(share: string): Scalar | undefined {
     throw error
   }
 }
-
-const isZero = (scalar: Scalar): boolean => scalar.every((byte) => byte === 0)

@@ -2,6 +2,7 @@
 // whether it lied. All of this can be forgotten at any time; the signer's own state decides.
 import { ErgonError } from '#base/errors.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
+import { readPoint } from './frost-group.ts'
 import type { Limits, Transport } from './transport.ts'
 import {
   encodeLeaves,
@@ -87,6 +88,9 @@ export function createMember(index: number, transport: Transport): Member {
       const nonce = nonces.shift()
       if (nonce === undefined || nonce.commitment.index !== index)
         throw new RangeError(`Signer ${index} gave no nonce of its own`)
+      // Or the honest signers would refuse what only this one got wrong.
+      readPoint(nonce.commitment.hiding)
+      readPoint(nonce.commitment.binding)
       return nonce
     },
     async sign(request, limits) {

@@ -1,7 +1,7 @@
 // Nonces live in memory only and are taken out before they are used. Two answers to one nonce would
 // give the signer's share away, so a restart must forget them, and nothing may ever write them down.
 import { randomUUID } from 'node:crypto'
-import type { Nonces, ShareHolder } from './frost-signing.ts'
+import { forget, type Nonces, type ShareHolder } from './frost-signing.ts'
 import { NONCES_MAX, refusal, type Nonce } from './wire.ts'
 
 export type NoncePool = {
@@ -24,7 +24,11 @@ export function createNonces(share: ShareHolder): NoncePool {
         const { nonces, commitment } = share.commit()
         const id = `${life}.${made++}`
         kept.set(id, nonces)
-        for (const oldest of kept.keys()) if (kept.size > NONCES_MAX) kept.delete(oldest)
+        for (const [oldest, unused] of kept) {
+          if (kept.size <= NONCES_MAX) break
+          forget(unused)
+          kept.delete(oldest)
+        }
         return { id, commitment }
       })
     },

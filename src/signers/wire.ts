@@ -33,7 +33,7 @@ export type DkgPackage = { readonly commitment: readonly string[]; readonly proo
 /** A log position as signers report it; `root` is base64. */
 export type Position = { readonly shard: string; readonly size: number; readonly root: string }
 
-/** `active` and `pending` are public keys as base64; `held` is how far its checked leaves reach. */
+/** `active` and `pending` are keys of groups, null where there is none; `held` is how far its checked leaves reach. */
 export type Status = {
   readonly index: number
   readonly active: GroupKey | null
