@@ -1,10 +1,10 @@
 // Every operation gets its bucket or version here, judged by everything that the bucket says of access
 // (documents/access.ts); nothing else in the door decides who may do what.
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, present } from '#base/errors.ts'
+import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
-import type { Buckets, Objects } from '#storage/objects/objects.ts'
-import type { Body, Bucket, Version } from '#storage/objects/types.ts'
+import type { Buckets, FoundVersion, Objects, Target } from '#storage/objects/objects.ts'
+import type { Bucket, Version } from '#storage/objects/types.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
 import { accessBucket, privateAcl } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
@@ -14,7 +14,7 @@ import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
 import type { CopySource } from './objects/copy-source.ts'
 
-export type Found = { readonly bucket: Bucket; readonly version: Version; readonly body: Body }
+export type Found = FoundVersion & { readonly bucket: Bucket }
 
 export interface Access {
   /** The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied. */
@@ -58,25 +58,26 @@ export function createAccess(deps: {
     if (request.who === undefined) await admitTransfer(request, bucket, 0)
   }
 
-  async function find({ body: { target, headers } }: StorageRequest): Promise<Bucket> {
-    const bucket = await buckets.get(present(target.bucket, 'the operation has a bucket'))
-    const expected = headers['x-amz-expected-bucket-owner']
-    if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
+  async function find(request: StorageRequest): Promise<Bucket> {
+    const bucket = await buckets.get(
+      present(request.body.target.bucket, 'the operation has a bucket'),
+    )
+    checkOwner(request, bucket)
     return bucket
   }
 
   async function read(
     request: StorageRequest,
-    place: CopySource & { readonly action: string },
+    place: CopySource & { readonly action: string; readonly ownerHeader: string },
   ): Promise<Found> {
     const { key, versionId, action } = place
-    const bucket = await buckets.get(place.bucket)
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
-    const found = await objects.read(bucket, target).catch((error: unknown) => {
+    const { bucket, found } = await objects.find(place.bucket, target)
+    checkOwner(request, bucket, place.ownerHeader)
+    if (found === undefined) {
       const question = { action: 's3:ListBucket', prefix: key }
-      if (!isAbsence(error) || allows(request, bucket, question)) throw error
-      throw storageFault('AccessDenied')
-    })
+      throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
+    }
     await judge(request, bucket, { action, key, version: found.version })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
@@ -99,12 +100,14 @@ export function createAccess(deps: {
         key: present(target.key, 'the operation has a key'),
         versionId: target.query.get('versionId'),
         action: match.action,
+        ownerHeader: EXPECTED_OWNER,
       })
     },
     source: (request, place) =>
       read(request, {
         ...place,
         action: place.versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion',
+        ownerHeader: 'x-amz-source-expected-bucket-owner',
       }),
   }
 }
@@ -141,8 +144,18 @@ const createAllows =
 export const aclOf = (version: Version): Acl =>
   (version.acl as Acl | null) ?? privateAcl(version.owner)
 
-const isAbsence = (error: unknown): boolean =>
-  error instanceof ErgonError && (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')
+const EXPECTED_OWNER = 'x-amz-expected-bucket-owner'
+
+/** Throws AccessDenied when the caller takes the bucket for another account's. */
+function checkOwner({ body }: StorageRequest, bucket: Bucket, header = EXPECTED_OWNER): void {
+  const expected = body.headers[header]
+  if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
+}
+
+const absent = ({ key, versionId }: Target): ErgonError =>
+  versionId === undefined
+    ? storageFault('NoSuchKey', undefined, { Key: key })
+    : storageFault('NoSuchVersion', undefined, { Key: key, VersionId: versionId })
 
 /** A marker is no object: the key is gone (404), and by its own version it cannot be read (405). */
 function refuseMarker(marker: Version, versionId: string | undefined): ErgonError {
