@@ -14,8 +14,8 @@ const LOOK_MS = 500
 const QUIET_MAX_MS = 60_000
 
 /** Starts it without models and waits until signers and jobs are up too. */
-export async function startProduct(): Promise<Ergon> {
-  const ergon = await startErgon()
+export async function startProduct(env: Readonly<Record<string, string>> = {}): Promise<Ergon> {
+  const ergon = await startErgon({ env })
   const lastMs = performance.now() + UP_MAX_MS
   while (!/everything is up|up with \d+ thing/.test(ergon.stderr())) {
     if (performance.now() > lastMs) throw new Error(`Ergon is not up:\n${ergon.stderr()}`)

@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   ledger: async () => (await import('./ledger.ts')).runLedger,
   receipts: async () => (await import('./receipts.ts')).runReceipts,
   engine: async () => (await import('./engine.ts')).runEngine,
+  storage: async () => (await import('./storage.ts')).runStorage,
   memory: async () => (await import('./memory.ts')).runMemory,
   start: async () => (await import('./start.ts')).runStart,
 }

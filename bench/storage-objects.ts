@@ -4,7 +4,12 @@
 // a page of 1000 keys 4 (versions too), of 1000 prefixes 26.
 import { readFileSync } from 'node:fs'
 import { openTestUrl } from '../src/postgres/testing-url.ts'
-import { inlineObject, makeBucket, openStore } from '../src/storage/objects/store.fixture.ts'
+import {
+  inlineObject,
+  makeBucket,
+  openStore,
+  readVersion,
+} from '../src/storage/objects/store.fixture.ts'
 
 const KEYS = Number(process.argv[2] ?? 20_000)
 const PUTS = 2000
@@ -54,7 +59,7 @@ await timed('put 4 KiB, same keys', PUTS, () =>
   inFlight(PUTS, (n) => store.objects.put(bucket, `new/${n}`, object)),
 )
 await timed('read 4 KiB', PUTS, () =>
-  inFlight(PUTS, (n) => store.objects.read(bucket, { key: `new/${n}` })),
+  inFlight(PUTS, (n) => readVersion(store, bucket, { key: `new/${n}` })),
 )
 await timed('delete', PUTS / 2, () =>
   inFlight(PUTS / 2, (n) =>

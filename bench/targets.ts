@@ -22,7 +22,8 @@ export type Target = {
   close(): Promise<void>
 }
 
-const PEERS = fileURLToPath(new URL('./peers', import.meta.url))
+/** The npm packages of peers; not part of the product. */
+export const PEERS = fileURLToPath(new URL('./peers', import.meta.url))
 const READY_MAX_MS = 20_000
 
 /** A server of bench/servers, in a process of its own. */
@@ -65,7 +66,7 @@ export async function startErgonTarget(upstream: number): Promise<Target> {
  */
 export async function startPortkey(upstream: number): Promise<Target> {
   const script = join(PEERS, 'node_modules/@portkey-ai/gateway/build/start-server.js')
-  if (!existsSync(script)) install()
+  if (!existsSync(script)) installPeers()
   const port = await freePort()
   const child = spawn(process.execPath, [script, `--port=${port}`, '--headless'], {
     cwd: PEERS,
@@ -80,7 +81,7 @@ export async function startPortkey(upstream: number): Promise<Target> {
   return ofProcess({ name: 'Portkey 1.15.2', port, headers, child })
 }
 
-function install(): void {
+export function installPeers(): void {
   process.stderr.write('bench: installing the peers into bench/peers …\n')
   const flags = ['--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund']
   const done = spawnSync('npm', ['install', ...flags, '--loglevel=error'], {
@@ -117,7 +118,8 @@ export function freePort(): Promise<number> {
   })
 }
 
-async function answering(port: number, child: ChildProcess): Promise<void> {
+/** Resolves when it listens on the port; rejects when it has ended. */
+export async function answering(port: number, child: ChildProcess): Promise<void> {
   const lastMs = performance.now() + READY_MAX_MS
   while (!(await accepts(port))) {
     if (child.exitCode !== null || performance.now() > lastMs)

@@ -89,11 +89,12 @@ const LOGS_MS_MAX = 1000
 const config = await readConfig<GatewayConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
-const connect = (connections: number) => connectState({ address: config.state, connections, log })
+const connect = (connections: number, { prepares = false } = {}) =>
+  connectState({ address: config.state, connections, log, prepares })
 const ledgerState = connect(LEDGER_CONNECTIONS)
 const state = connect(LOOK_UP_CONNECTIONS)
 const readerState = connect(READER_CONNECTIONS)
-const storageState = connect(STORAGE_CONNECTIONS)
+const storageState = connect(STORAGE_CONNECTIONS, { prepares: true })
 const accounting = await openAccounting({
   process: config.name,
   meter: config.meter,

@@ -53,6 +53,36 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
     assert.equal(rows[0]?.two, 2)
   })
 
+  await t.test(
+    'statements are parsed once, and follow their functions and the server',
+    async () => {
+      const address = { host: server.socketFolder, database: 'postgres', ...server.superuser }
+      await using prepared = connectState({ address, connections: 1, log: quiet, prepares: true })
+      const define = (answer: string) =>
+        state.query(
+          `create or replace function answered() returns text language sql as $$ select '${answer}' $$`,
+        )
+      const ask = async (): Promise<string | undefined> =>
+        (await prepared.query<{ answer: string }>('select answered() as answer')).rows[0]?.answer
+      await define('one')
+      assert.deepEqual([await ask(), await ask()], ['one', 'one'])
+      await define('two')
+      assert.equal(await ask(), 'two')
+      const { rows } = await prepared.query(
+        "select 1 from pg_prepared_statements where statement = 'select answered() as answer'",
+      )
+      assert.equal(rows.length, 1)
+      await kill(server)
+      await back()
+      await eventually(() =>
+        ask().then(
+          (answer) => answer === 'two',
+          () => false,
+        ),
+      )
+    },
+  )
+
   await t.test('query() says that the state is away, but not of an error of SQL', async () => {
     await kill(server)
     // A backend answers until it has seen that its server is gone.

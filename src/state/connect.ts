@@ -50,6 +50,8 @@ export function connectState(options: {
   address: StateAddress
   connections: number
   log: Logger
+  /** Each connection parses a statement once; their texts are few and always the same. */
+  prepares?: boolean
 }): State {
   const config: pg.PoolConfig = {
     ...('url' in options.address ? { connectionString: options.address.url } : options.address),
@@ -61,6 +63,7 @@ export function connectState(options: {
     application_name: 'ergon',
   }
   const pool = new pg.Pool(config)
+  const names = options.prepares === true ? new Map<string, string>() : undefined
   pool.on('error', (error) =>
     options.log.warn('A state connection was lost', { error: messageOf(error) }),
   )
@@ -72,7 +75,7 @@ export function connectState(options: {
     const lost = (error: Error) => (broken = error)
     client.on('error', lost)
     try {
-      return await work(queryable(client))
+      return await work(queryable(client, names))
     } catch (error) {
       // An error of SQL has a code, and leaves the connection as good as it was.
       if (error instanceof Error && !('code' in error)) broken = error
@@ -85,7 +88,7 @@ export function connectState(options: {
 
   return {
     async query<R extends Row>(text: string, values?: readonly unknown[]) {
-      return await queryable(pool)
+      return await queryable(pool, names)
         .query<R>(text, values)
         .catch((error: unknown) => {
           throw isAway(error) ? away(error) : error
@@ -125,13 +128,26 @@ const away = (cause: unknown) =>
     retryAfterS: 1,
   })
 
-function queryable(client: pg.Pool | pg.PoolClient): Queryable {
+function queryable(client: pg.Pool | pg.PoolClient, names?: Map<string, string>): Queryable {
   return {
     async query<R extends Row>(text: string, values: readonly unknown[] = []) {
-      const result = await client.query<R>(text, [...values])
+      const name = names && nameOf(names, text)
+      const query = { text, values: [...values], ...(name === undefined ? {} : { name }) }
+      const result = await client.query<R>(query)
       return { rows: result.rows, rowCount: result.rowCount ?? 0 }
     },
   }
+}
+
+/** The server keeps a statement for each, on each connection: beyond these they go without. */
+const PREPARED_MAX = 100
+
+function nameOf(names: Map<string, string>, text: string): string | undefined {
+  const known = names.get(text)
+  if (known !== undefined || names.size >= PREPARED_MAX) return known
+  const name = `s${names.size}`
+  names.set(text, name)
+  return name
 }
 
 /** Listens on a connection of its own, and on the next one when it is lost. */

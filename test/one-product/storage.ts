@@ -321,6 +321,8 @@ test('another account and a wrong secret are refused, and a read token may not w
   await assert.rejects(stranger.send(new ListObjectsV2Command({ Bucket })), {
     name: 'AccessDenied',
   })
+  const another = { Bucket, Key: 'size-1', ExpectedBucketOwner: id }
+  await assert.rejects(s3.send(new GetObjectCommand(another)), { name: 'AccessDenied' })
   await assert.rejects(stranger.send(new CreateBucketCommand({ Bucket })), {
     name: 'BucketAlreadyExists',
   })

@@ -3,18 +3,18 @@ import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
 import { refuse } from './refusal.ts'
-import { type BucketRow, toBucket } from './rows.ts'
+import { BUCKET_COLUMNS, type BucketRow, toBucket } from './rows.ts'
 import type { Bucket, ConfigurationKind, Json } from './types.ts'
+
+const BY_NAME = `select ${BUCKET_COLUMNS}, storage_is_read_only(b.account) as is_read_only
+  from buckets b where b.name = $1`
 
 export function createBuckets(deps: { state: Queryable }): Buckets {
   const { state } = deps
   return {
     create: (bucket) => create(state, bucket),
     async get(name) {
-      const { rows } = await state.query<BucketRow>(
-        'select *, storage_is_read_only(account) as is_read_only from buckets where name = $1',
-        [name],
-      )
+      const { rows } = await state.query<BucketRow>(BY_NAME, [name])
       const [row] = rows
       if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: name })
       return toBucket(row)
@@ -49,14 +49,14 @@ async function create(
 ): Promise<{ bucket: Bucket; created: boolean }> {
   const { name, account, region, objectLock, configurations } = bucket
   const made = await state.query<BucketRow>(
-    `insert into buckets (name, account, region, object_lock, versioning, configurations)
+    `insert into buckets as b (name, account, region, object_lock, versioning, configurations)
      values ($1, $2, $3, $4, case when $4 then 'enabled' else 'off' end, $5)
-     on conflict (name) do nothing returning *`,
+     on conflict (name) do nothing returning ${BUCKET_COLUMNS}`,
     [name, account, region, objectLock, JSON.stringify(configurations)],
   )
   const [row] = made.rows
   if (row !== undefined) return { bucket: toBucket(row), created: true }
-  const { rows } = await state.query<BucketRow>('select * from buckets where name = $1', [name])
+  const { rows } = await state.query<BucketRow>(BY_NAME, [name])
   // Deleted in between: it was another's a moment ago, or is free now; a repetition finds out.
   const existing = rows[0]
   if (existing === undefined) throw storageFault('OperationAborted')
@@ -71,7 +71,7 @@ async function list(
 ): Promise<{ buckets: Bucket[]; next: string | undefined }> {
   const { account, prefix = '', region = null, after = '', limit } = query
   const { rows } = await state.query<BucketRow>(
-    `select * from buckets
+    `select ${BUCKET_COLUMNS} from buckets b
      where account = $1 and name > $2 and starts_with(name, $3) and ($4::text is null or region = $4)
      order by name limit $5`,
     [account, after, prefix, region, limit + 1],

@@ -4,7 +4,16 @@ import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Deleted, Deletion, Objects, Target, WrittenObject } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
-import { type VersionRow, checkedSize, toBody, toVersion, writtenParts } from './rows.ts'
+import {
+  BUCKET_COLUMNS,
+  type BucketRow,
+  type VersionRow,
+  checkedSize,
+  toBody,
+  toBucket,
+  toVersion,
+  writtenParts,
+} from './rows.ts'
 import type { Bucket } from './types.ts'
 
 /** SQLSTATE of put.sql: a shared blob went with its last version. */
@@ -18,11 +27,7 @@ export function createObjects(deps: { state: Queryable }): Objects {
   const { state } = deps
   return {
     put: (bucket, key, written) => put(state, { bucket, key, written }),
-    head: async (bucket, target) => toVersion(await read(state, bucket, target, false)),
-    async read(bucket, target) {
-      const row = await read(state, bucket, target, true)
-      return { version: toVersion(row), body: toBody(row) }
-    },
+    find: (bucketName, target) => find(state, bucketName, target),
     async delete(bucket, deletions, { bypassGovernance }) {
       const answers: Deleted[] = []
       for (let at = 0; at < deletions.length; at += BATCH_MAX)
@@ -77,23 +82,23 @@ function toWritten(rows: WrittenRow[]) {
   return { versionId: row.version_id, modifiedAtMs: Number(row.modified_ms) }
 }
 
-async function read(
+type FoundRow = BucketRow & (VersionRow | { key: null })
+
+async function find(
   state: Queryable,
-  bucket: Bucket,
+  bucketName: string,
   target: Target,
-  withBody: boolean,
-): Promise<VersionRow> {
-  const { rows } = await state.query<VersionRow>('select * from storage_read($1, $2, $3, $4)', [
-    bucket.id,
-    target.key,
-    target.versionId ?? null,
-    withBody,
-  ])
+): ReturnType<Objects['find']> {
+  const { rows } = await state.query<FoundRow>(
+    `select ${BUCKET_COLUMNS}, v.* from buckets b left join lateral storage_read(b.id, $2, $3) v on true
+     where b.name = $1`,
+    [bucketName, target.key, target.versionId ?? null],
+  )
   const [row] = rows
-  if (row !== undefined) return row
-  if (target.versionId === undefined)
-    throw storageFault('NoSuchKey', undefined, { Key: target.key })
-  throw storageFault('NoSuchVersion', undefined, { Key: target.key, VersionId: target.versionId })
+  if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
+  const bucket = toBucket(row)
+  if (row.key === null) return { bucket }
+  return { bucket, found: { version: toVersion(row), body: toBody(row) } }
 }
 
 async function deleteBatch(

@@ -72,7 +72,7 @@ async function findAny(
   { key, uploadId }: UploadName,
 ): Promise<FoundUpload> {
   const { rows } = await state.query<FoundUpload>(
-    'select * from uploads where id = $1 and bucket = $2 and key = $3',
+    'select id, key, initiator, initiated_at, attributes, completed from uploads where id = $1 and bucket = $2 and key = $3',
     [uploadId, bucket.id, key],
   )
   const [row] = rows

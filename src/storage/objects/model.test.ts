@@ -13,6 +13,7 @@ import {
   openStore,
   part,
   partsObject,
+  readVersion,
 } from './store.fixture.ts'
 import type { Bucket } from './types.ts'
 
@@ -100,7 +101,7 @@ async function removeVersion({ bucket, model }: World, n: number) {
 async function copy({ bucket, model }: World, n: number, to: string) {
   const source = pick(model.objects(), n)
   if (source === undefined) return
-  const { version, body } = await store.objects.read(bucket, {
+  const { version, body } = await readVersion(store, bucket, {
     key: source.key,
     versionId: source.versionId,
   })

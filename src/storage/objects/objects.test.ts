@@ -9,6 +9,7 @@ import {
   makeBucket,
   part,
   partsObject,
+  readVersion,
   attributes,
   openStore,
 } from './store.fixture.ts'
@@ -33,7 +34,7 @@ test('put() then read() gives the same object, inline and in parts', { skip }, a
   const bucket = await makeBucket(store, 'round-trip')
   const small = inlineObject('hello')
   const written = await store.objects.put(bucket, 'a', small)
-  const { version, body } = await store.objects.read(bucket, { key: 'a' })
+  const { version, body } = await readVersion(store, bucket, { key: 'a' })
   assert.deepEqual(body, small.body)
   assert.deepEqual(version, {
     ...small.attributes,
@@ -45,18 +46,19 @@ test('put() then read() gives the same object, inline and in parts', { skip }, a
   })
   const large = partsObject('x', [70_000, 3])
   await store.objects.put(bucket, 'a', { ...large, partCount: 2 })
-  const again = await store.objects.read(bucket, { key: 'a', versionId: 'null' })
+  const again = await readVersion(store, bucket, { key: 'a', versionId: 'null' })
   assert.deepEqual(again.body, large.body)
   assert.equal(again.version.partCount, 2)
   assert.deepEqual(await brokenInvariants(store.state), [])
 })
 
-test('read() and annotate() say which of key and version is missing', { skip }, async () => {
+test('find() and annotate() say which of key and version is missing', { skip }, async () => {
   const bucket = await makeBucket(store, 'missing')
   await store.objects.put(bucket, 'a', inlineObject('1'))
   const unknown = { key: 'a', versionId: '0'.repeat(32) }
-  await assert.rejects(store.objects.head(bucket, { key: 'b' }), refused('NoSuchKey'))
-  await assert.rejects(store.objects.head(bucket, unknown), refused('NoSuchVersion'))
+  await assert.rejects(readVersion(store, bucket, { key: 'b' }), refused('NoSuchKey'))
+  await assert.rejects(readVersion(store, bucket, unknown), refused('NoSuchVersion'))
+  await assert.rejects(store.objects.find('no-such', { key: 'a' }), refused('NoSuchBucket'))
   await assert.rejects(
     store.objects.annotate(bucket, unknown, { acl: 'x' }),
     refused('NoSuchVersion'),
@@ -249,7 +251,7 @@ test(
     ]
     const done = await complete(wanted)
     assert.deepEqual([done.etag, done.size], ['p1p3-2', 6])
-    const { body, version } = await store.objects.read(bucket, { key: 'k' })
+    const { body, version } = await readVersion(store, bucket, { key: 'k' })
     assert.deepEqual(body, { kind: 'parts', parts: [one, two] })
     assert.equal(version.partCount, 2)
     await store.objects.delete(bucket, [{ key: 'k' }], { bypassGovernance: false })
@@ -294,7 +296,7 @@ test('a copy shares its blobs, unless they are gone', { skip }, async () => {
   await store.objects.put(bucket, 'source', source)
   await store.objects.put(bucket, 'copy', { ...source, share: true })
   await store.objects.delete(bucket, [{ key: 'source' }], { bypassGovernance: false })
-  assert.deepEqual((await store.objects.read(bucket, { key: 'copy' })).body, source.body)
+  assert.deepEqual((await readVersion(store, bucket, { key: 'copy' })).body, source.body)
   assert.deepEqual(await brokenInvariants(store.state), [])
   await store.objects.delete(bucket, [{ key: 'copy' }], { bypassGovernance: false })
   await assert.rejects(

@@ -74,12 +74,10 @@ export interface Objects {
    */
   put(bucket: Bucket, key: string, written: WrittenObject): Promise<Written>
   /**
-   * The version without its body. Throws NoSuchKey, NoSuchVersion. A delete marker is returned, not
-   * thrown: what to answer depends on how it was asked for.
+   * A bucket and a version of it with its body, in one round trip; a delete marker has an empty one.
+   * Without `found` there is no such key or version. Throws NoSuchBucket.
    */
-  head(bucket: Bucket, target: Target): Promise<Version>
-  /** The version with its body; a delete marker has an empty one. */
-  read(bucket: Bucket, target: Target): Promise<{ version: Version; body: Body }>
+  find(bucketName: string, target: Target): Promise<{ bucket: Bucket; found?: FoundVersion }>
   /**
    * Deletes up to 1000 keys or versions, each by itself: an answer for each, in order. Retention in
    * GOVERNANCE mode yields to `bypassGovernance`.
@@ -92,6 +90,7 @@ export interface Objects {
   /** Changes what may change on a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
   annotate(bucket: Bucket, target: Target, change: Annotation): Promise<Written>
 }
+export type FoundVersion = { readonly version: Version; readonly body: Body }
 export type WrittenObject = {
   readonly attributes: Attributes
   readonly body: Body

@@ -102,6 +102,10 @@ export type BucketRow = Row & {
   is_read_only?: boolean
 }
 
+/** The columns of a BucketRow, from buckets b. */
+export const BUCKET_COLUMNS =
+  'b.id, b.name, b.account, b.region, b.created_at, b.versioning, b.object_lock, b.configurations'
+
 export const toBucket = (row: BucketRow): Bucket => ({
   id: row.id,
   name: row.name,

@@ -5,9 +5,11 @@ import { createLogger } from '#base/log.ts'
 import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
+import { storageFault } from '#storage/errors.ts'
 import { createBuckets } from './create-buckets.ts'
 import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
+import type { FoundVersion, Target } from './objects.ts'
 import { createUploads } from './create-uploads.ts'
 import { STORAGE_FUNCTIONS } from './functions.ts'
 import type { Attributes, Bucket, Part } from './types.ts'
@@ -113,4 +115,15 @@ export async function brokenInvariants(state: State): Promise<string[]> {
     union all
     select 'garbage that is named: ' || g.id from blob_garbage g join blobs b using (location, id)`)
   return rows.map(({ broken }) => broken)
+}
+
+/** The version that a target names. Throws NoSuchKey, NoSuchVersion. */
+export async function readVersion(
+  store: Store,
+  bucket: Bucket,
+  target: Target,
+): Promise<FoundVersion> {
+  const { found } = await store.objects.find(bucket.name, target)
+  if (found !== undefined) return found
+  throw storageFault(target.versionId === undefined ? 'NoSuchKey' : 'NoSuchVersion')
 }

@@ -1,10 +1,10 @@
 // Every operation gets its bucket or version here, judged by everything that the bucket says of access
 // (documents/access.ts); nothing else in the door decides who may do what.
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, present } from '#base/errors.ts'
+import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
-import type { Buckets, Objects } from '#storage/objects/objects.ts'
-import type { Body, Bucket, Version } from '#storage/objects/types.ts'
+import type { Buckets, FoundVersion, Objects, Target } from '#storage/objects/objects.ts'
+import type { Bucket, Version } from '#storage/objects/types.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
 import { accessBucket, privateAcl } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
@@ -14,7 +14,7 @@ import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
 import type { CopySource } from './objects/copy-source.ts'
 
-export type Found = { readonly bucket: Bucket; readonly version: Version; readonly body: Body }
+export type Found = FoundVersion & { readonly bucket: Bucket }
 
 export interface Access {
   /** The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied. */
@@ -62,25 +62,28 @@ export function createAccess(deps: {
   }
 
   async function find(request: StorageRequest): Promise<Bucket> {
-    const { target, headers } = request.body
-    const bucket = await buckets.get(present(target.bucket, 'the operation has a bucket'))
+    const bucket = await buckets.get(
+      present(request.body.target.bucket, 'the operation has a bucket'),
+    )
     note(request, bucket)
-    const expected = headers['x-amz-expected-bucket-owner']
-    if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
+    checkOwner(request, bucket)
     return bucket
   }
 
   async function read(
     request: StorageRequest,
-    bucket: Bucket,
-    { key, versionId, action }: Omit<CopySource, 'bucket'> & { readonly action: string },
+    place: CopySource & { readonly action: string; readonly isSource: boolean },
   ): Promise<Found> {
+    const { key, versionId, action, isSource } = place
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
-    const found = await objects.read(bucket, target).catch((error: unknown) => {
+    const { bucket, found } = await objects.find(place.bucket, target)
+    // The log is that of the bucket that the request names, not of the one that it copies from.
+    if (!isSource) note(request, bucket)
+    checkOwner(request, bucket, isSource ? SOURCE_OWNER : EXPECTED_OWNER)
+    if (found === undefined) {
       const question = { action: 's3:ListBucket', prefix: key }
-      if (!isAbsence(error) || allows(request, bucket, question)) throw error
-      throw storageFault('AccessDenied')
-    })
+      throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
+    }
     await judge(request, bucket, { action, key, version: found.version })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
@@ -98,18 +101,21 @@ export function createAccess(deps: {
     },
     async version(request) {
       const { target, match, trace } = request.body
-      const found = await read(request, await find(request), {
+      const found = await read(request, {
+        bucket: present(target.bucket, 'the operation has a bucket'),
         key: present(target.key, 'the operation has a key'),
         versionId: target.query.get('versionId'),
         action: match.action,
+        isSource: false,
       })
       trace.version = found.version
       return found
     },
     source: async (request, place) =>
-      await read(request, await buckets.get(place.bucket), {
+      await read(request, {
         ...place,
         action: place.versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion',
+        isSource: true,
       }),
   }
 }
@@ -153,8 +159,19 @@ const createReasonFor =
 export const aclOf = (version: Version): Acl =>
   (version.acl as Acl | null) ?? privateAcl(version.owner)
 
-const isAbsence = (error: unknown): boolean =>
-  error instanceof ErgonError && (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')
+const EXPECTED_OWNER = 'x-amz-expected-bucket-owner'
+const SOURCE_OWNER = 'x-amz-source-expected-bucket-owner'
+
+/** Throws AccessDenied when the caller takes the bucket for another account's. */
+function checkOwner({ body }: StorageRequest, bucket: Bucket, header = EXPECTED_OWNER): void {
+  const expected = body.headers[header]
+  if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
+}
+
+const absent = ({ key, versionId }: Target): ErgonError =>
+  versionId === undefined
+    ? storageFault('NoSuchKey', undefined, { Key: key })
+    : storageFault('NoSuchVersion', undefined, { Key: key, VersionId: versionId })
 
 /** A marker is no object: the key is gone (404), and by its own version it cannot be read (405). */
 function refuseMarker(marker: Version, versionId: string | undefined): ErgonError {

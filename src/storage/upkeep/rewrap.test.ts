@@ -9,6 +9,7 @@ import {
   makeBucket,
   openStore,
   partsObject,
+  readVersion,
   type Store,
 } from '#storage/objects/store.fixture.ts'
 import type { Body, Json, JsonObject } from '#storage/objects/types.ts'
@@ -64,7 +65,7 @@ test(
       })
     }
     const envelopesOf = async (key: string): Promise<Json[]> => {
-      const { version, body } = await store.objects.read(bucket, { key })
+      const { version, body } = await readVersion(store, bucket, { key })
       if (body.kind === 'parts') return body.parts.map(({ encryption }) => encryption)
       return [(version.encryption as JsonObject)['envelope'] ?? null]
     }

@@ -20,6 +20,7 @@ import {
   makeBucket,
   openStore,
   part,
+  readVersion,
 } from '#storage/objects/store.fixture.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
@@ -79,7 +80,7 @@ async function putObject(
   return blob
 }
 async function readObject(bucket: Awaited<ReturnType<typeof makeBucket>>, key: string) {
-  const { body } = await store.objects.read(bucket, { key })
+  const { body } = await readVersion(store, bucket, { key })
   assert.ok(body.kind === 'parts' && body.parts[0] !== undefined)
   const { blob } = body.parts[0]
   return buffer(await storeOf(stores(), blob).get(blob, { signal }))

