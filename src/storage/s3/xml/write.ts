@@ -3,10 +3,18 @@
 const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-export type XmlValue = string | number | boolean | undefined | readonly XmlNode[]
+export type XmlValue = string | number | boolean | undefined | readonly (XmlNode | XmlText)[]
 
 /** An element: its name, its content (undefined leaves it out) and its attributes as they stand. */
 export type XmlNode = readonly [name: string, content: XmlValue, attributes?: string]
+
+/** Elements that are written already. */
+export class XmlText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
 
 /** A document of the S3 namespace. */
 export const writeXml = (root: string, content: XmlValue): string =>
@@ -16,14 +24,14 @@ export const writeXml = (root: string, content: XmlValue): string =>
 export const writePlainXml = (root: string, content: XmlValue): string =>
   `${DECLARATION}${elementText([root, content ?? ''])}`
 
-function elementText([name, content, attributes]: XmlNode): string {
+export function elementText([name, content, attributes]: XmlNode): string {
   if (content === undefined) return ''
   const open = attributes === undefined ? name : `${name} ${attributes}`
   if (typeof content === 'string')
     return content === '' ? `<${open}></${name}>` : `<${open}>${escapeXml(content)}</${name}>`
   if (typeof content !== 'object') return `<${open}>${content}</${name}>`
   let inner = ''
-  for (const node of content) inner += elementText(node)
+  for (const node of content) inner += node instanceof XmlText ? node.text : elementText(node)
   return `<${open}>${inner}</${name}>`
 }
 
