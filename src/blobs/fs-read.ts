@@ -1,17 +1,19 @@
-// Reads a file as a stream in large pieces, one ahead of the reader.
+// Reads a file as a stream in large pieces, one ahead of the reader. Whole pieces are buffers of the
+// pool: a reader that is done with one may give it back.
 import { Readable, addAbortSignal } from 'node:stream'
+import type { BufferPool } from '#base/buffer-pool.ts'
 import { invariant } from '#base/errors.ts'
 import type { BlobRef, ByteRange } from './blob.ts'
 import type { BlobReader } from './disk.ts'
 import { blobDamaged } from './faults.ts'
 
-const READ_SIZE = 256 * 1024
+export const READ_SIZE = 256 * 1024
 
 /** Takes over the file: it is closed when the stream ends, is destroyed, or the signal fires. */
 export function readFile(
   file: BlobReader,
   ref: BlobRef,
-  options: { signal: AbortSignal; range?: ByteRange },
+  options: { signal: AbortSignal; range?: ByteRange; pool: BufferPool },
 ): Readable {
   const { first, last } = options.range ?? { first: 0, last: ref.size - 1 }
   invariant(first >= 0 && last < ref.size && first <= last + 1, 'a range is within its blob')
@@ -21,7 +23,7 @@ export function readFile(
     read() {
       const length = Math.min(READ_SIZE, last + 1 - position)
       if (length === 0) return void this.push(null)
-      const buffer = Buffer.allocUnsafeSlow(length)
+      const buffer = length === READ_SIZE ? options.pool.take() : Buffer.allocUnsafeSlow(length)
       file.read(buffer, position).then(
         (count) => {
           if (count === 0) return void this.destroy(blobDamaged(ref.id, `it ends at ${position}`))

@@ -3,6 +3,7 @@
 // and say OK the next time, so that a retry would acknowledge what is not there.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { createBufferPool, type BufferPool } from '#base/buffer-pool.ts'
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -12,7 +13,7 @@ import { blobDamaged, blobMissing, isMissing } from './faults.ts'
 import { createFolderSync } from './folder-sync.ts'
 import { createFence } from './fence.ts'
 import { admitWrite, fsPut } from './fs-put.ts'
-import { readFile } from './fs-read.ts'
+import { READ_SIZE, readFile } from './fs-read.ts'
 import { createSpaceCheck } from './space.ts'
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -29,6 +30,9 @@ export type FsStoreOptions = {
   readonly usedMax?: number
 }
 
+/** 16 MiB: two for each of 32 readers at once. */
+const BUFFERS_KEPT = 64
+
 /** Opens the store and makes its 256 folders where they are missing. */
 export async function createFsStore(options: FsStoreOptions): Promise<BlobStore> {
   const { folder, location, log, clock, disk = fileDisk, usedMax = USED_MAX } = options
@@ -42,13 +46,14 @@ export async function createFsStore(options: FsStoreOptions): Promise<BlobStore>
     syncFolder: createFolderSync(disk),
     hasSpace: createSpaceCheck({ disk, clock, folder, usedMax }),
   }
+  const pool = createBufferPool({ size: READ_SIZE, kept: BUFFERS_KEPT })
   return {
     location,
     admit: () => admitWrite(writing),
     put(body, { id = randomUUID(), ...given }) {
       return fsPut(writing, { id, path: pathOf(folder, id) }, body, given)
     },
-    get: (ref, reading) => get(disk, folder, ref, reading),
+    get: (ref, reading) => get(disk, folder, ref, { ...reading, pool }),
     async delete({ id }) {
       await orMissing(disk.remove(pathOf(folder, id)))
     },
@@ -79,7 +84,7 @@ async function get(
   disk: BlobDisk,
   folder: string,
   ref: BlobRef,
-  reading: { signal: AbortSignal; range?: ByteRange },
+  reading: { signal: AbortSignal; range?: ByteRange; pool: BufferPool },
 ) {
   reading.signal.throwIfAborted()
   const file = await orMissing(disk.open(pathOf(folder, ref.id)))

@@ -1,6 +1,7 @@
 // Writes replies: settles, then the head with the final figures, then bytes; or, for a stream, the
 // head with the ceiling, marked chunks with back-pressure, and the figures at its end.
 import { once } from 'node:events'
+import { giveBack, isLent } from '#base/buffer-pool.ts'
 import type { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
@@ -102,7 +103,7 @@ export async function sendStreamed(
   try {
     while (next.done !== true) {
       exchange.answered.bodyBytes += Buffer.byteLength(next.value)
-      if (!response.write(next.value)) await once(response, 'drain', { signal: exchange.signal })
+      if (!write(response, next.value)) await once(response, 'drain', { signal: exchange.signal })
       spend.mark()
       next = await chunks.next()
     }
@@ -120,6 +121,14 @@ export async function sendStreamed(
   if (error !== undefined && reply.contentLength !== undefined) return void response.destroy()
   if (trailing) response.addTrailers(pairsOf(trailers(charge)))
   response.end(last)
+}
+
+/** Whether more may follow at once. A buffer of a pool goes back when the kernel has its bytes. */
+function write(response: Exchange['response'], chunk: string | Uint8Array): boolean {
+  if (!isLent(chunk)) return response.write(chunk)
+  return response.write(chunk, (error) => {
+    if (!error) giveBack(chunk)
+  })
 }
 
 /** The reply's own headers, then ours. */

@@ -60,9 +60,14 @@ describe('the default chat model', { skip: 'reason' in model ? model.reason : fa
   })
 
   it('ends before a stop string', async () => {
-    const { chunks } = await ask({ messages: user('Count from 1 to 10.'), stop: ['5', 'zebra'] })
-    assert.match(textOf(chunks), /4/)
-    assert.doesNotMatch(textOf(chunks), /5/)
+    // What it says depends on the processor, so the stop string is taken from what it says here.
+    const messages = user('Count from 1 to 10.')
+    const whole = textOf((await ask({ messages })).chunks)
+    const words = whole.split(/\s+/).filter((word) => word !== '')
+    const stop = words[Math.floor(words.length / 2)]
+    assert.ok(stop !== undefined && words.length > 2, whole)
+    const { chunks } = await ask({ messages, stop: [stop, 'zebra'] })
+    assert.equal(textOf(chunks), whole.slice(0, whole.indexOf(stop)))
     assert.equal(finishOf(chunks), 'stop')
   })
 

@@ -1,6 +1,7 @@
 // Takes a body in: verifies it as it arrives, keeps it where bodies of its size are kept, and answers
 // only when it is durable and is what its sender said. What does not add up leaves at most an orphan.
 import type { IncomingHttpHeaders } from 'node:http'
+import { giveBack } from '#base/buffer-pool.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import { INLINE_SIZE_MAX, type Body, type JsonObject } from '#storage/objects/types.ts'
 import { sealedSize, sealFrames } from '#storage/encryption/frames.ts'
@@ -130,5 +131,8 @@ async function* marked({ body: { payload }, spend }: StorageRequest): AsyncGener
 export async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const kept: Buffer[] = []
   for await (const chunk of chunks) kept.push(chunk)
-  return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
+  if (kept.length === 1 && kept[0] !== undefined) return kept[0]
+  const bytes = Buffer.concat(kept)
+  for (const chunk of kept) giveBack(chunk)
+  return bytes
 }
