@@ -74,6 +74,27 @@ test('bodies of every size come back, whole and in ranges', async () => {
   assert.ok(part.equals(large.subarray(1_000_000, 2_000_001)))
 })
 
+test('bodies that many read at once, fast and slowly, are each its own', async () => {
+  // Readers share the buffers that files are read into; more than a socket takes waits in them.
+  const bodies = Array.from({ length: 4 }, (_, nth) => Buffer.alloc(16 * MIB, `body ${nth} `))
+  await Promise.all(bodies.map((body, nth) => put(`shared-${nth}`, body)))
+  const readers = Array.from({ length: 12 }, async (_, nth) => {
+    const Key = `shared-${nth % bodies.length}`
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }))
+    const digest = createHash('md5')
+    for await (const chunk of Body as Readable) {
+      digest.update(chunk as Buffer)
+      if (nth % 3 === 0) await pause(5)
+    }
+    return digest.digest('hex')
+  })
+  const wanted = bodies.map((body) => createHash('md5').update(body).digest('hex'))
+  assert.deepEqual(
+    await Promise.all(readers),
+    readers.map((_, nth) => wanted[nth % bodies.length]),
+  )
+})
+
 test('keys that are no paths are what they are', async () => {
   const keys = [
     'a/../b',

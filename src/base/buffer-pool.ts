@@ -1,0 +1,43 @@
+// Large buffers that are used again: a new one of 256 KiB costs 0.25 ms in page faults. A server that read
+// and sent 64 MiB took 122 ms of CPU with new buffers and 55 with these.
+export interface BufferPool {
+  /** A buffer of the pool's size, with whatever it held before. */
+  take(): Buffer
+}
+
+const GIVE_BACK = Symbol('give back')
+type Lent = { [GIVE_BACK]?: () => void }
+
+/** `size` in bytes; `kept` is how many wait to be used again at most. */
+export function createBufferPool({ size, kept }: { size: number; kept: number }): BufferPool {
+  const free: Buffer[] = []
+
+  function make(): Buffer & Lent {
+    const buffer: Buffer & Lent = Buffer.allocUnsafeSlow(size)
+    return buffer
+  }
+
+  return {
+    take() {
+      const buffer: Buffer & Lent = free.pop() ?? make()
+      buffer[GIVE_BACK] = () => {
+        // Twice in the pool it would be lent to two at once.
+        delete buffer[GIVE_BACK]
+        if (free.length < kept) free.push(buffer)
+      }
+      return buffer
+    },
+  }
+}
+
+/** Whether a chunk is a buffer of a pool, and not a part or a copy of one. */
+export const isLent = (chunk: unknown): chunk is Buffer =>
+  Buffer.isBuffer(chunk) && GIVE_BACK in chunk
+
+/**
+ * Says that nobody looks at the chunk any more, so that its bytes may change. Whoever keeps a chunk, or
+ * knows no pools, says nothing: the buffer is then not used again. Other chunks are left alone.
+ */
+export function giveBack(chunk: unknown): void {
+  if (isLent(chunk)) (chunk as Lent)[GIVE_BACK]?.()
+}
