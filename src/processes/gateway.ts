@@ -82,6 +82,8 @@ const LOOK_UP_CONNECTIONS = 4
 const READER_CONNECTIONS = 4
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const STORAGE_CONNECTIONS = 16
+// A thousand uploads that end together wait for one another: with 3 s half of them were refused.
+const STORAGE_WAIT_MS = 15_000
 const EXIT_LOST = 74
 /** Of its stop: how long access logs may take to be written. */
 const LOGS_MS_MAX = 1000
@@ -89,12 +91,12 @@ const LOGS_MS_MAX = 1000
 const config = await readConfig<GatewayConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
-const connect = (connections: number, { prepares = false } = {}) =>
-  connectState({ address: config.state, connections, log, prepares })
+const connect = (connections: number, further: { prepares?: boolean; waitMs?: number } = {}) =>
+  connectState({ address: config.state, connections, log, ...further })
 const ledgerState = connect(LEDGER_CONNECTIONS)
 const state = connect(LOOK_UP_CONNECTIONS)
 const readerState = connect(READER_CONNECTIONS)
-const storageState = connect(STORAGE_CONNECTIONS, { prepares: true })
+const storageState = connect(STORAGE_CONNECTIONS, { prepares: true, waitMs: STORAGE_WAIT_MS })
 const accounting = await openAccounting({
   process: config.name,
   meter: config.meter,

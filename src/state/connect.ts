@@ -52,11 +52,13 @@ export function connectState(options: {
   log: Logger
   /** Each connection parses a statement once; their texts are few and always the same. */
   prepares?: boolean
+  /** How long a statement may wait for a connection, or a connection for the server (3 s). */
+  waitMs?: number
 }): State {
   const config: pg.PoolConfig = {
     ...('url' in options.address ? { connectionString: options.address.url } : options.address),
     max: options.connections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.waitMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
