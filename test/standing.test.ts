@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  CopyObjectCommand,
   CreateBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
@@ -133,6 +134,11 @@ test('who cannot pay for a week of what is stored may read and delete, and not w
   })
   const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: 'key' }))
   assert.equal((await Body?.transformToByteArray())?.length, BYTES)
+  // A copy shares the bytes that are there, and is stored once more all the same.
+  const copied = s3.send(
+    new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/key` }),
+  )
+  await assert.rejects(copied, { name: 'balance_depleted' })
   await add('100000000000')
   await put('more')
   await s3.send(new DeleteObjectCommand({ Bucket, Key: 'more' }))

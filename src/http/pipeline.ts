@@ -10,9 +10,8 @@ import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import type { Spend } from '#charging/spend.ts'
-import { fault } from '#contract/errors.ts'
-import { operationOf, permits } from '#contract/operations.ts'
-import type { Principal } from '#identity/principal.ts'
+import { operationOf } from '#contract/operations.ts'
+import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
 import type { Call, Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
@@ -87,12 +86,7 @@ async function identify(
   call: Call,
 ): Promise<Principal | undefined> {
   const who = await door.identify(exchange, call)
-  const { scope } = operationOf(call.operation)
-  if (who !== undefined && !permits(who.scope, scope))
-    throw fault(
-      'scope_missing',
-      `Could not call ${call.operation}: the token has scope "${who.scope}", it needs "${scope}"`,
-    )
+  if (who !== undefined) demandScope(who, call.operation, operationOf(call.operation).scope)
   return who
 }
 

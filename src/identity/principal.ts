@@ -1,5 +1,6 @@
 // Who a request speaks for.
-import type { Scope } from '#contract/operations.ts'
+import { fault } from '#contract/errors.ts'
+import { permits, type Scope } from '#contract/operations.ts'
 
 export type Principal = {
   readonly account: string
@@ -10,4 +11,13 @@ export type Principal = {
   readonly funded: boolean
   /** Whether the account refuses S3 addresses and forms that bear a token. */
   readonly refusesTokenPresign: boolean
+}
+
+/** Throws scope_missing when the token may not call the operation, which needs a scope. */
+export function demandScope(who: Principal, operation: string, needed: Scope | null): void {
+  if (!permits(who.scope, needed))
+    throw fault(
+      'scope_missing',
+      `Could not call ${operation}: the token has scope "${who.scope}", it needs "${needed}"`,
+    )
 }

@@ -51,7 +51,7 @@ function checkNames(bucket: string, key: string): void {
   // Browsers and most clients take these out of a path before they send it.
   const isFolded = key.split('/').some((part) => part === '.' || part === '..')
   try {
-    if (!isFolded) return checkKey(key)
+    if (!isFolded && key.isWellFormed()) return checkKey(key)
   } catch (error) {
     if (!(error instanceof ErgonError)) throw error
   }

@@ -83,10 +83,7 @@ export function checkKey(key: string): void {
         MaxSizeAllowed: KEY_BYTES_MAX,
       })
   }
-  if (key.includes('\0'))
-    throw storageFault('InvalidArgument', 'Object keys cannot contain the character NUL', {
-      ArgumentName: 'key',
-    })
+  refuseNul(key)
 }
 
 function parseQuery(rawQuery: string): Query {
@@ -111,13 +108,29 @@ export function rawPairs(rawQuery: string): [name: string, value: string][] {
   })
 }
 
-/** Percent-decoding of one character a byte into UTF-8 text, once. Throws InvalidURI. */
+/**
+ * Percent-decoding of one character a byte into UTF-8 text, once. Throws InvalidURI, and InvalidArgument
+ * for NUL, which no name can have and PostgreSQL's text cannot hold.
+ */
 export function decodeOnce(raw: string): string {
   const escaped = raw.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
   if (!escaped.includes('%')) return escaped
+  const decoded = decodeText(escaped, raw)
+  refuseNul(decoded)
+  return decoded
+}
+
+function decodeText(escaped: string, raw: string): string {
   try {
     return decodeURIComponent(escaped)
   } catch {
     throw storageFault('InvalidURI', undefined, { URI: raw })
   }
+}
+
+function refuseNul(text: string): void {
+  if (text.includes('\0'))
+    throw storageFault('InvalidArgument', 'No name can contain the character NUL', {
+      ArgumentName: 'key',
+    })
 }

@@ -4,6 +4,7 @@ import { Busboy } from '@fastify/busboy'
 import type { IncomingHttpHeaders } from 'node:http'
 import { finished, type Readable } from 'node:stream'
 import { storageFault } from '#storage/errors.ts'
+import { checkKey } from '#storage/s3/target.ts'
 import type { LengthRange } from './post-policy.ts'
 
 /** All fields together, names and values (AWS: 20 KB). */
@@ -98,14 +99,16 @@ function createParser(headers: IncomingHttpHeaders) {
 const argument = (message: string) =>
   storageFault('InvalidArgument', message, { ArgumentName: 'POST' })
 
-/** The key, `${filename}` filled in. Throws InvalidArgument when there is none. */
+/** The key, `${filename}` filled in. Throws InvalidArgument when there is none, KeyTooLongError. */
 export function postedKey({ fields, file }: PostForm): string {
   const key = fields.get('key')
   if (key === undefined || key === '')
     throw argument(
       "Bucket POST must contain a field named 'key'. If it is specified, please check the order of the fields.",
     )
-  return key.replaceAll('${filename}', () => file.name)
+  const filled = key.replaceAll('${filename}', () => file.name)
+  checkKey(filled)
+  return filled
 }
 
 /** Fields that are of the form, not of the object. */

@@ -143,12 +143,17 @@ export const createPutBucketLogging =
   async (request) => {
     const bucket = await access.bucket(request)
     const logging = parseLogging(await receiver.document(request, XML_BYTES_MAX))
-    if (logging !== undefined) await checkTarget(buckets, bucket, logging.bucket)
+    if (logging !== undefined) {
+      const target = await checkedTarget(buckets, bucket, logging.bucket)
+      // Whoever may set this bucket's log may not by that write into another.
+      if (!access.allows(request, target, { action: 's3:PutObject', key: logging.prefix }))
+        throw storageFault('AccessDenied')
+    }
     await buckets.configure(bucket, 'logging', logging ?? null)
     return emptyReply()
   }
 
-async function checkTarget(buckets: Buckets, source: Bucket, name: string): Promise<void> {
+async function checkedTarget(buckets: Buckets, source: Bucket, name: string): Promise<Bucket> {
   const details = { TargetBucket: name }
   const target = await targetOf(buckets, source, name)
   // Whose it is, strangers are not told.
@@ -159,4 +164,5 @@ async function checkTarget(buckets: Buckets, source: Bucket, name: string): Prom
       'A bucket with a default retention takes no logs',
       details,
     )
+  return target
 }

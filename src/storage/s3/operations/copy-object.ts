@@ -2,7 +2,7 @@
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
-import type { Attributes, Body, Json, Version } from '#storage/objects/types.ts'
+import type { Attributes, Body, Bucket, Json, Version } from '#storage/objects/types.ts'
 import type { Found } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { writeConditions } from '#storage/s3/write-conditions.ts'
@@ -38,10 +38,12 @@ export function createCopyObject(deps: StorageDeps): StorageHandler {
 const createCopy =
   (deps: StorageDeps): StorageHandler =>
   async (request) => {
-    const { access, objects, attributesOf, encrypting } = deps
+    const { access, objects, attributesOf, encrypting, admitTransfer } = deps
     const { headers, target } = request.body
     const place = parseCopySource(String(headers['x-amz-copy-source']))
     const bucket = await access.bucket(request)
+    // Also of bytes that are there already: they are stored, and paid for, once more.
+    await admitTransfer(request, bucket, 0)
     const key = present(target.key, 'an object has a key')
     const source = await access.source(request, place)
     const { version } = source
@@ -71,7 +73,7 @@ const createCopy =
     const isShared = sealing === undefined && reading.cipher === undefined
     const copy = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
-      : await rewritten(deps, { request, source, sealing, reading })
+      : await rewritten(deps, { request, bucket, source, sealing, reading })
     const written = await objects.put(bucket, key, {
       attributes: { ...attributes, encryption: copy.encryption },
       body: copy.body,
@@ -96,15 +98,16 @@ async function rewritten(
   { receiver, blobs, encrypting, admitTransfer }: StorageDeps,
   work: {
     request: StorageRequest
+    bucket: Bucket
     source: Found
     sealing: Sealing | undefined
     reading: Pick<ReadOptions, 'cipher'>
   },
 ): Promise<{ body: Body; encryption: Json; partCount: number }> {
-  const { request, source, sealing, reading } = work
+  const { request, bucket, source, sealing, reading } = work
   const { size } = source.version
   const { signal } = request
-  await admitTransfer(request, source.bucket, size)
+  await admitTransfer(request, bucket, size)
   const bodyKey = encrypting.keyFor(sealing)
   const bytes = blobs.read(source.body, { signal, size, ...reading })
   const { body } = await receiver.take(bytes, { length: size, bodyKey, isWhole: true, request })

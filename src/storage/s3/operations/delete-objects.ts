@@ -1,6 +1,7 @@
 // POST /bucket?delete: up to 1000 keys or versions, each judged and answered by itself.
 import { present } from '#base/errors.ts'
 import { STORAGE_ERRORS, type StorageCode } from '#storage/errors.ts'
+import type { Deletion } from '#storage/objects/objects.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
 import { deleteConditions } from '#storage/s3/write-conditions.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
@@ -17,7 +18,7 @@ import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
 /** DeleteObjects. Throws NoSuchBucket, MalformedXML; a key that may not be deleted is told in the answer. */
 export const createDeleteObjects =
-  ({ access, objects, receiver }: StorageDeps): StorageHandler =>
+  ({ access, objects, receiver, admitTransfer }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.find(request)
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
@@ -30,27 +31,29 @@ export const createDeleteObjects =
     const failed: NotDeleted[] = targets
       .filter((target) => !allowed.includes(target))
       .map((target) => refused(target, 'AccessDenied'))
-    const bypassGovernance = bypassesGovernance(access, request, bucket)
-    const answers =
-      allowed.length === 0
-        ? []
-        : await objects.delete(
-            bucket,
-            allowed.map(({ key, versionId, conditions }) => ({
-              key,
-              ...(versionId === undefined ? {} : { versionId }),
-              ...deleteConditions(conditions),
-            })),
-            { bypassGovernance },
-          )
+    // What strangers may do costs the bucket's owner.
+    if (request.who === undefined && allowed.length > 0) await admitTransfer(request, bucket, 0)
     const deleted: Deleted[] = []
-    for (const [index, answer] of answers.entries()) {
-      const target = present(allowed[index], 'each answer has its target')
-      if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
-      else deleted.push(told(target, answer))
+    // A policy may let one key's governance be bypassed, and not another's.
+    const byBypass = Map.groupBy(allowed, ({ key }) =>
+      bypassesGovernance(access, request, bucket, key),
+    )
+    for (const [bypassGovernance, some] of byBypass) {
+      const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })
+      for (const [index, answer] of answers.entries()) {
+        const target = present(some[index], 'each answer has its target')
+        if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
+        else deleted.push(told(target, answer))
+      }
     }
     return xmlReply(deletedXml(deleted, failed, quiet))
   }
+
+const deletionOf = ({ key, versionId, conditions }: DeleteTarget): Deletion => ({
+  key,
+  ...(versionId === undefined ? {} : { versionId }),
+  ...deleteConditions(conditions),
+})
 
 const named = ({ key, versionId }: DeleteTarget) => ({
   key,

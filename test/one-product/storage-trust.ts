@@ -1,0 +1,142 @@
+// What callers may not do by another way: forms, batches and names that go round the usual checks.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  PutBucketLoggingCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  PutObjectLockConfigurationCommand,
+  PutPublicAccessBlockCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const Bucket = 'storage-trust'
+
+let ergon: Ergon
+let s3: S3Client
+
+const clientOf = (token: string): S3Client =>
+  new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: { accessKeyId: token, secretAccessKey: token },
+  })
+
+const mintToken = async (scope: string, account = ergon.account): Promise<string> =>
+  (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
+
+before(async () => {
+  ergon = sharedErgon()
+  s3 = clientOf(ergon.token)
+  await s3.send(new CreateBucketCommand({ Bucket }))
+})
+
+const open = {
+  BlockPublicAcls: false,
+  IgnorePublicAcls: false,
+  BlockPublicPolicy: false,
+  RestrictPublicBuckets: false,
+}
+async function allow(bucket: string, statements: readonly object[]): Promise<void> {
+  const PublicAccessBlockConfiguration = open
+  await s3.send(new PutPublicAccessBlockCommand({ Bucket: bucket, PublicAccessBlockConfiguration }))
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: statements })
+  await s3.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
+}
+
+async function post(key: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const data = new FormData()
+  for (const [name, value] of Object.entries({ key, ...fields })) data.append(name, value)
+  data.append('file', new Blob(['text']), 'name.txt')
+  return await fetch(`${ergon.baseUrl}/${Bucket}`, { method: 'POST', body: data })
+}
+
+test('a form that is signed by a token which may only read writes nothing', async () => {
+  const reader = clientOf(await mintToken('read'))
+  const { fields } = await createPresignedPost(reader, { Bucket, Key: 'by a reader' })
+  const answer = await post('by a reader', fields)
+  assert.equal(answer.status, 403, await answer.clone().text())
+  assert.match(await answer.text(), /scope .*read.*, it needs .*deploy/)
+})
+
+test('a form makes no object that nobody could name', async () => {
+  const Resource = `arn:aws:s3:::${Bucket}/*`
+  await allow(Bucket, [{ Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource }])
+  assert.equal((await post('named')).status, 204)
+  const long = await post('x'.repeat(1025))
+  assert.equal(long.status, 400)
+  assert.match(await long.text(), /KeyTooLongError/)
+  const nul = await post('a\0b')
+  assert.equal(nul.status, 400)
+  assert.match(await nul.text(), /InvalidArgument/)
+})
+
+test('retention is bypassed key by key, in a batch as alone', async () => {
+  const locked = 'storage-trust-locked'
+  await s3.send(new CreateBucketCommand({ Bucket: locked, ObjectLockEnabledForBucket: true }))
+  const Rule = { DefaultRetention: { Mode: 'GOVERNANCE', Days: 1 } } as const
+  const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule } as const
+  await s3.send(new PutObjectLockConfigurationCommand({ Bucket: locked, ObjectLockConfiguration }))
+  const put = async (Key: string) => {
+    const { VersionId } = await s3.send(new PutObjectCommand({ Bucket: locked, Key, Body: 'x' }))
+    return { Key, VersionId }
+  }
+  const [kept, free] = [await put('kept/1'), await put('free/1')]
+  const Resource = `arn:aws:s3:::${locked}/kept/*`
+  const Action = 's3:BypassGovernanceRetention'
+  await allow(locked, [{ Effect: 'Deny', Principal: '*', Action, Resource }])
+  const bypass = { Bucket: locked, BypassGovernanceRetention: true }
+  await assert.rejects(s3.send(new DeleteObjectCommand({ ...bypass, ...kept })))
+  const Delete = { Objects: [kept, free] }
+  const { Deleted, Errors } = await s3.send(new DeleteObjectsCommand({ ...bypass, Delete }))
+  assert.deepEqual(
+    [Deleted?.map(({ Key }) => Key), Errors?.map(({ Key, Code }) => [Key, Code])],
+    [['free/1'], [['kept/1', 'AccessDenied']]],
+  )
+})
+
+test('who may set the log of one bucket may not by that write into another', async () => {
+  const logs = 'storage-trust-logs'
+  await s3.send(new CreateBucketCommand({ Bucket: logs }))
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const Principal = { AWS: id }
+  const Resource = `arn:aws:s3:::${Bucket}`
+  await allow(Bucket, [{ Effect: 'Allow', Principal, Action: 's3:PutBucketLogging', Resource }])
+  const stranger = clientOf(await mintToken('deploy', id))
+  const LoggingEnabled = { TargetBucket: logs, TargetPrefix: 'p/' }
+  const command = () =>
+    new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled } })
+  await assert.rejects(stranger.send(command()), { name: 'AccessDenied' })
+  await s3.send(command())
+})
+
+test('a name with NUL is refused wherever it stands', async () => {
+  const authorization = `Bearer ${ergon.token}`
+  const ask = (method: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(ergon.baseUrl + path, { method, headers: { authorization, ...headers } })
+  const answers = await Promise.all([
+    ask('GET', '/a%00b/'),
+    ask('PUT', `/${Bucket}/k`, { 'x-amz-copy-source': '/a%00b/k' }),
+    ask('GET', `/${Bucket}/k?versionId=%00`),
+    ask('DELETE', `/${Bucket}/k?versionId=%00`),
+    ask('GET', `/${Bucket}/k?uploadId=%00`),
+    ask('DELETE', `/${Bucket}/k?uploadId=%00`),
+    ask('GET', `/${Bucket}?uploads&key-marker=a&upload-id-marker=%00`),
+    ask('GET', '/?bucket-region=%00'),
+  ])
+  for (const answer of answers) assert.equal(answer.status, 400, answer.url)
+  const lone = await fetch(`${ergon.baseUrl}/v1/storage/presigned`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ bucket: Bucket, key: '\ud800' }),
+  })
+  assert.equal(lone.status, 400)
+})
