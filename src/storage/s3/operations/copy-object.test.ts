@@ -43,6 +43,7 @@ async function copyWhile(name: string, meanwhile: (lookUp: number) => Promise<un
       },
     },
     objects: store.objects,
+    admitTransfer: async () => undefined,
     attributesOf: async () => attributes('', 0),
     encrypting: { wanted: () => undefined, reading: () => ({}) },
   } as unknown as StorageDeps
