@@ -16,7 +16,11 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { createLogger } from '#base/log.ts'
 import { claimS3Store } from '#blobs/s3-open.ts'
+import { readConfig } from '#config/config.ts'
+import { SETTINGS, type RawSettings } from '#config/env.ts'
+import { settleBlobStores } from '#processes/node/blob-stores.ts'
 import { childrenOf } from './faults/processes.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 
@@ -116,17 +120,36 @@ test('a store that cannot be used is refused at the start, and nothing changes',
   await put('old', 5 * MIB)
   await put('parts', 70 * MIB)
   for (let n = 0; n < 24; n++) await put(`many/${n}`, 100_000)
-  await assert.rejects(cloud.restart(settingsOf('s3://no-such-bucket/a')), (error: Error) =>
-    /Could not use the blob store s3:\/\/no-such-bucket\/a: NoSuchBucket/.test(error.message),
-  )
   const { signal } = new AbortController()
+  const settled = (target: string) => {
+    const named: Record<string, string> = settingsOf(target)
+    const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
+    const query = async (text: string, values?: readonly unknown[]) => {
+      const rows = await cloud.sql(text, values)
+      return { rows: rows as never[], rowCount: rows.length }
+    }
+    return settleBlobStores({
+      config: readConfig(Object.fromEntries(raw) as RawSettings, []),
+      data: { at: (...names) => join(cloud.dataFolder, ...names) },
+      state: { query },
+      log: createLogger('test', { write: () => {} }),
+      signal,
+    })
+  }
+  await assert.rejects(settled('s3://no-such-bucket/a'), {
+    code: 'blob_store_refused',
+    message: /^Could not use the blob store s3:\/\/no-such-bucket\/a: NoSuchBucket/,
+  })
+  assert.deepEqual((await settled('fs')).locations, ['fs'])
   const settings = { endpoint: store.baseUrl, region: 'local' }
   const key = { accessKeyId: store.token, secretAccessKey: store.token }
-  const claim = (location: string, owner: string, more: object = {}) =>
-    claimS3Store(location, { ...settings, ...key, ...more }, { owner, signal })
+  const claim = (location: string, owner: string, more: object = {}, isUsed = false) =>
+    claimS3Store(location, { ...settings, ...key, ...more }, { owner, isUsed, signal })
   await claim('s3://cloud-bodies/other', 'one')
   await claim('s3://cloud-bodies/other', 'one')
   await assert.rejects(claim('s3://cloud-bodies/other', 'two'), { code: 'blob_store_refused' })
+  const unmarked = claim('s3://cloud-bodies/unmarked', 'one', {}, true)
+  await assert.rejects(unmarked, { code: 'blob_store_refused' })
   const wrong = { secretAccessKey: 'x' }
   await assert.rejects(claim(STORE, 'one', wrong), { code: 'blob_store_refused' })
   const nobody = { endpoint: 'http://127.0.0.1:9' }
@@ -196,9 +219,10 @@ test('a move to the store survives kill -9 of the mover, while writes go on', as
   assert.ok(result.moved > 0)
   assert.deepEqual(Object.keys(await counts()), [STORE])
   await assertAllThere()
-  const elsewhere = await cloud.cli('storage', 'move', '--to', 'fs')
-  assert.equal(elsewhere.code, 1)
-  assert.match(elsewhere.stderr, /new ones go to s3:.*ERGON_STORAGE_BLOBS/)
+  await assert.rejects(
+    cloud.control('POST', '/storage/move', { to: 'fs' }),
+    /new ones go to s3:.*ERGON_STORAGE_BLOBS/,
+  )
 })
 
 test('while the store is away its objects are 503, the others go on, and then it is back', async () => {
@@ -214,7 +238,6 @@ test('while the store is away its objects are 503, the others go on, and then it
   }
   try {
     await assert.rejects(bytesOf('new'), isSlowDown)
-    await assert.rejects(bytesOf('many/9'), isSlowDown)
     await assert.rejects(put('refused', MIB), isSlowDown)
     await put('inline', 2000)
     assert.ok((await bytesOf('small')).equals(bodies.get('small') ?? Buffer.alloc(0)))
@@ -241,8 +264,8 @@ test('a move back leaves what is damaged, and takes it when it is mended', async
   )
   assert.equal((await counts())[STORE], 1)
   await upstream.send(new PutObjectCommand({ ...place, Body: mended }))
-  const second = await cloud.cli('storage', 'move', '--to', 'fs')
-  assert.equal(second.code, 0, second.stderr)
+  const second = await cloud.control<{ state: string }>('POST', '/storage/move', {})
+  assert.equal(second.state, 'done')
   assert.deepEqual(Object.keys(await counts()), ['fs'])
   await assertAllThere()
   const file = join(cloud.dataFolder, 'blobs', id.slice(0, 2), id)

@@ -25,6 +25,13 @@ export const storageAway = (cause?: unknown) =>
     { retryAfterS: 5, ...(cause !== undefined && { cause }) },
   )
 
+export const tooManyPuts = () =>
+  new ErgonError(
+    { code: 'overloaded', status: 503 },
+    'Could not take the bytes: too many large bodies are on their way to the store',
+    { retryAfterS: 1 },
+  )
+
 export const bodyTooLarge = (sizeMax: number) =>
   new ErgonError(
     { code: 'body_too_large', status: 413 },

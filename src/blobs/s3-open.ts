@@ -7,8 +7,8 @@ import { ASK_MS, createS3Store, isRefusal, nameOf, statusOf } from './s3-store.t
 import type { S3Settings } from './stores.ts'
 
 const CONNECT_MS = 3000
-/** A part of 16 MiB at half a megabyte a second, and its acknowledgement. */
-const PUT_MS = 32_000
+/** A part of 8 MiB at half a megabyte a second, and its acknowledgement. */
+const PUT_MS = 20_000
 /** A connection that was closed while it lay idle is not told to a client; a store that is away soon is. */
 const ATTEMPTS = 2
 const SOCKETS = 256
@@ -19,6 +19,14 @@ export function openS3Store(location: string, settings: S3Settings, log: Logger)
   return createS3Store({ client: clientOf(settings), ...placeOf(location), location, log })
 }
 
+export type Claim = {
+  /** The id of the state. */
+  readonly owner: string
+  /** Blobs are there already: a place without a mark is another one. */
+  readonly isUsed: boolean
+  readonly signal: AbortSignal
+}
+
 /**
  * Makes sure that the store answers, may be read and written, and is nobody else's: two installations in
  * one place would remove each other's blobs as orphans. Throws `blob_store_away` (it may come back) or
@@ -27,7 +35,7 @@ export function openS3Store(location: string, settings: S3Settings, log: Logger)
 export async function claimS3Store(
   location: string,
   settings: S3Settings,
-  claim: { readonly owner: string; readonly signal: AbortSignal },
+  claim: Claim,
 ): Promise<void> {
   const client = clientOf(settings)
   try {
@@ -48,7 +56,7 @@ export async function claimS3Store(
 async function ownerOf(
   client: S3Client,
   location: string,
-  { owner, signal }: { readonly owner: string; readonly signal: AbortSignal },
+  { owner, isUsed, signal }: Claim,
 ): Promise<string> {
   const { bucket, prefix } = placeOf(location)
   const place = { Bucket: bucket, Key: prefix === '' ? OWNER : `${prefix}/${OWNER}` }
@@ -61,6 +69,7 @@ async function ownerOf(
     return await read()
   } catch (error) {
     if (nameOf(error) !== 'NoSuchKey') throw error
+    if (isUsed) throw refused(location, 'objects are in it, and it has no mark of its owner')
   }
   try {
     const mark = { ...place, Body: owner, ContentType: 'text/plain', IfNoneMatch: '*' }

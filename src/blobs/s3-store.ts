@@ -15,15 +15,24 @@ import { ErgonError, invariant, messageOf, present } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobRef, BlobStat, BlobStore, ByteRange, NewBlob, PutOptions } from './blob.ts'
 import { createChecksum } from './checksum.ts'
-import { blobDamaged, blobMissing, bodyTooLarge, storageAway, storageFull } from './faults.ts'
+import {
+  blobDamaged,
+  blobMissing,
+  bodyTooLarge,
+  storageAway,
+  storageFull,
+  tooManyPuts,
+} from './faults.ts'
 import { unstalled } from './s3-stall.ts'
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** Bodies beyond go up in parts of this size, two at a time: 32 MiB of memory for each put at most. */
-const PART_SIZE = 16 * 1024 * 1024
+/** Bodies beyond go up in parts of this size, two at a time while a third gathers: 24 MiB of memory. */
+const PART_SIZE = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
+/** 1.5 GiB of such memory at most; more are told to come again. */
+const PUTS_MAX = 64
 /** How long an answer to anything but a write may take to begin. */
-export const ASK_MS = 4000
+export const ASK_MS = 6000
 
 export type S3StoreOptions = {
   /** Made by whoever knows endpoint, region, credentials and time-outs. */
@@ -36,18 +45,22 @@ export type S3StoreOptions = {
 }
 
 /** The options, and what an error of the client means. */
-type Store = S3StoreOptions & Away
+type Store = S3StoreOptions & Away & { puts: number }
 
 /** A store in an upstream bucket; it is durable when the upstream is. */
 export function createS3Store(options: S3StoreOptions): BlobStore {
   const { client, bucket, location } = options
-  const store: Store = { ...options, ...createAway(options) }
+  const store: Store = { ...options, ...createAway(options), puts: 0 }
   const keyOf = (id: string) => keyIn(options, id)
   return {
     location,
     // How full an upstream is, it says itself, at each put.
     admit: async () => undefined,
-    put: (body, given) => put(store, body, given),
+    async put(body, given) {
+      if (store.puts === PUTS_MAX) throw tooManyPuts()
+      store.puts++
+      return await put(store, body, given).finally(() => store.puts--)
+    },
     get: (ref, reading) => get(store, ref, reading),
     async delete({ id }, signal) {
       const command = new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(id) })

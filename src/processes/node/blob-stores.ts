@@ -15,7 +15,7 @@ const LOCATIONS_MAX = 100
  */
 export async function settleBlobStores(deps: {
   config: Config
-  data: DataFolder
+  data: Pick<DataFolder, 'at'>
   state: Queryable
   log: Logger
   signal: AbortSignal
@@ -59,7 +59,7 @@ async function claim(
   const { rows } = await state.query<{ id: string }>('select id from state_identity')
   const owner = rows[0]?.id ?? ''
   const { claimS3Store } = await import('#blobs/s3-open.ts')
-  await claimS3Store(location, settings, { owner, signal }).catch((error: unknown) => {
+  await claimS3Store(location, settings, { owner, isUsed, signal }).catch((error: unknown) => {
     if (!isUsed || !(error instanceof ErgonError) || error.code !== 'blob_store_away') throw error
     log.error('Objects wait for a blob store that is away', { location, error: messageOf(error) })
   })

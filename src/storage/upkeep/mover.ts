@@ -29,6 +29,7 @@ export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<vo
     await moving.run()
   } catch (error) {
     if (error instanceof Stopped) return
+    signal.throwIfAborted()
     const { cause } = error instanceof Error ? error : {}
     const failure = [error, cause].filter(Boolean).map(messageOf).join(': ')
     await moving.save({ failure })

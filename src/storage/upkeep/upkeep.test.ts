@@ -214,8 +214,10 @@ test(
     assert.equal(await stopMove(store.state), true)
     await moveAsOrdered(deps(), signal)
     const at = "select count(*)::int as n from blobs where location = 'two'"
-    assert.deepEqual((await store.state.query(at)).rows, [{ n: 3 }])
-    assert.deepEqual(await moveTo('two'), ['done', 6, []])
+    const [{ n = 0 } = {}] = (await store.state.query<{ n: number }>(at)).rows
+    // Of six that arrived three may have been given up with the one that failed.
+    assert.ok(n >= 3 && n <= 6 && n === waiting?.moved, `${n} are moved`)
+    assert.deepEqual(await moveTo('two'), ['done', 9 - n, []])
     assert.deepEqual(await brokenInvariants(store.state), [])
   },
 )
