@@ -11,7 +11,8 @@ export function unstalled(
   stallMs = STALL_MS,
 ): Readable {
   const stream = Readable.from(chunksOf(source, told, stallMs), { objectMode: false })
-  // A generator that was never begun would not end its source.
+  // A generator that was never begun would neither end its source nor hear how it ends.
+  source.on('error', () => undefined)
   stream.once('close', () => source.destroy())
   return stream
 }

@@ -222,6 +222,68 @@ test(
   },
 )
 
+test('moveAsOrdered() stops in the middle when it is told to', { skip }, async () => {
+  const bucket = await makeBucket(store, 'stopped')
+  for (let n = 0; n < 70; n++) await putObject(bucket, `k${n}`, Buffer.from('x'))
+  const stopping: BlobStore = {
+    ...two,
+    async put(body, options) {
+      await stopMove(store.state)
+      return await two.put(body, options)
+    },
+  }
+  await beginMove(store.state, 'two')
+  await moveAsOrdered({ ...deps(), stores: createBlobStores([one, stopping]) }, signal)
+  const { rows } = await store.state.query("select from blobs where location = 'one'")
+  assert.ok(rows.length > 0)
+  assert.equal((await loadMove(store.state))?.state, 'stopped')
+  assert.deepEqual(await moveTo('two'), ['done', rows.length, []])
+})
+
+test('moveAsOrdered() changes no row when other bytes arrived', { skip }, async () => {
+  const bucket = await makeBucket(store, 'garbled')
+  const bytes = randomBytes(1000)
+  await putObject(bucket, 'k', bytes)
+  const garbling: BlobStore = {
+    ...two,
+    async put(body, options) {
+      const blob = await two.put(body, options)
+      writeFileSync(fileOf(blob), randomBytes(1000))
+      return blob
+    },
+  }
+  await beginMove(store.state, 'two')
+  const garbled = { ...deps(), stores: createBlobStores([one, garbling]) }
+  await assert.rejects(moveAsOrdered(garbled, signal), { code: 'blob_damaged' })
+  assert.deepEqual(await readObject(bucket, 'k'), bytes)
+  const { rows } = await store.state.query('select location from blobs')
+  assert.deepEqual(rows, [{ location: 'one' }])
+})
+
+test('two movers do not work at once', { skip }, async () => {
+  const bucket = await makeBucket(store, 'twice')
+  for (let n = 0; n < 9; n++) await putObject(bucket, `k${n}`, randomBytes(1000))
+  let other: Promise<void> | undefined
+  let puts = 0
+  const counting: BlobStore = {
+    ...two,
+    async put(body, options) {
+      puts++
+      // The second mover is here while the first one holds its first blobs.
+      if (other === undefined) {
+        other = moveAsOrdered({ ...deps(), stores: createBlobStores([one, counting]) }, signal)
+        await other
+      }
+      return await two.put(body, options)
+    },
+  }
+  await beginMove(store.state, 'two')
+  await moveAsOrdered({ ...deps(), stores: createBlobStores([one, counting]) }, signal)
+  const order = await loadMove(store.state)
+  assert.deepEqual([order?.state, order?.moved, puts], ['done', 9, 9])
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
+
 test(
   'a blob that is deleted while it is moved leaves two copies to collect',
   { skip },
