@@ -40,7 +40,7 @@ export const createGetObject =
     })
     if (length > FIXED_BYTES_MAX) {
       await deps.admitTransfer(request, found.bucket, length)
-      return streamed({ status, headers, length, chunks: await begun(chunks) })
+      return streamed({ status, headers, length, chunks })
     }
     const bytes = await joined(chunks)
     return { kind: 'known', status, ...typed(headers), bytesExpected: length, body: () => bytes }
@@ -127,19 +127,6 @@ function partRange(number: number, version: Version, body: Body): ByteRange | un
   if (part === undefined) throw storageFault('InvalidPart')
   const start = body.parts.slice(0, number - 1).reduce((sum, { size }) => sum + size, 0)
   return { start, end: start + part.size - 1 }
-}
-
-/** The same chunks; the first is there, so that a store that is away is told by the status. */
-async function begun(chunks: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
-  const all = chunks[Symbol.asyncIterator]()
-  const first = await all.next()
-  return (async function* () {
-    try {
-      for (let next = first; next.done !== true; next = await all.next()) yield next.value
-    } finally {
-      await all.return?.()
-    }
-  })()
 }
 
 function streamed(found: {
