@@ -18,6 +18,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { createLogger } from '#base/log.ts'
 import { claimS3Store } from '#blobs/s3-open.ts'
+import type { BlobSettings } from '#blobs/stores.ts'
 import { readConfig } from '#config/config.ts'
 import { SETTINGS, type RawSettings } from '#config/env.ts'
 import { settleBlobStores } from '#processes/node/blob-stores.ts'
@@ -66,6 +67,24 @@ const settingsOf = (target: string) => ({
   ERGON_STORAGE_S3_REGION: 'local',
   ERGON_STORAGE_S3_KEY: `${store.token}:${store.token}`,
 })
+
+const { signal } = new AbortController()
+/** What a start on these settings finds of its stores. */
+function settled(target: string): Promise<BlobSettings> {
+  const named: Record<string, string> = settingsOf(target)
+  const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
+  const query = async (text: string, values?: readonly unknown[]) => {
+    const rows = await cloud.sql(text, values)
+    return { rows: rows as never[], rowCount: rows.length }
+  }
+  return settleBlobStores({
+    config: readConfig(Object.fromEntries(raw) as RawSettings, []),
+    data: { at: (...names) => join(cloud.dataFolder, ...names) },
+    state: { query },
+    log: createLogger('test', { write: () => {} }),
+    signal,
+  })
+}
 
 async function put(key: string, size: number): Promise<void> {
   const body = randomBytes(size)
@@ -120,22 +139,6 @@ test('a store that cannot be used is refused at the start, and nothing changes',
   await put('old', 5 * MIB)
   await put('parts', 70 * MIB)
   for (let n = 0; n < 24; n++) await put(`many/${n}`, 100_000)
-  const { signal } = new AbortController()
-  const settled = (target: string) => {
-    const named: Record<string, string> = settingsOf(target)
-    const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
-    const query = async (text: string, values?: readonly unknown[]) => {
-      const rows = await cloud.sql(text, values)
-      return { rows: rows as never[], rowCount: rows.length }
-    }
-    return settleBlobStores({
-      config: readConfig(Object.fromEntries(raw) as RawSettings, []),
-      data: { at: (...names) => join(cloud.dataFolder, ...names) },
-      state: { query },
-      log: createLogger('test', { write: () => {} }),
-      signal,
-    })
-  }
   await assert.rejects(settled('s3://no-such-bucket/a'), {
     code: 'blob_store_refused',
     message: /^Could not use the blob store s3:\/\/no-such-bucket\/a: NoSuchBucket/,
@@ -240,6 +243,7 @@ test('while the store is away its objects are 503, the others go on, and then it
     await assert.rejects(bytesOf('new'), isSlowDown)
     await assert.rejects(put('refused', MIB), isSlowDown)
     await put('inline', 2000)
+    assert.deepEqual((await settled(STORE)).locations, ['fs', STORE], 'it would start')
     assert.ok((await bytesOf('small')).equals(bodies.get('small') ?? Buffer.alloc(0)))
     assert.equal((await fetch(`${cloud.baseUrl}/readyz`)).status, 200)
   } finally {
