@@ -80,8 +80,8 @@ export interface Ergon extends AsyncDisposable {
   kill(): Promise<void>
   /** Starts it again on the same data folder after kill(). */
   resume(): Promise<void>
-  /** Stops it and starts it again on the same data folder. */
-  restart(): Promise<void>
+  /** Stops it and starts it again on the same data folder, with further settings for this life. */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>
   /** Stops it and removes its files. */
   stop(): Promise<void>
 }
@@ -142,9 +142,9 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     async resume() {
       running = await launch(dataFolder, port, options)
     },
-    async restart() {
+    async restart(env = {}) {
       await end(running.child)
-      await ergon.resume()
+      running = await launch(dataFolder, port, { ...options, env: { ...options.env, ...env } })
     },
     async stop() {
       if (stopped) return

@@ -17,6 +17,21 @@ export const storageFenced = (reason: string, cause?: unknown) =>
     { ...(cause !== undefined && { cause }) },
   )
 
+/** Of a store on another machine: it is tried again by whoever asked. */
+export const storageAway = (cause?: unknown) =>
+  new ErgonError(
+    { code: 'storage_away', status: 503 },
+    'Could not reach the bytes: their store does not answer',
+    { retryAfterS: 5, ...(cause !== undefined && { cause }) },
+  )
+
+export const tooManyPuts = () =>
+  new ErgonError(
+    { code: 'overloaded', status: 503 },
+    'Could not take the bytes: too many large bodies are on their way to the store',
+    { retryAfterS: 1 },
+  )
+
 export const bodyTooLarge = (sizeMax: number) =>
   new ErgonError(
     { code: 'body_too_large', status: 413 },
@@ -34,6 +49,9 @@ export const blobMissing = (id: string, cause?: unknown) =>
 
 export const blobDamaged = (id: string, found: string) =>
   new ErgonError({ code: 'blob_damaged', status: 500 }, `Could not trust blob ${id}: ${found}`)
+
+/** Whether a blob could not be looked at, so that nothing is known of it. */
+export const isAway = (error: unknown): boolean => codeOf(error) === 'storage_away'
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -4,11 +4,13 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { S3Client } from '@aws-sdk/client-s3'
+import { createLogger } from '#base/log.ts'
 import { SHARDS } from './blob.ts'
 import { createChecksum } from './checksum.ts'
 import { createS3Store } from './s3-store.ts'
 import { startUpstream } from './upstream.fixture.ts'
 
+const log = createLogger('test', { write: () => {} })
 const { signal } = new AbortController()
 const SIZE_MAX = 100_000_000
 
@@ -25,7 +27,7 @@ async function open(t: TestContext) {
     client.destroy()
     await upstream[Symbol.asyncDispose]()
   })
-  const store = createS3Store({ client, bucket: 'blobs', prefix: 'ergon', location: 's3' })
+  const store = createS3Store({ client, bucket: 'blobs', prefix: 'ergon', location: 's3', log })
   return { upstream, store }
 }
 function* pieces(bytes: Buffer) {
@@ -81,7 +83,7 @@ test('what the upstream refuses, or is too long, is not stored', async (t) => {
   upstream.refuses = 507
   await assert.rejects(put(100), { code: 'storage_full' })
   upstream.refuses = 500
-  await assert.rejects(put(100), { code: 'upstream_failed' })
+  await assert.rejects(put(100), { code: 'storage_away', status: 503, retryAfterS: 5 })
   await assert.rejects(put(100, AbortSignal.abort()), { name: 'AbortError' })
   assert.equal(upstream.objects.size, 0)
 })

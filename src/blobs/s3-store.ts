@@ -12,14 +12,27 @@ import {
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { ErgonError, invariant, messageOf, present } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
 import type { BlobRef, BlobStat, BlobStore, ByteRange, NewBlob, PutOptions } from './blob.ts'
 import { createChecksum } from './checksum.ts'
-import { blobDamaged, blobMissing, bodyTooLarge } from './faults.ts'
+import {
+  blobDamaged,
+  blobMissing,
+  bodyTooLarge,
+  storageAway,
+  storageFull,
+  tooManyPuts,
+} from './faults.ts'
+import { unstalled } from './s3-stall.ts'
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** Bodies beyond go up in parts of this size, two at a time: 32 MiB of memory for each put at most. */
-const PART_SIZE = 16 * 1024 * 1024
+/** Bodies beyond go up in parts of this size, two at a time while a third gathers: 24 MiB of memory. */
+const PART_SIZE = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
+/** 1.5 GiB of such memory at most; more are told to come again. */
+const PUTS_MAX = 64
+/** How long an answer to anything but a write may take to begin. */
+export const ASK_MS = 6000
 
 export type S3StoreOptions = {
   /** Made by whoever knows endpoint, region, credentials and time-outs. */
@@ -28,29 +41,38 @@ export type S3StoreOptions = {
   /** Without a slash at its end; empty for none. */
   readonly prefix: string
   readonly location: string
+  readonly log: Logger
 }
+
+/** The options, and what an error of the client means. */
+type Store = S3StoreOptions & Away & { puts: number }
 
 /** A store in an upstream bucket; it is durable when the upstream is. */
 export function createS3Store(options: S3StoreOptions): BlobStore {
   const { client, bucket, location } = options
+  const store: Store = { ...options, ...createAway(options), puts: 0 }
   const keyOf = (id: string) => keyIn(options, id)
   return {
     location,
     // How full an upstream is, it says itself, at each put.
     admit: async () => undefined,
-    put: (body, given) => put(options, body, given),
-    get: (ref, reading) => get(options, ref, reading),
+    async put(body, given) {
+      if (store.puts === PUTS_MAX) throw tooManyPuts()
+      store.puts++
+      return await put(store, body, given).finally(() => store.puts--)
+    },
+    get: (ref, reading) => get(store, ref, reading),
     async delete({ id }, signal) {
       const command = new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(id) })
-      await client.send(command, { abortSignal: signal }).catch(orMissing)
+      await store.asked(client.send(command, asking(signal)))
     },
     async stat(id, signal) {
       const command = new HeadObjectCommand({ Bucket: bucket, Key: keyOf(id) })
-      const found = await client.send(command, { abortSignal: signal }).catch(orMissing)
+      const found = await store.asked(client.send(command, asking(signal)))
       if (found === undefined) return undefined
       return toStat(id, found.ContentLength, found.LastModified)
     },
-    list: (shard, signal) => list(options, shard, signal),
+    list: (shard, signal) => list(store, shard, signal),
     // What the upstream acknowledged is its promise; each failure is one put's own.
     fenced: () => undefined,
   }
@@ -62,12 +84,19 @@ function keyIn({ prefix }: S3StoreOptions, id: string): string {
 }
 const folderOf = (prefix: string, shard: string) => `${prefix === '' ? '' : `${prefix}/`}${shard}/`
 
+const probe = ({ bucket, prefix }: S3StoreOptions) =>
+  new ListObjectsV2Command({ Bucket: bucket, Prefix: folderOf(prefix, '00'), MaxKeys: 1 })
+
+const asking = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: ASK_MS })
+
 async function put(
-  options: S3StoreOptions,
+  options: Store,
   body: AsyncIterable<Buffer>,
   { signal, sizeMax, id = randomUUID() }: PutOptions,
 ): Promise<NewBlob> {
   signal.throwIfAborted()
+  // A write may take long, so it would take long to see that nobody takes it.
+  if (options.isAway()) await options.asked(options.client.send(probe(options), asking(signal)))
   const checksum = createChecksum()
   let size = 0
   // The client library wraps what the body throws; it is to be told as it was.
@@ -99,9 +128,10 @@ async function put(
   signal.addEventListener('abort', stop, { once: true })
   try {
     await upload.done()
+    options.answered()
   } catch (error) {
     signal.throwIfAborted()
-    throw broken === undefined ? upstreamError(error) : broken.error
+    throw broken === undefined ? options.told(error) : broken.error
   } finally {
     signal.removeEventListener('abort', stop)
   }
@@ -109,7 +139,7 @@ async function put(
 }
 
 async function get(
-  options: S3StoreOptions,
+  options: Store,
   ref: BlobRef,
   { signal, range }: { signal: AbortSignal; range?: ByteRange },
 ): Promise<Readable> {
@@ -119,7 +149,7 @@ async function get(
     Key: keyIn(options, ref.id),
     ...(range && { Range: `bytes=${range.first}-${range.last}` }),
   })
-  const found = await options.client.send(command, { abortSignal: signal }).catch(orMissing)
+  const found = await options.asked(options.client.send(command, asking(signal)))
   if (found === undefined) throw blobMissing(ref.id)
   const wanted = range ? range.last - range.first + 1 : ref.size
   const stream = found.Body
@@ -128,11 +158,12 @@ async function get(
     stream.destroy()
     throw blobDamaged(ref.id, `${found.ContentLength} bytes came, not ${wanted}`)
   }
-  return addAbortSignal(signal, stream)
+  addAbortSignal(signal, stream)
+  return unstalled(stream, options.told)
 }
 
 async function* list(
-  { client, bucket, prefix }: S3StoreOptions,
+  { client, bucket, prefix, told }: Store,
   shard: string,
   signal: AbortSignal,
 ): AsyncGenerator<BlobStat> {
@@ -142,10 +173,10 @@ async function* list(
     const page = await client
       .send(
         new ListObjectsV2Command({ Bucket: bucket, Prefix: folder, ContinuationToken: token }),
-        { abortSignal: signal },
+        asking(signal),
       )
       .catch((error: unknown) => {
-        throw upstreamError(error)
+        throw told(error)
       })
     for (const { Key = '', Size, LastModified } of page.Contents ?? []) {
       const id = Key.slice(folder.length)
@@ -161,20 +192,56 @@ const toStat = (id: string, size: number | undefined, at: Date | undefined): Blo
   writtenMs: present(at, 'the upstream says a time').getTime(),
 })
 
-/** For catch(): an object that is not there is none. */
-function orMissing(error: unknown): undefined {
-  if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404)
-    return undefined
-  throw upstreamError(error)
+type Away = {
+  /** Whether the last call failed. */
+  isAway(): boolean
+  /** The answer, or undefined when there is no such object; throws what told() gives. */
+  asked<T>(answer: Promise<T>): Promise<T | undefined>
+  answered(): void
+  /** The error as clients get it. The upstream's own words are for the log alone. */
+  told(error: unknown): unknown
 }
 
-function upstreamError(error: unknown): unknown {
-  if (error instanceof ErgonError || (error instanceof Error && error.name === 'AbortError'))
-    return error
-  const full = error instanceof S3ServiceException && error.$metadata.httpStatusCode === 507
-  return new ErgonError(
-    full ? { code: 'storage_full', status: 507 } : { code: 'upstream_failed', status: 502 },
-    `Could not reach the bytes: the upstream store failed: ${messageOf(error)}`,
-    { cause: error },
-  )
+/** Says once that the store went away, and once that it is back. */
+function createAway({ location, log }: Pick<S3StoreOptions, 'location' | 'log'>): Away {
+  let isAway = false
+  const away: Away = {
+    isAway: () => isAway,
+    async asked(answer) {
+      try {
+        const found = await answer
+        away.answered()
+        return found
+      } catch (error) {
+        // A bucket that is gone has not lost a blob: it may be a wrong setting.
+        if (statusOf(error) === 404 && nameOf(error) !== 'NoSuchBucket') return undefined
+        throw away.told(error)
+      }
+    },
+    answered() {
+      if (isAway) log.warn('A blob store answers again', { location })
+      isAway = false
+    },
+    told(error) {
+      if (error instanceof ErgonError || nameOf(error) === 'AbortError') return error
+      if (statusOf(error) === 507) return storageFull(error)
+      if (!isAway)
+        log.error('A blob store does not answer as it should', {
+          location,
+          error: `${nameOf(error)}: ${messageOf(error)}`,
+        })
+      isAway = true
+      return storageAway(error)
+    },
+  }
+  return away
+}
+
+export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '')
+export const statusOf = (error: unknown): number | undefined =>
+  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
+/** An answer that will be the same next time. */
+export function isRefusal(error: unknown): boolean {
+  const status = statusOf(error)
+  return status !== undefined && status < 500 && status !== 429 && status !== 408
 }

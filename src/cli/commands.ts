@@ -125,6 +125,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/storage-keys-rotate.ts'),
   },
   {
+    usage: 'storage move',
+    help: 'Bring all bodies to where new ones go (ERGON_STORAGE_BLOBS), in the background; again shows how far it is',
+    options: [
+      ['--to <place>', 'fs, s3 or s3://bucket/prefix; refused where new ones go elsewhere'],
+      ['--stop', 'stop it; what was moved stays there'],
+    ],
+    load: () => import('./commands/storage-move.ts'),
+  },
+  {
     usage: 'usage',
     help: 'What the account used',
     options: [

@@ -18,6 +18,8 @@ const secret = z.string().transform((text) => new Secret(text))
 const isPlugUrl = (text: string) =>
   /^(shelly|tasmota|redfish)\+https?:\/\//.test(text) && URL.canParse(text)
 
+const S3_ADDRESS = /^(fs|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]{1,200}){0,4})$/
+
 const schema = z.object({
   data: z.string().default('.ergon'),
   port: port.optional(),
@@ -75,6 +77,17 @@ const schema = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/, 'must be a host name in lower case')
     .optional(),
+  storageBlobs: z
+    .string()
+    .regex(S3_ADDRESS, 'must be fs, or s3://bucket/prefix without a slash at its end')
+    .default('fs'),
+  storageS3Endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  storageS3Region: word.default('us-east-1'),
+  storageS3Key: z
+    .string()
+    .regex(/^[^:\s]+:\S+$/, 'must be access:secret')
+    .transform((text) => new Secret(text))
+    .optional(),
   accountRequests: z.coerce.number().int().min(1).max(10_000).default(256),
   ballastMib: z.coerce.number().int().min(0).max(1_048_576).default(256),
   journalSync: z.enum(['group', 'sync']).default('group'),
@@ -114,6 +127,8 @@ function faultsTogether(config: Config): string[] {
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
   if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): electricity-maps needs ERGON_CARBON_TOKEN')
+  if (config.storageBlobs !== 'fs' && config.storageS3Key === undefined)
+    faults.push('ERGON_STORAGE_BLOBS (--storage-blobs): an S3 store needs ERGON_STORAGE_S3_KEY')
   return faults
 }
 

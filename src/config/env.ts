@@ -154,6 +154,27 @@ export const SETTINGS = {
     flag: 'storage-website-host',
     help: 'Name below which buckets are websites, as <bucket>.<name> (default website. before the name of the API)',
   },
+  storageBlobs: {
+    name: 'ERGON_STORAGE_BLOBS',
+    flag: 'storage-blobs',
+    help: 'Where new large bodies go: fs, or s3://bucket/prefix of an S3 store (default fs); `ergon storage move` brings the old ones',
+  },
+  storageS3Endpoint: {
+    name: 'ERGON_STORAGE_S3_ENDPOINT',
+    flag: 'storage-s3-endpoint',
+    help: 'Address of the S3 store (default: AWS in the region)',
+  },
+  storageS3Region: {
+    name: 'ERGON_STORAGE_S3_REGION',
+    flag: 'storage-s3-region',
+    help: 'Region of the S3 store (default us-east-1)',
+  },
+  storageS3Key: {
+    name: 'ERGON_STORAGE_S3_KEY',
+    flag: 'storage-s3-key-file',
+    isSecret: true,
+    help: 'Key of the S3 store, as access:secret; needed while bodies are there',
+  },
   accountRequests: {
     name: 'ERGON_ACCOUNT_REQUESTS',
     flag: 'account-requests',

@@ -90,6 +90,10 @@ export const ERRORS = {
     503,
     'A write or a sync of a blob failed: nothing more is written until the operator has looked at the disk and restarted the gateway.',
   ),
+  storage_away: service(
+    503,
+    'The store of the bytes does not answer; retry after the time in Retry-After.',
+  ),
   overloaded: service(503, 'Retry after the time in Retry-After.'),
   draining: service(503, 'Retry; this process is stopping.'),
   upstream_timeout: service(504, 'Retry, or lower max_tokens.'),

@@ -15,6 +15,10 @@ export const OPERATOR_ERRORS = {
   blob_location_unknown:
     'Objects are in a store that is not configured: configure it again, or move them first.',
   blob_missing: 'The stored bytes of an object are gone: restore the folder of blobs.',
+  blob_store_away:
+    'The S3 store of ERGON_STORAGE_BLOBS does not answer: check its address, or wait for it.',
+  blob_store_refused:
+    'The S3 store of ERGON_STORAGE_BLOBS may not be used: correct its key or its bucket; one place belongs to one installation.',
   calibration_invalid: 'The calibration file is damaged or of another machine: calibrate again.',
   cell_not_ready: 'A process of ours answered that it is not ready.',
   cell_silent: 'A process of ours did not answer in time.',

@@ -8,7 +8,7 @@
 import { arch } from 'node:os'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
-import { createLogger } from '#base/log.ts'
+import { createLogger, type Logger } from '#base/log.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { openControl } from '#processes/control/open.ts'
@@ -16,6 +16,7 @@ import { startMeterLoop } from '#processes/meter/loop.ts'
 import { createMeter } from '#processes/meter/meter.ts'
 import { CALIBRATION_FILE } from '#processes/meter/model.ts'
 import { createFleet, createBackground } from '#processes/node/background.ts'
+import { settleBlobStores } from '#processes/node/blob-stores.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
 import { compilePrograms } from '#processes/node/compiled.ts'
 import { openDataFolder, settleDataFolder } from '#processes/node/data-folder.ts'
@@ -64,6 +65,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   await compiling
   const { state, address } = running
   await setPrice(state, config)
+  const blobs = await settleBlobStores({ config, data, state, log, signal })
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
   const meter = await createMeter({
@@ -83,10 +85,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
     state,
     log,
     forget: () => undefined,
-    failed(error) {
-      log.error('The journal or the session of the agent is lost', { error })
-      process.exit(EXIT_LOST)
-    },
+    failed: endLost(log),
   })
   started.defer(() => budget.within('accounting', accounting.close))
   const loop = startMeterLoop({ meter, session: accounting.session, state, log })
@@ -94,11 +93,12 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
 
   const account = await firstAccount(state)
   const fleet = createFleet({ config, data, cells, state, routedTo, log, report })
-  const background = createBackground({ config, data, cells, address, meter: METER, fleet, log })
+  const shared = { config, data, cells, address, blobs, meter: METER }
+  const background = createBackground({ ...shared, fleet, log })
   started.defer(() => background.stop(budget))
-  const gateways = await startGateways({ config, data, cells, address, meter: METER, signal })
+  const gateways = await startGateways({ ...shared, signal })
   started.defer(() => gateways.stop(budget.graceMs('gateways')))
-  const control = await openControl({ config, data, state, cells, meter, fleet, log })
+  const control = await openControl({ config, data, state, cells, blobs, meter, fleet, log })
   started.defer(() => control.close())
   signal.throwIfAborted()
   report.ready({ config, data, account })
@@ -112,3 +112,10 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
     },
   }
 }
+
+const endLost =
+  (log: Logger) =>
+  (error: unknown): never => {
+    log.error('The journal or the session of the agent is lost', { error })
+    process.exit(EXIT_LOST)
+  }

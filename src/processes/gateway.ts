@@ -40,7 +40,7 @@ import { MODELS_PAGE } from '#processes/models/confirm.ts'
 import { keepLearned } from '#processes/models/learned-costs.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
-import { createFsStore } from '#blobs/fs-store.ts'
+import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { followKeyVersions } from '#storage/encryption/key-versions.ts'
 import { createStorageDoors } from '#storage/create-storage.ts'
 import { createPresignCreate } from '#storage/operations/presign-create.ts'
@@ -70,7 +70,8 @@ export type GatewayConfig = {
   readonly socket: string
   readonly logLevel: Level
   readonly metricsToken?: string
-  readonly storage: StorageSettings & { readonly folder: string }
+  readonly storage: StorageSettings
+  readonly blobs: BlobSettings
   /** Decrypts what the state keeps of secrets. */
   readonly stateKey: string
 }
@@ -131,12 +132,7 @@ const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
 
 const accessKeys = createDerivedKeys(new Secret(config.stateKey))
-const blobs = await createFsStore({
-  folder: config.storage.folder,
-  location: 'fs',
-  log,
-  clock: systemClock,
-})
+const blobs = await openBlobStores(config.blobs, { log, clock: systemClock })
 let isDiskFull = false
 const door = createApiDoor({
   identity,
@@ -169,7 +165,7 @@ const door = createApiDoor({
       handle: createReady({
         fresh: () => session.fresh,
         isDiskFull: () => isDiskFull,
-        fenced: blobs.fenced,
+        fenced: blobs.local.fenced,
       }),
     },
     'service.metrics': {

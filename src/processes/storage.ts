@@ -1,6 +1,6 @@
 // The upkeep of object storage: what must be done of it that no request waits for, and the charge of what
 // is stored, with a journal of its own. It works under the gateways' uid, as it deletes what they wrote.
-import { createFsStore } from '#blobs/fs-store.ts'
+import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Level } from '#base/log.ts'
@@ -17,7 +17,7 @@ import { serveInside } from './inside.ts'
 
 export type StorageConfig = {
   readonly state: StateAddress
-  readonly blobFolder: string
+  readonly blobs: BlobSettings
   readonly journalFolder: string
   readonly journalSync: boolean
   /** Whose tariff says what carbon and price a charge has. */
@@ -34,7 +34,8 @@ export type StorageConfig = {
   readonly logLevel: Level
 }
 
-const CONNECTIONS = 2
+/** One holds the mover's lock, four move. */
+const CONNECTIONS = 7
 const LEDGER_CONNECTIONS = 2
 const STORAGE_PROCESS = 'storage'
 const EXIT_LOST = 74
@@ -62,15 +63,10 @@ const accounting = await openAccounting({
     process.exit(EXIT_LOST)
   },
 })
-const blobs = await createFsStore({
-  folder: config.blobFolder,
-  location: 'fs',
-  log,
-  clock: systemClock,
-})
+const { byLocation: stores } = await openBlobStores(config.blobs, { log, clock: systemClock })
 const upkeep = createStorageUpkeep({
   state,
-  blobs,
+  stores,
   clock: systemClock,
   log,
   dayMs: config.dayMs,

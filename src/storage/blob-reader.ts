@@ -1,8 +1,8 @@
 // Reads the bodies of versions, wherever their blobs are: each blob says its location, and each encrypted
 // body has the key it was encrypted with beside it, wrapped.
 import type { Readable } from 'node:stream'
-import { present } from '#base/errors.ts'
-import type { BlobStore, ByteRange } from '#blobs/blob.ts'
+import type { ByteRange } from '#blobs/blob.ts'
+import { storeOf, type BlobStores } from '#blobs/stores.ts'
 import type { Body, Json, Part } from '#storage/objects/types.ts'
 import { openFrames, sealedRange } from './encryption/frames.ts'
 
@@ -20,13 +20,11 @@ export interface BlobReader {
   read(body: Body, options: ReadOptions): AsyncIterable<Buffer>
 }
 
-export function createBlobReader(stores: readonly BlobStore[]): BlobReader {
-  const byLocation = new Map(stores.map((store) => [store.location, store]))
-
+export function createBlobReader(stores: BlobStores): BlobReader {
   async function* readPart(part: Part, range: ByteRange, options: ReadOptions) {
     const { signal, cipher } = options
     const { blob, size } = part
-    const store = present(byLocation.get(blob.location), `no store ${blob.location}`)
+    const store = storeOf(stores, blob)
     if (cipher === undefined || part.encryption === null) {
       const isWhole = range.first === 0 && range.last === size - 1
       yield* chunksOf(await store.get(blob, { signal, ...(isWhole ? {} : { range }) }))

@@ -1,7 +1,7 @@
 // Object storage, put together: the S3 door over the state and the blobs.
 import type { TimerClock } from '#base/clock.ts'
 import type { Logger, Secret } from '#base/log.ts'
-import type { BlobStore } from '#blobs/blob.ts'
+import type { OpenBlobStores } from '#blobs/stores.ts'
 import type { Payer } from '#charging/spend.ts'
 import type { Door } from '#http/door.ts'
 import type { Identity } from '#identity/tokens.ts'
@@ -33,8 +33,7 @@ import { createVerifier } from './s3/signature/verify.ts'
 
 export type StorageOptions = {
   readonly state: Queryable
-  /** Where new blobs go. */
-  readonly blobs: BlobStore
+  readonly blobs: OpenBlobStores
   readonly identity: Identity
   readonly keys: DerivedKeys
   readonly payerOf: (account: string) => Payer | Promise<Payer>
@@ -69,7 +68,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
   const callers = createCallers({ identity, keys: options.keys })
   const verifier = createVerifier({ now: () => clock.wallMs() })
-  const receiver = createReceiver({ blobs, hashers })
+  const receiver = createReceiver({ blobs: blobs.target, local: blobs.local, hashers })
   const encrypting = createEncrypting(
     createVault({
       secret: options.secret.reveal(),
@@ -92,7 +91,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     receiver,
     hashers,
     admitTransfer,
-    blobs: createBlobReader([blobs]),
+    blobs: createBlobReader(blobs.byLocation),
     ownerOf: (account) => ({ id: account, displayName: account }),
     attributesOf: (request, bucket) =>
       writtenAttributes(request, bucket, { directory, nowMs: clock.wallMs() }),

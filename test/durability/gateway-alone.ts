@@ -113,8 +113,8 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     socket: join(place.runFolder, 'http.sock'),
     logLevel: 'info',
     stateKey: STATE_KEY,
+    blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'] },
     storage: {
-      folder: blobsOf(place.folder),
       region: 'local',
       acls: false,
       keyIds: [],

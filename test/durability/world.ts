@@ -15,7 +15,6 @@ import { migrate } from '#state/migrate.ts'
 import { STORAGE_FUNCTIONS } from '#storage/objects/functions.ts'
 import { brokenInvariants } from '#storage/objects/store.fixture.ts'
 import { collectGarbage } from '#storage/upkeep/collect-garbage.ts'
-import { createBlobStores } from '#storage/upkeep/stores.ts'
 import { sweepOrphans } from '#storage/upkeep/sweep-orphans.ts'
 import { bookFaults } from '../books.ts'
 import {
@@ -116,12 +115,11 @@ async function furnish(state: State): Promise<string> {
 
 async function tidy(state: State, folder: string): Promise<{ orphans: number; faults: string[] }> {
   const store = await createFsStore({ folder, location: 'fs', log: quiet, clock: systemClock })
-  const stores = createBlobStores([store])
   let orphans = 0
   for (const _ of SHARDS)
     orphans += (await sweepOrphans({ state, store, clock: systemClock }, { signal, ageMs: -1 }))
       .removed
-  await collectGarbage({ state, stores }, { limit: GARBAGE_MAX, signal, graceMs: 0 })
+  await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal, graceMs: 0 })
   const { rows } = await state.query<{ id: string }>("select id from blobs where location = 'fs'")
   const named = new Set(rows.map(({ id }) => id))
   const faults: string[] = []

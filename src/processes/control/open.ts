@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { createArtifacts } from '#artifacts/fetch.ts'
 import { Secret, type Logger } from '#base/log.ts'
+import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
@@ -16,6 +17,7 @@ import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
 import { storageKeyRoutes } from './storage-keys.ts'
+import { storageMoveRoutes } from './storage-move.ts'
 
 const SOCKET = 'control.sock'
 
@@ -24,6 +26,7 @@ export function openControl(deps: {
   data: DataFolder
   state: State
   cells: Cells
+  blobs: BlobSettings
   meter: Meter
   fleet: ModelFleet
   log: Logger
@@ -38,6 +41,7 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
+    ...storageMoveRoutes({ state, blobs: deps.blobs }),
     ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
     ...modelRoutes({
       fleet: deps.fleet,

@@ -2,6 +2,7 @@
 // the rest goes on without it.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
@@ -36,11 +37,12 @@ export function createBackground(deps: {
   data: DataFolder
   cells: Cells
   address: StateAddress
+  blobs: BlobSettings
   meter: string
   fleet: ModelFleet
   log: Logger
 }): Background {
-  const { config, data, cells, address, meter, fleet, log } = deps
+  const { config, data, cells, address, blobs, meter, fleet, log } = deps
   let ballast: Ballast | undefined
   const stopping = new AbortController()
   const { signal } = stopping
@@ -55,7 +57,16 @@ export function createBackground(deps: {
     const models = fleet
       .start(chosenModels(config.models))
       .catch((error: unknown) => [`models: ${messageOf(error)}`])
-    const storage = startStorageUpkeep({ config, cells, data, address, meter, place, signal }).then(
+    const storage = startStorageUpkeep({
+      config,
+      cells,
+      data,
+      address,
+      blobs,
+      meter,
+      place,
+      signal,
+    }).then(
       () => [],
       (error: unknown) => [`storage: ${messageOf(error)}`],
     )

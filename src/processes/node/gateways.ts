@@ -1,5 +1,6 @@
 // The gateway cells of a node, on one port.
 import { ErgonError } from '#base/errors.ts'
+import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import type { GatewayConfig } from '#processes/gateway.ts'
@@ -7,7 +8,7 @@ import { MODEL_SOCKETS } from '#processes/models/fleet.ts'
 import type { StateAddress } from '#state/connect.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
 import { programCell } from './cell-specs.ts'
-import { BLOB_FOLDER, placeOf, type DataFolder } from './data-folder.ts'
+import { placeOf, type DataFolder } from './data-folder.ts'
 import { SIGNERS_HERE } from './sealing.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
 import { DRAIN_MS } from './stop-budget.ts'
@@ -22,6 +23,7 @@ export async function startGateways(deps: {
   data: DataFolder
   cells: Cells
   address: StateAddress
+  blobs: BlobSettings
   meter: string
   signal: AbortSignal
 }): Promise<{ stop(graceMs: number): Promise<void> }> {
@@ -33,10 +35,9 @@ export async function startGateways(deps: {
   }
 
   function start(number: number): Promise<Cell> {
-    const { config, data } = deps
+    const { config, data, blobs } = deps
     const name = `gw-${number}`
     const journalFolder = data.at('journals', name)
-    const blobFolder = data.at(BLOB_FOLDER)
     const settings: Omit<GatewayConfig, 'socket' | 'logLevel'> = {
       name,
       state: deps.address,
@@ -51,8 +52,8 @@ export async function startGateways(deps: {
       bodyMemoryBytes: config.bodyMemoryMib * MIB,
       accountRequests: config.accountRequests,
       stateKey: data.secrets.state,
+      blobs,
       storage: {
-        folder: blobFolder,
         region: config.region,
         acls: config.storageAcls,
         keyIds: config.storageKmsKeys,
@@ -67,7 +68,7 @@ export async function startGateways(deps: {
         place: placeOf(config, data),
         config: settings,
         socketGroup: GATEWAY_SOCKETS,
-        writes: [journalFolder, blobFolder],
+        writes: [journalFolder, blobs.folder],
         calls: [STATE_SOCKETS, MODEL_SOCKETS],
       }),
     )

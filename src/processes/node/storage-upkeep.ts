@@ -1,10 +1,11 @@
 // The cell that keeps object storage: under the gateways' uid, as it deletes what they wrote.
+import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import type { StorageConfig } from '#processes/storage.ts'
 import type { StateAddress } from '#state/connect.ts'
 import { programCell, type ProgramPlace } from './cell-specs.ts'
-import { BLOB_FOLDER, type DataFolder } from './data-folder.ts'
+import type { DataFolder } from './data-folder.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
 
 export const STORAGE_CELL = 'storage'
@@ -17,15 +18,15 @@ export async function startStorageUpkeep(deps: {
   data: DataFolder
   place: ProgramPlace
   address: StateAddress
+  blobs: BlobSettings
   meter: string
   signal: AbortSignal
 }): Promise<void> {
-  const { config, cells, data, place, address, meter, signal } = deps
-  const blobFolder = data.at(BLOB_FOLDER)
+  const { config, cells, data, place, address, blobs, meter, signal } = deps
   const journalFolder = data.at('journals', STORAGE_CELL)
   const settings: Omit<StorageConfig, 'socket' | 'logLevel'> = {
     state: address,
-    blobFolder,
+    blobs,
     journalFolder,
     journalSync: config.journalSync === 'sync',
     meter,
@@ -45,7 +46,7 @@ export async function startStorageUpkeep(deps: {
       place,
       config: settings,
       socketGroup: STORAGE_CELL,
-      writes: [journalFolder, blobFolder],
+      writes: [journalFolder, blobs.folder],
       calls: [STATE_SOCKETS],
     }),
   )

@@ -59,8 +59,14 @@ export interface Receiver {
 /** Of bytes that came from our own store nothing is claimed. */
 const OWN = { framing: undefined, sha256: undefined, md5: undefined } as const
 
-export function createReceiver(deps: { blobs: BlobStore; hashers: Hashers }): Receiver {
-  const { blobs, hashers } = deps
+export function createReceiver(deps: {
+  /** Where large bodies go. */
+  blobs: BlobStore
+  /** On the disk of the state, where small ones go. */
+  local: Pick<BlobStore, 'admit'>
+  hashers: Hashers
+}): Receiver {
+  const { blobs, local, hashers } = deps
 
   async function store(
     { signal }: Pick<StorageRequest, 'signal'>,
@@ -72,8 +78,8 @@ export function createReceiver(deps: { blobs: BlobStore; hashers: Hashers }): Re
     const chunks = bodyKey === undefined ? intake.chunks : sealFrames(bodyKey.key, intake.chunks)
     const encryption = bodyKey?.envelope ?? null
     const isSmall = plan.length !== undefined && plan.length <= INLINE_SIZE_MAX
-    // A body in the row takes no blob, but the same disk.
-    if (isSmall && !isPart) await blobs.admit()
+    // A body in the row takes no blob, but room on the disk.
+    if (isSmall && !isPart) await local.admit()
     const stored =
       isSmall && !isPart
         ? await joined(chunks)

@@ -33,6 +33,7 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
   draining: 'ServiceUnavailable',
   storage_full: 'InsufficientStorage',
   storage_fenced: 'ServiceUnavailable',
+  storage_away: 'SlowDown',
   uri_too_long: 'InvalidURI',
   headers_too_large: 'RequestHeaderSectionTooLarge',
   malformed_request: 'InvalidRequest',

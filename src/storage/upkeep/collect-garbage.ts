@@ -1,25 +1,25 @@
 // Removes blobs that no row names any more, an hour after the last one went: a read that began before then
 // comes to its end.
 import type { State } from '#state/connect.ts'
-import { type BlobStores, storeOf } from './stores.ts'
+import type { BlobStore } from '#blobs/blob.ts'
 
 export const GRACE_MS = 3_600_000
 
 /**
- * Removes up to `limit` blobs and answers how many. A row is locked while its file is removed, so that
+ * Removes up to `limit` blobs of a store and answers how many. A row is locked while its file is removed, so that
  * the mover cannot bring the blob back meanwhile; it goes after the file, so that a kill in between only
  * removes what is gone already.
  */
 export async function collectGarbage(
-  deps: { state: State; stores: BlobStores },
+  deps: { state: State; store: BlobStore },
   options: { limit: number; signal: AbortSignal; graceMs?: number },
 ): Promise<number> {
-  const { state, stores } = deps
+  const { state, store } = deps
   const { limit, signal, graceMs = GRACE_MS } = options
   let removed = 0
   while (removed < limit) {
     signal.throwIfAborted()
-    if (!(await collectOne(state, stores, { signal, graceMs }))) break
+    if (!(await collectOne(state, store, { signal, graceMs }))) break
     removed++
   }
   return removed
@@ -27,20 +27,20 @@ export async function collectGarbage(
 
 const collectOne = (
   state: State,
-  stores: BlobStores,
+  store: BlobStore,
   { signal, graceMs }: { signal: AbortSignal; graceMs: number },
 ): Promise<boolean> =>
   state.transaction(async (transaction) => {
-    const { rows } = await transaction.query<{ location: string; id: string }>(
+    const { rows } = await transaction.query<{ id: string }>(
       `delete from blob_garbage where (location, id) = (
          select location, id from blob_garbage
-         where since < clock_timestamp() - $1 * interval '1 ms' and location = any ($2)
+         where since < clock_timestamp() - $1 * interval '1 ms' and location = $2
          order by since limit 1 for update skip locked
-       ) returning location, id`,
-      [graceMs, [...stores.keys()]],
+       ) returning id`,
+      [graceMs, store.location],
     )
     const [row] = rows
     if (row === undefined) return false
-    await storeOf(stores, row).delete(row, signal)
+    await store.delete(row, signal)
     return true
   })

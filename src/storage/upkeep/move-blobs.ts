@@ -1,87 +1,100 @@
-// Moves blobs to another store, one after the other: copied, compared, then the row is changed. Reads follow
-// the row, so that it can be stopped at any time and run the other way.
-import { ErgonError } from '#base/errors.ts'
+// Moves one blob to another store: copied, read again there, then its row is changed. Reads follow the row;
+// those that began before come to their end, as the old copy stays for an hour.
+import { ErgonError, messageOf } from '#base/errors.ts'
 import type { BlobRef, BlobStore } from '#blobs/blob.ts'
-import type { Queryable, State } from '#state/connect.ts'
+import type { State } from '#state/connect.ts'
 import { checksumOf } from './scrub.ts'
-import { type BlobStores, storeOf } from './stores.ts'
 
-export type Move = {
-  readonly from: string
-  readonly to: string
-  /** The greatest number of blobs moved in one call. */
-  readonly limit: number
-  readonly signal: AbortSignal
-}
-type Row = { id: string; size: string; checksum: string }
+export type MovedBlob = { readonly id: string; readonly size: number; readonly checksum: string }
 
 /**
- * Moves up to `limit` blobs; `done` when none is left at `from`. Throws `blob_damaged` when what arrived,
- * or what was there, has another checksum: then the row is as it was.
+ * What was found instead of the blob, when its bytes are not those that were written; undefined when it is
+ * moved, or gone meanwhile. Throws when a store failed: then the row is as it was, and it can be tried
+ * again. Two at once on the same blob are for the caller to exclude.
  */
-export async function moveBlobs(
-  deps: { state: State; stores: BlobStores },
-  move: Move,
-): Promise<{ moved: number; done: boolean }> {
-  const { state, stores } = deps
-  const between = {
-    source: storeOf(stores, { location: move.from }),
-    target: storeOf(stores, { location: move.to }),
-  }
-  let moved = 0
-  for (;;) {
-    move.signal.throwIfAborted()
-    const row = await nextBlob(state, move.from)
-    if (row === undefined) return { moved, done: true }
-    if (moved === move.limit) return { moved, done: false }
-    await moveOne(state, between, row, move.signal)
-    moved++
-  }
-}
-
-async function nextBlob(state: Queryable, location: string): Promise<Row | undefined> {
-  const { rows } = await state.query<Row>(
-    'select id, size, checksum from blobs where location = $1 order by id limit 1',
-    [location],
-  )
-  return rows[0]
-}
-
-async function moveOne(
+export async function moveBlob(
   state: State,
   { source, target }: { source: BlobStore; target: BlobStore },
-  row: Row,
+  { id, size, checksum }: MovedBlob,
   signal: AbortSignal,
-): Promise<void> {
-  const { id } = row
-  const ref: BlobRef = { id, location: source.location, size: Number(row.size) }
+): Promise<string | undefined> {
+  const ref: BlobRef = { id, location: source.location, size }
   // What an earlier move left there: from now on it is no garbage, and it is written anew.
   await state.query('delete from blob_garbage where location = $1 and id = $2', [
     target.location,
     id,
   ])
   await target.delete({ id }, signal)
-  const body = await source.get(ref, { signal })
-  const copy = await target.put(body, { signal, sizeMax: ref.size, id })
-  const arrived = await checksumOf(target, copy, signal)
-  if (copy.checksum !== row.checksum || arrived !== row.checksum) {
+  const copied = await copy(source, target, ref, signal)
+  if (copied !== checksum) {
+    await target.delete({ id }, signal)
+    return (await isNamed(state, ref)) ? copied : undefined
+  }
+  const arrived = await checksumOf(target, { ...ref, location: target.location }, signal)
+  if (arrived !== checksum) {
     await target.delete({ id }, signal)
     throw new ErgonError(
       { code: 'blob_damaged', status: 500 },
-      `Could not move blob ${id}: its checksum is ${arrived}, not ${row.checksum}`,
+      `Could not move blob ${id}: its checksum in ${target.location} is ${arrived}, not ${checksum}`,
     )
   }
-  await state.transaction(async (transaction) => {
-    const { rowCount } = await transaction.query(
-      'update blobs set location = $3 where id = $1 and location = $2',
-      [id, source.location, target.location],
-    )
-    // Deleted meanwhile: then it is the copy that nobody names.
-    const [gone, size] = rowCount === 1 ? [source, ref.size] : [target, copy.size]
-    await transaction.query(
-      `insert into blob_garbage (location, id, size, since) values ($1, $2, $3, clock_timestamp())
-       on conflict (location, id) do nothing`,
-      [gone.location, id, size],
-    )
-  })
+  await switchRow(state, { source, target }, ref)
+  return undefined
+}
+
+/** The checksum of what was read; or what is wrong with the source. Throws the errors of the target. */
+async function copy(
+  source: BlobStore,
+  target: BlobStore,
+  ref: BlobRef,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const body = await source.get(ref, { signal })
+    // A target that refuses reads none of it: then nobody else hears how it ends.
+    body.on('error', () => undefined)
+    try {
+      const { checksum } = await target.put(body, { signal, sizeMax: ref.size, id: ref.id })
+      return checksum
+    } finally {
+      body.destroy()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!isOfBlob(error)) throw error
+    return messageOf(error)
+  }
+}
+
+/** EIO: what a disk answers for what it cannot read any more. */
+const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
+const isOfBlob = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && OF_BLOB.has(String(error.code))
+
+async function isNamed(state: State, { id, location }: BlobRef): Promise<boolean> {
+  const found = await state.query('select from blobs where id = $1 and location = $2', [
+    id,
+    location,
+  ])
+  return found.rowCount > 0
+}
+
+/** One statement: the row names the copy, and the other one is garbage, or neither is so. */
+async function switchRow(
+  state: State,
+  { source, target }: { source: BlobStore; target: BlobStore },
+  { id, size }: BlobRef,
+): Promise<void> {
+  await state.query(
+    `with moved as (
+       update blobs set location = $3 where id = $1 and location = $2 returning id
+     )
+     insert into blob_garbage (location, id, size, since)
+     -- Deleted meanwhile: then it is the copy that nobody names.
+     select case when exists (select from moved) then $2 else $3 end, $1, $4, clock_timestamp()
+     where exists (select from moved)
+       or not exists (select from blobs where id = $1 and location = $3)
+     on conflict (location, id) do nothing`,
+    [id, source.location, target.location, size],
+  )
 }

@@ -1,20 +1,21 @@
 // What object storage needs done in the background, in bounded pieces: lifecycle rules, blobs that no
-// version names any more, orphans of crashes, a slow re-reading of everything that is stored, and the
-// charge of what is.
+// version names any more, orphans of crashes, a slow re-reading of everything that is stored, the move
+// to another store, and the charge of what is.
 import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
+import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
 import { createObjects } from '#storage/objects/create-objects.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
 import { forgetEvents } from './forget-events.ts'
+import { moveAsOrdered } from './mover.ts'
 import { rewrapKeys } from './rewrap.ts'
 import { scrub } from './scrub.ts'
 import type { Standing } from './standing.ts'
-import { createBlobStores } from './stores.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
 const MINUTE_MS = 60_000
@@ -24,6 +25,8 @@ const LOOKS_PER_DAY = 10
 const LOOKS_PER_MINUTE = 2
 /** Longer than gateways take to hear of a new version. */
 const REWRAP_MS = 10_000
+/** How soon a move begins, and is tried again. */
+const MOVE_MS = 1000
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
@@ -40,7 +43,7 @@ export interface StorageUpkeep {
 
 export function createStorageUpkeep(deps: {
   state: State
-  blobs: BlobStore
+  stores: BlobStores
   clock: Clock
   log: Logger
   dayMs: number
@@ -49,8 +52,7 @@ export function createStorageUpkeep(deps: {
   /** How often stored bytes are charged. */
   minuteMs: number
 }): StorageUpkeep {
-  const { state, blobs, clock, log, dayMs, keys, standing, minuteMs } = deps
-  const stores = createBlobStores([blobs])
+  const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
   const objects = createObjects({ state })
 
   async function expire(signal: AbortSignal): Promise<void> {
@@ -72,14 +74,25 @@ export function createStorageUpkeep(deps: {
   }
 
   async function clean(signal: AbortSignal): Promise<void> {
-    await collectGarbage({ state, stores }, { limit: GARBAGE_MAX, signal })
-    await sweepOrphans({ state, store: blobs, clock }, { signal })
+    await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
     await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
-    const { damaged } = await scrub({ state, stores }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
+  }
+
+  /** One that is away keeps the others waiting for nothing. */
+  async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
+    await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
+    await sweepOrphans({ state, store, clock }, { signal })
+    const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
     for (const damage of damaged) log.error('A stored blob is damaged', { damage })
   }
+
+  /** What fails is logged; the next round tries again. */
+  const tried = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
+    work.catch((error: unknown) => {
+      if (!signal.aborted) log.warn('Storage could not be kept', { error: messageOf(error) })
+    })
 
   const every = async (
     ms: number,
@@ -87,9 +100,7 @@ export function createStorageUpkeep(deps: {
     signal: AbortSignal,
   ): Promise<void> => {
     while (!signal.aborted) {
-      await work(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.warn('Storage could not be kept', { error: messageOf(error) })
-      })
+      await tried(work(signal), signal)
       await sleep(ms, signal).catch(() => undefined)
     }
   }
@@ -102,6 +113,7 @@ export function createStorageUpkeep(deps: {
         every(MINUTE_MS, clean, signal),
         every(minuteMs / LOOKS_PER_MINUTE, standing.charge, signal),
         every(REWRAP_MS, rewrap, signal),
+        every(MOVE_MS, (stop) => moveAsOrdered({ state, stores, clock }, stop), signal),
       ])
     },
   }

@@ -1,0 +1,69 @@
+// The blob stores of this installation by location: rows say where a blob is, this says who reads it. The
+// location of files is `fs`; that of an upstream is its address, so that a row can be read by itself.
+import type { Clock } from '#base/clock.ts'
+import { ErgonError, present } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { BlobRef, BlobStore } from './blob.ts'
+import { createFsStore } from './fs-store.ts'
+
+export const FS_LOCATION = 'fs'
+
+/** How to reach upstream stores. */
+export type S3Settings = {
+  /** Absent: AWS in the region. */
+  readonly endpoint?: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+}
+
+export type BlobSettings = {
+  /** Of the store of files. */
+  readonly folder: string
+  /** Where new blobs go: `fs`, or `s3://bucket/prefix`. */
+  readonly target: string
+  /** Every place where blobs may be. */
+  readonly locations: readonly string[]
+  readonly s3?: S3Settings
+}
+
+export type BlobStores = ReadonlyMap<string, BlobStore>
+
+export type OpenBlobStores = {
+  readonly byLocation: BlobStores
+  /** Where new blobs go. */
+  readonly target: BlobStore
+  /** The one on our own disk, where the state is as well. */
+  readonly local: BlobStore
+}
+
+/** Opens the stores; no upstream is asked, so that one that is away keeps nobody from starting. */
+export async function openBlobStores(
+  settings: BlobSettings,
+  { log, clock }: { log: Logger; clock: Clock },
+): Promise<OpenBlobStores> {
+  const { folder, target, locations, s3 } = settings
+  const local = await createFsStore({ folder, location: FS_LOCATION, log, clock })
+  const stores = [local]
+  for (const location of locations) {
+    if (location === FS_LOCATION) continue
+    // Loaded by who needs it: the client library takes 0.2 s of each start.
+    const { openS3Store } = await import('./s3-open.ts')
+    stores.push(openS3Store(location, present(s3, `the key of ${location} is known`), log))
+  }
+  const byLocation = createBlobStores(stores)
+  return { byLocation, target: storeOf(byLocation, { location: target }), local }
+}
+
+export const createBlobStores = (stores: readonly BlobStore[]): BlobStores =>
+  new Map(stores.map((store) => [store.location, store]))
+
+/** Throws `blob_location_unknown`: rows name a store that is not configured any more. */
+export function storeOf(stores: BlobStores, { location }: Pick<BlobRef, 'location'>): BlobStore {
+  const store = stores.get(location)
+  if (store !== undefined) return store
+  throw new ErgonError(
+    { code: 'blob_location_unknown', status: 500 },
+    `Could not read a blob: no store is configured for its location: ${location}`,
+  )
+}

@@ -1,0 +1,49 @@
+// ergon storage move: brings all bodies to where new ones go. It goes on in the storage cell when this
+// command is gone; the same command again shows how far it is.
+import type { CommandCall } from '#cli/call.ts'
+import { control } from '#cli/client.ts'
+import { CommandError, printJson, tell } from '#cli/output.ts'
+
+type Move = {
+  to: string
+  state: 'moving' | 'done' | 'stopped'
+  moved: number
+  bytes: number
+  permille: number
+  damaged_count: number
+  damaged: { id: string; location: string; found: string }[]
+  failure: string | null
+}
+
+const MIB = 1_048_576
+
+export async function run({ options }: CommandCall): Promise<void> {
+  if (options['stop'] === true) return await stop(options)
+  const { to } = options
+  const body = to === undefined ? {} : { to }
+  const call = { method: 'POST', path: '/storage/move', body } as const
+  const move = (await control(options, call, (line) => tell(textOf(line as Move)))) as Move
+  if (options.json) printJson(move)
+  else tell(`${textOf(move)}: ${move.state}`)
+  for (const { id, location, found } of move.damaged)
+    tell(`damaged, and left in ${location}: ${id}: ${found}`)
+  if (move.damaged_count > 0)
+    throw new CommandError(
+      `${move.damaged_count} blobs could not be moved: their bytes are not what was written`,
+      undefined,
+      'restore them from a copy, then move again',
+    )
+  if (move.state === 'stopped') throw new CommandError('The move was stopped')
+}
+
+async function stop(options: CommandCall['options']): Promise<void> {
+  const call = { method: 'DELETE', path: '/storage/move' } as const
+  const result = (await control(options, call)) as { stopped: boolean }
+  if (options.json) printJson(result)
+  else tell(result.stopped ? 'The move stops; what was moved stays there' : 'Nothing moves')
+}
+
+function textOf({ to, moved, bytes, permille, failure }: Move): string {
+  const done = `${moved} blobs, ${Math.floor(bytes / MIB)} MiB moved to ${to}`
+  return failure === null ? `${done}, ${permille / 10} % looked at` : `${done}; waits: ${failure}`
+}

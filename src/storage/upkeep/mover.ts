@@ -1,0 +1,150 @@
+// Does what a MoveOrder says: pass after pass over the blobs that are elsewhere, until one finds nothing to
+// move. All that a new process needs is in the state: it begins at the first blob that is still elsewhere.
+import type { Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import { storeOf, type BlobStores } from '#blobs/stores.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { moveBlob, type MovedBlob } from './move-blobs.ts'
+import { loadMove, saveMove, type DamagedBlob, type MoveOrder } from './move-order.ts'
+
+/** Four at once take 128 MiB of memory at most; small ones wait for round trips most of the time. */
+const AT_ONCE = 4
+const PAGE = 64
+const SAVE_MS = 500
+const DAMAGED_MAX = 100
+/** Any number; one mover at a time holds it. */
+const LOCK = 4_207_704
+
+type Deps = { readonly state: State; readonly stores: BlobStores; readonly clock: Clock }
+
+/**
+ * Works on the order until it is done, stopped, or something fails, which the order then says: the next
+ * call goes on.
+ */
+export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<void> {
+  const order = await loadMove(deps.state)
+  if (order?.state !== 'moving') return
+  const moving = new Moving(deps, order, signal)
+  try {
+    await moving.run()
+  } catch (error) {
+    if (error instanceof Stopped) return
+    signal.throwIfAborted()
+    const { cause } = error instanceof Error ? error : {}
+    const failure = [error, cause].filter(Boolean).map(messageOf).join(': ')
+    await moving.save({ failure })
+    throw error
+  }
+}
+
+/** It was told to stop, or another process moves. */
+class Stopped extends Error {}
+type Row = { id: string; size: string; checksum: string }
+
+class Moving {
+  readonly #deps: Deps
+  readonly #signal: AbortSignal
+  #order: MoveOrder
+  #damaged: DamagedBlob[] = []
+  #savedAtMs = 0
+
+  constructor(deps: Deps, order: MoveOrder, signal: AbortSignal) {
+    this.#deps = deps
+    this.#order = order
+    this.#signal = signal
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const before = this.#order.moved
+      this.#damaged = []
+      for (const from of this.#deps.stores.keys())
+        if (from !== this.#order.to) await this.#pass(from)
+      const isDone = this.#order.moved === before
+      const end = isDone ? ({ state: 'done', permille: 1000 } as const) : {}
+      await this.save({ ...this.#found(), ...end })
+      if (isDone) return
+    }
+  }
+
+  /** Throws Stopped when the operator wants no more of it. */
+  async save(more: Partial<MoveOrder>): Promise<void> {
+    this.#order = { ...this.#order, failure: null, ...more }
+    this.#savedAtMs = this.#deps.clock.monotonicMs()
+    if (!(await saveMove(this.#deps.state, this.#order))) throw new Stopped()
+  }
+
+  #found = () => ({
+    damagedCount: this.#damaged.length,
+    damaged: this.#damaged.slice(0, DAMAGED_MAX),
+  })
+
+  /** Once over all blobs of one store. */
+  async #pass(from: string): Promise<void> {
+    for (let after: string | undefined; ;) {
+      // A page at a time: a lock that was lost with its connection is noticed soon.
+      const rows = await this.#deps.state.session((session) => this.#page(session, from, after))
+      after = rows.at(-1)?.id
+      if (after === undefined) return
+      await this.save({ permille: permilleOf(after) })
+    }
+  }
+
+  async #page(session: Queryable, from: string, after: string | undefined): Promise<Row[]> {
+    const { rows: locks } = await session.query<{ held: boolean }>(
+      'select pg_try_advisory_lock($1) as held',
+      [LOCK],
+    )
+    if (locks[0]?.held !== true) throw new Stopped()
+    try {
+      const { rows } = await session.query<Row>(
+        `select id, size, checksum from blobs
+         where location = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
+        [from, after ?? null, PAGE],
+      )
+      await this.#moveAll(from, rows)
+      return rows
+    } finally {
+      // The connection goes back to the pool and would keep the lock there.
+      await session.query('select pg_advisory_unlock_all()')
+    }
+  }
+
+  /** All have ended when it resolves or rejects: none works on without the lock. */
+  async #moveAll(from: string, rows: readonly Row[]): Promise<void> {
+    const waiting = [...rows]
+    const failing = new AbortController()
+    const signal = AbortSignal.any([this.#signal, failing.signal])
+    const work = async () => {
+      for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+        signal.throwIfAborted()
+        await this.#moveOne(from, { ...row, size: Number(row.size) }, signal)
+      }
+    }
+    const works = Array.from({ length: AT_ONCE }, () =>
+      work().catch((error: unknown) => {
+        failing.abort(error)
+      }),
+    )
+    await Promise.all(works)
+    signal.throwIfAborted()
+  }
+
+  async #moveOne(from: string, blob: MovedBlob, signal: AbortSignal): Promise<void> {
+    const { state, stores, clock } = this.#deps
+    const source = storeOf(stores, { location: from })
+    const target = storeOf(stores, { location: this.#order.to })
+    const found = await moveBlob(state, { source, target }, blob, signal)
+    if (found === undefined)
+      this.#order = {
+        ...this.#order,
+        moved: this.#order.moved + 1,
+        bytes: this.#order.bytes + blob.size,
+      }
+    else this.#damaged.push({ id: blob.id, location: from, found })
+    if (clock.monotonicMs() - this.#savedAtMs > SAVE_MS) await this.save({})
+  }
+}
+
+const permilleOf = (id: string): number =>
+  Math.floor((Number.parseInt(id.slice(0, 4), 16) * 1000) / 0x1_0000)

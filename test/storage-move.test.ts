@@ -1,0 +1,277 @@
+// Bodies on an S3 store, which is another Ergon: written there, moved there and back while writes go on and
+// the mover is killed, refused while it is away, and never moved when they are not what was written.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  CopyObjectCommand,
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import { createLogger } from '#base/log.ts'
+import { claimS3Store } from '#blobs/s3-open.ts'
+import type { BlobSettings } from '#blobs/stores.ts'
+import { readConfig } from '#config/config.ts'
+import { SETTINGS, type RawSettings } from '#config/env.ts'
+import { settleBlobStores } from '#processes/node/blob-stores.ts'
+import { childrenOf } from './faults/processes.ts'
+import { startErgon, type Ergon } from './start-ergon.ts'
+
+const MIB = 1_048_576
+const WAIT_MS = 120_000
+const Bucket = 'photos'
+const STORE = 's3://cloud-bodies/a'
+
+let store: Ergon
+let cloud: Ergon
+let upstream: S3Client
+let s3: S3Client
+/** What must come back, by key. */
+const bodies = new Map<string, Buffer>()
+
+const clientOf = ({ baseUrl, token }: Ergon): S3Client =>
+  new S3Client({
+    endpoint: baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    credentials: { accessKeyId: token, secretAccessKey: token },
+  })
+
+before(async () => {
+  ;[store, cloud] = await Promise.all([startErgon(), startErgon()])
+  upstream = clientOf(store)
+  s3 = clientOf(cloud)
+  await upstream.send(new CreateBucketCommand({ Bucket: 'cloud-bodies' }))
+  await s3.send(new CreateBucketCommand({ Bucket }))
+})
+after(async () => {
+  for (const client of [upstream, s3]) client?.destroy()
+  await cloud?.stop()
+  await store?.stop()
+})
+
+const settingsOf = (target: string) => ({
+  ERGON_STORAGE_BLOBS: target,
+  ERGON_STORAGE_S3_ENDPOINT: store.baseUrl,
+  ERGON_STORAGE_S3_REGION: 'local',
+  ERGON_STORAGE_S3_KEY: `${store.token}:${store.token}`,
+})
+
+const { signal } = new AbortController()
+/** What a start on these settings finds of its stores. */
+function settled(target: string): Promise<BlobSettings> {
+  const named: Record<string, string> = settingsOf(target)
+  const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
+  const query = async (text: string, values?: readonly unknown[]) => {
+    const rows = await cloud.sql(text, values)
+    return { rows: rows as never[], rowCount: rows.length }
+  }
+  return settleBlobStores({
+    config: readConfig(Object.fromEntries(raw) as RawSettings, []),
+    data: { at: (...names) => join(cloud.dataFolder, ...names) },
+    state: { query },
+    log: createLogger('test', { write: () => {} }),
+    signal,
+  })
+}
+
+async function put(key: string, size: number): Promise<void> {
+  const body = randomBytes(size)
+  const params = { Bucket, Key: key, Body: body }
+  if (size < 16 * MIB) await s3.send(new PutObjectCommand(params))
+  else await new Upload({ client: s3, params, partSize: 35 * MIB }).done()
+  bodies.set(key, body)
+}
+
+async function bytesOf(key: string, Range?: string): Promise<Buffer> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: key, Range }))
+  return Buffer.from((await Body?.transformToByteArray()) ?? [])
+}
+
+/** The largest are read after the moves alone. */
+async function assertAllThere(sizeMax = Number.POSITIVE_INFINITY): Promise<void> {
+  for (const [key, body] of bodies)
+    if (body.length <= sizeMax) assert.ok((await bytesOf(key)).equals(body), key)
+  const [invalid] = await cloud.sql(
+    'select location, id from blob_garbage join blobs using (location, id)',
+  )
+  assert.equal(invalid, undefined, 'no garbage is named')
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const rows = await cloud.sql('select location, count(*) as n from blobs group by 1')
+  return Object.fromEntries(rows.map(({ location, n }) => [location, Number(n)]))
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, what)
+    await pause(20)
+  }
+}
+
+/** Where a blob of an object is. */
+async function blobOf(key: string): Promise<{ id: string; location: string }> {
+  const [blob] = await cloud.sql<{ id: string; location: string }>(
+    `select b.id, b.location from object_versions v, blobs b
+     where v.key = $1 and b.id = (v.parts -> 0 ->> 'blob')::uuid`,
+    [key],
+  )
+  assert.ok(blob, `${key} has a blob`)
+  return blob
+}
+
+test('a store that cannot be used is refused at the start, and nothing changes', async () => {
+  await put('none', 0)
+  await put('small', 1000)
+  await put('old', 5 * MIB)
+  await put('parts', 70 * MIB)
+  for (let n = 0; n < 24; n++) await put(`many/${n}`, 100_000)
+  await assert.rejects(settled('s3://no-such-bucket/a'), {
+    code: 'blob_store_refused',
+    message: /^Could not use the blob store s3:\/\/no-such-bucket\/a: NoSuchBucket/,
+  })
+  assert.deepEqual((await settled('fs')).locations, ['fs'])
+  const settings = { endpoint: store.baseUrl, region: 'local' }
+  const key = { accessKeyId: store.token, secretAccessKey: store.token }
+  const claim = (location: string, owner: string, more: object = {}, isUsed = false) =>
+    claimS3Store(location, { ...settings, ...key, ...more }, { owner, isUsed, signal })
+  await claim('s3://cloud-bodies/other', 'one')
+  await claim('s3://cloud-bodies/other', 'one')
+  await assert.rejects(claim('s3://cloud-bodies/other', 'two'), { code: 'blob_store_refused' })
+  const unmarked = claim('s3://cloud-bodies/unmarked', 'one', {}, true)
+  await assert.rejects(unmarked, { code: 'blob_store_refused' })
+  const wrong = { secretAccessKey: 'x' }
+  await assert.rejects(claim(STORE, 'one', wrong), { code: 'blob_store_refused' })
+  const nobody = { endpoint: 'http://127.0.0.1:9' }
+  await assert.rejects(claim(STORE, 'one', nobody), { code: 'blob_store_away' })
+})
+
+test('new bodies go to the store, old ones are still read', async () => {
+  await cloud.restart(settingsOf(STORE))
+  await put('new', 5 * MIB)
+  await put('new-small', 1000)
+  assert.equal((await blobOf('new')).location, STORE)
+  assert.equal((await blobOf('old')).location, 'fs')
+  await assertAllThere(MIB)
+  const all = bodies.get('new') ?? Buffer.alloc(0)
+  const range = await bytesOf('new', 'bytes=1000000-1000099')
+  assert.deepEqual(range, all.subarray(1_000_000, 1_000_100))
+  await s3.send(new CopyObjectCommand({ Bucket, Key: 'copied', CopySource: `${Bucket}/new` }))
+  bodies.set('copied', all)
+  assert.ok((await bytesOf('copied')).equals(all))
+})
+
+test('a body that nobody names any more is removed from the store', async () => {
+  await put('gone', MIB)
+  const { id } = await blobOf('gone')
+  const there = () =>
+    upstream.send(
+      new GetObjectCommand({ Bucket: 'cloud-bodies', Key: `a/${id.slice(0, 2)}/${id}` }),
+    )
+  await (await there()).Body?.transformToByteArray()
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }))
+  bodies.delete('gone')
+  await cloud.sql("update blob_garbage set since = since - interval '2 hours'")
+  // It cleans at its start, and then once a minute.
+  process.kill(await cloud.pidOf('storage'), 'SIGKILL')
+  const isGone = () =>
+    there().then(
+      async ({ Body }) => {
+        await Body?.transformToByteArray()
+        return false
+      },
+      (error: unknown) => error instanceof S3ServiceException && error.name === 'NoSuchKey',
+    )
+  await until('the blob is removed', isGone)
+})
+
+test('a move to the store survives kill -9 of the mover, while writes go on', async () => {
+  const before = (await counts())['fs'] ?? 0
+  assert.ok(before > 24)
+  const moving = cloud.cli('storage', 'move', '--to', 's3', '--json')
+  let isMoving = true
+  const writing = (async () => {
+    for (let n = 0; isMoving; n++) {
+      await put(`during/${n % 20}`, 50_000)
+      await s3.send(new DeleteObjectCommand({ Bucket, Key: `many/${n % 5}` }))
+      bodies.delete(`many/${n % 5}`)
+      await pause(100)
+    }
+  })()
+  await until('it moves', async () => ((await counts())['fs'] ?? 0) < before - 6)
+  process.kill(await cloud.pidOf('storage'), 'SIGKILL')
+  const { code, stdout, stderr } = await moving
+  isMoving = false
+  await writing
+  assert.equal(code, 0, stderr)
+  const result = JSON.parse(stdout) as { state: string; to: string; moved: number }
+  assert.deepEqual([result.state, result.to], ['done', STORE])
+  assert.ok(result.moved > 0)
+  assert.deepEqual(Object.keys(await counts()), [STORE])
+  await assertAllThere()
+  await assert.rejects(
+    cloud.control('POST', '/storage/move', { to: 'fs' }),
+    /new ones go to s3:.*ERGON_STORAGE_BLOBS/,
+  )
+})
+
+test('while the store is away its objects are 503, the others go on, and then it is back', async () => {
+  const gateway = await store.pidOf('gw-1')
+  const stopped = [gateway, ...childrenOf(gateway)]
+  for (const pid of childrenOf(gateway)) stopped.push(...childrenOf(pid))
+  for (const pid of stopped) process.kill(pid, 'SIGSTOP')
+  const isSlowDown = (error: unknown): boolean => {
+    assert.ok(error instanceof S3ServiceException, String(error))
+    assert.deepEqual([error.name, error.$metadata.httpStatusCode], ['SlowDown', 503])
+    assert.equal(error.$response?.headers['retry-after'], '5')
+    return true
+  }
+  try {
+    await assert.rejects(bytesOf('new'), isSlowDown)
+    await assert.rejects(put('refused', MIB), isSlowDown)
+    await put('inline', 2000)
+    assert.deepEqual((await settled(STORE)).locations, ['fs', STORE], 'it would start')
+    assert.ok((await bytesOf('small')).equals(bodies.get('small') ?? Buffer.alloc(0)))
+    assert.equal((await fetch(`${cloud.baseUrl}/readyz`)).status, 200)
+  } finally {
+    for (const pid of stopped) process.kill(pid, 'SIGCONT')
+  }
+  await until('the store is back', async () => (await fetch(`${store.baseUrl}/readyz`)).ok)
+  await assertAllThere(MIB)
+})
+
+test('a move back leaves what is damaged, and takes it when it is mended', async () => {
+  const { id } = await blobOf('many/9')
+  const place = { Bucket: 'cloud-bodies', Key: `a/${id.slice(0, 2)}/${id}` }
+  const mended = bodies.get('many/9') ?? Buffer.alloc(0)
+  await upstream.send(new PutObjectCommand({ ...place, Body: randomBytes(mended.length) }))
+  await cloud.restart(settingsOf('fs'))
+  const first = await cloud.cli('storage', 'move', '--json')
+  assert.equal(first.code, 1)
+  const { damaged } = JSON.parse(first.stdout) as { damaged: { id: string; location: string }[] }
+  assert.deepEqual(
+    damaged.map((blob) => [blob.id, blob.location]),
+    [[id, STORE]],
+  )
+  assert.equal((await counts())[STORE], 1)
+  await upstream.send(new PutObjectCommand({ ...place, Body: mended }))
+  const second = await cloud.control<{ state: string }>('POST', '/storage/move', {})
+  assert.equal(second.state, 'done')
+  assert.deepEqual(Object.keys(await counts()), ['fs'])
+  await assertAllThere()
+  const file = join(cloud.dataFolder, 'blobs', id.slice(0, 2), id)
+  assert.ok(readFileSync(file).equals(mended))
+})
