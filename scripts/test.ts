@@ -16,6 +16,7 @@ const LONGEST = [
   'test/start-faults.test.ts',
   'test/one-product.test.ts',
   'test/start-stop.test.ts',
+  'test/storage-move.test.ts',
   'test/live-conservation.test.ts',
   'test/kill-loop.test.ts',
   'acceptance/clients.test.ts',
