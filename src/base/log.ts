@@ -2,6 +2,7 @@
 // a Secret has no text but its reveal(), and prints as *** wherever it is logged or serialised.
 import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
+import { tokenMask } from './mask-tokens.ts'
 
 /** A value that never prints itself. */
 export class Secret {
@@ -29,8 +30,8 @@ export type Logger = Record<Level, (message: string, fields?: Fields) => void>
 
 const ORDER: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const FIELD_LENGTH_MAX = 2000
-// Anything of the form of a token, wherever it came from (an upstream's error text, say).
-const TOKEN = /(svc|whsec)(_|%5F)[A-Za-z0-9]{8,}/gi
+/** Also what was cut. */
+const withoutTokens = tokenMask(8)
 
 /** A logger of one subsystem. Lines go to stderr in one write each, so that processes do not mix. */
 export function createLogger(
@@ -44,7 +45,7 @@ export function createLogger(
     (message: string, fields: Fields = {}) => {
       if (ORDER[level] < least) return
       const line = { time: new Date().toISOString(), level, subsystem, message, ...fields }
-      write(`${JSON.stringify(line, loggable).replaceAll(TOKEN, '$1$2***')}\n`)
+      write(`${withoutTokens(JSON.stringify(line, loggable))}\n`)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

@@ -13,7 +13,10 @@ export type AccountPayer = {
 export interface Payers {
   /** Whether there is such an account. */
   exists(account: string): Promise<boolean>
-  /** Synchronous when it was asked for in the last seconds. Throws not_found. */
+  /**
+   * Synchronous when it was asked for in the last seconds; who asks while it is looked up waits for the
+   * same answer. Throws not_found.
+   */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
 }
 
@@ -24,6 +27,8 @@ const CACHE_MAX = 10_000
 export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   const { state, clock } = deps
   const cache = new Map<string, { payer: AccountPayer; untilMs: number }>()
+  /** In flight. Each takes a connection, so there must not be one for each who asks. */
+  const lookUps = new Map<string, Promise<AccountPayer>>()
 
   async function lookUp(account: string): Promise<AccountPayer> {
     const { rows } = await state.query<Omit<AccountPayer, 'account'>>(
@@ -46,7 +51,10 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
     payerOf(account) {
       const known = cache.get(account)
       if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.payer
-      return lookUp(account)
+      const inFlight =
+        lookUps.get(account) ?? lookUp(account).finally(() => lookUps.delete(account))
+      lookUps.set(account, inFlight)
+      return inFlight
     },
   }
 }

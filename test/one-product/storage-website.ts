@@ -7,12 +7,15 @@ import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
+  DeleteBucketCorsCommand,
   DeleteBucketWebsiteCommand,
   GetBucketWebsiteCommand,
+  PutBucketCorsCommand,
   PutBucketPolicyCommand,
   PutBucketWebsiteCommand,
   PutObjectCommand,
   S3Client,
+  type S3ServiceException,
   type PutObjectCommandInput,
   type RoutingRule,
   type WebsiteConfiguration,
@@ -114,6 +117,33 @@ test('a bucket without the configuration is no website, and what is put comes ba
   assert.deepEqual(found, asked)
   await assert.rejects(configure({}), { name: 'InvalidArgument' })
   await s3.send(new DeleteBucketWebsiteCommand({ Bucket }))
+  await assert.rejects(s3.send(new GetBucketWebsiteCommand({ Bucket })), {
+    name: 'NoSuchWebsiteConfiguration',
+  })
+})
+
+test('a document of a bucket is as large as at AWS at most', async () => {
+  const large = (bytes: number) => 'x'.repeat(bytes)
+  const refused = { name: 'EntityTooLarge', $metadata: { httpStatusCode: 400 } }
+  const isRefused = ({ name, $metadata: { httpStatusCode } }: S3ServiceException) => {
+    assert.deepEqual({ name, $metadata: { httpStatusCode } }, refused)
+    return true
+  }
+  const website = (length: number) =>
+    configure({ IndexDocument: { Suffix: 'i' }, ErrorDocument: { Key: large(length) } })
+  await assert.rejects(website(128 * 1024), isRefused)
+  const cors = (length: number) =>
+    s3.send(
+      new PutBucketCorsCommand({
+        Bucket,
+        CORSConfiguration: {
+          CORSRules: [{ AllowedMethods: ['GET'], AllowedOrigins: [large(length)] }],
+        },
+      }),
+    )
+  await assert.rejects(cors(64 * 1024), isRefused)
+  await cors(63 * 1024)
+  await s3.send(new DeleteBucketCorsCommand({ Bucket }))
   await assert.rejects(s3.send(new GetBucketWebsiteCommand({ Bucket })), {
     name: 'NoSuchWebsiteConfiguration',
   })

@@ -58,8 +58,9 @@ export const createEvents = ({ state }: { state: Queryable }): Events => ({
     )
     // After the page: what is dropped while it is read is told too.
     const { rows: dropped } = await state.query<{ is_missed: boolean }>(
-      'select events_dropped_to > $2::bigint as is_missed from buckets where id = $1',
-      [bucket.id, place.id],
+      `select (events_dropped_transaction, events_dropped_to) > ($2::xid8, $3::bigint) as is_missed
+       from buckets where id = $1`,
+      [bucket.id, place.transaction, place.id],
     )
     const last = rows.at(-1)
     return {

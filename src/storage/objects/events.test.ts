@@ -149,3 +149,34 @@ test('an outbox that nobody reads is bounded, and its readers are told', { skip 
   )
   assert.deepEqual(rows, [{ events_dropped: 12 }])
 })
+
+test('an event that is lost is told, also one whose id is not the greatest', { skip }, async () => {
+  const bucket = await toldBucket('told-of-the-last', { id: 'r', events: ALL })
+  await put(bucket, 'of the later transaction')
+  const [only] = (await pageOf(bucket, 1)).events
+  // Its transaction began before, and wrote after.
+  const { rows } = await store.state.query<{ place: string; later: string }>(
+    `insert into storage_events (bucket, rule, name, key, version_id, size, etag, at, transaction)
+     select bucket, rule, name, 'of the earlier one', version_id, size, etag, at,
+       (transaction::text::bigint - 1)::text::xid8
+     from storage_events where id = $1
+     returning transaction::text || '-' || id as place, (id > $1)::text as later`,
+    [String(only?.id)],
+  )
+  assert.equal(rows[0]?.later, 'true')
+  const first = await events.list(bucket, { after: '', limit: 1 })
+  assert.deepEqual(
+    [first.events[0]?.key, first.next],
+    ['of the earlier one', rows[0]?.place],
+    'readers go by transaction',
+  )
+  const second = await events.list(bucket, { after: first.next, limit: 1 })
+  assert.deepEqual([second.events[0]?.key, second.missed], ['of the later transaction', false])
+  const nowMs = Date.now() + EVENTS_KEPT_MS + 1000
+  while ((await forgetEvents(store.state, { nowMs, limit: 1 })) > 0);
+  const missed = async (after: string) => (await events.list(bucket, { after, limit: 1 })).missed
+  assert.deepEqual(
+    [await missed(''), await missed(first.next), await missed(second.next)],
+    [true, true, false],
+  )
+})

@@ -1,5 +1,6 @@
 // Events of buckets are kept for a while, whether anybody reads them or not: seven days, and the newest
-// hundred thousand of a bucket. What goes is counted with its bucket, and its readers are told.
+// hundred thousand of a bucket. What goes is counted with its bucket, with the last place in the order of
+// readers that is gone, so they are told.
 import type { Queryable } from '#state/connect.ts'
 
 export const EVENTS_KEPT_MS = 7 * 24 * 3_600_000
@@ -22,11 +23,18 @@ export async function forgetEvents(
           on e.bucket = b.id and (e.transaction, e.id) <= (last.transaction, last.id)
         where b.configurations ? 'notification' limit $2)
      ), gone as (
-       delete from storage_events where id in (select id from doomed) returning bucket, id
+       delete from storage_events where id in (select id from doomed) returning bucket, transaction, id
      ), counted as (
        update buckets b set events_dropped = b.events_dropped + g.events,
-         events_dropped_to = greatest(b.events_dropped_to, g.last)
-       from (select bucket, count(*) as events, max(id) as last from gone group by bucket) g
+         (events_dropped_transaction, events_dropped_to) = (
+           select place.transaction, place.id from (values
+             (b.events_dropped_transaction, b.events_dropped_to), (g.transaction, g.id)
+           ) as place (transaction, id) order by place.transaction desc, place.id desc limit 1
+         )
+       from (
+         select distinct on (bucket) bucket, transaction, id, count(*) over (partition by bucket) as events
+         from gone order by bucket, transaction desc, id desc
+       ) g
        where b.id = g.bucket
      )
      select count(*)::int from gone`,

@@ -2,7 +2,7 @@
 // bounded number of rows at a call. Bodies are not touched. An envelope that a request writes meanwhile by
 // the old version stays readable: no version ever goes.
 import type { Queryable, Row } from '#state/connect.ts'
-import { rotatedKeys, SETTLED_MS } from '#storage/encryption/key-versions.ts'
+import { rotatedKeys, SETTLED_MS, type RotatedKey } from '#storage/encryption/key-versions.ts'
 import { createVault, type Vault } from '#storage/encryption/vault.ts'
 import type { Json, JsonObject } from '#storage/objects/types.ts'
 import type { Encryption } from '#storage/s3/documents/encryption.ts'
@@ -14,7 +14,7 @@ type Place = {
   readonly bucket: number
   readonly key: string
   readonly seq: string
-  /** Of each key when the round began. */
+  /** Of each key that was settled when the round began; what was rotated later waits for the next round. */
   readonly versions: Readonly<Record<string, number>>
 }
 const SEQ_END = '9223372036854775807'
@@ -39,14 +39,15 @@ export async function rewrapKeys(
   options.signal.throwIfAborted()
   const { limit, settledMs = SETTLED_MS } = options
   const keys = await rotatedKeys(state)
-  const isDue = keys.some(({ version, wrapped, ageMs }) => wrapped < version && ageMs >= settledMs)
-  if (!isDue) return { rewrapped: 0, done: true }
-  const current = new Map(keys.map(({ name, version }) => [name, version]))
+  const settled = keys.filter(({ ageMs }) => ageMs >= settledMs)
+  if (!settled.some(({ version, wrapped }) => wrapped < version))
+    return { rewrapped: 0, done: true }
+  const current = versionsOf(keys)
   const vault = createVault({ secret, keyIds, versionOf: (name) => current.get(name) ?? 1 })
   const saved = await loadPlace(state, TASK)
   const from: Place =
     saved === undefined
-      ? { bucket: 0, key: '', seq: SEQ_END, versions: Object.fromEntries(current) }
+      ? { bucket: 0, key: '', seq: SEQ_END, versions: Object.fromEntries(versionsOf(settled)) }
       : (JSON.parse(saved) as Place)
   const rows = await versionsFrom(state, from, limit)
   let rewrapped = 0
@@ -65,6 +66,9 @@ export async function rewrapKeys(
   await savePlace(state, TASK, undefined)
   return { rewrapped, done: false }
 }
+
+const versionsOf = (keys: readonly RotatedKey[]): Map<string, number> =>
+  new Map(keys.map(({ name, version }) => [name, version]))
 
 async function versionsFrom(state: Queryable, from: Place, limit: number): Promise<VersionRow[]> {
   const { rows } = await state.query<VersionRow>(

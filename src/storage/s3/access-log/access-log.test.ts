@@ -4,6 +4,7 @@ import type { TimerClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import { AccessLog, type Deliver } from './access-log.ts'
+import { createBatches } from './batches.ts'
 
 const NOON_MS = Date.parse('2026-11-21T12:00:00Z')
 const bucketOf = (id: number): Bucket => ({
@@ -106,7 +107,7 @@ test('memory is bounded: a bucket that nobody takes from keeps no other from its
   const line = 'x'.repeat(10_000)
   for (let index = 0; index < 1000; index++) accessLog.add(entryOf(line))
   const kept = 1000 - accessLog.lost
-  assert.ok(kept > 100 && kept * 20_000 <= 4 * 1024 * 1024, `${kept} lines are kept`)
+  assert.ok(kept > 400 && kept * 10_001 <= 4 * 1024 * 1024, `${kept} lines are kept`)
   const { lost } = accessLog
   accessLog.add(entryOf('other', { id: 2 }))
   assert.equal(accessLog.lost, lost)
@@ -133,4 +134,40 @@ test('close() delivers what waits, and no longer than it may', async () => {
   const closed = hanging.accessLog.close(ending.signal)
   ending.abort()
   await closed
+})
+
+test('a batch is delivered when its object has 1 MiB, and not before', async () => {
+  const { delivered, deliver } = collect()
+  const { accessLog } = start(deliver)
+  const line = 'x'.repeat(1023)
+  for (let index = 0; index < 1023; index++) accessLog.add(entryOf(line))
+  await settled()
+  assert.equal(delivered.length, 0)
+  accessLog.add(entryOf(line))
+  await settled()
+  assert.deepEqual(
+    delivered.map(({ lines }) => lines),
+    [1024],
+  )
+})
+
+test('batches of many buckets are bounded too, and keep no configurations', () => {
+  const batches = createBatches()
+  let kept = 0
+  for (; kept < 100_000; kept++) {
+    const configurations = { website: { rules: [] } }
+    const bucket = { ...bucketOf(kept), configurations }
+    if (!batches.add({ ...entryOf('x'), bucket })) break
+  }
+  assert.ok(kept > 1000 && kept * 4096 <= 32 * 1024 * 1024, `${kept} batches are kept`)
+  const taken = batches.take('all')
+  assert.deepEqual(Object.keys(taken[0]?.bucket ?? {}).toSorted(), [
+    'account',
+    'id',
+    'name',
+    'region',
+  ])
+  for (const batch of taken) batches.letGo(batch)
+  for (let index = 0; index < kept; index++)
+    assert.ok(batches.add(entryOf('x', { id: index })), 'room again')
 })

@@ -1,6 +1,6 @@
 // Lines of access logs wait in memory and become objects of their target buckets: a minute after the first
 // one, when a batch is full, and at an orderly stop. Delivery is best effort, as at AWS. Lines are lost, and
-// counted, when there is no room for them, when their target is gone or another's, and when it could not be
+// counted, when there is no room for them, when their target is gone, read-only or another's, and when it could not be
 // written in five rounds; those of a process that is killed are lost uncounted.
 import type { TimerClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'

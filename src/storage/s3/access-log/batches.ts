@@ -8,9 +8,14 @@ import type { Logging } from '#storage/s3/documents/logging.ts'
 const BATCH_BYTES = 1024 * 1024
 const BUCKET_BYTES_MAX = 4 * BATCH_BYTES
 const BYTES_MAX = 32 * BATCH_BYTES
+/** What a batch takes besides its lines, more than enough: what it is of, its name, its places in lists. */
+const OVERHEAD_BYTES = 4096
+
+/** What a line says of its bucket; its configurations may be large, so they do not wait with it. */
+export type LogSource = Pick<Bucket, 'id' | 'name' | 'account' | 'region'>
 
 export type LogEntry = {
-  readonly bucket: Bucket
+  readonly bucket: LogSource
   readonly logging: Logging
   readonly line: string
   readonly timeMs: number
@@ -19,6 +24,8 @@ export type LogEntry = {
 /** Lines that go into one object. */
 export type LogBatch = Pick<LogEntry, 'bucket' | 'logging'> & {
   readonly lines: readonly string[]
+  /** Of the lines, as they are in the object. */
+  readonly bytes: number
   /** Of its first line. */
   readonly eventTimeMs: number
   /** Names it, so that a second try writes the same object. */
@@ -46,7 +53,7 @@ export function createBatches(): Batches {
   const byBucket = new Map<number, number>()
   let bytesAll = 0
 
-  function count({ id }: Bucket, bytes: number): void {
+  function count({ id }: LogSource, bytes: number): void {
     const now = (byBucket.get(id) ?? 0) + bytes
     if (now === 0) byBucket.delete(id)
     else byBucket.set(id, now)
@@ -56,14 +63,16 @@ export function createBatches(): Batches {
   return {
     add(entry) {
       const { bucket, logging, line, timeMs } = entry
-      const bytes = bytesOf(line)
-      if (bytesAll + bytes > BYTES_MAX) return false
-      if ((byBucket.get(bucket.id) ?? 0) + bytes > BUCKET_BYTES_MAX) return false
       const name = JSON.stringify([bucket.id, logging, dayOf(timeMs)])
-      const batch = growing.get(name) ?? newBatch(entry)
+      const known = growing.get(name)
+      const bytes = bytesOf(line)
+      const taken = bytes + (known === undefined ? OVERHEAD_BYTES : 0)
+      if (bytesAll + taken > BYTES_MAX) return false
+      if ((byBucket.get(bucket.id) ?? 0) + taken > BUCKET_BYTES_MAX) return false
+      const batch = known ?? newBatch(entry)
       batch.lines.push(line)
       batch.bytes += bytes
-      count(bucket, bytes)
+      count(bucket, taken)
       if (batch.bytes < BATCH_BYTES) {
         growing.set(name, batch)
       } else {
@@ -82,17 +91,21 @@ export function createBatches(): Batches {
       growing.clear()
       return taken
     },
-    letGo({ bucket, lines }) {
-      count(bucket, -lines.reduce((sum, line) => sum + bytesOf(line), 0))
+    letGo({ bucket, bytes }) {
+      count(bucket, -bytes - OVERHEAD_BYTES)
     },
   }
 }
 
-/** In memory: two bytes a character at most, and its place in the list. */
-const bytesOf = (line: string): number => line.length * 2 + 16
+/** With its end. As all characters are below U+0100, it takes no more in memory but for its place in the list. */
+const bytesOf = (line: string): number => Buffer.byteLength(line) + 1
 
-const newBatch = ({ bucket, logging, timeMs }: LogEntry): Growing => ({
-  bucket,
+const newBatch = ({
+  bucket: { id, name, account, region },
+  logging,
+  timeMs,
+}: LogEntry): Growing => ({
+  bucket: { id, name, account, region },
   logging,
   eventTimeMs: timeMs,
   unique: randomBytes(8).toString('hex').toUpperCase(),

@@ -26,7 +26,8 @@ export const createDeliver =
   async (batch, signal) => {
     const { bucket: source, logging, lines } = batch
     const target = await targetOf(buckets, source, logging.bucket)
-    if (target === undefined) return false
+    // Nothing more is stored for who cannot pay for what he stores already.
+    if (target === undefined || target.isReadOnly) return false
     const bytes = Buffer.from(`${lines.join('\n')}\n`)
     const sealing = encrypting.byDefault(target)
     const bodyKey = encrypting.keyFor(sealing)
@@ -65,7 +66,7 @@ export const createDeliver =
 /** The bucket that takes the logs of another; undefined when it is gone, or somebody else's by now. */
 export async function targetOf(
   buckets: Buckets,
-  source: Bucket,
+  source: Pick<Bucket, 'account'>,
   name: string,
 ): Promise<Bucket | undefined> {
   const target = await buckets.get(name).catch((error: unknown) => {

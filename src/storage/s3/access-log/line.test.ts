@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { mintToken } from '#identity/token-text.ts'
 import { accessLogLine, type LoggedRequest } from './line.ts'
 
 const REQUEST: LoggedRequest = {
@@ -51,4 +52,51 @@ test('accessLogLine() keeps its 26 fields whatever a client writes', () => {
       assert.equal(fields?.join(' '), line)
     }),
   )
+})
+
+test('accessLogLine() has no token in it, wherever a client writes one and however encoded', () => {
+  const token = mintToken()
+  const secret = token.slice(4)
+  const percent = (text: string) =>
+    [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
+  const decode = (text: string) =>
+    text.replace(/%([0-7][0-9a-f])/gi, (_all, code: string) =>
+      String.fromCharCode(parseInt(code, 16)),
+    )
+  const forms = [
+    token,
+    `svc%5F${secret}`,
+    `svc%5f${secret}`,
+    `svc%255F${secret}`,
+    percent(token),
+    percent(token).replaceAll('%', '%25'),
+    `svc_${percent(secret)}`,
+  ]
+  for (const form of forms) {
+    const address = `http://x/?a=1&X-Amz-Credential=${form}%2F20261121&X-Amz-Signature=00ff`
+    const line = accessLogLine({
+      ...REQUEST,
+      key: `a/${form}`,
+      target: `/photos/a/${form}?%58-Amz-Credential=${form}&X%2dAmz-Signature=00ff&x=${form}`,
+      referer: address,
+      userAgent: `agent ${form} ${'x'.repeat(1000)}${form}`,
+      host: form,
+      versionId: form,
+    })
+    const plain = decode(decode(line))
+    assert.ok(!plain.includes(secret), line)
+    assert.ok(!plain.includes(secret.slice(0, 12)), line)
+    assert.ok(!line.includes('00ff'), line)
+    assert.match(line, /\/\?a=1&X-Amz-Credential=-&X-Amz-Signature=-"/)
+    assert.match(line, /\?%58-Amz-Credential=-&X%2dAmz-Signature=-&x=/)
+  }
+  const key = 'svc_accounting-of-2026.csv'
+  assert.ok(accessLogLine({ ...REQUEST, key }).includes(` ${key} `))
+})
+
+test('accessLogLine() has 1 KiB of a header at most', () => {
+  const long = 'x'.repeat(8000)
+  const line = accessLogLine({ ...REQUEST, referer: long, userAgent: long })
+  assert.equal(line.match(/x+/g)?.filter((run) => run.length === 1024).length, 2)
+  assert.ok(line.length < 3000, `${line.length} characters`)
 })

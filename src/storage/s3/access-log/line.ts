@@ -1,5 +1,11 @@
 // One line of an access log (AWS, "Amazon S3 server access log format"). What a client wrote is encoded
 // or quoted so that it can end neither its field nor the line; no credential is in any of them.
+import { tokenMask } from '#base/mask-tokens.ts'
+
+/** The length of a whole token: names of objects that only begin like one stay as they are. */
+const withoutTokens = tokenMask(38)
+/** Of a header that anybody writes what he likes into; in characters, which are bytes there. */
+const HEADER_LENGTH_MAX = 1024
 
 export type LoggedRequest = {
   readonly bucketOwner: string
@@ -36,7 +42,9 @@ export type LoggedRequest = {
 }
 
 /** The line, without its end. */
-export const accessLogLine = (request: LoggedRequest): string =>
+export const accessLogLine = (request: LoggedRequest): string => withoutTokens(lineOf(request))
+
+const lineOf = (request: LoggedRequest): string =>
   [
     request.bucketOwner,
     request.bucket,
@@ -53,8 +61,8 @@ export const accessLogLine = (request: LoggedRequest): string =>
     request.objectSize ?? '-',
     Math.round(request.totalMs),
     Math.round(request.turnaroundMs),
-    quoted(request.referer),
-    quoted(request.userAgent),
+    quoted(header(request.referer && withoutSignature(request.referer))),
+    quoted(header(request.userAgent)),
     word(request.versionId),
     word(request.hostId),
     request.authentication === undefined ? '-' : 'SigV4',
@@ -73,9 +81,22 @@ function logTime(timeMs: number): string {
   return `[${day}/${MONTHS[Number(month) - 1]}/${year}:${clock} +0000]`
 }
 
+const SECRET_PARAMETERS = /^x-amz-(?:credential|signature|security-token)$/i
+
 /** Presigned addresses carry who signs and the permission itself. */
-const withoutSignature = (target: string): string =>
-  target.replace(/([?&](?:X-Amz-(?:Credential|Signature|Security-Token))=)[^&]*/gi, '$1-')
+const withoutSignature = (address: string): string =>
+  address.replace(/([?&])([^=&?#]*)=[^&#]*/g, (parameter, before: string, name: string) =>
+    SECRET_PARAMETERS.test(decoded(name)) ? `${before}${name}=-` : parameter,
+  )
+
+const decoded = (name: string): string =>
+  name.replace(/%([0-7][0-9a-f])/gi, (_all, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+
+/** Masked before it is cut, as half a token is none that the mask finds. */
+const header = (value: string | undefined): string | undefined =>
+  value === undefined ? undefined : withoutTokens(value).slice(0, HEADER_LENGTH_MAX)
 
 const word = (value: string | undefined): string =>
   value === undefined || value === ''

@@ -39,6 +39,8 @@ type Setting = {
   readonly parse: (body: Buffer, bucket: Bucket) => unknown
   readonly print: (value: never) => string
   readonly contentType?: string
+  /** Of the document as it is sent; XML_BYTES_MAX where AWS names no limit. */
+  readonly bytesMax?: number
   /** Of a put; 200 but for the two that AWS answers with 204. */
   readonly putStatus?: number
 }
@@ -49,6 +51,7 @@ const SETTINGS = {
     absent: 'NoSuchCORSConfiguration',
     parse: parseCors,
     print: (value: Cors) => printCors(value),
+    bytesMax: 64 * 1024,
   },
   'bucket-tagging': {
     kind: 'tagging',
@@ -97,6 +100,7 @@ const SETTINGS = {
     absent: 'NoSuchWebsiteConfiguration',
     parse: parseWebsite,
     print: (value: Website) => printWebsite(value),
+    bytesMax: 128 * 1024,
   },
 } as const satisfies Record<string, Setting>
 
@@ -141,7 +145,7 @@ const put =
   ({ access, buckets, receiver }: StorageDeps, setting: Setting): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
-    const body = await receiver.document(request, XML_BYTES_MAX)
+    const body = await receiver.document(request, setting.bytesMax ?? XML_BYTES_MAX)
     await buckets.configure(bucket, setting.kind, setting.parse(body, bucket) as Json)
     return emptyReply({}, setting.putStatus ?? 200)
   }

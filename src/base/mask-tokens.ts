@@ -1,0 +1,15 @@
+// Secrets of ours in text that others wrote (an upstream's error, an address, a header): they are found by
+// their form, as sent or percent-encoded, once or more often. Access keys of S3 are tokens too.
+
+const SYMBOL = '(?:[0-9a-z]|%(?:25)*(?:3[0-9]|[46][1-9a-f]|[57][0-9a]))'
+const encodable = (letters: string): string =>
+  [...letters].map((letter) => `(?:${letter}|%(?:25)*${codesOf(letter)})`).join('')
+const codesOf = (letter: string): string =>
+  `(?:${[letter, letter.toUpperCase()].map((one) => one.charCodeAt(0).toString(16)).join('|')})`
+const FORM = `(${encodable('svc')}|${encodable('whsec')})(_|%(?:25)*5f)${SYMBOL}`
+
+/** A function that replaces what has the form of a token, with so many characters after its prefix, by `svc_***`. */
+export function tokenMask(charactersMin: number): (text: string) => string {
+  const form = new RegExp(`${FORM}{${charactersMin},}`, 'gi')
+  return (text) => text.replace(form, '$1$2***')
+}
