@@ -9,10 +9,10 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   PutObjectCommand,
-  S3Client,
 } from '@aws-sdk/client-s3'
 import type { ChargeRow } from './books.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
+import { s3ClientOf } from './s3-client.ts'
 
 const MINUTE_MS = 1000
 /** 1 W for each MB. */
@@ -31,15 +31,6 @@ before(async () => {
   ergon = await startErgon({ env })
 })
 after(() => ergon.stop())
-
-const clientOf = (token: string): S3Client =>
-  new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: token, secretAccessKey: token },
-  })
 
 async function standingOf(bucket: string): Promise<Standing[]> {
   const rows = await ergon.sql<{ bytes: Buffer }>(
@@ -82,7 +73,7 @@ function assertExact(charges: readonly Standing[], bytes: number): void {
 }
 
 test('stored bytes are charged by the minute, once, also when the cell is killed', async () => {
-  const s3 = clientOf(ergon.token)
+  const s3 = s3ClientOf(ergon)
   const Bucket = 'standing'
   await s3.send(new CreateBucketCommand({ Bucket }))
   await s3.send(new CreateBucketCommand({ Bucket: 'standing-empty' }))
@@ -120,7 +111,10 @@ test('who cannot pay for a week of what is stored may read and delete, and not w
   // Some minutes of 1 W, and requests; a week would be $0.042.
   await add('30000000000')
   const asked = { scope: 'deploy', account: id }
-  const s3 = clientOf((await ergon.control<{ token: string }>('POST', '/tokens', asked)).token)
+  const s3 = s3ClientOf(
+    ergon,
+    (await ergon.control<{ token: string }>('POST', '/tokens', asked)).token,
+  )
   const Bucket = 'standing-poor'
   await s3.send(new CreateBucketCommand({ Bucket }))
   const put = (Key: string) =>

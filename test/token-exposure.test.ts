@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { CreateBucketCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, GetObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { startErgon, type Ergon } from './start-ergon.ts'
+import { s3ClientOf } from './s3-client.ts'
 
 const WAIT_MS = 30_000
 
@@ -17,15 +18,6 @@ after(() => ergon.stop())
 type Minted = { readonly id: string; readonly token: string }
 const mint = (name: string) =>
   ergon.control<Minted>('POST', '/tokens', { scope: 'deploy', account: ergon.account, name })
-
-const clientOf = (token: string): S3Client =>
-  new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: token, secretAccessKey: token },
-  })
 
 const eventsOf = (id: string) =>
   ergon.sql<{ data: Record<string, unknown> }>(
@@ -46,7 +38,7 @@ test('a token in an address is told to its owner once an hour, and nowhere else'
   const asked = await mint('in a query')
   const escaped = await mint('escaped')
   const quiet = await mint('quiet')
-  const s3 = clientOf(presigning.token)
+  const s3 = s3ClientOf(ergon, presigning.token)
   await s3.send(new CreateBucketCommand({ Bucket: 'exposed' }))
   assert.deepEqual(await eventsOf(presigning.id), [], 'a header is no address')
 

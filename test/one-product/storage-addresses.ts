@@ -9,13 +9,14 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { chargeOf } from '../books.ts'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'storage-addresses'
@@ -23,18 +24,9 @@ const Bucket = 'storage-addresses'
 let ergon: Ergon
 let s3: S3Client
 
-const clientOf = (accessKeyId = '', secretAccessKey = accessKeyId): S3Client =>
-  new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId, secretAccessKey },
-  })
-
 before(async () => {
   ergon = sharedErgon()
-  s3 = clientOf(ergon.token)
+  s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
   await put('shared', 'shared text')
 })
@@ -122,7 +114,7 @@ test('an address can do no more than the account that made it', async () => {
 test('an account may refuse addresses and forms that bear a token, and no others', async () => {
   const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
   const { token } = await mintToken('deploy', account)
-  const own = clientOf(token)
+  const own = s3ClientOf(ergon, token)
   const place = { Bucket: 'storage-addresses-refusing', Key: 'key' }
   await own.send(new CreateBucketCommand({ Bucket: place.Bucket }))
   await own.send(new PutObjectCommand({ ...place, Body: 'text' }))
@@ -174,7 +166,7 @@ test('a pair of keys signs like a token, without being one, and its addresses gi
   const pair = JSON.parse(made.stdout) as Record<string, string>
   assert.equal(pair['token'], undefined)
   const { access_key_id: id, secret_access_key: secret } = pair
-  const own = clientOf(id, secret)
+  const own = s3ClientOf(ergon, id, secret)
   const place = { Bucket, Key: 'by pair' }
   await own.send(new PutObjectCommand({ ...place, Body: 'signed by a pair' }))
   const upload = new Upload({
@@ -193,7 +185,7 @@ test('a pair of keys signs like a token, without being one, and its addresses gi
 
   // Its id alone opens nothing, nor does the id of the token behind it.
   for (const wrong of [id, pair['id'], `${secret}x`])
-    await assert.rejects(clientOf(id, wrong).send(new GetObjectCommand(place)), {
+    await assert.rejects(s3ClientOf(ergon, id, wrong).send(new GetObjectCommand(place)), {
       name: 'SignatureDoesNotMatch',
     })
   for (const text of [id, pair['id'], secret]) {
@@ -203,7 +195,7 @@ test('a pair of keys signs like a token, without being one, and its addresses gi
   }
   // A key that was made for one address signs nothing else.
   const { access_key_id: single = '' } = await presign(ergon.token, { key: 'shared' })
-  await assert.rejects(clientOf(single, secret).send(new GetObjectCommand(place)), {
+  await assert.rejects(s3ClientOf(ergon, single, secret).send(new GetObjectCommand(place)), {
     name: 'InvalidAccessKeyId',
   })
   const rows = await ergon.sql('select t::text as row from tokens t where id = $1', [pair['id']])

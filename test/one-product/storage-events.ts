@@ -10,11 +10,12 @@ import {
   PutBucketNotificationConfigurationCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   type NotificationConfiguration,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'events-part'
@@ -24,13 +25,7 @@ let s3: S3Client
 
 before(async () => {
   ergon = sharedErgon()
-  s3 = new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
-  })
+  s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
   await s3.send(
     new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }),

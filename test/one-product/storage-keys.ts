@@ -7,9 +7,10 @@ import {
   CreateBucketCommand,
   GetObjectCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'keys-part'
@@ -22,13 +23,7 @@ let s3: S3Client
 
 before(async () => {
   ergon = sharedErgon()
-  s3 = new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
-  })
+  s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
 })
 

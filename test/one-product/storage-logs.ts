@@ -11,10 +11,11 @@ import {
   PutBucketLoggingCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   type LoggingEnabled,
 } from '@aws-sdk/client-s3'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const SOURCE = 'logged-part'
@@ -24,18 +25,9 @@ const ITSELF = 'logs-itself-part'
 let ergon: Ergon
 let s3: S3Client
 
-const clientOf = (token: string): S3Client =>
-  new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: token, secretAccessKey: token },
-  })
-
 before(async () => {
   ergon = sharedErgon()
-  s3 = clientOf(ergon.token)
+  s3 = s3ClientOf(ergon)
   for (const Bucket of [SOURCE, TARGET, ITSELF]) await s3.send(new CreateBucketCommand({ Bucket }))
 })
 
@@ -90,7 +82,7 @@ test('logging is put on, told and taken off; a target is a bucket of the same ow
     scope: 'deploy',
     account: id,
   })
-  await clientOf(token).send(new CreateBucketCommand({ Bucket: 'logs-of-a-stranger' }))
+  await s3ClientOf(ergon, token).send(new CreateBucketCommand({ Bucket: 'logs-of-a-stranger' }))
   for (const TargetBucket of ['logs-of-a-stranger', 'logs-nowhere'])
     await assert.rejects(logTo(SOURCE, { TargetBucket }), { name: 'InvalidTargetBucketForLogging' })
   await assert.rejects(logTo(SOURCE, { TargetPrefix: 'x'.repeat(513) }), {

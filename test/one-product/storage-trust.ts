@@ -10,10 +10,11 @@ import {
   PutObjectCommand,
   PutObjectLockConfigurationCommand,
   PutPublicAccessBlockCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'storage-trust'
@@ -21,21 +22,12 @@ const Bucket = 'storage-trust'
 let ergon: Ergon
 let s3: S3Client
 
-const clientOf = (token: string): S3Client =>
-  new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: token, secretAccessKey: token },
-  })
-
 const mintToken = async (scope: string, account = ergon.account): Promise<string> =>
   (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
 
 before(async () => {
   ergon = sharedErgon()
-  s3 = clientOf(ergon.token)
+  s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
 })
 
@@ -60,7 +52,7 @@ async function post(key: string, fields: Readonly<Record<string, string>> = {}):
 }
 
 test('a form that is signed by a token which may only read writes nothing', async () => {
-  const reader = clientOf(await mintToken('read'))
+  const reader = s3ClientOf(ergon, await mintToken('read'))
   const { fields } = await createPresignedPost(reader, { Bucket, Key: 'by a reader' })
   const answer = await post('by a reader', fields)
   assert.equal(answer.status, 403, await answer.clone().text())
@@ -110,7 +102,7 @@ test('who may set the log of one bucket may not by that write into another', asy
   const Principal = { AWS: id }
   const Resource = `arn:aws:s3:::${Bucket}`
   await allow(Bucket, [{ Effect: 'Allow', Principal, Action: 's3:PutBucketLogging', Resource }])
-  const stranger = clientOf(await mintToken('deploy', id))
+  const stranger = s3ClientOf(ergon, await mintToken('deploy', id))
   const LoggingEnabled = { TargetBucket: logs, TargetPrefix: 'p/' }
   const command = () =>
     new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled } })

@@ -14,13 +14,14 @@ import {
   PutBucketPolicyCommand,
   PutBucketWebsiteCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   type S3ServiceException,
   type PutObjectCommandInput,
   type RoutingRule,
   type WebsiteConfiguration,
 } from '@aws-sdk/client-s3'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'website-part'
@@ -31,13 +32,7 @@ let s3: S3Client
 
 before(async () => {
   ergon = sharedErgon()
-  s3 = new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
-  })
+  s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
   for (const key of ['index.html', 'folder/index.html', 'a b.html']) await put(key, PAGE)
   await put('error.html', 'the page for errors')

@@ -22,7 +22,7 @@ import {
   PutBucketPolicyCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   UploadPartCommand,
   type StorageClass,
 } from '@aws-sdk/client-s3'
@@ -30,6 +30,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'storage-part'
@@ -38,18 +39,9 @@ const MIB = 1_048_576
 let ergon: Ergon
 let s3: S3Client
 
-const clientOf = (token: string): S3Client =>
-  new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: token, secretAccessKey: token },
-  })
-
 before(async () => {
   ergon = sharedErgon()
-  s3 = clientOf(ergon.token)
+  s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
 })
 
@@ -338,7 +330,7 @@ test('another account and a wrong secret are refused, and a read token may not w
   const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
   const mint = async (scope: string, account?: string) =>
     (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
-  const stranger = clientOf(await mint('deploy', id))
+  const stranger = s3ClientOf(ergon, await mint('deploy', id))
   await assert.rejects(stranger.send(new ListObjectsV2Command({ Bucket })), {
     name: 'AccessDenied',
   })
@@ -347,18 +339,12 @@ test('another account and a wrong secret are refused, and a read token may not w
   await assert.rejects(stranger.send(new CreateBucketCommand({ Bucket })), {
     name: 'BucketAlreadyExists',
   })
-  const reader = clientOf(await mint('read'))
+  const reader = s3ClientOf(ergon, await mint('read'))
   await reader.send(new HeadObjectCommand({ Bucket, Key: 'shared' }))
   await assert.rejects(reader.send(new PutObjectCommand({ Bucket, Key: 'shared', Body: 'no' })), {
     name: 'AccessDenied',
   })
-  const forged = new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: ergon.token, secretAccessKey: 'not the token' },
-  })
+  const forged = s3ClientOf(ergon, ergon.token, 'not the token')
   await assert.rejects(forged.send(new ListObjectsV2Command({ Bucket })), {
     name: 'SignatureDoesNotMatch',
   })
