@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createRandom } from './faults/random.ts'
 import { ledgerFaults, orphans, receiptFaults } from './faults/check.ts'
 import { startClients, type Clients } from './faults/clients.ts'
+import { signalProcess } from '#cells/stop.ts'
 import { childrenOf, programOf, statusOf } from './faults/processes.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 
@@ -84,7 +85,8 @@ async function killOne(
       : await programOf(ergon, name)
   // Between two lives, as what it needs was killed just before.
   if (pid === undefined) return
-  kill(pid)
+  // It may have ended between the look and the signal.
+  signalProcess(pid, 'SIGKILL')
 }
 
 /** As a crash of the agent: nothing of it is left, and the next start works at once. */
@@ -92,15 +94,6 @@ async function killAgent(ergon: Ergon): Promise<void> {
   await ergon.kill()
   assert.deepEqual(await orphans(ergon), [], 'nothing outlives the agent')
   await ergon.resume()
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    // It may have ended between the look and the signal.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
 }
 
 /** Waits until every cell answers again and both models are served. */

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ledgerFaults, receiptFaults } from './faults/check.ts'
-import { childrenOf, programOf } from './faults/processes.ts'
+import { signalProcess } from '#cells/stop.ts'
+import { childrenOf, readyProgramOf } from './faults/processes.ts'
 import { call, type Reply } from './faults/raw-start.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 
@@ -42,15 +43,15 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
 async function silent(names: readonly string[], work: () => Promise<void>): Promise<void> {
   const pids: number[] = []
   for (const name of names) {
-    const pid = await programOf(ergon, name)
-    assert.ok(pid !== undefined, `${name} runs`)
+    const pid = await readyProgramOf(ergon, name)
     pids.push(pid, ...childrenOf(pid))
   }
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  // A worker of PostgreSQL may end between the look and the signal.
+  for (const pid of pids) signalProcess(pid, 'SIGSTOP')
   try {
     await work()
   } finally {
-    for (const pid of pids) process.kill(pid, 'SIGCONT')
+    for (const pid of pids) signalProcess(pid, 'SIGCONT')
   }
 }
 
@@ -71,9 +72,7 @@ test('a silent state: 503 with Retry-After when the lease of tokens has run out,
 })
 
 test('a killed state: it is there again, and so are requests, ticks and receipts', async () => {
-  const pid = await programOf(ergon, 'postgres')
-  assert.ok(pid !== undefined)
-  process.kill(pid, 'SIGKILL')
+  process.kill(await readyProgramOf(ergon, 'postgres'), 'SIGKILL')
   await eventually(async () => (await keep('/v1/models')).status === 200)
   await sealed(await keep('/v1/models'))
 })

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DONE, plainChunk, type Script } from '#inference/testing/scripted-upstream.ts'
 import { chargeOf } from './books.ts'
 import { ledgerFaults } from './faults/check.ts'
-import { programOf } from './faults/processes.ts'
+import { readyProgramOf } from './faults/processes.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 import { addUpstream } from './upstreams.ts'
 
@@ -52,12 +52,8 @@ test(
     const stream = await chat(ergon, 'endless', true)
     const text = stream.text()
     while (upstreams.some(({ asked }) => asked.length === 0)) await pause(10)
-    for (const name of ['jobs', 'signer-1']) {
-      // They start after the doors answer.
-      let pid = await programOf(ergon, name)
-      for (; pid === undefined; pid = await programOf(ergon, name)) await pause(50)
-      process.kill(pid, 'SIGSTOP')
-    }
+    const stuck = ['jobs', 'signer-1'].map((name) => readyProgramOf(ergon, name))
+    for (const pid of await Promise.all(stuck)) process.kill(pid, 'SIGSTOP')
     process.kill(ergon.pid, 'SIGTERM')
     await gone(ergon.pid, STOP_MS_MAX)
 

@@ -1,8 +1,12 @@
 // The processes of a running Ergon, found as an outsider would: by its operator's status and by /proc.
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { findProgram } from '#cells/stop.ts'
 import { readProcesses } from '#cells/process-table.ts'
 import type { Ergon } from '../start-ergon.ts'
+
+const READY_MAX_MS = 90_000
 
 export type CellStatus = {
   readonly name: string
@@ -22,6 +26,20 @@ export async function programOf(ergon: Ergon, name: string): Promise<number | un
   const { cells, isolation } = await statusOf(ergon)
   const pid = cells.find((cell) => cell.name === name)?.pid
   return pid == null ? undefined : findProgram(pid, isolation.level !== 'plain')
+}
+
+/**
+ * The program of a cell once it is ready: some cells start after the doors answer, and one that is still
+ * starting may end and be started anew.
+ */
+export async function readyProgramOf(ergon: Ergon, name: string): Promise<number> {
+  for (const last = performance.now() + READY_MAX_MS; ; await pause(50)) {
+    const { cells } = await statusOf(ergon)
+    const isReady = cells.find((cell) => cell.name === name)?.state === 'ready'
+    const pid = isReady ? await programOf(ergon, name) : undefined
+    if (pid !== undefined) return pid
+    assert.ok(performance.now() < last, `${name} does not get ready`)
+  }
 }
 
 /** The processes whose parent is `pid`. */

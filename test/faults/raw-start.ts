@@ -11,6 +11,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { processesOf } from './processes.ts'
 import { marksOf, orphans } from './check.ts'
+import { signalProcess } from '#cells/stop.ts'
 import { seed } from '../ergon-cache.ts'
 import { compileCache, type ReadyLine } from '../start-ergon.ts'
 
@@ -38,7 +39,7 @@ export async function newFolder(t: Scope, models: string | undefined): Promise<s
   const folder = mkdtempSync(join(tmpdir(), 'ergon-test-'))
   if (models !== undefined) await seed(folder, models)
   t.after(() => {
-    for (const line of processesOf([folder])) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+    for (const line of processesOf([folder])) signalProcess(Number(line.split(' ')[0]), 'SIGKILL')
     rmSync(folder, { recursive: true, force: true })
   })
   return folder
