@@ -57,19 +57,18 @@ export const toVersion = (row: VersionRow): Version => ({
   partCount: row.part_count,
 })
 
-type ListedRow = Pick<
+/** A version as a column has it, or as JSON has it. */
+export type ListedRow = Pick<
   VersionRow,
   | 'key'
   | 'version_id'
   | 'is_latest'
   | 'delete_marker'
-  | 'size'
   | 'etag'
   | 'checksums'
   | 'storage_class'
   | 'owner'
-  | 'modified_at'
->
+> & { size: string | number; modified_at: Date | string }
 
 export const toListed = (row: ListedRow): Listed => ({
   key: row.key,
@@ -81,7 +80,7 @@ export const toListed = (row: ListedRow): Listed => ({
   checksums: row.checksums,
   storageClass: row.storage_class,
   owner: row.owner,
-  modifiedAtMs: row.modified_at.getTime(),
+  modifiedAtMs: new Date(row.modified_at).getTime(),
 })
 
 export function toBody(row: VersionRow): Body {

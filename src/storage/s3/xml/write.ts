@@ -79,5 +79,15 @@ const encodeReserved = (text: string): string =>
     .replaceAll('%2F', '/')
     .replaceAll(/[!'()]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** A time as lists print it. */
-export const isoTime = (timeMs: number): string => new Date(timeMs).toISOString()
+let second = Number.NaN
+let secondText = ''
+
+/** A time as lists print it. Most of a page were written within a few seconds of one another. */
+export function isoTime(timeMs: number): string {
+  const begin = Math.floor(timeMs / 1000) * 1000
+  if (begin !== second) {
+    secondText = new Date(begin).toISOString().slice(0, -4)
+    second = begin
+  }
+  return `${secondText}${String(timeMs - begin).padStart(3, '0')}Z`
+}

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { XMLParser } from 'fast-xml-parser'
 import { booleanOf, fieldsOf, integerOf, textOf, timeOf, wordOf } from './fields.ts'
 import { parseXml, XML_BYTES_MAX, type XmlElement } from './read.ts'
-import { urlEncoded, writePlainXml, writeXml, type XmlNode } from './write.ts'
+import { isoTime, urlEncoded, writePlainXml, writeXml, type XmlNode } from './write.ts'
 
 const read = (text: string, root = 'A') => parseXml(Buffer.from(text), root)
 const refused = (text: string, code = 'MalformedXML') =>
@@ -159,4 +159,15 @@ test('writeXml() escapes, leaves out undefined and nests', () => {
 
 test('urlEncoded() leaves slashes', () => {
   assert.equal(urlEncoded('a/b c+(é)*'), 'a/b%20c%2B%28%C3%A9%29*')
+})
+
+test('isoTime() prints a time as Date does', () => {
+  const time = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 })
+  const near = fc.tuple(time, fc.integer({ min: -1500, max: 1500 }))
+  fc.assert(
+    fc.property(near, ([at, later]) => {
+      for (const ms of [at, at + later]) assert.equal(isoTime(ms), new Date(ms).toISOString())
+    }),
+  )
+  assert.throws(() => isoTime(Number.NaN), RangeError)
 })
