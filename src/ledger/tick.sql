@@ -193,7 +193,10 @@ end $$;
 
 -- Brings each lease to what the session wants, as far as the wallet goes; returns the grants.
 create or replace function tick_grant(wants json, session_id text, now_at timestamptz)
-returns json language sql as $$
+returns json language plpgsql as $$
+declare
+  grants json;
+begin
   with wanted as materialized (
     -- Two wants may name one wallet: 'free:<account>', and the day's own while the clock is set back.
     select w.want, w.wallet, w.amount, coalesce(l.amount, 0) as lease,
@@ -214,8 +217,9 @@ returns json language sql as $$
     where l.wallet = w.wallet and l.session = session_id and w.granted = 0
   )
   select coalesce(json_agg(json_build_object('want', want, 'wallet', wallet, 'amount', granted::text,
-    'dry', granted < amount) order by wallet), '[]') from wanted
-$$;
+    'dry', granted < amount) order by wallet), '[]') into grants from wanted;
+  return grants;
+end $$;
 
 -- Writes the rows of the charges after the first `known` records, their energy postings and the log's
 -- new leaves.

@@ -48,7 +48,8 @@ returns void language sql as $$
 $$;
 
 -- Whether an account has less than it must keep: then nothing more is stored for it.
-create or replace function storage_is_read_only(account_id text) returns boolean language sql stable as $$
-  select coalesce((select w.posted < r.pusd from storage_reserves r join wallets w on w.id = 'money:' || r.account
-    where r.account = account_id), false)
-$$;
+create or replace function storage_is_read_only(account_id text) returns boolean language plpgsql stable as $$
+begin
+  return coalesce((select w.posted < r.pusd from storage_reserves r join wallets w on w.id = 'money:' || r.account
+    where r.account = account_id), false);
+end $$;
