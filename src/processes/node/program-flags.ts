@@ -14,15 +14,11 @@ const HOT_SOON = [
   '--min-semi-space-size=16',
 ]
 
-// Each checkpoint passes megabytes of charges through a heap of 10 MB: V8 then marks all of it four times a
-// second, a third of this program's CPU. With room to begin with it marks once in 2 s at 1,000 charges/s.
-const ROOMY: readonly string[] = ['--initial-old-space-size=64']
-
 const NONE: readonly string[] = []
 
 export const PROGRAM_FLAGS: Readonly<Record<Program, readonly string[]>> = {
   gateway: HOT_SOON,
-  jobs: ROOMY,
+  jobs: NONE,
   signer: SIGNER_FLAGS,
   model: NONE,
   storage: NONE,
