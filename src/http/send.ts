@@ -49,10 +49,11 @@ export async function sendError(
   error: ErgonError,
   rendered: RenderedError,
 ): Promise<void> {
-  const charge = spend.settle(error.status, tailClassOf(rendered.body.length))
+  const { status = error.status } = rendered
+  const charge = spend.settle(status, tailClassOf(rendered.body.length))
   const durable = spend.durable()
   if (durable !== undefined) await durable
-  writeHead(exchange, { status: error.status, headers: rendered.headers }, [
+  writeHead(exchange, { status, headers: rendered.headers }, [
     ...finalHeaders(charge, spend.requestId),
     'Content-Type',
     rendered.contentType,

@@ -1,16 +1,22 @@
 // What callers may not do by another way: forms, batches and names that go round the usual checks.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  HeadBucketCommand,
+  ListObjectsV2Command,
   PutBucketLoggingCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
   PutObjectLockConfigurationCommand,
   PutPublicAccessBlockCommand,
   type S3Client,
+  type S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { sharedErgon } from '../parts.ts'
@@ -18,6 +24,10 @@ import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'storage-trust'
+const WAIT_MS = 60_000
+const OPTIONS = { timeout: 2 * WAIT_MS }
+/** The default of ERGON_ACCOUNT_REQUESTS. */
+const REQUESTS_MAX = 256
 
 let ergon: Ergon
 let s3: S3Client
@@ -44,11 +54,34 @@ async function allow(bucket: string, statements: readonly object[]): Promise<voi
   await s3.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
 }
 
-async function post(key: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> {
+async function post(
+  key: string,
+  fields: Readonly<Record<string, string>> = {},
+  bucket = Bucket,
+): Promise<Response> {
   const data = new FormData()
   for (const [name, value] of Object.entries({ key, ...fields })) data.append(name, value)
   data.append('file', new Blob(['text']), 'name.txt')
-  return await fetch(`${ergon.baseUrl}/${Bucket}`, { method: 'POST', body: data })
+  return await fetch(`${ergon.baseUrl}/${bucket}`, { method: 'POST', body: data })
+}
+
+/** A form whose file has begun and does not end, on a connection of its own; what is answered to it. */
+async function unfinished(bucket: string, fields: Readonly<Record<string, string>>) {
+  const { port, hostname } = new URL(ergon.baseUrl)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  const part = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}`
+  const parts = [
+    ...Object.entries(fields).map(([name, value]) => `${part(name, value)}\r\n`),
+    part('file"; filename="f', 'the beginning'),
+  ]
+  socket.write(
+    `POST /${bucket} HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 1000000\r\n` +
+      `Content-Type: multipart/form-data; boundary=b\r\n\r\n${parts.join('')}`,
+  )
+  return { socket, answer: once(socket, 'data').then(([bytes]) => String(bytes)) }
 }
 
 test('a form that is signed by a token which may only read writes nothing', async () => {
@@ -57,6 +90,43 @@ test('a form that is signed by a token which may only read writes nothing', asyn
   const answer = await post('by a reader', fields)
   assert.equal(answer.status, 403, await answer.clone().text())
   assert.match(await answer.text(), /scope .*read.*, it needs .*deploy/)
+})
+
+test('forms count toward the requests that an account may run at once', OPTIONS, async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const own = s3ClientOf(ergon, await mintToken('deploy', id))
+  const bucket = 'storage-trust-forms'
+  await own.send(new CreateBucketCommand({ Bucket: bucket }))
+  // So the policy of the form allows every key that begins so.
+  const Key = 'forms/${filename}'
+  const { fields } = await createPresignedPost(own, { Bucket: bucket, Key })
+  const form = (key: string) => post(key, { ...fields, key }, bucket)
+  assert.equal((await form('forms/first')).status, 204)
+  const held = await Promise.all(
+    Array.from({ length: REQUESTS_MAX + 1 }, (_, nth) =>
+      unfinished(bucket, { ...fields, key: `forms/held ${nth}` }),
+    ),
+  )
+  const refusal = await Promise.race(held.map(({ answer }) => answer))
+  assert.match(refusal, /^HTTP\/1.1 503 [^]*\r\nretry-after: 1\r\n[^]*<Code>SlowDown</i)
+  // They count together with the account's other requests, and not with those of another account.
+  const other = () => own.send(new HeadBucketCommand({ Bucket: bucket }))
+  await assert.rejects(other, (error: S3ServiceException) => error.$metadata.httpStatusCode === 503)
+  await s3.send(new HeadBucketCommand({ Bucket }))
+  for (const { socket } of held) socket.destroy()
+  for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {
+    const isThrough = await other().then(
+      () => true,
+      () => false,
+    )
+    if (isThrough) break
+    assert.ok(performance.now() < deadline, 'forms that are gone still count')
+  }
+  const { Contents = [] } = await own.send(new ListObjectsV2Command({ Bucket: bucket }))
+  assert.deepEqual(
+    Contents.map(({ Key: key }) => key),
+    ['forms/first'],
+  )
 })
 
 test('a form makes no object that nobody could name', async () => {

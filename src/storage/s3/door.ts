@@ -89,7 +89,7 @@ export function createS3Door(deps: {
     render(error, { requestId, method = '', path = '' }) {
       const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
       const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
-      return { contentType, body: rendered.body, headers }
+      return { status: rendered.status, contentType, body: rendered.body, headers }
     },
   }
 }
