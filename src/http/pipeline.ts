@@ -52,6 +52,7 @@ export async function answer(exchange: Exchange, deps: PipelineDeps): Promise<vo
 
 async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   const spend = deps.charging.open()
+  exchange.requestId = spend.requestId
   let door = deps.fallback
   let leave: (() => void) | undefined
   spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })

@@ -15,6 +15,7 @@ import { createUploads } from './objects/create-uploads.ts'
 import { createAccess } from './s3/access.ts'
 import { AccessLog } from './s3/access-log/access-log.ts'
 import { createDeliver } from './s3/access-log/deliver.ts'
+import { createLoggedBuckets } from './s3/access-log/logged-buckets.ts'
 import { createRecord } from './s3/access-log/record.ts'
 import { createVault } from './encryption/vault.ts'
 import { createEncrypting } from './s3/encrypting.ts'
@@ -105,7 +106,12 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
   const storage = createS3Door({
     callers,
     verifier,
-    record: createRecord({ accessLog, clock }),
+    record: createRecord({
+      accessLog,
+      loggedBuckets: createLoggedBuckets({ buckets, clock }),
+      clock,
+      mark: options.mark,
+    }),
     bases: {
       api: hosts.filter((host) => !host.startsWith('[')),
       website: settings.website.hosts,

@@ -19,7 +19,7 @@ import { renderFault } from './render-error.ts'
 import { emptyReply } from './reply.ts'
 import { parseCredential } from './signature/credential.ts'
 import type { Verified, Verifier } from './signature/verify.ts'
-import { parseTarget, type BaseHosts, type Target } from './target.ts'
+import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 
 /** A call of this door: what match() found, and later what the signature said. */
 type S3Call = Call & {
@@ -68,23 +68,31 @@ export function createS3Door(deps: {
     ignoresExpectations: true,
     match(exchange) {
       const { request } = exchange
-      const target = parseTarget(request.url ?? '/', hostOf(request), bases)
+      const place = parsePlace(request.url ?? '/', hostOf(request), bases)
+      const trace: Trace = { bucketName: place.bucket }
+      record(exchange, trace)
+      const target = targetAt(place)
+      trace.target = target
       const found = match(exchange.method, target, request.headers)
+      trace.operation = found.operation
       const isServed = handlers[found.operation] !== undefined
       const name = isServed ? found.operation : 'unserved'
-      const call: S3Call = {
+      return {
         operation: `storage.${name}` as OperationName,
         endpoint: endpointOf(found),
         parameters: {},
         match: found,
         target,
-        trace: {},
-      }
-      record(exchange, call)
-      return call
+        trace,
+      } satisfies S3Call
     },
-    identify: (exchange, call) =>
-      (call as S3Call).match.scope === null ? undefined : identify(exchange, call as S3Call),
+    async identify(exchange, call) {
+      const { match: found, trace } = call as S3Call
+      if (found.scope === null) return undefined
+      const who = await identify(exchange, call as S3Call)
+      if (who !== undefined) trace.account = who.account
+      return who
+    },
     body: async (exchange, call) => callOf(exchange, call as S3Call),
     render(error, { requestId, method = '', path = '' }) {
       const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })

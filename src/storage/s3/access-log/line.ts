@@ -20,8 +20,8 @@ export type LoggedRequest = {
   readonly operation: string
   readonly key: string | undefined
   readonly method: string
-  /** Path and query as sent. */
-  readonly target: string
+  /** Path and query as sent; undefined where the line is of a part of a request. */
+  readonly target: string | undefined
   readonly status: number
   readonly errorCode: string | undefined
   /** In bytes. */
@@ -54,7 +54,7 @@ const lineOf = (request: LoggedRequest): string =>
     request.requestId,
     request.operation,
     word(request.key),
-    quoted(`${request.method} ${withoutSignature(request.target)} HTTP/1.1`),
+    quoted(request.target && `${request.method} ${withoutSignature(request.target)} HTTP/1.1`),
     request.status,
     word(request.errorCode),
     request.sent === 0 ? '-' : request.sent,
