@@ -8,6 +8,7 @@ import {
   CreateBucketCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetObjectCommand,
   HeadBucketCommand,
   ListObjectsV2Command,
   PutBucketLoggingCommand,
@@ -201,4 +202,92 @@ test('a name with NUL is refused wherever it stands', async () => {
     body: JSON.stringify({ bucket: Bucket, key: '\ud800' }),
   })
   assert.equal(lone.status, 400)
+})
+
+/** Who was charged for an answer, once its charge is in the ledger. */
+async function payerOf(answer: Response): Promise<unknown> {
+  await answer.arrayBuffer()
+  for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {
+    const [row] = await ergon.sql('select account from charges where id = $1', [
+      answer.headers.get('x-receipt-id'),
+    ])
+    if (row !== undefined) return row['account']
+    assert.ok(performance.now() < deadline, 'there is no charge')
+  }
+}
+
+test('a batch deletion is paid by who asks by name, else by the owner, if it may delete at all', async () => {
+  const shared = 'storage-trust-shared'
+  await s3.send(new CreateBucketCommand({ Bucket: shared }))
+  const Resource = `arn:aws:s3:::${shared}/open/*`
+  await allow(shared, [{ Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject', Resource }])
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const token = await mintToken('deploy', id)
+  const put = (Key: string) => s3.send(new PutObjectCommand({ Bucket: shared, Key, Body: 'x' }))
+  const keys = ['open/1', 'open/2', 'kept']
+  const removal = (some: readonly string[], headers: Readonly<Record<string, string>> = {}) => {
+    const objects = some.map((key) => `<Object><Key>${key}</Key></Object>`).join('')
+    const body = `<Delete>${objects}</Delete>`
+    return fetch(`${ergon.baseUrl}/${shared}?delete`, { method: 'POST', headers, body })
+  }
+  const left = async () => {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: shared }))
+    return Contents.map(({ Key }) => Key)
+  }
+  for (const key of keys) await put(key)
+
+  // Nobody by name, and nothing that he may delete: neither he nor the owner pays for the refusal.
+  const refused = await removal(['kept'])
+  assert.match(await refused.clone().text(), /<Error><Key>kept<\/Key><Code>AccessDenied</)
+  assert.equal(await payerOf(refused), 'nobody')
+  const stranger = await removal(['open/1', 'kept'], { authorization: `Bearer ${token}` })
+  assert.equal(await payerOf(stranger), id)
+  assert.deepEqual(await left(), ['kept', 'open/2'])
+  const nobody = await removal(['open/2', 'kept'])
+  assert.equal(await payerOf(nobody), ergon.account)
+  assert.deepEqual(await left(), ['kept'])
+})
+
+test('the log of a bucket names who signed a form, and nobody where nobody proved it', async () => {
+  const [logged, logs] = ['storage-trust-logged', 'storage-trust-form-logs']
+  for (const name of [logged, logs]) await s3.send(new CreateBucketCommand({ Bucket: name }))
+  const Resource = `arn:aws:s3:::${logged}/public`
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  await allow(logged, [
+    { Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource },
+    {
+      Effect: 'Allow',
+      Principal: { AWS: id },
+      Action: 's3:PutObject',
+      Resource: `arn:aws:s3:::${logged}/signed`,
+    },
+  ])
+  const LoggingEnabled = { TargetBucket: logs, TargetPrefix: '' }
+  await s3.send(
+    new PutBucketLoggingCommand({ Bucket: logged, BucketLoggingStatus: { LoggingEnabled } }),
+  )
+  const theirs = s3ClientOf(ergon, await mintToken('deploy', id))
+  const { fields } = await createPresignedPost(theirs, { Bucket: logged, Key: 'signed' })
+  const signed = await post('signed', fields, logged)
+  assert.equal(signed.status, 204)
+  assert.equal(await payerOf(signed), id)
+  const forged = { ...fields, 'X-Amz-Signature': '0'.repeat(64) }
+  assert.equal((await post('signed', forged, logged)).status, 403)
+  const open = await post('public', {}, logged)
+  assert.equal(open.status, 204)
+  assert.equal(await payerOf(open), ergon.account)
+  await ergon.restart()
+
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: logs }))
+  assert.equal(Contents.length, 1)
+  const log = await s3.send(new GetObjectCommand({ Bucket: logs, Key: Contents[0]?.Key }))
+  const lines = ((await log.Body?.transformToString()) ?? '').trimEnd().split('\n')
+  const told = lines
+    .map((line) => line.match(/\[[^\]]*\]|"[^"]*"|[^ "]+/g) ?? [])
+    .map((line) => [4, 6, 9, 10, 21].map((nth) => line[nth]).join(' '))
+  assert.deepEqual(told.toSorted(), [
+    '- REST.POST.BUCKET 204 - -',
+    '- REST.POST.BUCKET 403 SignatureDoesNotMatch -',
+    `${id} REST.POST.BUCKET 204 - AuthHeader`,
+  ])
 })
