@@ -26,6 +26,7 @@ import type { StorageSettings } from './s3/deps.ts'
 import { createS3Door } from './s3/door.ts'
 import { createCallers } from './s3/callers.ts'
 import type { DerivedKeys } from './s3/signature/derived-keys.ts'
+import { createUnserved } from './s3/operations/unserved.ts'
 import { createReceiver } from './s3/receive.ts'
 import { createWebsiteDoor } from './s3/website-door.ts'
 import type { Directory } from './s3/documents/acl-drafts.ts'
@@ -82,8 +83,9 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     clock,
     log: options.log,
   })
+  const access = createAccess({ buckets, objects, clock, admitTransfer })
   const handlers = createHandlers({
-    access: createAccess({ buckets, objects, clock, admitTransfer }),
+    access,
     buckets,
     objects,
     events: createEvents({ state }),
@@ -117,6 +119,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
       website: settings.website.hosts,
     },
     handlers,
+    unserved: createUnserved({ access }),
   })
   return { storage, website: createWebsiteDoor(storage), accessLog }
 }

@@ -8,9 +8,13 @@ import {
   CreateBucketCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetBucketAbacCommand,
+  GetBucketReplicationCommand,
   GetObjectCommand,
   HeadBucketCommand,
+  ListBucketInventoryConfigurationsCommand,
   ListObjectsV2Command,
+  PutBucketAbacCommand,
   PutBucketLoggingCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
@@ -290,4 +294,31 @@ test('the log of a bucket names who signed a form, and nobody where nobody prove
     '- REST.POST.BUCKET 403 SignatureDoesNotMatch -',
     `${id} REST.POST.BUCKET 204 - AuthHeader`,
   ])
+})
+
+test('what a bucket never has is told of one that there is, to who may ask', async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const stranger = s3ClientOf(ergon, await mintToken('deploy', id))
+  const reads = (name: string) => [
+    new ListBucketInventoryConfigurationsCommand({ Bucket: name }),
+    new GetBucketReplicationCommand({ Bucket: name }),
+    new GetBucketAbacCommand({ Bucket: name }),
+  ]
+  const answers = async (client: S3Client, name: string) =>
+    await Promise.all(
+      reads(name).map((command) =>
+        client.send(command as GetBucketAbacCommand).then(
+          ({ AbacStatus }) => AbacStatus?.Status ?? 'none',
+          (error: S3ServiceException) => error.name,
+        ),
+      ),
+    )
+  const none = ['none', 'ReplicationConfigurationNotFoundError', 'Disabled']
+  assert.deepEqual(await answers(s3, Bucket), none)
+  assert.deepEqual(await answers(stranger, Bucket), none.fill('AccessDenied'))
+  assert.deepEqual(await answers(s3, 'storage-trust-none'), none.fill('NoSuchBucket'))
+  const abac = (Status: 'Enabled' | 'Disabled') =>
+    s3.send(new PutBucketAbacCommand({ Bucket, AbacStatus: { Status } }))
+  await abac('Disabled')
+  await assert.rejects(abac('Enabled'), { name: 'NotImplemented' })
 })

@@ -8,15 +8,14 @@ import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
-import { storageFault } from '#storage/errors.ts'
 import type { Record, Trace } from './access-log/record.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './callers.ts'
 import { match, type Match } from './match.ts'
 import type { S3OperationName } from './operations.ts'
+import type { Unserved } from './operations/unserved.ts'
 import { createPayload } from './payload.ts'
 import { renderFault } from './render-error.ts'
-import { emptyReply } from './reply.ts'
 import { parseCredential } from './signature/credential.ts'
 import type { Verified, Verifier } from './signature/verify.ts'
 import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
@@ -38,8 +37,9 @@ export function createS3Door(deps: {
   record: Record
   bases: BaseHosts
   handlers: { readonly [name in S3OperationName]?: StorageHandler }
+  unserved: Unserved
 }): Door {
-  const { callers, verifier, record, bases, handlers } = deps
+  const { callers, verifier, record, bases, handlers, unserved } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
@@ -117,15 +117,5 @@ function callOf(
     payload: createPayload(exchange, verified),
     address: socket.remoteAddress ?? '',
     isSecure: (socket as Partial<TLSSocket>).encrypted === true,
-  }
-}
-
-/** What is always answered where there is no handler: "there is none", or an honest refusal. */
-function unserved(found: Match): StorageHandler {
-  const { answer } = found
-  return async () => {
-    if (answer === 'served') throw storageFault('NotImplemented')
-    if (answer !== 'empty') throw storageFault(answer)
-    return emptyReply()
   }
 }

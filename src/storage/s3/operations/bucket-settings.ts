@@ -122,6 +122,26 @@ export const createPutBucketAccelerateConfiguration =
     return emptyReply()
   }
 
+/** GetBucketAbac: tags of a bucket decide nothing here. */
+export const createGetBucketAbac =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    return xmlReply(writeXml('AbacStatus', [['Status', 'Disabled']]))
+  }
+
+/** PutBucketAbac: disabling what is not there is done, enabling it is not served. */
+export const createPutBucketAbac =
+  ({ access, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    const { Status } = fieldsOf(parseXml(await receiver.document(request), 'AbacStatus'), {
+      Status: 'one',
+    })
+    if (wordOf(Status, ['Enabled', 'Disabled']) === 'Enabled') throw storageFault('NotImplemented')
+    return emptyReply()
+  }
+
 /** GetBucketLogging: an empty document where it is off. */
 export const createGetBucketLogging =
   ({ access }: StorageDeps): StorageHandler =>
