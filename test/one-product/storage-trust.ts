@@ -288,11 +288,11 @@ test('the log of a bucket names who signed a form, and nobody where nobody prove
   const lines = ((await log.Body?.transformToString()) ?? '').trimEnd().split('\n')
   const told = lines
     .map((line) => line.match(/\[[^\]]*\]|"[^"]*"|[^ "]+/g) ?? [])
-    .map((line) => [4, 6, 9, 10, 21].map((nth) => line[nth]).join(' '))
+    .map((line) => [4, 6, 7, 9, 10, 21].map((nth) => line[nth]).join(' '))
   assert.deepEqual(told.toSorted(), [
-    '- REST.POST.BUCKET 204 - -',
-    '- REST.POST.BUCKET 403 SignatureDoesNotMatch -',
-    `${id} REST.POST.BUCKET 204 - AuthHeader`,
+    '- REST.POST.OBJECT public 204 - -',
+    '- REST.POST.OBJECT signed 403 SignatureDoesNotMatch -',
+    `${id} REST.POST.OBJECT signed 204 - AuthHeader`,
   ])
 })
 

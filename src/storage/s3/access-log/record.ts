@@ -152,6 +152,4 @@ const batchFacts = ({ key, versionId, code, status }: BatchKey): Partial<Facts> 
   errorCode: code,
   target: undefined,
   sent: 0,
-  referer: undefined,
-  userAgent: undefined,
 })

@@ -45,8 +45,9 @@ export const createPostObject =
     )
     try {
       const key = postedKey(form)
+      const { trace, target } = request.body
+      trace.target = { ...target, key }
       const { who, length } = await identify(deps, form, { bucket: bucket.name, key })
-      const { trace } = request.body
       if (who !== undefined) {
         Object.assign(trace, { authentication: 'AuthHeader', account: who.account })
         // The door knew of nobody, so nobody was counted or asked for a scope.
