@@ -11,6 +11,7 @@ testParts(
     storage: () => import('./one-product/storage.ts'),
     'storage addresses': () => import('./one-product/storage-addresses.ts'),
     'storage trust': () => import('./one-product/storage-trust.ts'),
+    'storage handles': () => import('./one-product/storage-handles.ts'),
     'storage websites': () => import('./one-product/storage-website.ts'),
     'storage access logs': () => import('./one-product/storage-logs.ts'),
     'storage events': () => import('./one-product/storage-events.ts'),

@@ -37,6 +37,7 @@ test('a token in an address is told to its owner once an hour, and nowhere else'
   const presigning = await mint('presigning')
   const asked = await mint('in a query')
   const escaped = await mint('escaped')
+  const twice = await mint('escaped twice')
   const quiet = await mint('quiet')
   const s3 = s3ClientOf(ergon, presigning.token)
   await s3.send(new CreateBucketCommand({ Bucket: 'exposed' }))
@@ -47,11 +48,13 @@ test('a token in an address is told to its owner once an hour, and nowhere else'
     assert.equal((await fetch(await getSignedUrl(s3, new GetObjectCommand(place)))).status, 404)
   await fetch(`${ergon.baseUrl}/v1/models?token=${asked.token}`)
   await fetch(`${ergon.baseUrl}/${place.Bucket}?key=${escaped.token.replace('_', '%5f')}`)
+  const often = encodeURIComponent(twice.token.replace('_', '%5F').replace('v', '%76'))
+  await fetch(`${ergon.baseUrl}/v1/models?token=${often}`)
   // Of the right form, and nobody's.
   await fetch(`${ergon.baseUrl}/v1/models?token=${'svc_'.padEnd(42, 'a')}`)
   const bearer = { headers: { authorization: `Bearer ${quiet.token}` } }
   assert.equal((await fetch(`${ergon.baseUrl}/v1/models`, bearer)).status, 200)
-  for (const { id } of [presigning, asked, escaped]) await untilExposed(id)
+  for (const { id } of [presigning, asked, escaped, twice]) await untilExposed(id)
   assert.equal((await eventsOf(presigning.id)).length, 1)
 
   // Also over the gateway's life, which keeps no more than the state does.
@@ -73,8 +76,8 @@ test('a token in an address is told to its owner once an hour, and nowhere else'
   }[]
   const exposed = new Set(listed.filter((one) => one.exposed_at !== null).map(({ id }) => id))
   assert.deepEqual(
-    [presigning, asked, escaped, later, quiet].map(({ id }) => exposed.has(id)),
-    [true, true, true, true, false],
+    [presigning, asked, escaped, twice, later, quiet].map(({ id }) => exposed.has(id)),
+    [true, true, true, true, true, false],
   )
 
   const [row] = await eventsOf(later.id)

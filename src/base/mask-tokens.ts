@@ -13,3 +13,16 @@ export function tokenMask(charactersMin: number): (text: string) => string {
   const form = new RegExp(`${FORM}{${charactersMin},}`, 'gi')
   return (text) => text.replace(form, '$1$2***')
 }
+
+/**
+ * A function that gives what the mask hides, decoded: the prefix and exactly so many characters after it.
+ * It gives each as often as it stands there.
+ */
+export function tokenFinder(characters: number): (text: string) => Iterable<string> {
+  const form = new RegExp(`${FORM}{${characters}}`, 'gi')
+  return (text) => text.matchAll(form).map(([found]) => found.replace(CODE, decoded))
+}
+
+const CODE = /%(?:25)*([0-9a-f]{2})/gi
+const decoded = (_all: string, code: string): string =>
+  String.fromCharCode(Number.parseInt(code, 16))

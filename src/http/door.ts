@@ -20,6 +20,8 @@ export type Call = {
 }
 
 export type RenderedError = {
+  /** Where the protocol has another status for the error than our own. */
+  readonly status?: number
   readonly contentType: string
   readonly body: string
   readonly headers: Headers

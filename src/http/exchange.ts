@@ -10,6 +10,8 @@ export class Exchange {
   readonly method: string
   readonly path: string
   readonly #search: string
+  /** Of its spend; empty until that is open. */
+  requestId = ''
   /** What left so far: when the head did, bytes of the body, the code of a refusal. */
   readonly answered: { headMs: number; bodyBytes: number; errorCode: string | undefined } = {
     headMs: 0,

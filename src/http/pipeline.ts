@@ -52,6 +52,7 @@ export async function answer(exchange: Exchange, deps: PipelineDeps): Promise<vo
 
 async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   const spend = deps.charging.open()
+  exchange.requestId = spend.requestId
   let door = deps.fallback
   let leave: (() => void) | undefined
   spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })
@@ -61,14 +62,18 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     door = deps.doorOf(exchange)
     if (door.ignoresExpectations !== true) checkExpectation(exchange.request)
     const call = door.match(exchange)
-    const who = await identify(exchange, door, call)
+    const arrive = (one: Principal): void => {
+      demandScope(one, call.operation, operationOf(call.operation).scope)
+      leave ??= deps.accounts.enter(one.account)
+    }
+    const who = await door.identify(exchange, call)
     if (who !== undefined) {
-      leave = deps.accounts.enter(who.account)
+      arrive(who)
       await spend.admit(who, call.operation, FIRST_CEILING)
     }
     const body = await door.body(exchange, call)
     spend.mark()
-    await serve({ exchange, call, who, body, spend }, deps.idempotency)
+    await serve({ exchange, call, who, arrive, body, spend }, deps.idempotency)
   } catch (thrown) {
     await refuse({ exchange, door, spend, thrown, log: deps.log })
   } finally {
@@ -80,20 +85,11 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   }
 }
 
-async function identify(
-  exchange: Exchange,
-  door: Door,
-  call: Call,
-): Promise<Principal | undefined> {
-  const who = await door.identify(exchange, call)
-  if (who !== undefined) demandScope(who, call.operation, operationOf(call.operation).scope)
-  return who
-}
-
 type Work = {
   readonly exchange: Exchange
   readonly call: Call
   readonly who: Principal | undefined
+  readonly arrive: (who: Principal) => void
   readonly body: unknown
   readonly spend: Spend
 }
@@ -106,9 +102,10 @@ async function serve(work: Work, idempotency: Idempotency): Promise<void> {
   await reply(work.exchange, work.spend, await key.answer(() => handle(work)))
 }
 
-async function handle({ exchange, call, who, body, spend }: Work): Promise<Reply> {
+async function handle({ exchange, call, who, arrive, body, spend }: Work): Promise<Reply> {
   const handled: Handled<never> = {
     who,
+    arrive,
     parameters: call.parameters,
     get query() {
       return exchange.query

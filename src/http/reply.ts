@@ -48,6 +48,11 @@ export const wireBody = (made: unknown): string | Uint8Array =>
 /** What the pipeline hands to a handler. `body` is the parsed and checked body. */
 export type Handled<Body = unknown> = {
   readonly who: Principal | undefined
+  /**
+   * Judges and counts a caller whom only the body names, as the pipeline does those whom the head names.
+   * Throws scope_missing, too_many_requests.
+   */
+  readonly arrive: (who: Principal) => void
   readonly parameters: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>

@@ -49,10 +49,11 @@ export async function sendError(
   error: ErgonError,
   rendered: RenderedError,
 ): Promise<void> {
-  const charge = spend.settle(error.status, tailClassOf(rendered.body.length))
+  const { status = error.status } = rendered
+  const charge = spend.settle(status, tailClassOf(rendered.body.length))
   const durable = spend.durable()
   if (durable !== undefined) await durable
-  writeHead(exchange, { status: error.status, headers: rendered.headers }, [
+  writeHead(exchange, { status, headers: rendered.headers }, [
     ...finalHeaders(charge, spend.requestId),
     'Content-Type',
     rendered.contentType,
@@ -89,16 +90,15 @@ export async function sendStreamed(
   const trailing = exchange.request.httpVersion !== '1.0' && reply.contentLength === undefined
   // Nothing is sent before the first chunk: what fails until then is answered with its own status.
   let next = await chunks.next()
-  spend.promise(reply.status)
-  writeHead(exchange, reply, [
-    ...ceilingHeaders(spend.estimate(), spend),
-    ...(trailing ? ['Trailer', TRAILERS] : []),
-    'Content-Type',
-    reply.contentType,
-    ...(reply.contentLength === undefined
-      ? ['Cache-Control', 'no-cache']
-      : ['Content-Length', String(reply.contentLength)]),
-  ])
+  // Whatever the end is, when nobody pulls any more, what the chunks hold must be let go.
+  const letGo = () => void chunks.return?.().catch(() => undefined)
+  try {
+    spend.promise(reply.status)
+    writeHead(exchange, reply, streamHeaders(spend, reply, trailing))
+  } catch (unwritable) {
+    letGo()
+    throw unwritable
+  }
   let error: ErgonError | undefined
   try {
     while (next.done !== true) {
@@ -110,8 +110,7 @@ export async function sendStreamed(
   } catch (thrown) {
     error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : thrown)
   }
-  // Whatever the end was, nobody pulls any more: what the chunks hold must be let go.
-  if (error !== undefined) void chunks.return?.().catch(() => undefined)
+  if (error !== undefined) letGo()
   const charge = spend.settle(error?.status ?? reply.status, 0)
   const last = error === undefined ? reply.last(charge) : reply.cut(error, charge)
   if (error === undefined) await reply.finished?.(charge, last)
@@ -122,6 +121,16 @@ export async function sendStreamed(
   if (trailing) response.addTrailers(pairsOf(trailers(charge)))
   response.end(last)
 }
+
+const streamHeaders = (spend: Spend, reply: StreamedReply, trailing: boolean): HeaderList => [
+  ...ceilingHeaders(spend.estimate(), spend),
+  ...(trailing ? ['Trailer', TRAILERS] : []),
+  'Content-Type',
+  reply.contentType,
+  ...(reply.contentLength === undefined
+    ? ['Cache-Control', 'no-cache']
+    : ['Content-Length', String(reply.contentLength)]),
+]
 
 /** Whether more may follow at once. A buffer of a pool goes back when the kernel has its bytes. */
 function write(response: Exchange['response'], chunk: string | Uint8Array): boolean {

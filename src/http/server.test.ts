@@ -118,3 +118,31 @@ function endless(ended: () => void): StreamedReply {
     cut: () => '',
   }
 }
+
+test('a stream whose head cannot be written lets go of what it holds', OPTIONS, async () => {
+  let isOpen = false
+  async function* chunks() {
+    isOpen = true
+    try {
+      yield 'a'
+      yield 'b'
+    } finally {
+      isOpen = false
+    }
+  }
+  const reply: StreamedReply = {
+    kind: 'streamed',
+    status: 200,
+    headers: { 'x-name': 'two\nlines' },
+    contentType: 'text/plain',
+    chunks: chunks(),
+    last: () => '',
+    cut: () => '',
+  }
+  await using http = await startTestHttp({ '/stream': () => reply, '/ping': pong })
+  const answer = await fetch(`http://127.0.0.1:${http.port}/stream`)
+  assert.equal(answer.status, 500)
+  await answer.text()
+  assert.equal(isOpen, false)
+  await answers(http)
+})

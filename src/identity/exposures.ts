@@ -2,6 +2,7 @@
 // the owner of a token that was seen in one is told, by an event and in the list of tokens; once an hour.
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
+import { tokenFinder } from '#base/mask-tokens.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { isTokenText } from './token-text.ts'
@@ -16,7 +17,8 @@ const QUIET_MS = 3_600_000
 const KEPT_MAX = 10_000
 /** Of one address. */
 const TOKENS_MAX = 4
-const FORM = /svc(?:_|%5[Ff])([0-9A-Za-z]{38})/g
+/** The same that logs mask: what is hidden from them is told to its owner. */
+const tokensIn = tokenFinder(38)
 
 export function createExposures(deps: {
   state: Queryable
@@ -46,9 +48,9 @@ export function createExposures(deps: {
   return {
     see(target) {
       // Nearly every target ends here.
-      if (!target.includes('svc')) return
-      const found = target.matchAll(FORM).map(([, rest]) => `svc_${rest}`)
-      for (const text of new Set(found.take(TOKENS_MAX))) if (isTokenText(text)) void tell(text)
+      if (!target.includes('svc') && !target.includes('%')) return
+      const found = Iterator.from(tokensIn(target)).filter(isTokenText)
+      for (const text of new Set(found.take(TOKENS_MAX))) void tell(text)
     },
   }
 }

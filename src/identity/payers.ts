@@ -1,5 +1,6 @@
 // Who pays for what nobody asked by name, as reads of a public bucket: an account, looked up.
 import type { Clock } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 
@@ -15,46 +16,77 @@ export interface Payers {
   exists(account: string): Promise<boolean>
   /**
    * Synchronous when it was asked for in the last seconds; who asks while it is looked up waits for the
-   * same answer. Throws not_found.
+   * same answer, and all who ask at once are one query. Throws not_found.
    */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
 }
 
+type Found = ReadonlyMap<string, AccountPayer>
+
 // Whether funds were ever on file changes once in an account's life.
 const KEPT_MS = 5000
 const CACHE_MAX = 10_000
+/** Accounts of one query. */
+const ASKED_MAX = 1000
 
 export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   const { state, clock } = deps
   const cache = new Map<string, { payer: AccountPayer; untilMs: number }>()
-  /** In flight. Each takes a connection, so there must not be one for each who asks. */
+  /** In flight. Each query takes a connection, so there must not be one for each who asks. */
   const lookUps = new Map<string, Promise<AccountPayer>>()
+  /** What the next query asks for: it begins when whoever asks now has asked for all. */
+  let next: { readonly accounts: string[]; readonly found: Promise<Found> } | undefined
+
+  async function ask(accounts: readonly string[]): Promise<Found> {
+    const { rows } = await state.query<AccountPayer>(
+      'select id as account, env, funded from accounts where id = any($1)',
+      [accounts],
+    )
+    const untilMs = clock.monotonicMs() + KEPT_MS
+    for (const payer of rows) {
+      if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value ?? '')
+      cache.set(payer.account, { payer, untilMs })
+    }
+    return new Map(rows.map((payer) => [payer.account, payer]))
+  }
+
+  function join(account: string): Promise<Found> {
+    if (next === undefined || next.accounts.length >= ASKED_MAX) {
+      const accounts: string[] = []
+      const found = Promise.resolve().then(() => {
+        if (next?.accounts === accounts) next = undefined
+        return ask(accounts)
+      })
+      next = { accounts, found }
+    }
+    next.accounts.push(account)
+    return next.found
+  }
 
   async function lookUp(account: string): Promise<AccountPayer> {
-    const { rows } = await state.query<Omit<AccountPayer, 'account'>>(
-      'select env, funded from accounts where id = $1',
-      [account],
-    )
-    const [row] = rows
-    if (row === undefined) throw fault('not_found', `Could not find the account: "${account}"`)
-    const payer = { account, env: row.env, funded: row.funded }
-    if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value ?? '')
-    cache.set(account, { payer, untilMs: clock.monotonicMs() + KEPT_MS })
+    const payer = (await join(account)).get(account)
+    if (payer === undefined) throw fault('not_found', `Could not find the account: "${account}"`)
     return payer
   }
 
+  function payerOf(account: string): AccountPayer | Promise<AccountPayer> {
+    const known = cache.get(account)
+    if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.payer
+    const inFlight = lookUps.get(account) ?? lookUp(account).finally(() => lookUps.delete(account))
+    lookUps.set(account, inFlight)
+    return inFlight
+  }
+
   return {
+    payerOf,
     async exists(account) {
-      const { rows } = await state.query('select from accounts where id = $1', [account])
-      return rows.length > 0
-    },
-    payerOf(account) {
-      const known = cache.get(account)
-      if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.payer
-      const inFlight =
-        lookUps.get(account) ?? lookUp(account).finally(() => lookUps.delete(account))
-      lookUps.set(account, inFlight)
-      return inFlight
+      try {
+        await payerOf(account)
+        return true
+      } catch (error) {
+        if (error instanceof ErgonError && error.code === 'not_found') return false
+        throw error
+      }
     },
   }
 }

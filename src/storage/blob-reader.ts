@@ -30,8 +30,10 @@ export function createBlobReader(stores: BlobStores): BlobReader {
       yield* chunksOf(await store.get(blob, { signal, ...(isWhole ? {} : { range }) }))
       return
     }
+    // First the key: where it cannot be unwrapped nobody would close what is opened.
+    const key = cipher.open(part.encryption)
     const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
-    yield* openFrames(cipher.open(part.encryption), chunksOf(sealed), { range, size })
+    yield* openFrames(key, chunksOf(sealed), { range, size })
   }
 
   return {

@@ -15,6 +15,7 @@ import { createUploads } from './objects/create-uploads.ts'
 import { createAccess } from './s3/access.ts'
 import { AccessLog } from './s3/access-log/access-log.ts'
 import { createDeliver } from './s3/access-log/deliver.ts'
+import { createLoggedBuckets } from './s3/access-log/logged-buckets.ts'
 import { createRecord } from './s3/access-log/record.ts'
 import { createVault } from './encryption/vault.ts'
 import { createEncrypting } from './s3/encrypting.ts'
@@ -25,6 +26,7 @@ import type { StorageSettings } from './s3/deps.ts'
 import { createS3Door } from './s3/door.ts'
 import { createCallers } from './s3/callers.ts'
 import type { DerivedKeys } from './s3/signature/derived-keys.ts'
+import { createUnserved } from './s3/operations/unserved.ts'
 import { createReceiver } from './s3/receive.ts'
 import { createWebsiteDoor } from './s3/website-door.ts'
 import type { Directory } from './s3/documents/acl-drafts.ts'
@@ -81,8 +83,9 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     clock,
     log: options.log,
   })
+  const access = createAccess({ buckets, objects, clock, admitTransfer })
   const handlers = createHandlers({
-    access: createAccess({ buckets, objects, clock, admitTransfer }),
+    access,
     buckets,
     objects,
     events: createEvents({ state }),
@@ -105,12 +108,18 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
   const storage = createS3Door({
     callers,
     verifier,
-    record: createRecord({ accessLog, clock }),
+    record: createRecord({
+      accessLog,
+      loggedBuckets: createLoggedBuckets({ buckets, clock }),
+      clock,
+      mark: options.mark,
+    }),
     bases: {
       api: hosts.filter((host) => !host.startsWith('[')),
       website: settings.website.hosts,
     },
     handlers,
+    unserved: createUnserved({ access }),
   })
   return { storage, website: createWebsiteDoor(storage), accessLog }
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import {
   CreateBucketCommand,
+  DeleteObjectsCommand,
   GetBucketLoggingCommand,
   GetObjectCommand,
   ListObjectsV2Command,
@@ -21,6 +22,7 @@ import type { Ergon } from '../start-ergon.ts'
 const SOURCE = 'logged-part'
 const TARGET = 'logs-part'
 const ITSELF = 'logs-itself-part'
+const BEARER_NOBODY = { headers: { authorization: 'Bearer svc_nobody' } }
 
 let ergon: Ergon
 let s3: S3Client
@@ -176,4 +178,61 @@ test('a bucket that logs to itself tells of requests only, and nobody pays for t
   assert.deepEqual(await charges(), before)
   await logTo(ITSELF, undefined)
   await logTo(SOURCE, undefined)
+})
+
+test('who is refused before the bucket is looked up, and each key of a batch, has a line too', async () => {
+  const refusing = 'logged-refusals-part'
+  await s3.send(new CreateBucketCommand({ Bucket: refusing }))
+  await logTo(refusing, { TargetPrefix: 'refusals/' })
+  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+    scope: 'read',
+    account: ergon.account,
+  })
+  const put = (client: S3Client) =>
+    client.send(new PutObjectCommand({ Bucket: refusing, Key: 'k', Body: '' }))
+  const wrongSecret = s3ClientOf(ergon, ergon.token, 'another')
+  await assert.rejects(put(wrongSecret), { name: 'SignatureDoesNotMatch' })
+  await assert.rejects(put(s3ClientOf(ergon, 'svc_nobody')), { name: 'InvalidAccessKeyId' })
+  await assert.rejects(put(s3ClientOf(ergon, token)), { name: 'AccessDenied' })
+  for (const path of ['?acl&policy', `/${'x'.repeat(1025)}`, '?x=%zz'])
+    assert.equal((await fetch(`${ergon.baseUrl}/${refusing}${path}`)).status, 400, path)
+  // Neither of these names a bucket that there is.
+  for (const path of ['no-such-bucket/k', '%00/k'])
+    await (await fetch(`${ergon.baseUrl}/${path}`, BEARER_NOBODY)).text()
+  const Objects = [{ Key: 'a b' }, { Key: 'kept' }]
+  const Policy = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: {
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 's3:DeleteObject',
+      Resource: `arn:aws:s3:::${refusing}/kept`,
+    },
+  })
+  await s3.send(new PutBucketPolicyCommand({ Bucket: refusing, Policy }))
+  await s3.send(new DeleteObjectsCommand({ Bucket: refusing, Delete: { Objects } }))
+  await ergon.restart()
+
+  const { lines } = await logsOf(TARGET, 'refusals/')
+  const found = lines.map(fieldsOf)
+  assert.ok(found.every(({ length, [5]: id = '' }) => length === 26 && id.startsWith('req_')))
+  assert.ok(found.every(([owner, bucket]) => owner === ergon.account && bucket === refusing))
+  const told = found.map((fields) => [4, 6, 7, 9, 10].map((nth) => fields[nth]).join(' '))
+  const us = ergon.account
+  assert.deepEqual(told.toSorted(), [
+    '- REST.GET.BUCKET - 400 InvalidArgument',
+    '- REST.GET.BUCKET - 400 InvalidURI',
+    '- REST.GET.BUCKET - 400 KeyTooLongError',
+    '- REST.PUT.OBJECT k 403 InvalidAccessKeyId',
+    '- REST.PUT.OBJECT k 403 SignatureDoesNotMatch',
+    `${us} BATCH.DELETE.OBJECT a%20b 204 -`,
+    `${us} BATCH.DELETE.OBJECT kept 403 AccessDenied`,
+    `${us} REST.POST.MULTI_OBJECT_DELETE - 200 -`,
+    `${us} REST.PUT.BUCKETPOLICY - 204 -`,
+    `${us} REST.PUT.OBJECT k 403 AccessDenied`,
+  ])
+  const batch = found.find((fields) => fields[6] === 'BATCH.DELETE.OBJECT') ?? []
+  assert.deepEqual(batch.slice(8, 18).join(' '), '- 204 - - - - - - - -')
+  assert.equal(batch[21], 'AuthHeader')
+  await logTo(refusing, undefined)
 })

@@ -1,16 +1,27 @@
 // What callers may not do by another way: forms, batches and names that go round the usual checks.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetBucketAbacCommand,
+  GetBucketReplicationCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  ListBucketInventoryConfigurationsCommand,
+  ListObjectsV2Command,
+  PutBucketAbacCommand,
   PutBucketLoggingCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
   PutObjectLockConfigurationCommand,
   PutPublicAccessBlockCommand,
   type S3Client,
+  type S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { sharedErgon } from '../parts.ts'
@@ -18,6 +29,10 @@ import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const Bucket = 'storage-trust'
+const WAIT_MS = 60_000
+const OPTIONS = { timeout: 2 * WAIT_MS }
+/** The default of ERGON_ACCOUNT_REQUESTS. */
+const REQUESTS_MAX = 256
 
 let ergon: Ergon
 let s3: S3Client
@@ -44,11 +59,34 @@ async function allow(bucket: string, statements: readonly object[]): Promise<voi
   await s3.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
 }
 
-async function post(key: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> {
+async function post(
+  key: string,
+  fields: Readonly<Record<string, string>> = {},
+  bucket = Bucket,
+): Promise<Response> {
   const data = new FormData()
   for (const [name, value] of Object.entries({ key, ...fields })) data.append(name, value)
   data.append('file', new Blob(['text']), 'name.txt')
-  return await fetch(`${ergon.baseUrl}/${Bucket}`, { method: 'POST', body: data })
+  return await fetch(`${ergon.baseUrl}/${bucket}`, { method: 'POST', body: data })
+}
+
+/** A form whose file has begun and does not end, on a connection of its own; what is answered to it. */
+async function unfinished(bucket: string, fields: Readonly<Record<string, string>>) {
+  const { port, hostname } = new URL(ergon.baseUrl)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  const part = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}`
+  const parts = [
+    ...Object.entries(fields).map(([name, value]) => `${part(name, value)}\r\n`),
+    part('file"; filename="f', 'the beginning'),
+  ]
+  socket.write(
+    `POST /${bucket} HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 1000000\r\n` +
+      `Content-Type: multipart/form-data; boundary=b\r\n\r\n${parts.join('')}`,
+  )
+  return { socket, answer: once(socket, 'data').then(([bytes]) => String(bytes)) }
 }
 
 test('a form that is signed by a token which may only read writes nothing', async () => {
@@ -57,6 +95,43 @@ test('a form that is signed by a token which may only read writes nothing', asyn
   const answer = await post('by a reader', fields)
   assert.equal(answer.status, 403, await answer.clone().text())
   assert.match(await answer.text(), /scope .*read.*, it needs .*deploy/)
+})
+
+test('forms count toward the requests that an account may run at once', OPTIONS, async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const own = s3ClientOf(ergon, await mintToken('deploy', id))
+  const bucket = 'storage-trust-forms'
+  await own.send(new CreateBucketCommand({ Bucket: bucket }))
+  // So the policy of the form allows every key that begins so.
+  const Key = 'forms/${filename}'
+  const { fields } = await createPresignedPost(own, { Bucket: bucket, Key })
+  const form = (key: string) => post(key, { ...fields, key }, bucket)
+  assert.equal((await form('forms/first')).status, 204)
+  const held = await Promise.all(
+    Array.from({ length: REQUESTS_MAX + 1 }, (_, nth) =>
+      unfinished(bucket, { ...fields, key: `forms/held ${nth}` }),
+    ),
+  )
+  const refusal = await Promise.race(held.map(({ answer }) => answer))
+  assert.match(refusal, /^HTTP\/1.1 503 [^]*\r\nretry-after: 1\r\n[^]*<Code>SlowDown</i)
+  // They count together with the account's other requests, and not with those of another account.
+  const other = () => own.send(new HeadBucketCommand({ Bucket: bucket }))
+  await assert.rejects(other, (error: S3ServiceException) => error.$metadata.httpStatusCode === 503)
+  await s3.send(new HeadBucketCommand({ Bucket }))
+  for (const { socket } of held) socket.destroy()
+  for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {
+    const isThrough = await other().then(
+      () => true,
+      () => false,
+    )
+    if (isThrough) break
+    assert.ok(performance.now() < deadline, 'forms that are gone still count')
+  }
+  const { Contents = [] } = await own.send(new ListObjectsV2Command({ Bucket: bucket }))
+  assert.deepEqual(
+    Contents.map(({ Key: key }) => key),
+    ['forms/first'],
+  )
 })
 
 test('a form makes no object that nobody could name', async () => {
@@ -131,4 +206,119 @@ test('a name with NUL is refused wherever it stands', async () => {
     body: JSON.stringify({ bucket: Bucket, key: '\ud800' }),
   })
   assert.equal(lone.status, 400)
+})
+
+/** Who was charged for an answer, once its charge is in the ledger. */
+async function payerOf(answer: Response): Promise<unknown> {
+  await answer.arrayBuffer()
+  for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {
+    const [row] = await ergon.sql('select account from charges where id = $1', [
+      answer.headers.get('x-receipt-id'),
+    ])
+    if (row !== undefined) return row['account']
+    assert.ok(performance.now() < deadline, 'there is no charge')
+  }
+}
+
+test('a batch deletion is paid by who asks by name, else by the owner, if it may delete at all', async () => {
+  const shared = 'storage-trust-shared'
+  await s3.send(new CreateBucketCommand({ Bucket: shared }))
+  const Resource = `arn:aws:s3:::${shared}/open/*`
+  await allow(shared, [{ Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject', Resource }])
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const token = await mintToken('deploy', id)
+  const put = (Key: string) => s3.send(new PutObjectCommand({ Bucket: shared, Key, Body: 'x' }))
+  const keys = ['open/1', 'open/2', 'kept']
+  const removal = (some: readonly string[], headers: Readonly<Record<string, string>> = {}) => {
+    const objects = some.map((key) => `<Object><Key>${key}</Key></Object>`).join('')
+    const body = `<Delete>${objects}</Delete>`
+    return fetch(`${ergon.baseUrl}/${shared}?delete`, { method: 'POST', headers, body })
+  }
+  const left = async () => {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: shared }))
+    return Contents.map(({ Key }) => Key)
+  }
+  for (const key of keys) await put(key)
+
+  // Nobody by name, and nothing that he may delete: neither he nor the owner pays for the refusal.
+  const refused = await removal(['kept'])
+  assert.match(await refused.clone().text(), /<Error><Key>kept<\/Key><Code>AccessDenied</)
+  assert.equal(await payerOf(refused), 'nobody')
+  const stranger = await removal(['open/1', 'kept'], { authorization: `Bearer ${token}` })
+  assert.equal(await payerOf(stranger), id)
+  assert.deepEqual(await left(), ['kept', 'open/2'])
+  const nobody = await removal(['open/2', 'kept'])
+  assert.equal(await payerOf(nobody), ergon.account)
+  assert.deepEqual(await left(), ['kept'])
+})
+
+test('the log of a bucket names who signed a form, and nobody where nobody proved it', async () => {
+  const [logged, logs] = ['storage-trust-logged', 'storage-trust-form-logs']
+  for (const name of [logged, logs]) await s3.send(new CreateBucketCommand({ Bucket: name }))
+  const Resource = `arn:aws:s3:::${logged}/public`
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  await allow(logged, [
+    { Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource },
+    {
+      Effect: 'Allow',
+      Principal: { AWS: id },
+      Action: 's3:PutObject',
+      Resource: `arn:aws:s3:::${logged}/signed`,
+    },
+  ])
+  const LoggingEnabled = { TargetBucket: logs, TargetPrefix: '' }
+  await s3.send(
+    new PutBucketLoggingCommand({ Bucket: logged, BucketLoggingStatus: { LoggingEnabled } }),
+  )
+  const theirs = s3ClientOf(ergon, await mintToken('deploy', id))
+  const { fields } = await createPresignedPost(theirs, { Bucket: logged, Key: 'signed' })
+  const signed = await post('signed', fields, logged)
+  assert.equal(signed.status, 204)
+  assert.equal(await payerOf(signed), id)
+  const forged = { ...fields, 'X-Amz-Signature': '0'.repeat(64) }
+  assert.equal((await post('signed', forged, logged)).status, 403)
+  const open = await post('public', {}, logged)
+  assert.equal(open.status, 204)
+  assert.equal(await payerOf(open), ergon.account)
+  await ergon.restart()
+
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: logs }))
+  assert.equal(Contents.length, 1)
+  const log = await s3.send(new GetObjectCommand({ Bucket: logs, Key: Contents[0]?.Key }))
+  const lines = ((await log.Body?.transformToString()) ?? '').trimEnd().split('\n')
+  const told = lines
+    .map((line) => line.match(/\[[^\]]*\]|"[^"]*"|[^ "]+/g) ?? [])
+    .map((line) => [4, 6, 7, 9, 10, 21].map((nth) => line[nth]).join(' '))
+  assert.deepEqual(told.toSorted(), [
+    '- REST.POST.OBJECT public 204 - -',
+    '- REST.POST.OBJECT signed 403 SignatureDoesNotMatch -',
+    `${id} REST.POST.OBJECT signed 204 - AuthHeader`,
+  ])
+})
+
+test('what a bucket never has is told of one that there is, to who may ask', async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const stranger = s3ClientOf(ergon, await mintToken('deploy', id))
+  const reads = (name: string) => [
+    new ListBucketInventoryConfigurationsCommand({ Bucket: name }),
+    new GetBucketReplicationCommand({ Bucket: name }),
+    new GetBucketAbacCommand({ Bucket: name }),
+  ]
+  const answers = async (client: S3Client, name: string) =>
+    await Promise.all(
+      reads(name).map((command) =>
+        client.send(command as GetBucketAbacCommand).then(
+          ({ AbacStatus }) => AbacStatus?.Status ?? 'none',
+          (error: S3ServiceException) => error.name,
+        ),
+      ),
+    )
+  const none = ['none', 'ReplicationConfigurationNotFoundError', 'Disabled']
+  assert.deepEqual(await answers(s3, Bucket), none)
+  assert.deepEqual(await answers(stranger, Bucket), none.fill('AccessDenied'))
+  assert.deepEqual(await answers(s3, 'storage-trust-none'), none.fill('NoSuchBucket'))
+  const abac = (Status: 'Enabled' | 'Disabled') =>
+    s3.send(new PutBucketAbacCommand({ Bucket, AbacStatus: { Status } }))
+  await abac('Disabled')
+  await assert.rejects(abac('Enabled'), { name: 'NotImplemented' })
 })

@@ -144,6 +144,56 @@ test('a document of a bucket is as large as at AWS at most', async () => {
   })
 })
 
+test('every other document has a limit too', async () => {
+  const KIB = 1024
+  const documents = 'documents-part'
+  await s3.send(new CreateBucketCommand({ Bucket: documents, ObjectLockEnabledForBucket: true }))
+  await s3.send(new PutObjectCommand({ Bucket: documents, Key: 'k', Body: 'x' }))
+  const send = (path: string, method: string, body: string) =>
+    fetch(`${ergon.baseUrl}/${documents}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ergon.token}` },
+      body,
+    })
+  const codeOf = async (answer: Response) =>
+    [answer.status, /<Code>(.*)<\/Code>/.exec(await answer.text())?.[1]].join(' ')
+  // What is refused for its length is not even read as XML.
+  const padded = (kib: number) => `<x>${' '.repeat(kib * KIB)}</x>`
+  const small =
+    'acl accelerate encryption logging notification object-lock ownershipControls policy'
+  const places = [...small.split(' '), 'publicAccessBlock', 'requestPayment', 'tagging']
+  const paths = places.map((name) => `?${name}`)
+  for (const path of [
+    ...paths,
+    '?versioning',
+    '/k?acl',
+    '/k?tagging',
+    '/k?retention',
+    '/k?legal-hold',
+  ]) {
+    assert.equal(await codeOf(await send(path, 'PUT', padded(512))), '400 EntityTooLarge', path)
+    assert.match(await codeOf(await send(path, 'PUT', padded(100))), /^400 Malformed/, path)
+  }
+  const large = [
+    ['?lifecycle', 'PUT'],
+    ['?delete', 'POST'],
+    ['/k?uploadId=u', 'POST'],
+  ] as const
+  for (const [path, method] of large)
+    assert.equal(await codeOf(await send(path, method, padded(2048))), '400 EntityTooLarge', path)
+
+  const rules = (count: number) =>
+    `<LifecycleConfiguration>${Array.from(
+      { length: count },
+      (_, nth) =>
+        `<Rule><ID>${'i'.repeat(200)}${nth}</ID><Status>Enabled</Status><Filter><Prefix>${'p'.repeat(1000)}` +
+        `${nth}</Prefix></Filter><Expiration><Days>1</Days></Expiration></Rule>`,
+    ).join('')}</LifecycleConfiguration>`
+  assert.equal(await codeOf(await send('?lifecycle', 'PUT', rules(1001))), '400 MalformedXML')
+  assert.equal((await send('?lifecycle', 'PUT', rules(1000))).status, 200)
+  assert.equal((await send('?lifecycle', 'DELETE', '')).status, 204)
+})
+
 test('pages and indexes are served to everybody the policy lets in, at the expense of the owner', async () => {
   await serve()
   const closed = await visit('/')

@@ -61,6 +61,7 @@ export function callOf<Body>(
       funded: true,
       refusesTokenPresign: false,
     },
+    arrive: () => undefined,
     parameters: {},
     query: new URLSearchParams(),
     headers: {},

@@ -121,10 +121,8 @@ export function createAccess(deps: {
 }
 
 /** What the log of the bucket says of the request. */
-function note({ who, spend, body: { trace } }: StorageRequest, bucket: Bucket): void {
+function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
   trace.bucket ??= bucket
-  trace.requestId = spend.requestId
-  if (who !== undefined) trace.account = who.account
 }
 
 /** Judges one question by everything that the bucket, and the version, say. */

@@ -32,7 +32,7 @@ type Documents = {
 
 /** One configuration, or undefined when the bucket has none. */
 export const documentOf = <K extends keyof Documents & ConfigurationKind>(
-  bucket: Bucket,
+  bucket: Pick<Bucket, 'configurations'>,
   kind: K,
 ): Documents[K] | undefined =>
   (bucket.configurations[kind] ?? undefined) as Documents[K] | undefined

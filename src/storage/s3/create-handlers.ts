@@ -9,6 +9,7 @@ import {
 } from './operations/acl.ts'
 import { createBucketDocuments } from './operations/bucket-documents.ts'
 import {
+  createGetBucketAbac,
   createGetBucketAccelerateConfiguration,
   createGetBucketLocation,
   createGetBucketLogging,
@@ -16,6 +17,7 @@ import {
   createGetBucketRequestPayment,
   createGetBucketVersioning,
   createGetObjectLockConfiguration,
+  createPutBucketAbac,
   createPutBucketAccelerateConfiguration,
   createPutBucketLogging,
   createPutBucketRequestPayment,
@@ -126,6 +128,8 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-bucket-request-payment': createPutBucketRequestPayment(deps),
   'get-bucket-accelerate-configuration': createGetBucketAccelerateConfiguration(deps),
   'put-bucket-accelerate-configuration': createPutBucketAccelerateConfiguration(deps),
+  'get-bucket-abac': createGetBucketAbac(deps),
+  'put-bucket-abac': createPutBucketAbac(deps),
   'get-website-page': createGetWebsitePage(deps),
   'head-website-page': createHeadWebsitePage(deps),
   ...createBucketDocuments(deps),

@@ -8,18 +8,17 @@ import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
-import { storageFault } from '#storage/errors.ts'
 import type { Record, Trace } from './access-log/record.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './callers.ts'
 import { match, type Match } from './match.ts'
 import type { S3OperationName } from './operations.ts'
+import type { Unserved } from './operations/unserved.ts'
 import { createPayload } from './payload.ts'
 import { renderFault } from './render-error.ts'
-import { emptyReply } from './reply.ts'
 import { parseCredential } from './signature/credential.ts'
 import type { Verified, Verifier } from './signature/verify.ts'
-import { parseTarget, type BaseHosts, type Target } from './target.ts'
+import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 
 /** A call of this door: what match() found, and later what the signature said. */
 type S3Call = Call & {
@@ -38,8 +37,9 @@ export function createS3Door(deps: {
   record: Record
   bases: BaseHosts
   handlers: { readonly [name in S3OperationName]?: StorageHandler }
+  unserved: Unserved
 }): Door {
-  const { callers, verifier, record, bases, handlers } = deps
+  const { callers, verifier, record, bases, handlers, unserved } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
@@ -68,28 +68,36 @@ export function createS3Door(deps: {
     ignoresExpectations: true,
     match(exchange) {
       const { request } = exchange
-      const target = parseTarget(request.url ?? '/', hostOf(request), bases)
+      const place = parsePlace(request.url ?? '/', hostOf(request), bases)
+      const trace: Trace = { bucketName: place.bucket }
+      record(exchange, trace)
+      const target = targetAt(place)
+      trace.target = target
       const found = match(exchange.method, target, request.headers)
+      trace.operation = found.operation
       const isServed = handlers[found.operation] !== undefined
       const name = isServed ? found.operation : 'unserved'
-      const call: S3Call = {
+      return {
         operation: `storage.${name}` as OperationName,
         endpoint: endpointOf(found),
         parameters: {},
         match: found,
         target,
-        trace: {},
-      }
-      record(exchange, call)
-      return call
+        trace,
+      } satisfies S3Call
     },
-    identify: (exchange, call) =>
-      (call as S3Call).match.scope === null ? undefined : identify(exchange, call as S3Call),
+    async identify(exchange, call) {
+      const { match: found, trace } = call as S3Call
+      if (found.scope === null) return undefined
+      const who = await identify(exchange, call as S3Call)
+      if (who !== undefined) trace.account = who.account
+      return who
+    },
     body: async (exchange, call) => callOf(exchange, call as S3Call),
     render(error, { requestId, method = '', path = '' }) {
       const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
       const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
-      return { contentType, body: rendered.body, headers }
+      return { status: rendered.status, contentType, body: rendered.body, headers }
     },
   }
 }
@@ -109,15 +117,5 @@ function callOf(
     payload: createPayload(exchange, verified),
     address: socket.remoteAddress ?? '',
     isSecure: (socket as Partial<TLSSocket>).encrypted === true,
-  }
-}
-
-/** What is always answered where there is no handler: "there is none", or an honest refusal. */
-function unserved(found: Match): StorageHandler {
-  const { answer } = found
-  return async () => {
-    if (answer === 'served') throw storageFault('NotImplemented')
-    if (answer !== 'empty') throw storageFault(answer)
-    return emptyReply()
   }
 }

@@ -103,6 +103,8 @@ const SERVED = {
     'PUT bucket ?accelerate',
     'PutAccelerateConfiguration',
   ),
+  'get-bucket-abac': served('GET bucket ?abac', 'GetBucketABAC'),
+  'put-bucket-abac': served('PUT bucket ?abac', 'PutBucketABAC'),
   'get-object-lock-configuration': served(
     'GET bucket ?object-lock',
     'GetBucketObjectLockConfiguration',
@@ -173,8 +175,6 @@ const UNSERVED = {
   'delete-object-annotation': refused('DELETE object ?annotation', 'DeleteObjectAnnotation'),
   'rename-object': refused('PUT object ?renameObject', 'PutObject'),
   'update-object-encryption': refused('PUT object ?encryption', 'UpdateObjectEncryption'),
-  'get-bucket-abac': refused('GET bucket ?abac', 'GetBucketABAC'),
-  'put-bucket-abac': refused('PUT bucket ?abac', 'PutBucketABAC'),
   // No tier to restore from and no tracker: what AWS says of an object that has neither
   'restore-object': always('InvalidObjectState', 'POST object ?restore', 'RestoreObject'),
   'get-object-torrent': always('NoSuchKey', 'GET object ?torrent', 'GetObjectTorrent'),

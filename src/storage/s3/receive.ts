@@ -9,6 +9,7 @@ import type { BodyKey } from '#storage/encryption/vault.ts'
 import { openIntake } from './body/intake.ts'
 import { planBody, UPLOAD_BYTES_MAX, type BodyPlan } from './body/plan.ts'
 import type { StorageRequest } from './call.ts'
+import { DOCUMENT_BYTES_MAX } from './xml/read.ts'
 import type { RequestChecksum } from './checksums/request.ts'
 import type { ChecksumAlgorithm, Hashers } from './checksums/algorithms.ts'
 
@@ -48,10 +49,13 @@ export interface Receiver {
   receive(request: StorageRequest, plan: BodyPlan, options?: ReceiveOptions): Promise<Received>
   /** Takes bytes of our own in, as a part. */
   take(bytes: AsyncIterable<Buffer>, of: TakeOptions): Promise<Received>
-  /** A body that is a document, whole; `isSummed`: checksum headers are of it. Throws MaxMessageLengthExceeded, and what `plan` does. */
+  /**
+   * A body that is a document, whole, of DOCUMENT_BYTES_MAX where no other limit is given; `isSummed`:
+   * checksum headers are of it. Throws EntityTooLarge, and what `plan` does.
+   */
   document(
     request: StorageRequest,
-    bytesMax: number,
+    bytesMax?: number,
     options?: { isSummed: boolean },
   ): Promise<Buffer>
 }
@@ -109,7 +113,7 @@ export function createReceiver(deps: {
         { ...OWN, checksum, length, bytesMax: length ?? UPLOAD_BYTES_MAX },
         { isPart: !isWhole, bodyKey, ...(algorithm === undefined ? {} : { algorithm }) },
       ),
-    async document(request, bytesMax, { isSummed } = { isSummed: true }) {
+    async document(request, bytesMax = DOCUMENT_BYTES_MAX, { isSummed } = { isSummed: true }) {
       const { headers, payload } = request.body
       const isChunked = headers['transfer-encoding'] !== undefined
       if (headers['content-length'] === undefined && !isChunked) return Buffer.alloc(0)

@@ -27,3 +27,11 @@ test('renderFault() names the faults of the pipeline in the words of S3', () => 
   assert.match(rendered.body, /<Code>SlowDown<\/Code><Message>Too busy</)
   assert.equal(rendered.headers['retry-after'], '1')
 })
+
+test('renderFault() says SlowDown with 503 where an account asks too much at once', () => {
+  const error = fault('too_many_requests', 'Too many', { retryAfterS: 1 })
+  const { status, headers, body } = renderFault(error, 'GET', PLACE)
+  assert.deepEqual([status, headers['retry-after']], [503, '1'])
+  assert.match(body, /<Code>SlowDown</)
+  assert.equal(renderFault(error, 'HEAD', PLACE).status, 503)
+})

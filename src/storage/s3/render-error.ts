@@ -30,6 +30,7 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
   not_implemented: 'NotImplemented',
   state_unavailable: 'ServiceUnavailable',
   overloaded: 'SlowDown',
+  too_many_requests: 'SlowDown',
   draining: 'ServiceUnavailable',
   storage_full: 'InsufficientStorage',
   storage_fenced: 'ServiceUnavailable',
@@ -46,8 +47,12 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
 const HEADER = /^(x-amz-|access-control-|vary$)/
 
 /** The error's code in S3's words; one that S3 has no word for keeps its own. */
-export const codeOf = ({ code }: ErgonError): string =>
+export const codeOf = ({ code }: { readonly code: string }): string =>
   isStorageCode(code) ? code : (FOREIGN[code] ?? code)
+
+/** S3's clients know SlowDown by 503, and some try nothing else again. */
+const statusOf = ({ code, status }: ErgonError): number =>
+  code === 'too_many_requests' ? 503 : status
 
 /** What every refusal says in its head. */
 export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<string, string> {
@@ -68,12 +73,13 @@ export const shownDetails = (error: ErgonError): [name: string, value: string][]
     .map(([name, value]) => [name, String(value)])
 
 /**
- * The reply to a request that failed. The pipeline's own codes get S3's names and keep their status
- * and message: 402 and 429 say what to do as everywhere else.
+ * The reply to a request that failed. The pipeline's own codes get S3's names and keep their message
+ * and, but for too_many_requests, their status: 402 and 429 say what to do as everywhere else.
  */
 export function renderFault(error: ErgonError, method: string, place: ErrorPlace): RenderedFault {
   const headers = faultHeaders(error, place)
-  if (error.status === 304 || method === 'HEAD') return { status: error.status, headers, body: '' }
+  const status = statusOf(error)
+  if (status === 304 || method === 'HEAD') return { status, headers, body: '' }
   headers['content-type'] = 'application/xml'
   const body = writePlainXml('Error', [
     ['Code', codeOf(error)],
@@ -83,5 +89,5 @@ export function renderFault(error: ErgonError, method: string, place: ErrorPlace
     ['RequestId', place.requestId],
     ['HostId', place.hostId],
   ])
-  return { status: error.status, headers, body }
+  return { status, headers, body }
 }

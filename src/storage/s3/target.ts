@@ -29,26 +29,38 @@ export type Target = {
   readonly rawQuery: string
 }
 
+/** What a target says of its bucket: what is known of one that is malformed behind it. */
+export type Place = Pick<Target, 'form' | 'bucket' | 'rawPath' | 'rawQuery'> & {
+  /** As sent; empty when there is none. */
+  readonly rawKey: string
+}
+
 /**
  * Reads a request target (origin form, as node:http gives it: one character a byte) and a Host header.
  * Throws InvalidURI, KeyTooLongError, InvalidArgument (NUL in a key).
  */
-export function parseTarget(rawTarget: string, host: string, bases: BaseHosts): Target {
+export const parseTarget = (rawTarget: string, host: string, bases: BaseHosts): Target =>
+  targetAt(parsePlace(rawTarget, host, bases))
+
+/** The rest of it. Throws as parseTarget does. */
+export function targetAt({ rawKey, ...place }: Place): Target {
+  return { ...place, key: keyOf(rawKey), query: parseQuery(place.rawQuery) }
+}
+
+/** The first part of it. Throws InvalidURI, InvalidArgument. */
+export function parsePlace(rawTarget: string, host: string, bases: BaseHosts): Place {
   if (!rawTarget.startsWith('/')) throw storageFault('InvalidURI', undefined, { URI: rawTarget })
   const mark = rawTarget.indexOf('?')
   const rawPath = mark < 0 ? rawTarget : rawTarget.slice(0, mark)
   const rawQuery = mark < 0 ? '' : rawTarget.slice(mark + 1)
-  const query = parseQuery(rawQuery)
   const named = bucketOfHost(host, bases)
-  if (named !== undefined) {
-    return { ...named, key: keyOf(rawPath.slice(1)), query, rawPath, rawQuery }
-  }
+  if (named !== undefined) return { ...named, rawKey: rawPath.slice(1), rawPath, rawQuery }
   const slash = rawPath.indexOf('/', 1)
   const rawBucket = slash < 0 ? rawPath.slice(1) : rawPath.slice(1, slash)
-  const key = slash < 0 ? undefined : keyOf(rawPath.slice(slash + 1))
+  const rawKey = slash < 0 ? '' : rawPath.slice(slash + 1)
   // `//key` names the empty bucket, which bucket-name.ts refuses; `/` names none.
   const bucket = rawBucket === '' && slash < 0 ? undefined : decodeOnce(rawBucket)
-  return { form: 'path', bucket, key, query, rawPath, rawQuery }
+  return { form: 'path', bucket, rawKey, rawPath, rawQuery }
 }
 
 /** The bucket of a virtual-hosted or website address; undefined when the path names it. */

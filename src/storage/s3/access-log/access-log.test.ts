@@ -19,11 +19,12 @@ const bucketOf = (id: number): Bucket => ({
   isReadOnly: false,
 })
 const LOGGING = { bucket: 'logs', prefix: 'p/', format: 'simple' } as const
-const entryOf = (line: string, { id = 1, timeMs = NOON_MS } = {}) => ({
+const entryOf = (line: string, { id = 1, timeMs = NOON_MS, isRefused = false } = {}) => ({
   bucket: bucketOf(id),
   logging: LOGGING,
   line,
   timeMs,
+  isRefused,
 })
 
 /** A log whose timer the test fires. */
@@ -170,4 +171,45 @@ test('batches of many buckets are bounded too, and keep no configurations', () =
   for (const batch of taken) batches.letGo(batch)
   for (let index = 0; index < kept; index++)
     assert.ok(batches.add(entryOf('x', { id: index })), 'room again')
+})
+
+test('refused requests fill no log: a bucket has 1 MiB of their lines a round, and room for all others', async () => {
+  const { delivered, deliver } = collect()
+  const { accessLog, fire } = start(deliver)
+  const line = 'x'.repeat(1023)
+  const refuse = async (count: number) => {
+    const { lost } = accessLog
+    for (let index = 0; index < count; index++) {
+      accessLog.add(entryOf(line, { isRefused: true }))
+      // Full batches leave at once, and make room; not for these.
+      if (index % 100 === 0) await settled()
+    }
+    return accessLog.lost - lost
+  }
+  assert.equal(await refuse(3000), 3000 - 1024)
+  const { lost } = accessLog
+  for (let index = 0; index < 1000; index++) accessLog.add(entryOf(line))
+  accessLog.add(entryOf(line, { id: 2, isRefused: true }))
+  assert.equal(accessLog.lost, lost)
+  fire()
+  await settled()
+  assert.equal(
+    delivered.reduce((sum, { lines }) => sum + lines, 0),
+    1024 + 1000 + 1,
+  )
+  assert.equal(await refuse(1025), 1)
+})
+
+test('a stop waits for lines whose bucket is still looked up', async () => {
+  const { delivered, deliver } = collect()
+  const { accessLog } = start(deliver)
+  const found = Promise.withResolvers<void>()
+  accessLog.expect(found.promise.then(() => accessLog.add(entryOf('a'))))
+  accessLog.expect(Promise.reject(new Error('the state is away')))
+  const closed = accessLog.close(NEVER)
+  await settled()
+  assert.equal(delivered.length, 0)
+  found.resolve()
+  await closed
+  assert.equal(delivered.length, 1)
 })

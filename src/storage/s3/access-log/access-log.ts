@@ -27,6 +27,8 @@ export class AccessLog {
   readonly #batches = createBatches()
   /** What could not be delivered waits here for the next round. */
   #failed: Parcel[] = []
+  /** What adds lines as soon as it knows of what. */
+  readonly #expected = new Set<Promise<void>>()
   #lost = 0
   #cancelTimer: (() => void) | undefined
   #delivering: Promise<void> | undefined
@@ -50,6 +52,16 @@ export class AccessLog {
     this.#schedule()
   }
 
+  /** Lines that will be added when it is known of which bucket: a stop waits for them. */
+  expect(lines: Promise<void>): void {
+    const added = lines
+      .catch((error: unknown) =>
+        this.#deps.log.debug('A refusal was not logged', { error: messageOf(error) }),
+      )
+      .finally(() => this.#expected.delete(added))
+    this.#expected.add(added)
+  }
+
   /** Delivers what waits, until the signal aborts; what is left then is lost. */
   async close(signal: AbortSignal): Promise<void> {
     this.#cancelTimer?.()
@@ -57,6 +69,7 @@ export class AccessLog {
       signal.addEventListener('abort', () => resolve(), { once: true }),
     )
     const last = async () => {
+      await Promise.all(this.#expected)
       await this.#delivering
       await this.#deliver(this.#take('all'))
     }

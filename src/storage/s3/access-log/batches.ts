@@ -8,6 +8,8 @@ import type { Logging } from '#storage/s3/documents/logging.ts'
 const BATCH_BYTES = 1024 * 1024
 const BUCKET_BYTES_MAX = 4 * BATCH_BYTES
 const BYTES_MAX = 32 * BATCH_BYTES
+/** Of refused requests, for each bucket and round: who sends those pays for nothing, and the owner stores their lines. */
+const REFUSED_BYTES_MAX = BATCH_BYTES
 /** What a batch takes besides its lines, more than enough: what it is of, its name, its places in lists. */
 const OVERHEAD_BYTES = 4096
 
@@ -19,6 +21,8 @@ export type LogEntry = {
   readonly logging: Logging
   readonly line: string
   readonly timeMs: number
+  /** Of a request that nobody let in. */
+  readonly isRefused: boolean
 }
 
 /** Lines that go into one object. */
@@ -51,6 +55,8 @@ export function createBatches(): Batches {
   const full: Growing[] = []
   /** Bytes that wait, by bucket and all together. */
   const byBucket = new Map<number, number>()
+  /** Bytes of refused requests since the last round of all, by bucket. */
+  const refused = new Map<number, number>()
   let bytesAll = 0
 
   function count({ id }: LogSource, bytes: number): void {
@@ -62,13 +68,16 @@ export function createBatches(): Batches {
 
   return {
     add(entry) {
-      const { bucket, logging, line, timeMs } = entry
+      const { bucket, logging, line, timeMs, isRefused } = entry
       const name = JSON.stringify([bucket.id, logging, dayOf(timeMs)])
       const known = growing.get(name)
       const bytes = bytesOf(line)
+      const refusedBytes = (refused.get(bucket.id) ?? 0) + bytes
+      if (isRefused && refusedBytes > REFUSED_BYTES_MAX) return false
       const taken = bytes + (known === undefined ? OVERHEAD_BYTES : 0)
       if (bytesAll + taken > BYTES_MAX) return false
       if ((byBucket.get(bucket.id) ?? 0) + taken > BUCKET_BYTES_MAX) return false
+      if (isRefused) refused.set(bucket.id, refusedBytes)
       const batch = known ?? newBatch(entry)
       batch.lines.push(line)
       batch.bytes += bytes
@@ -89,6 +98,7 @@ export function createBatches(): Batches {
       if (which === 'full') return taken
       taken.push(...growing.values())
       growing.clear()
+      refused.clear()
       return taken
     },
     letGo({ bucket, bytes }) {

@@ -42,6 +42,15 @@ test('accessLogLine() has the fields of AWS, without signatures', () => {
   )
 })
 
+test('accessLogLine() of a part of a request says what AWS does', () => {
+  const { operation: _, ...rest } = REQUEST
+  assert.equal(
+    accessLogLine({ ...rest, operation: 'BATCH.DELETE.OBJECT', target: undefined, status: 204 }),
+    'acct_a photos [21/Nov/2026:08:09:10 +0000] 203.0.113.7 - req_1 BATCH.DELETE.OBJECT a%20b ' +
+      '- 204 NoSuchKey - - - - - - 1 host SigV4 - QueryString localhost:8080 - - -',
+  )
+})
+
 test('accessLogLine() keeps its 26 fields whatever a client writes', () => {
   const text = fc.string({ unit: 'binary' })
   fc.assert(

@@ -20,8 +20,8 @@ export type LoggedRequest = {
   readonly operation: string
   readonly key: string | undefined
   readonly method: string
-  /** Path and query as sent. */
-  readonly target: string
+  /** Path and query as sent; undefined where the line is of a part of a request. */
+  readonly target: string | undefined
   readonly status: number
   readonly errorCode: string | undefined
   /** In bytes. */
@@ -44,8 +44,13 @@ export type LoggedRequest = {
 /** The line, without its end. */
 export const accessLogLine = (request: LoggedRequest): string => withoutTokens(lineOf(request))
 
-const lineOf = (request: LoggedRequest): string =>
-  [
+function lineOf(request: LoggedRequest): string {
+  const { method, target } = request
+  // Of a part of a request AWS says neither what was sent nor how long it took, and puts no quotes.
+  const isWhole = target !== undefined
+  const text = (value: string | undefined) => (isWhole ? quoted(value) : '-')
+  const time = (ms: number) => (isWhole ? Math.round(ms) : '-')
+  return [
     request.bucketOwner,
     request.bucket,
     logTime(request.timeMs),
@@ -54,15 +59,15 @@ const lineOf = (request: LoggedRequest): string =>
     request.requestId,
     request.operation,
     word(request.key),
-    quoted(`${request.method} ${withoutSignature(request.target)} HTTP/1.1`),
+    text(isWhole ? `${method} ${withoutSignature(target)} HTTP/1.1` : undefined),
     request.status,
     word(request.errorCode),
     request.sent === 0 ? '-' : request.sent,
     request.objectSize ?? '-',
-    Math.round(request.totalMs),
-    Math.round(request.turnaroundMs),
-    quoted(header(request.referer && withoutSignature(request.referer))),
-    quoted(header(request.userAgent)),
+    time(request.totalMs),
+    time(request.turnaroundMs),
+    text(header(request.referer && withoutSignature(request.referer))),
+    text(header(request.userAgent)),
     word(request.versionId),
     word(request.hostId),
     request.authentication === undefined ? '-' : 'SigV4',
@@ -73,6 +78,7 @@ const lineOf = (request: LoggedRequest): string =>
     '-',
     request.neededAcl ? 'Yes' : '-',
   ].join(' ')
+}
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 

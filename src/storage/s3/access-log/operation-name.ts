@@ -9,6 +9,7 @@ const NAMES: { readonly [name in S3OperationName]?: string } = {
   'complete-multipart-upload': 'REST.POST.UPLOAD',
   'abort-multipart-upload': 'REST.DELETE.UPLOAD',
   'list-parts': 'REST.GET.UPLOAD',
+  'post-object': 'REST.POST.OBJECT',
   'delete-objects': 'REST.POST.MULTI_OBJECT_DELETE',
   'list-objects-v2': 'REST.GET.BUCKET',
   'list-object-versions': 'REST.GET.BUCKETVERSIONS',

@@ -203,3 +203,13 @@ test('expirationHeader() names the first midnight after the days are over', () =
   assert.equal(expirationHeader({ rules }, { ...object, key: 'x' }), undefined)
   assert.equal(expirationHeader(undefined, object), undefined)
 })
+
+test('a prefix is no longer than a key', () => {
+  const parse = (prefix: string) => {
+    const filter = { bare: false, prefix, tags: {} }
+    const rule = { id: 'a', enabled: true, filter, expiration: { days: 1 } }
+    return parseLifecycle(Buffer.from(printLifecycle({ rules: [rule] })), noId)
+  }
+  assert.equal(parse('x'.repeat(1024)).rules.length, 1)
+  assert.throws(() => parse('ü'.repeat(513)), refused('InvalidRequest'))
+})

@@ -10,6 +10,7 @@ import {
   textOf,
   wordOf,
 } from '#storage/s3/xml/fields.ts'
+import { KEY_BYTES_MAX } from '#storage/s3/target.ts'
 import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
 import { isoTime, writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
 import { parseTag, tagNodes, type Tags } from './tagging.ts'
@@ -106,6 +107,14 @@ function checkRule({ filter, expiration, noncurrent, abortUploadsDays }: Lifecyc
     throw invalid('ExpiredObjectDeleteMarker cannot be specified with Tags or sizes')
 }
 
+/** Longer ones begin no key. */
+function prefixOf(element: XmlElement): string {
+  const prefix = textOf(element)
+  if (Buffer.byteLength(prefix) > KEY_BYTES_MAX)
+    throw invalid(`The maximum size of a prefix is ${KEY_BYTES_MAX}.`)
+  return prefix
+}
+
 const FILTER = {
   Prefix: 'optional',
   Tag: 'many',
@@ -119,7 +128,7 @@ function parseFilter(
 ): LifecycleFilter {
   if (filter === undefined) {
     if (bare === undefined) throw malformed('A rule has neither Filter nor Prefix')
-    return { bare: true, prefix: textOf(bare), tags: {} }
+    return { bare: true, prefix: prefixOf(bare), tags: {} }
   }
   if (bare !== undefined) throw malformed('A rule has Filter and Prefix')
   // AWS wants `And` around two or more; Ceph's suite also sends them side by side, which can only
@@ -134,7 +143,7 @@ function parseFilter(
     throw invalid('Duplicate Tag Keys are not allowed.')
   return {
     bare: false,
-    ...(prefix === undefined ? {} : { prefix: textOf(prefix) }),
+    ...(prefix === undefined ? {} : { prefix: prefixOf(prefix) }),
     tags: Object.fromEntries(tags),
     ...(greater === undefined ? {} : { sizeGreaterThan: integerOf(greater) }),
     ...(less === undefined ? {} : { sizeLessThan: integerOf(less) }),

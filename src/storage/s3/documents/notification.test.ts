@@ -114,3 +114,8 @@ test('parseLogging() refuses what would have no effect', () => {
   const long = `<TargetBucket>l</TargetBucket><TargetPrefix>${'a'.repeat(513)}</TargetPrefix>`
   assert.throws(parse(long), refused('InvalidArgument'))
 })
+
+test('a filter is no longer than a key', () => {
+  assert.deepEqual(again(rule({ suffix: 'x'.repeat(1024) })).rules.length, 1)
+  assert.throws(() => again(rule({ suffix: 'ü'.repeat(513) })), refused('InvalidArgument'))
+})

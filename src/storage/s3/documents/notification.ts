@@ -4,6 +4,7 @@
 // an event is judged where it is written (storage/objects/common.sql).
 import { storageFault } from '#storage/errors.ts'
 import { fieldsOf, optionalText, textOf } from '#storage/s3/xml/fields.ts'
+import { KEY_BYTES_MAX } from '#storage/s3/target.ts'
 import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
 
@@ -109,6 +110,8 @@ function parseFilter(element: XmlElement): { prefix?: string; suffix?: string } 
     if (filter[name] !== undefined)
       throw argument('Cannot specify more than one prefix or suffix rule in a filter.')
     filter[name] = textOf(Value)
+    if (Buffer.byteLength(textOf(Value)) > KEY_BYTES_MAX)
+      throw argument(`Size of filter rule value cannot exceed ${KEY_BYTES_MAX} bytes in UTF-8`)
   }
   return filter
 }

@@ -18,7 +18,6 @@ import { checkAclAllowed } from '#storage/s3/documents/ownership.ts'
 import { checkAclBlocked } from '#storage/s3/documents/public-access.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import { versionIdHeader } from '#storage/s3/version-headers.ts'
-import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
 /** GetBucketAcl. Throws NoSuchBucket, AccessDenied. */
 export const createGetBucketAcl =
@@ -81,7 +80,7 @@ async function aclOfRequest(
   bucket: Bucket,
   owner: string,
 ): Promise<Acl> {
-  const body = await receiver.document(request, XML_BYTES_MAX)
+  const body = await receiver.document(request)
   const draft = draftOf(request, body)
   checkAclAllowed(ownershipOf(bucket), draft, bucket.account)
   const acl = await resolveAcl(draft, { owner, bucketOwner: bucket.account }, directory)

@@ -29,7 +29,7 @@ import {
 import { parseTagging, printTagging, type Tags } from '#storage/s3/documents/tagging.ts'
 import { parseWebsite, printWebsite, type Website } from '#storage/s3/documents/website.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
-import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+import { DOCUMENT_BYTES_MAX, XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
 type Setting = {
   readonly kind: ConfigurationKind
@@ -39,7 +39,7 @@ type Setting = {
   readonly parse: (body: Buffer, bucket: Bucket) => unknown
   readonly print: (value: never) => string
   readonly contentType?: string
-  /** Of the document as it is sent; XML_BYTES_MAX where AWS names no limit. */
+  /** Of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
   readonly bytesMax?: number
   /** Of a put; 200 but for the two that AWS answers with 204. */
   readonly putStatus?: number
@@ -110,6 +110,8 @@ const LIFECYCLE: Setting = {
   absent: 'NoSuchLifecycleConfiguration',
   parse: (body) => parseLifecycle(body, randomUUID),
   print: (value: Lifecycle) => printLifecycle(value),
+  // A thousand rules, each with an id and a prefix.
+  bytesMax: XML_BYTES_MAX,
 }
 
 type SettingName = keyof typeof SETTINGS
@@ -145,7 +147,7 @@ const put =
   ({ access, buckets, receiver }: StorageDeps, setting: Setting): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
-    const body = await receiver.document(request, setting.bytesMax ?? XML_BYTES_MAX)
+    const body = await receiver.document(request, setting.bytesMax ?? DOCUMENT_BYTES_MAX)
     await buckets.configure(bucket, setting.kind, setting.parse(body, bucket) as Json)
     return emptyReply({}, setting.putStatus ?? 200)
   }

@@ -13,7 +13,7 @@ import { isPublicPolicy } from '#storage/s3/documents/policy-public.ts'
 import { printPolicyStatus } from '#storage/s3/documents/public-access.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import { fieldsOf, textOf, wordOf } from '#storage/s3/xml/fields.ts'
-import { parseXml, XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+import { parseXml } from '#storage/s3/xml/read.ts'
 import { writeXml } from '#storage/s3/xml/write.ts'
 
 /** GetBucketLocation. The first region of S3 is told by an empty element, as at AWS. */
@@ -38,10 +38,7 @@ export const createPutBucketVersioning =
   ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
-    const body = parseXml(
-      await receiver.document(request, XML_BYTES_MAX),
-      'VersioningConfiguration',
-    )
+    const body = parseXml(await receiver.document(request), 'VersioningConfiguration')
     const { Status, MfaDelete } = fieldsOf(body, { Status: 'one', MfaDelete: 'optional' })
     if (MfaDelete !== undefined && textOf(MfaDelete) === 'Enabled')
       throw storageFault('NotImplemented')
@@ -64,7 +61,7 @@ export const createPutObjectLockConfiguration =
   ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
-    const lock = parseObjectLock(await receiver.document(request, XML_BYTES_MAX))
+    const lock = parseObjectLock(await receiver.document(request))
     if (bucket.versioning !== 'enabled')
       throw storageFault(
         'InvalidBucketState',
@@ -99,10 +96,7 @@ export const createPutBucketRequestPayment =
   ({ access, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     await access.bucket(request)
-    const body = parseXml(
-      await receiver.document(request, XML_BYTES_MAX),
-      'RequestPaymentConfiguration',
-    )
+    const body = parseXml(await receiver.document(request), 'RequestPaymentConfiguration')
     const { Payer } = fieldsOf(body, { Payer: 'one' })
     if (wordOf(Payer, ['BucketOwner', 'Requester']) === 'Requester')
       throw storageFault('NotImplemented')
@@ -122,12 +116,29 @@ export const createPutBucketAccelerateConfiguration =
   ({ access, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     await access.bucket(request)
-    const body = parseXml(
-      await receiver.document(request, XML_BYTES_MAX),
-      'AccelerateConfiguration',
-    )
+    const body = parseXml(await receiver.document(request), 'AccelerateConfiguration')
     const { Status } = fieldsOf(body, { Status: 'one' })
     if (wordOf(Status, ['Enabled', 'Suspended']) === 'Enabled') throw storageFault('NotImplemented')
+    return emptyReply()
+  }
+
+/** GetBucketAbac: tags of a bucket decide nothing here. */
+export const createGetBucketAbac =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    return xmlReply(writeXml('AbacStatus', [['Status', 'Disabled']]))
+  }
+
+/** PutBucketAbac: disabling what is not there is done, enabling it is not served. */
+export const createPutBucketAbac =
+  ({ access, receiver }: StorageDeps): StorageHandler =>
+  async (request) => {
+    await access.bucket(request)
+    const { Status } = fieldsOf(parseXml(await receiver.document(request), 'AbacStatus'), {
+      Status: 'one',
+    })
+    if (wordOf(Status, ['Enabled', 'Disabled']) === 'Enabled') throw storageFault('NotImplemented')
     return emptyReply()
   }
 
@@ -142,7 +153,7 @@ export const createPutBucketLogging =
   ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
-    const logging = parseLogging(await receiver.document(request, XML_BYTES_MAX))
+    const logging = parseLogging(await receiver.document(request))
     if (logging !== undefined) {
       const target = await checkedTarget(buckets, bucket, logging.bucket)
       // Whoever may set this bucket's log may not by that write into another.

@@ -10,7 +10,7 @@ import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { emptyReply } from '#storage/s3/reply.ts'
 import { fieldsOf, optionalText } from '#storage/s3/xml/fields.ts'
-import { parseXml, XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+import { parseXml } from '#storage/s3/xml/read.ts'
 
 const REGION_FORM = /^[a-z0-9][a-z0-9-]{0,62}$/
 
@@ -25,7 +25,7 @@ export const createCreateBucket =
     if (who === undefined) throw storageFault('AccessDenied')
     const name = present(body.target.bucket, 'the operation has a bucket')
     checkBucketName(name)
-    const region = regionOf(await receiver.document(request, XML_BYTES_MAX), settings.region)
+    const region = regionOf(await receiver.document(request), settings.region)
     const configurations = await configurationsOf(request, who.account, settings.acls, directory)
     const { bucket, created } = await buckets.create({
       name,

@@ -2,6 +2,7 @@
 import { present } from '#base/errors.ts'
 import { STORAGE_ERRORS, type StorageCode } from '#storage/errors.ts'
 import type { Deletion } from '#storage/objects/objects.ts'
+import type { BatchKey } from '#storage/s3/access-log/record.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
 import { deleteConditions } from '#storage/s3/write-conditions.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
@@ -28,7 +29,7 @@ export const createDeleteObjects =
         key,
       })
     const allowed = targets.filter(isAllowed)
-    const failed: NotDeleted[] = targets
+    const failed: (NotDeleted & { readonly code: StorageCode })[] = targets
       .filter((target) => !allowed.includes(target))
       .map((target) => refused(target, 'AccessDenied'))
     // What strangers may do costs the bucket's owner.
@@ -46,6 +47,14 @@ export const createDeleteObjects =
         else deleted.push(told(target, answer))
       }
     }
+    request.body.trace.batch = [
+      ...deleted.map((one): BatchKey => ({ ...named(one), status: 204 })),
+      ...failed.map(({ code, ...one }): BatchKey => ({
+        ...named(one),
+        code,
+        status: STORAGE_ERRORS[code][0],
+      })),
+    ]
     return xmlReply(deletedXml(deleted, failed, quiet))
   }
 
@@ -55,7 +64,10 @@ const deletionOf = ({ key, versionId, conditions }: DeleteTarget): Deletion => (
   ...deleteConditions(conditions),
 })
 
-const named = ({ key, versionId }: DeleteTarget) => ({
+const named = ({
+  key,
+  versionId,
+}: Pick<DeleteTarget, 'key'> & { versionId?: string | undefined }) => ({
   key,
   ...(versionId === undefined ? {} : { versionId }),
 })
@@ -70,7 +82,7 @@ const told = (
     : {}),
 })
 
-const refused = (target: DeleteTarget, code: StorageCode): NotDeleted => ({
+const refused = (target: DeleteTarget, code: StorageCode) => ({
   ...named(target),
   code,
   message: STORAGE_ERRORS[code][1],

@@ -10,7 +10,6 @@ import { eventRecord } from '#storage/s3/documents/event-record.ts'
 import { parseNotification, printNotification } from '#storage/s3/documents/notification.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import type { Query } from '#storage/s3/target.ts'
-import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
 const EVENTS_MAX = 1000
 
@@ -25,7 +24,7 @@ export const createPutBucketNotification =
   ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
-    const body = await receiver.document(request, XML_BYTES_MAX)
+    const body = await receiver.document(request)
     const notification = parseNotification(body, { newId: randomUUID, account: bucket.account })
     const value = notification.rules.length === 0 ? null : (notification as unknown as Json)
     await buckets.configure(bucket, 'notification', value)

@@ -14,7 +14,6 @@ import { parseTagging, printTagging } from '#storage/s3/documents/tagging.ts'
 import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import { versionIdHeader } from '#storage/s3/version-headers.ts'
-import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
 const targetOf = ({ body: { target } }: StorageRequest, version: Version) => ({
   key: present(target.key, 'an object has a key'),
@@ -34,7 +33,7 @@ export const createPutObjectTagging =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
     const { bucket, version } = await access.version(request)
-    const tags = parseTagging(await receiver.document(request, XML_BYTES_MAX), 'object')
+    const tags = parseTagging(await receiver.document(request), 'object')
     await objects.annotate(bucket, targetOf(request, version), { tags })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
@@ -64,7 +63,7 @@ export const createPutObjectRetention =
   async (request) => {
     const { bucket, version } = await access.version(request)
     checkLockable(bucket)
-    const body = await receiver.document(request, XML_BYTES_MAX)
+    const body = await receiver.document(request)
     const retention = parseRetention(body, clock.wallMs())
     const bypassGovernance = bypassesGovernance(access, request, bucket)
     await objects.annotate(bucket, targetOf(request, version), { retention, bypassGovernance })
@@ -86,7 +85,7 @@ export const createPutObjectLegalHold =
   async (request) => {
     const { bucket, version } = await access.version(request)
     checkLockable(bucket)
-    const legalHold = parseLegalHold(await receiver.document(request, XML_BYTES_MAX))
+    const legalHold = parseLegalHold(await receiver.document(request))
     await objects.annotate(bucket, targetOf(request, version), { legalHold })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }

@@ -1,7 +1,7 @@
 // POST of a form with a file, as browsers send it: the form bears credentials, policy and attributes.
 import { Readable } from 'node:stream'
 import { present } from '#base/errors.ts'
-import { demandScope, type Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/principal.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
@@ -45,10 +45,14 @@ export const createPostObject =
     )
     try {
       const key = postedKey(form)
+      const { trace, target } = request.body
+      trace.target = { ...target, key }
       const { who, length } = await identify(deps, form, { bucket: bucket.name, key })
-      const { trace } = request.body
-      if (who !== undefined)
+      if (who !== undefined) {
         Object.assign(trace, { authentication: 'AuthHeader', account: who.account })
+        // The door knew of nobody, so nobody was counted or asked for a scope.
+        request.arrive(who)
+      }
       const posted = asPut(request, { form, key, who })
       if (!access.allows(posted, bucket, { action: 's3:PutObject', key }))
         throw storageFault('AccessDenied')
@@ -111,8 +115,6 @@ async function identify(
   if (signed === undefined) return { who: undefined, length: ANY_LENGTH }
   const { credential, policy } = signed
   const { who, secret } = await callers.ofSignature(credential, { method: 'POST', ...place })
-  // The door knew of nobody, so nobody was asked for a scope.
-  demandScope(who, 'storage.post-object', 'deploy')
   if (credential.kind === 'form-v2') verifyOlderSignature(policy, credential.signature, secret)
   else verifier.verifyText(credential, secret, policy)
   const parsed = parsePostPolicy(policy)

@@ -5,8 +5,10 @@
 import { storageFault } from '#storage/errors.ts'
 import { decodeReferences } from './references.ts'
 
-/** Enough for 1,000 keys of DeleteObjects or 10,000 parts. */
+/** Enough for 1,000 keys of DeleteObjects, 1,000 lifecycle rules or 10,000 parts. */
 export const XML_BYTES_MAX = 2 * 1024 * 1024
+/** For all other documents: 100 notification rules with long filters are the largest. */
+export const DOCUMENT_BYTES_MAX = 512 * 1024
 const DEPTH_MAX = 12
 const ELEMENTS_MAX = 60_000
 

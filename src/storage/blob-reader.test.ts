@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import type { BlobStore, NewBlob } from '#blobs/blob.ts'
+import type { Part } from '#storage/objects/types.ts'
+import { createBlobReader } from './blob-reader.ts'
+
+const BLOB: NewBlob = {
+  location: 'fs',
+  id: '00000000-0000-4000-8000-000000000000',
+  size: 3,
+  checksum: '',
+}
+const PART: Part = {
+  number: 1,
+  size: 3,
+  etag: '',
+  checksums: {},
+  encryption: { key: 'x' },
+  blob: BLOB,
+}
+const { signal } = new AbortController()
+
+test('read() opens no blob whose key cannot be unwrapped, nor before somebody reads', async () => {
+  const opened: Readable[] = []
+  const get: BlobStore['get'] = async () => {
+    const body = Readable.from([Buffer.from('abc')])
+    opened.push(body)
+    return body
+  }
+  const reader = createBlobReader(new Map([['fs', { get } as unknown as BlobStore]]))
+  const body = { kind: 'parts', parts: [PART] } as const
+  const open = () => {
+    throw new Error('no such key')
+  }
+  const cipher = { envelope: null, open }
+  const sealed = reader.read(body, { signal, size: 3, cipher })
+  await assert.rejects(sealed[Symbol.asyncIterator]().next(), /no such key/)
+  reader.read(body, { signal, size: 3 })
+  assert.equal(opened.length, 0)
+  const plain = reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]()
+  await plain.next()
+  await plain.return?.()
+  assert.deepEqual(
+    opened.map(({ destroyed }) => destroyed),
+    [true],
+  )
+})

@@ -1,0 +1,25 @@
+// What is always answered where an operation is not served: "there is none", or an honest refusal.
+import { storageFault } from '#storage/errors.ts'
+import type { StorageHandler } from '#storage/s3/call.ts'
+import type { StorageDeps } from '#storage/s3/deps.ts'
+import type { Match } from '#storage/s3/match.ts'
+import { emptyReply } from '#storage/s3/reply.ts'
+
+export type Unserved = (found: Match) => StorageHandler
+
+/**
+ * The handler of what has none. That there is none of a thing is said of a bucket that there is, to who
+ * may ask: throws NoSuchBucket and AccessDenied first, then what the operation always answers.
+ */
+export const createUnserved =
+  ({ access }: Pick<StorageDeps, 'access'>): Unserved =>
+  ({ answer, action }) =>
+  async (request) => {
+    if (answer === 'served' || answer === 'NotImplemented') throw storageFault('NotImplemented')
+    const bucket = await access.find(request)
+    const { key } = request.body.target
+    const question = { action, ...(key === undefined ? {} : { key }) }
+    if (!access.allows(request, bucket, question)) throw storageFault('AccessDenied')
+    if (answer !== 'empty') throw storageFault(answer)
+    return emptyReply()
+  }
