@@ -41,7 +41,6 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
     argv: [
       process.execPath,
       ...PROGRAM_FLAGS[program],
-      ...(process.env['ERGON_TMP_PROF'] === spec.name ? ['--cpu-prof', '--cpu-prof-dir=/var/prof/' + spec.name, '--cpu-prof-interval=500'] : []),
       `${APP_FOLDER}/src/processes/${program}.ts`,
     ],
     // A uid without a passwd entry has no home, and some libraries ask for one while they load.
@@ -63,7 +62,6 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
     payer: { kind: 'operator' },
     output: relay(createLogger('agent', { level: place.logLevel }), spec.name),
     ...given,
-    ...(process.env['ERGON_TMP_PROF'] === spec.name ? { writes: [...(given.writes ?? []), '/var/prof/' + spec.name] } : {}),
   }
 }
 
