@@ -15,12 +15,13 @@ const ALL = [
 ]
 /** These go first, so that none of them is left over at the end with one core idle. */
 const LONGEST = [
-  'test/start-faults.test.ts',
   'test/one-product.test.ts',
+  'test/start-faults.test.ts',
   'test/start-stop.test.ts',
   'test/storage-move.test.ts',
-  'test/live-conservation.test.ts',
   'test/kill-loop.test.ts',
+  'test/live-conservation.test.ts',
+  'test/second-product.test.ts',
   'acceptance/clients.test.ts',
   'test/sim/sim.test.ts',
 ]

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
+import { nameCompiledFor } from '#cells/compiled.ts'
 import { convertBert } from '#inference/convert/bert.ts'
 import {
   cachedArtifacts,
@@ -36,6 +37,14 @@ export async function seed(
 export async function seedState(dataFolder: string): Promise<void> {
   await copyCachedCluster(await cachedInstall(), join(dataFolder, 'state'), 16)
   writeFileSync(join(dataFolder, 'secrets.json'), JSON.stringify({ postgres: PASSWORD }))
+}
+
+/** The environment in which a program of ours that a test starts by itself finds its compiled code. */
+export async function compiledEnvironment(): Promise<{ readonly NODE_COMPILE_CACHE: string }> {
+  await cacheCompiled()
+  const folder = join(CACHE, COMPILED_FOLDER)
+  nameCompiledFor(folder, process.getuid?.() ?? 0)
+  return { NODE_COMPILE_CACHE: folder }
 }
 
 async function cacheCompiled(): Promise<void> {

@@ -11,7 +11,7 @@ import { spanOf, type Span } from './energy-span.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 
 const MODEL = 'smollm2-135m-instruct'
-const FOR_MS = process.env['ERGON_LONG'] === '1' ? 60_000 : 4000
+const FOR_MS = process.env['ERGON_LONG'] === '1' ? 60_000 : 2500
 const TRUE_UP_PERCENT_MAX = 2n
 // The more clients, the shorter their answers: the last ones end soon after the time is over.
 const LOADS = [

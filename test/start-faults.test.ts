@@ -32,7 +32,7 @@ const argsOn = async (folder: string) => [
 const ask = { model: 'auto', max_tokens: 3, messages: [{ role: 'user', content: 'Say yes.' }] }
 
 test('without a network it starts with what is there, finds damaged weights, and is mended', async (t) => {
-  const folder = await newFolder(t, undefined)
+  const folder = await newFolder(t, 'bare')
   const args = await argsOn(folder)
   const env = { ...OFFLINE, ERGON_MODELS: CHAT }
   const first = startRaw(args, { env })
@@ -122,7 +122,7 @@ test(
   'without root it starts, answers and leaves nothing, whatever isolates it',
   ROOT,
   async (t) => {
-    const folder = await newFolder(t, 'none')
+    const folder = await newFolder(t, 'initialised')
     for (let above = import.meta.dirname; above !== '/'; above = join(above, '..'))
       if ((statSync(above).mode & 0o005) !== 0o005) return t.skip(`others may not read ${above}`)
     execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
@@ -155,7 +155,7 @@ test(
   'root may choose to isolate by uids alone',
   { skip: process.getuid?.() === 0 ? false : 'needs root' },
   async (t) => {
-    const start = startRaw(await argsOn(await newFolder(t, 'none')), {
+    const start = startRaw(await argsOn(await newFolder(t, 'initialised')), {
       env: { ERGON_ISOLATION: 'plain' },
     })
     const ready = await start.ready()
@@ -170,7 +170,8 @@ test(
 test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, async (t) => {
   await using external = await startExternalState()
   const { url, server } = external
-  const folder = await newFolder(t, undefined)
+  const folder = await newFolder(t, 'bare')
+  await seed(folder, 'none', ['compiled'])
   const args = await argsOn(folder)
   const start = startRaw(args, { env: { DATABASE_URL: url } })
   const ready = await start.ready()

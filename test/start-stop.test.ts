@@ -25,12 +25,12 @@ const LONG = process.env['ERGON_LONG'] === '1'
 const CLEAN = /database system was shut down/
 const RECOVERED = /automatic recovery in progress/
 
-// One data folder for the tests that start what has been started before; the first of them makes it.
+// One data folder for the tests that start what has been started before; the first of them makes its state.
 let folder: string
 let port: number
 let flags: readonly string[]
 before(async () => {
-  folder = await newFolder({ after }, 'none')
+  folder = await newFolder({ after }, 'initialised')
   port = await freeBlock()
   flags = ['--data', folder, '--json', ...portFlags(port)]
 })
@@ -82,7 +82,7 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   })
 
   await t.test('a taken port is refused in one line', async () => {
-    const another = await newFolder(t, 'none')
+    const another = await newFolder(t, 'initialised')
     const other = startRaw([...MAIN, '--data', another, ...portFlags(port)])
     assert.equal((await other.ended()).code, 1)
     assert.ok(other.stderr().endsWith(`ergon: Could not listen: port ${port} is taken\n`))
@@ -112,7 +112,7 @@ const MOMENTS = [
 const ALL_MOMENTS = STEPS.flatMap((step) => [['SIGINT', step] as const, ['SIGKILL', step] as const])
 
 test('a signal or a kill in the middle of a start leaves nothing, and the next start works', async (t) => {
-  const young = await newFolder(t, 'none')
+  const young = await newFolder(t, 'fetched')
   const args = [...MAIN, '--data', young, '--json', ...portFlags(await freeBlock())]
   for (const [signal, moment] of LONG ? ALL_MOMENTS : MOMENTS) {
     const start = startRaw(args)
@@ -168,7 +168,7 @@ test('npm itself killed: its child stops the cloud', async () => {
 })
 
 test('two at once choose different default ports, and both answer', async (t) => {
-  const folders = [await newFolder(t, 'none'), await newFolder(t, 'none')]
+  const folders = [await newFolder(t, 'initialised'), await newFolder(t, 'initialised')]
   const starts = folders.map((folder) => startRaw([...MAIN, '--data', folder, '--json']))
   const lines = await Promise.all(starts.map((start) => start.ready()))
   const [one, other] = lines.map((line) => new URL(line.base_url).port)

@@ -1,7 +1,6 @@
 // The two doors that the command line calls: the API by token, and the operator's socket.
-import { request as socketRequest } from 'node:http'
 import { createInterface } from 'node:readline'
-import { request } from 'undici'
+import { request as socketRequest } from '#base/node-http.ts'
 import { CommandError, EXIT } from './output.ts'
 import { baseUrlOf, controlSocketOf, tokenOf, type GlobalOptions } from './profile.ts'
 
@@ -33,6 +32,7 @@ async function ask(
   const headers: Record<string, string> = { accept: more.accept ?? 'application/json' }
   if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
   if (more.body !== undefined) headers['content-type'] = 'application/json'
+  const { request } = await import('undici')
   const answer = await request(url, {
     method: more.body === undefined ? 'GET' : 'POST',
     body: more.body === undefined ? null : JSON.stringify(more.body),

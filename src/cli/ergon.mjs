@@ -3,10 +3,13 @@
 // types; it then hands over to the pinned one beside it.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const pinned = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  // Where `npm start` keeps it; somebody who may not write there goes without.
+  enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)))
   const { run } = await import('./program.ts')
   await run(process.argv)
 } else if (existsSync(pinned)) {

@@ -1,6 +1,6 @@
 // Reads small JSON documents from devices and data services: one connection kept open, every answer
 // bounded in time and size, redirects refused (a plug that redirects is not the plug).
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 
@@ -23,12 +23,12 @@ export function createJsonReader(
 ): JsonReader {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const bytesMax = options.bytesMax ?? BYTES_MAX
-  const agent = new Agent({
-    connections: 1,
-    connect: { timeout: timeoutMs, ...(options.ca === undefined ? {} : { ca: options.ca }) },
-  })
+  const connect = { timeout: timeoutMs, ...(options.ca === undefined ? {} : { ca: options.ca }) }
+  // Loading it takes 180 ms of CPU: not in an agent that asks nobody.
+  const opened = import('undici').then(({ Agent }) => new Agent({ connections: 1, connect }))
   return {
     async get(url, headers, signal) {
+      const agent = await opened
       const limit = AbortSignal.timeout(timeoutMs)
       const within = signal === undefined ? limit : AbortSignal.any([signal, limit])
       try {
@@ -46,7 +46,7 @@ export function createJsonReader(
         throw fault(code, `Could not read ${url.origin}${url.pathname}: ${reason}`, { cause })
       }
     },
-    close: () => agent.destroy(),
+    close: async () => (await opened).destroy(),
   }
 }
 

@@ -1,15 +1,26 @@
 // A gateway's figures for Prometheus. No label has an unbounded set of values.
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Accounting } from './accounting.ts'
 
-export function createGatewayMetrics(deps: {
-  accounting: Accounting
-  logLinesLost: () => number
-}): {
+type Deps = { readonly accounting: Accounting; readonly logLinesLost: () => number }
+
+/** Those of Node itself are counted from the first look on: nobody looks at most gateways. */
+export function createGatewayMetrics(deps: Deps): {
   print(): Promise<string>
   /** For the agent, which adds up those of all gateways. */
   json(): Promise<unknown>
 } {
+  let opened: Promise<Registry> | undefined
+  const registry = () => (opened ??= openRegistry(deps))
+  return {
+    print: async () => (await registry()).metrics(),
+    json: async () => (await registry()).getMetricsAsJSON(),
+  }
+}
+
+// Loading prom-client takes 90 ms of CPU, and its watch over the event loop 1 % of a core for good.
+async function openRegistry(deps: Deps): Promise<Registry> {
+  const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client')
   const { session, charging, journal } = deps.accounting
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'ergon_' })
@@ -41,5 +52,5 @@ export function createGatewayMetrics(deps: {
     () => Number(charging.billed().accruedNj) / 1e9,
   )
   gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
-  return { print: () => registry.metrics(), json: () => registry.getMetricsAsJSON() }
+  return registry
 }

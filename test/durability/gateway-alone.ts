@@ -9,6 +9,7 @@ import type { GatewayConfig } from '#processes/gateway.ts'
 import { APP_FOLDER } from '#processes/node/cell-specs.ts'
 import { SIGNERS_HERE } from '#processes/node/sealing.ts'
 import type { StateAddress } from '#state/connect.ts'
+import { compiledEnvironment } from '../ergon-cache.ts'
 
 const START_MAX_MS = 90_000
 const STOP_MAX_MS = 30_000
@@ -17,7 +18,7 @@ const STATE_KEY = newEncryptionKey()
 
 export type GatewayPlace = {
   readonly state: StateAddress
-  /** Blobs, journal and compiled code are below it. */
+  /** Blobs and journal are below it. */
   readonly folder: string
   /** Where its socket is: a short path that outlives the folder's disk. */
   readonly runFolder: string
@@ -50,12 +51,13 @@ export const journalOf = (folder: string) => join(folder, 'journal')
 /** Starts it; resolves when it answers, rejects with what it wrote when it ends first. */
 export async function startGatewayAlone(place: GatewayPlace): Promise<GatewayAlone> {
   const planted = place.planted === undefined ? [] : ['--import', plantedPath(place.planted)]
+  const compiled = await compiledEnvironment()
   const child = spawn(process.execPath, [...planted, `${APP_FOLDER}/src/processes/gateway.ts`], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: {
       NODE_ENV: 'production',
       HOME: '/',
-      NODE_COMPILE_CACHE: join(place.runFolder, 'compiled'),
+      ...compiled,
       ...(place.fileThreads !== undefined && { UV_THREADPOOL_SIZE: String(place.fileThreads) }),
     },
   })

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { processesOf } from './processes.ts'
 import { marksOf, orphans } from './check.ts'
 import { signalProcess } from '#cells/stop.ts'
-import { seed } from '../ergon-cache.ts'
+import { seed, seedState } from '../ergon-cache.ts'
 import { compileCache, type ReadyLine } from '../start-ergon.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -34,10 +34,17 @@ export type RawStart = {
 /** A test, or a whole test file: what is undone after it. */
 export type Scope = { readonly after: (undo: () => void) => void }
 
-/** A data folder that is removed after the test, with whatever still runs on it. */
-export async function newFolder(t: Scope, models: string | undefined): Promise<string> {
+/**
+ * A data folder that is removed after the test, with whatever still runs on it. `bare` has nothing in it,
+ * `fetched` what a first start would bring, `initialised` a cluster of the state as well (2 s of CPU).
+ */
+export async function newFolder(
+  t: Scope,
+  has: 'bare' | 'fetched' | 'initialised',
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-test-'))
-  if (models !== undefined) await seed(folder, models)
+  if (has !== 'bare') await seed(folder, 'none')
+  if (has === 'initialised') await seedState(folder)
   t.after(() => {
     for (const line of processesOf([folder])) signalProcess(Number(line.split(' ')[0]), 'SIGKILL')
     rmSync(folder, { recursive: true, force: true })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ModelConfig } from '#inference/engine/model-config.ts'
+import { compiledEnvironment } from '../ergon-cache.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/processes/model.ts')
 
@@ -38,7 +39,7 @@ export async function startCell(
   }
   const child = spawn(process.execPath, [PROGRAM], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: {},
+    env: await compiledEnvironment(),
   })
   let errors = ''
   child.stderr?.on('data', (bytes: Buffer) => (errors += bytes.toString()))

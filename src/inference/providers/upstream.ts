@@ -1,6 +1,5 @@
 // The connections to one server and the rules of asking it: timeouts, what may be asked again, and
 // what its refusals mean. The address is the operator's; nothing of it comes from a caller.
-import { Pool } from 'undici'
 import { sleep, type Clock } from '#base/clock.ts'
 import type { Logger, Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
@@ -68,12 +67,16 @@ const RETRIED = new Set([429, 502, 503])
 export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upstream {
   const timeouts = { ...TIMEOUTS, ...config.timeouts }
   const { origin, prefix, connect } = addressOf(config)
-  const pool = new Pool(origin, {
-    connections: config.connectionsMax ?? CONNECTIONS_MAX,
-    pipelining: 1,
-    allowH2: false,
-    connect: { ...connect, timeout: timeouts.connectMs },
-  })
+  // Loading it takes 180 ms of CPU: not in a gateway that has no model.
+  const opened = import('undici').then(
+    ({ Pool }) =>
+      new Pool(origin, {
+        connections: config.connectionsMax ?? CONNECTIONS_MAX,
+        pipelining: 1,
+        allowH2: false,
+        connect: { ...connect, timeout: timeouts.connectMs },
+      }),
+  )
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Ergon/1',
@@ -97,7 +100,7 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
   }
 
   const askOnce = async (request: UpstreamRequest, signal: AbortSignal) => {
-    const reply = await send(pool, request, signal).catch((error: unknown): Failed => {
+    const reply = await send(await opened, request, signal).catch((error: unknown): Failed => {
       const how = missed(error)
       if (how === undefined) throw error
       const refusal = how === 'unreached' && config.at.kind === 'cell' ? restarting(error) : error
@@ -126,7 +129,7 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
         await wait(waitMs, signal)
       }
     },
-    close: () => pool.destroy(),
+    close: async () => (await opened).destroy(),
   }
 }
 

@@ -1,5 +1,4 @@
 // Operator operations on this node: its status, its meter, its artifacts.
-import { AggregatorRegistry } from 'prom-client'
 import type { Artifacts } from '#artifacts/fetch.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
@@ -101,5 +100,6 @@ async function metrics(cells: Cells): Promise<string> {
   const figures = await Promise.all(
     gateways.map((cell) => ask(cell.socket, '/metrics', AbortSignal.timeout(ASK_TIMEOUT_MS))),
   )
+  const { AggregatorRegistry } = await import('prom-client')
   return await AggregatorRegistry.aggregate(figures as object[]).metrics()
 }

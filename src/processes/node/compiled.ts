@@ -1,7 +1,6 @@
 // What our programs compile to, made once for each version of the code and read by every cell. No cell
-// may write it: code that one of them had planted there would outlive its restart. The first start of a
-// data folder takes as long as when each cell compiled its own (13.0 s of CPU; 11.4 and 13.4 then); one
-// that finds the folder, as in tests, took 7.1 to 8.0 s.
+// may write it: code that one of them had planted there would outlive its restart. A start that finds the
+// folder takes 4.4 s of CPU until everything is up.
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -19,7 +18,7 @@ import { run } from '#artifacts/command.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { APP_FOLDER } from './cell-specs.ts'
-import { PROGRAM_FLAGS, PROGRAMS } from './program-flags.ts'
+import { PROGRAMS } from './program-flags.ts'
 
 const COMPILE_MAX_MS = 60_000
 // Whoever a cell runs as may read what is in it, whatever our umask.
@@ -55,23 +54,21 @@ export async function compilePrograms(deps: {
   }
 }
 
-/** Loads the programs, those with the same flags in one process. */
+/** Loads the programs in one process: none has a flag that changes the code which V8 makes. */
 async function compile(work: string, signal: AbortSignal): Promise<void> {
   const program = join(APP_FOLDER, 'src/processes/compile.ts')
-  for (const [flags, names] of Map.groupBy(PROGRAMS, (name) => PROGRAM_FLAGS[name])) {
-    const argv = [process.execPath, ...flags, program, ...names]
-    const done = await run(['/bin/sh', '-c', EMPTY_FD_3, 'compile', ...argv], {
-      signal,
-      timeoutMs: COMPILE_MAX_MS,
-      dieWithParent: true,
-      environment: { PATH: '/usr/bin:/bin', NODE_ENV: 'production', NODE_COMPILE_CACHE: work },
-    })
-    if (done.code !== 0)
-      throw new ErgonError(
-        { code: 'internal', status: 500 },
-        `Could not compile the programs: ${done.stderr.trim().slice(-500)}`,
-      )
-  }
+  const argv = [process.execPath, program, ...PROGRAMS]
+  const done = await run(['/bin/sh', '-c', EMPTY_FD_3, 'compile', ...argv], {
+    signal,
+    timeoutMs: COMPILE_MAX_MS,
+    dieWithParent: true,
+    environment: { PATH: '/usr/bin:/bin', NODE_ENV: 'production', NODE_COMPILE_CACHE: work },
+  })
+  if (done.code !== 0)
+    throw new ErgonError(
+      { code: 'internal', status: 500 },
+      `Could not compile the programs: ${done.stderr.trim().slice(-500)}`,
+    )
 }
 
 /** `new/<version of Node>-<our uid>` becomes `<version of Node>`, which every uid may read. */

@@ -1,6 +1,6 @@
 // An error as a visitor of a website reads it: a page with the code in it, as AWS has.
-import { STATUS_CODES } from 'node:http'
 import type { ErgonError } from '#base/errors.ts'
+import { STATUS_CODES } from '#base/node-http.ts'
 import { codeOf, faultHeaders, shownDetails, type ErrorPlace } from './render-error.ts'
 import { escapeXml } from './xml/write.ts'
 

@@ -1,23 +1,23 @@
 // What goes on while a part of it is silent: the state, two signers, three signers. A stopped process
 // (SIGSTOP) is the worst of the silent ones, as its sockets stay open.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ledgerFaults, receiptFaults } from './faults/check.ts'
+import { ledgerFaults, receiptFaults } from '../faults/check.ts'
 import { signalProcess } from '#cells/stop.ts'
-import { childrenOf, readyProgramOf } from './faults/processes.ts'
-import { call, type Reply } from './faults/raw-start.ts'
-import { startErgon, type Ergon } from './start-ergon.ts'
+import { childrenOf, readyProgramOf } from '../faults/processes.ts'
+import { call, type Reply } from '../faults/raw-start.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
 
 const LIMIT_MS = 60_000
 const told: string[] = []
 let ergon: Ergon
 
 before(async () => {
-  ergon = await startErgon()
+  ergon = sharedErgon()
   await sealed(await keep('/v1/models'))
 })
-after(() => ergon.stop())
 
 /** A call with the token whose receipt id is kept. */
 async function keep(path: string): Promise<Reply> {

@@ -1,7 +1,7 @@
 // What stored bytes cost while nobody asks for them, in a product whose minutes last a second: charges
 // that follow from bytes and time, once for each minute, also when the cell that makes them is killed.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CopyObjectCommand,
@@ -10,27 +10,22 @@ import {
   GetObjectCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import type { ChargeRow } from './books.ts'
-import { startErgon, type Ergon } from './start-ergon.ts'
-import { s3ClientOf } from './s3-client.ts'
+import type { ChargeRow } from '../books.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { s3ClientOf } from '../s3-client.ts'
+import { MILLIWATTS_PER_TB, MINUTE_S } from './minutes.ts'
 
-const MINUTE_MS = 1000
-/** 1 W for each MB. */
-const MILLIWATTS_PER_TB = 1_000_000_000
+const MINUTE_MS = MINUTE_S * 1000
 const BYTES = 1_000_000
 const WAIT_MS = 90_000
 
 type Standing = ChargeRow & { readonly from: string; readonly to: string }
 
 let ergon: Ergon
-before(async () => {
-  const env = {
-    ERGON_STORAGE_MINUTE_S: '1',
-    ERGON_STORAGE_MILLIWATTS_PER_TB: String(MILLIWATTS_PER_TB),
-  }
-  ergon = await startErgon({ env })
+before(() => {
+  ergon = sharedErgon()
 })
-after(() => ergon.stop())
 
 async function standingOf(bucket: string): Promise<Standing[]> {
   const rows = await ergon.sql<{ bytes: Buffer }>(

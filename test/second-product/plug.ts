@@ -1,30 +1,18 @@
 // A power meter at the wall, as the product sees it: in windows, on receipts, in the status, and gone.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseWindow } from '#metering/window-record.ts'
 import type { Window } from '#metering/window.ts'
-import { chargeOf } from './books.ts'
-import { startErgon, type Ergon } from './start-ergon.ts'
+import { chargeOf } from '../books.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { stopPlug } from './plug-server.ts'
 
 const WINDOWS_MAX_MS = 30_000
 
-test('a plug is on windows and receipts, and the model stands in by name when it is gone', async (t) => {
-  const plug = createServer((_, response) => response.end('{"apower": 31.25}'))
-  plug.listen(0, '127.0.0.1')
-  await once(plug, 'listening')
-  const stopPlug = () => {
-    plug.closeAllConnections()
-    plug.close()
-  }
-  t.after(stopPlug)
-  const { port } = plug.address() as AddressInfo
-  await using ergon = await startErgon({
-    env: { ERGON_PLUG_URL: `shelly+http://127.0.0.1:${port}`, ERGON_PLUG_BAND_PCT: '3' },
-  })
+test('a plug is on windows and receipts, and the model stands in by name when it is gone', async () => {
+  const ergon = sharedErgon()
   const { idleNj, readingNj, elapsedNs } = await windowWith(
     ergon,
     ({ method }) => method === 'plug',

@@ -1,19 +1,19 @@
 // Tokens that come where they do not belong: their owner hears of it, and no log bears them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CreateBucketCommand, GetObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { startErgon, type Ergon } from './start-ergon.ts'
-import { s3ClientOf } from './s3-client.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { s3ClientOf } from '../s3-client.ts'
 
 const WAIT_MS = 30_000
 
 let ergon: Ergon
-before(async () => {
-  ergon = await startErgon({ env: { ERGON_LOG_LEVEL: 'debug' } })
+before(() => {
+  ergon = sharedErgon()
 })
-after(() => ergon.stop())
 
 type Minted = { readonly id: string; readonly token: string }
 const mint = (name: string) =>
