@@ -15,6 +15,7 @@ const ALL = [
 ]
 /** These go first, so that none of them is left over at the end with one core idle. */
 const LONGEST = [
+  'test/storage.test.ts',
   'test/one-product.test.ts',
   'test/start-faults.test.ts',
   'test/start-stop.test.ts',

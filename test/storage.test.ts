@@ -1,0 +1,18 @@
+// Object storage as its clients meet it, all on one product.
+import { testParts } from './parts.ts'
+
+testParts(
+  { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices' } },
+  {
+    objects: () => import('./storage/objects.ts'),
+    addresses: () => import('./storage/addresses.ts'),
+    trust: () => import('./storage/trust.ts'),
+    handles: () => import('./storage/handles.ts'),
+    websites: () => import('./storage/website.ts'),
+    'access logs': () => import('./storage/logs.ts'),
+    events: () => import('./storage/events.ts'),
+    keys: () => import('./storage/keys.ts'),
+    clients: () => import('./storage/clients.ts'),
+    'command line': () => import('./storage/cli.ts'),
+  },
+)
