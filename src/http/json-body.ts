@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto'
 import { fault } from '#contract/errors.ts'
 import type { Exchange } from './exchange.ts'
-import { BODY_TIMEOUT_MS, DISCARD_MS_MAX, JSON_BODY_BYTES_MAX, JSON_DEPTH_MAX } from './limits.ts'
+import {
+  BODY_TIMEOUT_MS,
+  DISCARD_BYTES_MAX,
+  DISCARD_MS_MAX,
+  JSON_BODY_BYTES_MAX,
+  JSON_DEPTH_MAX,
+} from './limits.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
@@ -101,7 +107,7 @@ export function discardBody({ request }: Exchange): void {
   const { headers } = request
   const expected = 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0
   if (request.complete || request.destroyed || !expected) return
-  let leftBytes = JSON_BODY_BYTES_MAX
+  let leftBytes = DISCARD_BYTES_MAX
   const late = setTimeout(() => request.destroy(), DISCARD_MS_MAX)
   const done = () => clearTimeout(late)
   request.once('end', done).once('close', done)

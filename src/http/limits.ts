@@ -14,8 +14,9 @@ export const HEADERS_TIMEOUT_MS = 10_000
 /** How long a JSON body may take to arrive. An object's body has no such limit: only silence ends it. */
 export const BODY_TIMEOUT_MS = 60_000
 export const KEEP_ALIVE_MS = 65_000
-/** How long the rest of a refused body may still arrive. */
+/** How long the rest of a refused body may still arrive, and how much of it. */
 export const DISCARD_MS_MAX = 5000
+export const DISCARD_BYTES_MAX = 4 * JSON_BODY_BYTES_MAX
 export const DEADLINE_MS = 600_000
 /** The longest that an object may take in or out: 1 TiB at 12 MiB/s. */
 export const TRANSFER_DEADLINE_MS = 24 * 3_600_000

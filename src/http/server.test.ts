@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { JSON_BODY_BYTES_MAX } from './limits.ts'
 import type { Handler, StreamedReply } from './reply.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
 
@@ -145,4 +146,20 @@ test('a stream whose head cannot be written lets go of what it holds', OPTIONS, 
   await answer.text()
   assert.equal(isOpen, false)
   await answers(http)
+})
+
+test('after a body that is too large by one byte the connection goes on', OPTIONS, async () => {
+  await using http = await startTestHttp({ '/ping': pong })
+  const bytes = JSON_BODY_BYTES_MAX + 1
+  const socket = await open(
+    http.port,
+    `POST /ping HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+  )
+  const [refused] = await once(socket, 'data')
+  assert.match(String(refused), /^HTTP\/1\.1 413 /)
+  socket.write(Buffer.alloc(bytes, 0x20))
+  socket.write(get('/ping'))
+  const answer = await Promise.race([once(socket, 'data'), once(socket, 'close')])
+  assert.match(String(answer[0]), /^HTTP\/1\.1 200 /)
+  socket.destroy()
 })

@@ -26,7 +26,8 @@ export type PostFile = {
 
 /**
  * Reads a form up to the first byte of its file. Throws MalformedPOSTRequest, InvalidArgument (no file,
- * a field twice), MaxPostPreDataLengthExceededError, IncompleteBody, or the signal's reason.
+ * a field twice), MaxPostPreDataLengthExceededError, IncompleteBody, or the signal's reason. The body is
+ * destroyed when it throws, and when the file is.
  */
 export async function readPostForm(
   headers: IncomingHttpHeaders,
@@ -41,7 +42,7 @@ export async function readPostForm(
   let fieldsBytes = 0
   const fail = (error: unknown) => {
     form.reject(error)
-    body.unpipe(parser)
+    body.destroy()
     const known = error instanceof Error ? error : storageFault('IncompleteBody')
     file?.destroy(known)
   }
@@ -59,10 +60,11 @@ export async function readPostForm(
     file = stream
     // A consumer that stops reading must not bring the process down with its error.
     stream.on('error', () => undefined)
-    // Who stops reading leaves the rest of the body to whoever drains it.
+    // Who stops reading leaves the rest of the request to whoever drains it: half read, its source would
+    // hold it back, and the connection would be ended as one whose body does not come.
     stream.once('close', () => {
       signal.removeEventListener('abort', onAbort)
-      if (!stream.readableEnded) body.unpipe(parser)
+      if (!stream.readableEnded) body.destroy()
     })
     form.resolve({ fields, file: { name: name ?? '', contentType, stream } })
   })
