@@ -9,14 +9,17 @@ const detokenize = (bytes: readonly number[]) => Buffer.from(bytes).toString('ut
 describe('createDetokenizer()', () => {
   it('gives whole characters and the same text in the end', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 20 }), (text) => {
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 20 }), (drawn) => {
+        // Half a surrogate is no character: as bytes it is U+FFFD already.
+        const text = drawn.toWellFormed()
         const detokenizer = createDetokenizer<number>(detokenize)
         const pieces = [...Buffer.from(text, 'utf8')].map((byte) => detokenizer.push(byte))
         pieces.push(detokenizer.end())
-        assert.equal(pieces.join(''), text.toWellFormed())
+        assert.equal(pieces.join(''), text)
         for (const piece of pieces)
           assert.ok(!piece.includes('\ufffd') || text.includes('\ufffd'), JSON.stringify(piece))
       }),
+      { examples: [['\ud800 ']] },
     )
   })
 
