@@ -2,8 +2,11 @@
 // stop string might begin, nothing until it is decided.
 
 const REPLACEMENT = '\ufffd'
-/** A UTF-8 character has at most 4 bytes, so 4 byte tokens: more is text that really is not UTF-8. */
-const PARTIAL_TOKENS_MAX = 4
+/**
+ * A UTF-8 character has at most 4 bytes, so 4 byte tokens, and U+FFFD itself, 3 of them, may be before it:
+ * more is text that really is not UTF-8.
+ */
+const PARTIAL_TOKENS_MAX = 7
 
 export type Detokenize<T> = (tokens: readonly T[], before: readonly T[]) => string
 
@@ -14,19 +17,22 @@ export function createDetokenizer<T>(detokenize: Detokenize<T>): {
 } {
   let pending: T[] = []
   let before: readonly T[] = []
-  const flush = (text: string) => {
+  const flush = (text: string, rest: T[]) => {
     before = pending
-    pending = []
+    pending = rest
     return text
   }
   return {
     push(token) {
       pending.push(token)
       const text = detokenize(pending, before)
-      const partial = text.endsWith(REPLACEMENT) && pending.length < PARTIAL_TOKENS_MAX
-      return partial ? '' : flush(text)
+      if (!text.endsWith(REPLACEMENT)) return flush(text, [])
+      if (pending.length < PARTIAL_TOKENS_MAX) return ''
+      // The last one may begin a character all the same.
+      pending.pop()
+      return flush(detokenize(pending, before), [token])
     },
-    end: () => (pending.length === 0 ? '' : flush(detokenize(pending, before))),
+    end: () => (pending.length === 0 ? '' : flush(detokenize(pending, before), [])),
   }
 }
 
