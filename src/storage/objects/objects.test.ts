@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { whyNoState } from '#postgres/testing-url.ts'
 import {
   OTHER,
+  withStore,
   type Store,
   brokenInvariants,
   inlineObject,
@@ -11,22 +12,12 @@ import {
   partsObject,
   readVersion,
   attributes,
-  openStore,
 } from './store.fixture.ts'
 
 const skip = whyNoState()
 const LIST = { prefix: '', delimiter: '', after: '', limit: 1000 }
-let server: TestUrl
 let store: Store
-before(async () => {
-  if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
-  store = await openStore(server.of, 8)
-})
-after(async () => {
-  await store?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+withStore(8, (opened) => (store = opened))
 const refused = (code: string) => (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === code
 

@@ -1,8 +1,10 @@
 // An object store of a test's own: a schema with two accounts, and objects to write.
 import { randomUUID } from 'node:crypto'
+import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
 import { storageFault } from '#storage/errors.ts'
@@ -46,6 +48,17 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
   }
 }
 export type Store = Awaited<ReturnType<typeof openStore>>
+
+/** Opens a store for the tests of a file, and closes it after them; nothing where there can be no state. */
+export function withStore(connections: number, opened: (store: Store) => void): void {
+  const opening = new AsyncDisposableStack()
+  before(async () => {
+    if (whyNoState() !== false) return
+    const server = opening.use(await openTestUrl({ fsync: 'off' }))
+    opened(opening.use(await openStore(server.of, connections)))
+  })
+  after(() => opening.disposeAsync())
+}
 
 export async function makeBucket(store: Store, name: string): Promise<Bucket> {
   const given = { name, account: ACCOUNT, region: 'local', objectLock: false, configurations: {} }

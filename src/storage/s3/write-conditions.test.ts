@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
-import { inlineObject, makeBucket, openStore, type Store } from '#storage/objects/store.fixture.ts'
+import { test } from 'node:test'
+import { whyNoState } from '#postgres/testing-url.ts'
+import { inlineObject, makeBucket, withStore, type Store } from '#storage/objects/store.fixture.ts'
 import { parseDeleteConditions } from './objects/conditions.ts'
 import { deleteConditions, writeConditions } from './write-conditions.ts'
 
 const skip = whyNoState()
-let server: TestUrl
 let store: Store
-before(async () => {
-  if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
-  store = await openStore(server.of, 4)
-})
-after(async () => {
-  await store?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+withStore(4, (opened) => (store = opened))
 
 type Headers = Readonly<Record<string, string>>
 

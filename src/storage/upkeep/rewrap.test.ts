@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { whyNoState } from '#postgres/testing-url.ts'
 import { rotatedKeys, rotateKey } from '#storage/encryption/key-versions.ts'
 import { createVault } from '#storage/encryption/vault.ts'
 import {
   brokenInvariants,
   inlineObject,
   makeBucket,
-  openStore,
   partsObject,
   readVersion,
+  withStore,
   type Store,
 } from '#storage/objects/store.fixture.ts'
 import type { Body, Json, JsonObject } from '#storage/objects/types.ts'
@@ -17,17 +17,8 @@ import type { Encryption } from '#storage/s3/documents/encryption.ts'
 import { rewrapKeys } from './rewrap.ts'
 
 const skip = whyNoState()
-let server: TestUrl
 let store: Store
-before(async () => {
-  if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
-  store = await openStore(server.of, 4)
-})
-after(async () => {
-  await store?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+withStore(4, (opened) => (store = opened))
 
 const { signal } = new AbortController()
 const KEYS = { secret: 'a secret', keyIds: ['one', 'two'] }

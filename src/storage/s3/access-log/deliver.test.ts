@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
-import { ACCOUNT, makeBucket, openStore, type Store } from '#storage/objects/store.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import { ACCOUNT, makeBucket, withStore, type Store } from '#storage/objects/store.fixture.ts'
 import { joined } from '#storage/s3/receive.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
 
 const skip = whyNoState()
-let server: TestUrl
 let store: Store
-before(async () => {
-  if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
-  store = await openStore(server.of, 4)
-})
-after(async () => {
-  await store?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+withStore(4, (opened) => (store = opened))
 
 /** Bodies in their rows, not encrypted. */
 const RECEIVER = {

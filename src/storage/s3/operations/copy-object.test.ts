@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { whyNoState } from '#postgres/testing-url.ts'
 import {
   attributes,
   brokenInvariants,
   makeBucket,
-  openStore,
   partsObject,
   readVersion,
+  withStore,
   type Store,
 } from '#storage/objects/store.fixture.ts'
 import type { StorageRequest } from '#storage/s3/call.ts'
@@ -15,17 +15,8 @@ import type { StorageDeps } from '#storage/s3/deps.ts'
 import { createCopyObject } from './copy-object.ts'
 
 const skip = whyNoState()
-let server: TestUrl
 let store: Store
-before(async () => {
-  if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
-  store = await openStore(server.of, 4)
-})
-after(async () => {
-  await store?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+withStore(4, (opened) => (store = opened))
 
 /** Copies `source` to `copy`; `meanwhile` happens each time after the source was looked up. */
 async function copyWhile(name: string, meanwhile: (lookUp: number) => Promise<unknown>) {
