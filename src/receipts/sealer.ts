@@ -47,13 +47,22 @@ const PAGE_LEAVES = 1_024
 // Kept, each leaf is read once and not four times; 10 MB of them at most, and 1 MB at 1,000 a second.
 const KEPT_LEAVES = 8_192
 
+// While a busy log waits for its next checkpoint, what comes is read and sent to the signers in so many
+// steps: what is then left to do for the checkpoint is the last step and the signing.
+const BUSY_STEPS = 5
+
 /** One shard as this sealer leaves it: all that the next checkpoint needs. */
 type Work = {
   readonly epoch: number
   readonly shard: Shard
   readonly recent: Recent
-  edge: TileEdge
+  /** How many leaves the last checkpoint has. */
+  sealed: number
+  /** What was signed already may not be given up: no signer signs a smaller tree than it did before. */
   floor: number
+  /** All that was read, and the tiles that it made since the last checkpoint. */
+  edge: TileEdge
+  readonly tiles: Map<string, Tile>
 }
 /** The last leaves that were read, from the log's place `from` on. */
 type Recent = { from: number; readonly leaves: LeafContent[] }
@@ -78,8 +87,19 @@ export function createSealer(deps: SealerDeps): Sealer {
     deps.log[level]('Receipts wait to be sealed', { reason })
   }
 
+  /** Waits until the next checkpoint; of a busy log, reads on meanwhile. */
+  async function rest(endMs: number, waitMs: number, signal: AbortSignal): Promise<void> {
+    const stepMs = waitMs === BUSY_INTERVAL_MS ? waitMs / BUSY_STEPS : waitMs
+    for (;;) {
+      const restMs = endMs - deps.clock.monotonicMs()
+      if (restMs > 0) await sleep(Math.min(stepMs, restMs), signal)
+      if (restMs <= stepMs || work === undefined) return
+      await prepare(work, deps, signal)
+    }
+  }
+
   return {
-    state: () => ({ origin: work?.shard.origin, size: work?.edge.size ?? 0, reason }),
+    state: () => ({ origin: work?.shard.origin, size: work?.sealed ?? 0, reason }),
     async run(signal) {
       let waitMs = QUIET_INTERVAL_MS
       while (!signal.aborted) {
@@ -89,13 +109,13 @@ export function createSealer(deps: SealerDeps): Sealer {
           if (reason !== undefined) deps.log.info('Receipts are sealed', { after: reason })
           reason = undefined
           waitMs = intervalAfter(count, waitMs)
+          await rest(startMs + waitMs, waitMs, signal)
         } catch (error) {
           if (signal.aborted) break
           failed(error)
           waitMs = Math.min(BACKOFF_MAX_MS, Math.max(BUSY_INTERVAL_MS, waitMs) * 2)
+          await sleep(waitMs, signal).catch(() => undefined)
         }
-        const restMs = waitMs - (deps.clock.monotonicMs() - startMs)
-        if (restMs > 0) await sleep(restMs, signal).catch(() => undefined)
       }
     },
   }
@@ -117,39 +137,41 @@ async function begin(deps: SealerDeps, signal: AbortSignal): Promise<Work> {
   const { shard, size, floor } = await currentShard({ epoch, publicKey, positions }, deps)
   const edge = await readEdge(size, (wanted) => store.tiles(shard.origin, wanted))
   log.info('Sealing begins', { origin: shard.origin, size, floor, epoch, atMs: clock.wallMs() })
-  return { epoch, shard, recent: { from: size, leaves: [] }, edge, floor }
+  const recent = { from: size, leaves: [] }
+  return { epoch, shard, recent, sealed: size, floor, edge, tiles: new Map() }
 }
 
 async function seal(work: Work, deps: SealerDeps, signal: AbortSignal): Promise<number> {
   const { store, signers } = deps
-  const { shard, epoch } = work
-  const { edge, tiles } = await gather(work, store, signal)
-  const count = edge.size - work.edge.size
+  const { shard, epoch, tiles } = work
+  await prepare(work, deps, signal)
+  const { edge } = work
+  const count = edge.size - work.sealed
   if (count === 0) return 0
   const root = frontierRoot(edgeFrontier(edge))
   const checkpoint: Checkpoint = { origin: shard.origin, size: edge.size, root }
   const note = await signers.sign(checkpoint, leafSource(work, store), signal)
   work.floor = edge.size
-  await store.saveCheckpoint(epoch, { ...checkpoint, note }, tiles)
-  work.edge = edge
+  await store.saveCheckpoint(epoch, { ...checkpoint, note }, [...tiles.values()])
+  work.sealed = edge.size
+  tiles.clear()
   return count
 }
 
-type Gathered = { edge: TileEdge; tiles: Tile[] }
-
 /**
- * Reads the rows that follow, at most LEAVES_MAX of them; but never stops before what was signed
- * already, because no signer signs a smaller tree than it did before.
+ * Reads the rows that follow, until a checkpoint has LEAVES_MAX of them, and begins to send them to the
+ * signers; but never stops before what was signed already.
  */
-async function gather(
-  { shard, edge: start, floor, recent }: Work,
-  store: ReceiptStore,
+async function prepare(
+  work: Work,
+  { store, signers }: SealerDeps,
   signal: AbortSignal,
-): Promise<Gathered> {
-  const tiles = new Map<string, Tile>()
-  let edge = start
-  while (edge.size < floor || edge.size - start.size < LEAVES_MAX) {
+): Promise<void> {
+  const { shard, recent, sealed, floor, tiles } = work
+  const before = work.edge.size
+  while (work.edge.size < floor || work.edge.size - sealed < LEAVES_MAX) {
     signal.throwIfAborted()
+    const { edge } = work
     const leaves = await readLeaves(store, shard, edge.size, PAGE_LEAVES)
     // The link alone is nothing to seal; it goes with the first charge.
     if (leaves.length === 0 || (edge.size === 0 && leaves.length === 1 && shard.link !== undefined))
@@ -158,10 +180,11 @@ async function gather(
     for (const tile of grown.written) tiles.set(`${tile.level}/${tile.index}`, tile)
     recent.leaves.push(...leaves)
     recent.from += recent.leaves.splice(0, recent.leaves.length - KEPT_LEAVES).length
-    edge = grown.edge
+    work.edge = grown.edge
     if (leaves.length < PAGE_LEAVES) break
   }
-  return { edge, tiles: [...tiles.values()] }
+  const { size } = work.edge
+  if (size > before) signers.prepare(shard.origin, size, leafSource(work, store))
 }
 
 /** Leaves for the signers: those just read from memory, older ones for a signer that was away. */

@@ -3,18 +3,35 @@
 import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { checkpointBody, formatNote, type Checkpoint } from '#tlog/checkpoint.ts'
+import type { LeafContent } from '#tlog/leaf.ts'
 import { establishKey } from './ceremony.ts'
 import { publicKeyOf } from './frost-key.ts'
-import { createMember, type Goal, type LeafSource, type Member } from './member.ts'
+import { createMember, type Goal, type Member } from './member.ts'
 import { PATIENCE_MAX, runSession } from './session.ts'
 import { createTransport } from './transport.ts'
-import { SIGNERS, THRESHOLD, type GroupKey, type Position } from './wire.ts'
+import {
+  BATCH_LEAVES_MAX,
+  encodeLeaves,
+  SIGNERS,
+  THRESHOLD,
+  type Batch,
+  type GroupKey,
+  type Position,
+} from './wire.ts'
+
+/** Reads leaves from a log position on; at least one, at most `limit`. */
+export type LeafSource = (from: number, limit: number) => Promise<readonly LeafContent[]>
 
 export type Quorum = {
   /** Makes the key, or learns it from the signers: the group's Ed25519 public key (32 bytes). */
   open(signal: AbortSignal): Promise<Buffer>
   /** What each answering signer signed last; null for one that signed nothing yet. */
   positions(signal: AbortSignal): Promise<(Position | null)[]>
+  /**
+   * Sends all signers the leaves that they lack below a tree size, beside other work, so that sign()
+   * finds them there already. Nothing comes of a failure: sign() sends what is lacking.
+   */
+  prepare(origin: string, size: number, leaves: LeafSource): void
   /**
    * The signed note of a tree head. `leaves` reads the log from any place that a signer still lacks.
    * Throws ErgonError `signers_unavailable` (too few answer: try again) or `signers_refused` (so many
@@ -59,12 +76,16 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
         result.status === 'fulfilled' ? [result.value.signed] : [],
       )
     },
+    prepare: (origin, size, leaves) =>
+      roster.lead({ origin, size, batch: batchesOf(leaves, size) }),
     async sign(checkpoint, leaves, caller) {
       invariant(group !== undefined, 'sign() before open()')
       const signal = AbortSignal.any([caller, closing.signal])
-      const goal: Goal = { origin: checkpoint.origin, size: checkpoint.size, leaves }
+      const { origin, size } = checkpoint
+      const goal: Goal = { origin, size, batch: batchesOf(leaves, size) }
       const body = checkpointBody(checkpoint)
       roster.turn()
+      roster.lead(goal)
       const signature = await runSession(
         { ...goal, body, group, silenceMs, signal },
         { log, cheaters, order: () => roster.order(goal) },
@@ -94,17 +115,37 @@ type RosterDeps = {
   readonly limits: { readonly timeoutMs: number; readonly signal: AbortSignal }
 }
 
+// A checkpoint of a busy log has eight batches, 3 MB; a signer that was away for long takes thousands.
+const BATCHES_KEPT = 8
+
+/** Read and encoded once for all signers that go on from the same place: most of the time, all five. */
+function batchesOf(leaves: LeafSource, size: number): Goal['batch'] {
+  const read = new Map<number, Promise<Batch>>()
+  return (from) => {
+    const known = read.get(from)
+    if (known !== undefined) return known
+    const batch = leaves(from, Math.min(BATCH_LEAVES_MAX, size - from)).then(encodeLeaves)
+    read.set(from, batch)
+    for (const first of read.keys()) if (read.size > BATCHES_KEPT) read.delete(first)
+    return batch
+  }
+}
+
 /** Whose turn it is, and who is still catching up. */
 function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   const followers = new Map<Member, Promise<void>>()
+  const reasons = new Map<Member, string>()
   let first = 0
   function followAside(member: Member, goal: Goal): void {
-    if (followers.has(member)) return
+    if (followers.has(member) || member.lag(goal) === 0) return
     const failed = (error: unknown): void => {
-      if (limits.signal.aborted) return
-      log.warn('Signer does not catch up', { signer: member.index, reason: messageOf(error) })
+      const reason = messageOf(error)
+      // A busy log would say it twenty times a second of a signer that is away.
+      if (limits.signal.aborted || reasons.get(member) === reason) return
+      reasons.set(member, reason)
+      log.warn('Signer does not follow', { signer: member.index, reason })
     }
-    const done = member.follow(goal, limits).catch(failed)
+    const done = member.follow(goal, limits).then(() => void reasons.delete(member), failed)
     followers.set(
       member,
       done.finally(() => followers.delete(member)),
@@ -112,13 +153,16 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   }
   return {
     turn: () => (first = (first + 1) % SIGNERS),
-    /** Those near the goal, by turn; with fewer than three of them, the others after them. */
+    lead(goal: Goal): void {
+      for (const member of members) followAside(member, goal)
+    },
+    /** Those that lack least, by turn. One that is far behind catches up beside, unless it is needed. */
     order(goal: Goal): Member[] {
       const byTurn = [...members.slice(first), ...members.slice(0, first)]
-      const near = byTurn.filter((member) => member.lag(goal) <= LAG_MAX)
-      const far = byTurn.filter((member) => member.lag(goal) > LAG_MAX)
-      if (near.length < THRESHOLD) return [...near, ...far]
-      for (const member of far) followAside(member, goal)
+      const nearest = byTurn.toSorted((a, b) => a.lag(goal) - b.lag(goal))
+      const near = nearest.filter((member) => member.lag(goal) <= LAG_MAX)
+      if (near.length < THRESHOLD) return nearest
+      for (const member of nearest.slice(near.length)) followAside(member, goal)
       return near
     },
     settle: () => Promise.all(followers.values()),

@@ -1,13 +1,11 @@
 // The coordinator's view of one signer: the nonces it gave ahead, how far it has followed the log, and
 // whether it lied. All of this can be forgotten at any time; the signer's own state decides.
 import { ErgonError } from '#base/errors.ts'
-import type { LeafContent } from '#tlog/leaf.ts'
 import { readPoint } from './frost-group.ts'
 import type { Limits, Transport } from './transport.ts'
 import {
-  encodeLeaves,
   refusal,
-  BATCH_LEAVES_MAX,
+  type Batch,
   type CommitReply,
   type LeavesReply,
   type Nonce,
@@ -16,10 +14,12 @@ import {
   type Status,
 } from './wire.ts'
 
-/** Reads leaves from a log position on; at least one, at most `limit`. */
-export type LeafSource = (from: number, limit: number) => Promise<readonly LeafContent[]>
-/** A tree size of a log, and where its leaves come from. */
-export type Goal = { readonly origin: string; readonly size: number; readonly leaves: LeafSource }
+/** A tree size of a log, and where the batch of leaves comes from that begins at a place before it. */
+export type Goal = {
+  readonly origin: string
+  readonly size: number
+  readonly batch: (from: number) => Promise<Batch>
+}
 
 export type Member = {
   readonly index: number
@@ -50,8 +50,7 @@ export function createMember(index: number, transport: Transport): Member {
     while (reach(goal.origin) !== goal.size) {
       // Past the goal (an earlier coordinator's doing): the answer to 0 says where it can go back to.
       const from = reach(goal.origin) < goal.size ? reach(goal.origin) : 0
-      const wanted = Math.min(BATCH_LEAVES_MAX, goal.size - from)
-      const { body, count } = encodeLeaves(await goal.leaves(from, wanted))
+      const { body, count } = await goal.batch(from)
       const query = new URLSearchParams({ origin: goal.origin, from: String(from) }).toString()
       try {
         if (count === 0) throw new RangeError(`No leaf at ${from} of ${goal.size}`)

@@ -155,9 +155,9 @@ function watchSource(task: Task): { goal: Goal; rethrow(): void } {
     goal: {
       origin: task.origin,
       size: task.size,
-      leaves: async (from, limit) => {
+      batch: async (from) => {
         try {
-          return await task.leaves(from, limit)
+          return await task.batch(from)
         } catch (error) {
           fault = { error }
           throw error

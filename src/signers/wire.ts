@@ -97,8 +97,10 @@ export const refusal = (code: RefusalCode, message: string, more: Refused = {}):
   new ErgonError({ code, status: 409 }, message, more)
 type Refused = { details?: ErrorDetails; cause?: unknown }
 
+export type Batch = { readonly body: Buffer; readonly count: number }
+
 /** The batch that begins a list of leaves. */
-export function encodeLeaves(leaves: readonly LeafContent[]): { body: Buffer; count: number } {
+export function encodeLeaves(leaves: readonly LeafContent[]): Batch {
   let length = 0
   let count = 0
   for (const { bytes } of leaves) {
