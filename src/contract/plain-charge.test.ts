@@ -55,7 +55,7 @@ function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Cha
 
 const made = (text: fc.Arbitrary<string>): fc.Arbitrary<Made> =>
   fc.record({
-    parts: fc.array(fc.bigInt(0n, 10n ** 14n), { minLength: 1, maxLength: 3 }),
+    parts: fc.array(fc.bigInt(0n, 10n ** 20n), { minLength: 1, maxLength: 3 }),
     mgPerKwh: fc.bigInt(0n, 10n ** 6n),
     pusdPerJ: fc.bigInt(0n, 10n ** 5n),
     free: fc.boolean(),
@@ -107,15 +107,10 @@ const spoilt = fc
     return Buffer.concat([bytes.subarray(0, begin), by, bytes.subarray(end)])
   })
 
-test('isPlainCharge() knows every charge of plain text whose figures have fifteen digits', () => {
+test('isPlainCharge() knows every charge of plain text', () => {
   fc.assert(
     fc.property(made(plainText), (one) => {
-      const charge = chargeOf(one)
-      const figures = [charge.energy_nj, charge.carbon_pg, charge.charge_pusd]
-      assert.equal(
-        isPlainCharge(chargeBytes(charge)),
-        figures.every((each) => each.length <= 15),
-      )
+      assert.ok(isPlainCharge(chargeBytes(chargeOf(one))))
     }),
   )
 })
