@@ -47,9 +47,10 @@ const PAGE_LEAVES = 1_024
 // Kept, each leaf is read once and not four times; 10 MB of them at most, and 1 MB at 1,000 a second.
 const KEPT_LEAVES = 8_192
 
-// While a busy log waits for its next checkpoint, what comes is read and sent to the signers in so many
-// steps: what is then left to do for the checkpoint is the last step and the signing.
-const BUSY_STEPS = 5
+// While a very busy log waits for its next checkpoint, what comes is read and sent to the signers in steps
+// of about so many leaves: what is then left to do for the checkpoint is the last step and the signing.
+const STEP_LEAVES = 250
+const STEP_MIN_MS = 50
 
 /** One shard as this sealer leaves it: all that the next checkpoint needs. */
 type Work = {
@@ -87,9 +88,8 @@ export function createSealer(deps: SealerDeps): Sealer {
     deps.log[level]('Receipts wait to be sealed', { reason })
   }
 
-  /** Waits until the next checkpoint; of a busy log, reads on meanwhile. */
-  async function rest(endMs: number, waitMs: number, signal: AbortSignal): Promise<void> {
-    const stepMs = waitMs === BUSY_INTERVAL_MS ? waitMs / BUSY_STEPS : waitMs
+  /** Waits until the next checkpoint, and reads on meanwhile. */
+  async function rest(endMs: number, stepMs: number, signal: AbortSignal): Promise<void> {
     for (;;) {
       const restMs = endMs - deps.clock.monotonicMs()
       if (restMs > 0) await sleep(Math.min(stepMs, restMs), signal)
@@ -109,7 +109,8 @@ export function createSealer(deps: SealerDeps): Sealer {
           if (reason !== undefined) deps.log.info('Receipts are sealed', { after: reason })
           reason = undefined
           waitMs = intervalAfter(count, waitMs)
-          await rest(startMs + waitMs, waitMs, signal)
+          const stepMs = Math.max(STEP_MIN_MS, (waitMs * STEP_LEAVES) / count)
+          await rest(startMs + waitMs, stepMs, signal)
         } catch (error) {
           if (signal.aborted) break
           failed(error)

@@ -85,7 +85,6 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
       const goal: Goal = { origin, size, batch: batchesOf(leaves, size) }
       const body = checkpointBody(checkpoint)
       roster.turn()
-      roster.lead(goal)
       const signature = await runSession(
         { ...goal, body, group, silenceMs, signal },
         { log, cheaters, order: () => roster.order(goal) },
@@ -156,13 +155,14 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
     lead(goal: Goal): void {
       for (const member of members) followAside(member, goal)
     },
-    /** Those that lack least, by turn. One that is far behind catches up beside, unless it is needed. */
+    /** By turn; one that did not follow, or is far behind, catches up beside, unless it is needed. */
     order(goal: Goal): Member[] {
       const byTurn = [...members.slice(first), ...members.slice(0, first)]
-      const nearest = byTurn.toSorted((a, b) => a.lag(goal) - b.lag(goal))
-      const near = nearest.filter((member) => member.lag(goal) <= LAG_MAX)
-      if (near.length < THRESHOLD) return nearest
-      for (const member of nearest.slice(near.length)) followAside(member, goal)
+      const isNear = (member: Member) => member.lag(goal) <= LAG_MAX && !reasons.has(member)
+      const near = byTurn.filter(isNear)
+      const others = byTurn.filter((member) => !isNear(member))
+      if (near.length < THRESHOLD) return [...near, ...others]
+      for (const member of others) followAside(member, goal)
       return near
     },
     settle: () => Promise.all(followers.values()),
