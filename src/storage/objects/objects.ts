@@ -131,6 +131,11 @@ export type Listed = Pick<
   | 'owner'
   | 'modifiedAtMs'
 >
+/** What a list of objects says of one. */
+export type ListedObject = Pick<
+  Version,
+  'key' | 'size' | 'etag' | 'storageClass' | 'owner' | 'modifiedAtMs'
+> & { readonly checksum: { readonly algorithm: string; readonly type: string } | undefined }
 export type Page<T> = {
   readonly entries: T[]
   readonly commonPrefixes: string[]
@@ -139,7 +144,7 @@ export type Page<T> = {
 
 export interface Listings {
   /** Keys in UTF-8 byte order and common prefixes; `last` is the `after` of the next page. */
-  objects(bucket: Bucket, query: ListQuery): Promise<Page<Listed> & { last: string }>
+  objects(bucket: Bucket, query: ListQuery): Promise<Page<ListedObject> & { last: string }>
   /** All versions and markers: by key, newest first. Throws InvalidArgument for a marker of no form. */
   versions(
     bucket: Bucket,

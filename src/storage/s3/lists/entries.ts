@@ -25,8 +25,8 @@ export type ObjectEntry = {
   readonly etag: string
   readonly bytes: number
   readonly storageClass: string
-  readonly checksum?: { readonly algorithm: string; readonly type: string }
-  readonly owner?: Owner
+  readonly checksum?: { readonly algorithm: string; readonly type: string } | undefined
+  readonly owner?: Owner | undefined
 }
 
 export type VersionEntry = {

@@ -1,8 +1,8 @@
 // GET /bucket, versions 1 and 2 of listing, and the versions of objects.
-import type { Listed } from '#storage/objects/objects.ts'
+import type { Listed, ListedObject } from '#storage/objects/objects.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
-import type { ObjectEntry, Owner } from '#storage/s3/lists/entries.ts'
+import type { ObjectEntry, Owner, VersionEntry } from '#storage/s3/lists/entries.ts'
 import { objectsQuery, objectsV2Query, versionsQuery } from '#storage/s3/lists/parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from '#storage/s3/lists/xml.ts'
 import { checksumOfVersion } from '#storage/s3/version-headers.ts'
@@ -76,7 +76,7 @@ export const createListObjectVersions =
             isLatest: entry.isLatest,
             modifiedMs: entry.modifiedAtMs,
             owner: ownerOf(entry.owner),
-            ...(entry.deleteMarker ? {} : { object: entryOf(entry, undefined) }),
+            ...(entry.deleteMarker ? {} : { object: objectOf(entry) }),
           })),
           prefixes: page.commonPrefixes,
           next: page.truncated ? page.last.key : undefined,
@@ -87,15 +87,13 @@ export const createListObjectVersions =
     )
   }
 
-function entryOf(entry: Listed, owner: Owner | undefined): ObjectEntry {
-  const checksum = checksumOfVersion(entry.checksums)
-  return {
-    key: entry.key,
-    modifiedMs: entry.modifiedAtMs,
-    etag: entry.etag,
-    bytes: entry.size,
-    storageClass: entry.storageClass,
-    ...(checksum === undefined ? {} : { checksum }),
-    ...(owner === undefined ? {} : { owner }),
-  }
+function entryOf(object: ListedObject, owner: Owner | undefined): ObjectEntry {
+  const { key, modifiedAtMs: modifiedMs, etag, size: bytes, storageClass, checksum } = object
+  return { key, modifiedMs, etag, bytes, storageClass, checksum, owner }
+}
+
+/** What is said of a version that is an object. */
+function objectOf(version: Listed): VersionEntry['object'] & {} {
+  const { etag, size: bytes, storageClass, checksums } = version
+  return { etag, bytes, storageClass, checksum: checksumOfVersion(checksums) }
 }
