@@ -79,6 +79,17 @@ test('a clone under a closed home works, and its home stays closed', ROOT, async
   await plain.close()
 })
 
+test('of a program that a signal ends nothing is said but by itself', async (t) => {
+  const { cells, where } = await open(t)
+  const lines: OutputLine[] = []
+  const output = (line: OutputLine) => void lines.push(line)
+  const script = 'echo begun >&2; : > "$1"; exec sleep 1000'
+  const cell = await cells.start(scriptSpec(where, script, { output }))
+  await cell.ready()
+  await cell.stop()
+  assert.deepEqual(lines, [{ stream: 'stderr', text: 'begun' }])
+})
+
 test('a program that ends at once is started again and again, later and later', async (t) => {
   const { cells, where } = await open(t)
   const restart = { delaysMs: [1, 2, 3], steadyMs: 60_000 }

@@ -68,7 +68,8 @@ shift
 `
 // As pid 1 a program would ignore every signal that it has no handler for (pid_namespaces(7)) and would
 // have to reap orphans. So the shell stays pid 1; its SIGTERM handling never matters, as it gets none.
-const INIT_SCRIPT = `${BEGIN}"$@"; exit $?`
+// It has no stderr then: of a program that a signal ends it would say so, and the exit tells already.
+const INIT_SCRIPT = `${BEGIN}exec 4>&2 2>/dev/null; (exec "$@" 2>&4 4>&-); exit $?`
 /** The third argument after the shell, by which our init is known from what runs before it. */
 export const INIT_NAME = 'init'
 const EXEC_SCRIPT = `${BEGIN}exec "$@"`
