@@ -2,8 +2,9 @@
 // each file alone. In a share every file is a suite of its own, so its hooks are its own, and so is its end.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve as absolute } from 'node:path'
-import { describe } from 'node:test'
+import { after, describe } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
+import { keepTestServer } from '#postgres/testing-url.ts'
 
 const FOLDER = join('.cache', 'test-shares')
 /** A file that hangs fails then, and the next one runs. The longest takes 20 s on a quiet machine. */
@@ -33,7 +34,9 @@ export function dealShares(files: readonly string[], count: number): Map<string,
 
 /** In the process of a share: declares each file as a suite with the file's path as its name. */
 export function runShare(files: readonly string[]): void {
+  const server = keepTestServer()
   describe('share', async () => {
+    after(() => server[Symbol.asyncDispose]())
     for (const file of files) {
       // One after the other: the tests of two that wait for one module would all become the first one's.
       const { promise, resolve } = Promise.withResolvers<void>()
