@@ -1,5 +1,7 @@
-// npm run check: format, lint, types, dead code and the tree's own rules, all of them every time.
-import { spawnSync } from 'node:child_process'
+// npm run check: format, lint, types, dead code and the tree's own rules, all of them every time, side by side.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 
 const STEPS: [string, ...string[]][] = [
   ['oxfmt', '--check', '.'],
@@ -9,16 +11,23 @@ const STEPS: [string, ...string[]][] = [
   ['node', 'scripts/tidy.ts'],
 ]
 
-let failed = 0
-for (const [command, ...args] of STEPS) {
+const areOk = await Promise.all(STEPS.map(check))
+if (!areOk.every(Boolean)) process.exit(1)
+
+/** Runs one of them and says how it ended, and what it said when it failed. */
+async function check([command, ...args]: [string, ...string[]]): Promise<boolean> {
   const started = performance.now()
-  const done = spawnSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [[code], said, errors] = await Promise.all([
+    once(child, 'close'),
+    text(child.stdout),
+    text(child.stderr),
+  ])
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  if (done.status === 0) {
-    process.stdout.write(`check: ${command} ok (${seconds} s)\n`)
-    continue
-  }
-  failed++
-  process.stdout.write(`check: ${command} failed (${seconds} s)\n${done.stdout}${done.stderr}\n`)
+  process.stdout.write(
+    code === 0
+      ? `check: ${command} ok (${seconds} s)\n`
+      : `check: ${command} failed (${seconds} s)\n${said}${errors}\n`,
+  )
+  return code === 0
 }
-if (failed > 0) process.exit(1)

@@ -2,21 +2,28 @@
 // of counts.
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
+import { fileEventOf, isOfShare } from './test-shares.ts'
 
 const SLOWEST_SHOWN = 10
 
 export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const tookMs = new Map<string, number>()
-  for await (const { type, data } of source) {
+  for await (const event of source) {
+    const { type, data } = event
+    const told = fileEventOf(event)
+    if (told !== undefined) tookMs.set(told.file, told.tookMs)
+    if (isOfShare(event) && type !== 'test:fail') continue
     if (type === 'test:pass' && data.skip !== undefined) {
       counts.skipped++
       yield `skipped: ${data.name}${typeof data.skip === 'string' ? `: ${data.skip}` : ''}\n`
     } else if (type === 'test:pass') {
       counts.passed++
     } else if (type === 'test:fail') {
-      counts.failed++
       const { error } = data.details
+      // Its tests have been named.
+      if ('failureType' in error && error.failureType === 'subtestsFailed') continue
+      counts.failed++
       yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${error.stack ?? error.message}\n${String(error.cause ?? '')}\n`
     } else if (type === 'test:summary' && data.file !== undefined) {
       tookMs.set(data.file, data.duration_ms)

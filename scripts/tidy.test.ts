@@ -28,6 +28,7 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ['src/base/a.ts', `${HEADER}import { a } from '.${'./'}b.ts'`, /imports upwards/],
   ['acceptance/a.ts', `${HEADER}import { x } from '#http/server.ts'`, /imports the product/],
   ['acceptance/a.ts', `${HEADER}import { x } from '../${'src/'}main.ts'`, /imports the product/],
+  ['src/base/a.test.ts', 'const signal = AbortSignal.timeout(9)', /clock that starts at import/],
   ['src/base/a.ts', `${HEADER}export ${'* from'} './b.ts'`, /a barrel/],
   ['src/base/a.ts', `${HEADER}import { x } from '#http/server.ts'`, /base\/ may not import http\//],
   ['src/cells/a.ts', `${HEADER}import { z } from 'zod'`, /package zod is confined to contract/],

@@ -158,6 +158,11 @@ const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => bool
     where: (path) => path.startsWith('acceptance/'),
   },
   {
+    name: 'a clock that starts at import: files that share a process are all imported first',
+    pattern: /^(const|let) .*= AbortSignal\.timeout\(/m,
+    where: (path) => /^(src|scripts)\/.*\.test\.ts$/.test(path),
+  },
+  {
     name: 'a barrel: import from the file that defines the thing',
     pattern: /^export (\*|\{[^}]*\}) from /m,
     where: isSource,

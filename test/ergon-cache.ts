@@ -1,7 +1,7 @@
 // What a first start downloads and assembles, kept in .cache/ and hard-linked into the data folders of
 // tests: every start after the first one of a clone takes about two seconds.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
 import { nameCompiledFor } from '#cells/compiled.ts'
@@ -17,6 +17,7 @@ import { COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
 import { compilePrograms } from '#processes/node/compiled.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
+const SIGNERS = join(CACHE, 'signers')
 const FETCH_MAX_MS = 600_000
 
 const FOLDERS = ['postgres', 'artifacts', 'models', COMPILED_FOLDER] as const
@@ -33,9 +34,15 @@ export async function seed(
   for (const folder of folders) if (existsSync(join(CACHE, folder))) link(folder, dataFolder)
 }
 
-/** A cluster of the state that initdb has made before, and its password: the first start finds both. */
+/**
+ * A cluster of the state that initdb has made before, its password, and signers that have a key (0.7 s of
+ * CPU) and have signed nothing: the first start finds them.
+ */
 export async function seedState(dataFolder: string): Promise<void> {
   await copyCachedCluster(await cachedInstall(), join(dataFolder, 'state'), 16)
+  await cacheSigners()
+  // Copied: the product gives its signers' files to users of their own.
+  cpSync(SIGNERS, join(dataFolder, 'signers'), { recursive: true })
   writeFileSync(join(dataFolder, 'secrets.json'), JSON.stringify({ postgres: PASSWORD }))
 }
 
@@ -51,6 +58,14 @@ async function cacheCompiled(): Promise<void> {
   const signal = AbortSignal.timeout(FETCH_MAX_MS)
   await using _ = await lockFile(join(CACHE, 'compiled.lock'), signal)
   await compilePrograms({ folder: join(CACHE, COMPILED_FOLDER), log: quiet, signal })
+}
+
+async function cacheSigners(): Promise<void> {
+  const signal = AbortSignal.timeout(FETCH_MAX_MS)
+  await using _ = await lockFile(join(CACHE, 'signers.lock'), signal)
+  if (existsSync(SIGNERS)) return
+  const { makeSigners } = await import('./make-signers.ts')
+  await makeSigners(SIGNERS, signal)
 }
 
 async function cacheModels(): Promise<void> {

@@ -33,6 +33,7 @@ const ask = { model: 'auto', max_tokens: 3, messages: [{ role: 'user', content: 
 
 test('without a network it starts with what is there, finds damaged weights, and is mended', async (t) => {
   const folder = await newFolder(t, 'bare')
+  await seed(folder, 'none', ['compiled'])
   const args = await argsOn(folder)
   const env = { ...OFFLINE, ERGON_MODELS: CHAT }
   const first = startRaw(args, { env })

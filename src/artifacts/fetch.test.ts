@@ -19,7 +19,7 @@ const root = mkdtempSync(join(tmpdir(), 'ergon-artifacts-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
 const log = createLogger('test', { level: 'error' })
-const signal = AbortSignal.timeout(120_000)
+const { signal } = new AbortController()
 const payload = randomBytes(300_000)
 const index = join(root, 'index')
 const artifact = makeArtifact(index, 'ergon_test_payload', payload)

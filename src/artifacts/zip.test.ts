@@ -11,7 +11,7 @@ import { openArchive, unpack } from './zip.ts'
 const folder = mkdtempSync(join(tmpdir(), 'ergon-zip-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const signal = AbortSignal.timeout(20_000)
+const { signal } = new AbortController()
 const text = Buffer.from('a joule is a watt second\n'.repeat(20_000))
 const wanted = (path: string, bytes: Buffer, executable = false) => ({
   path,

@@ -12,7 +12,7 @@ import type { TickDebit, TickRecord } from './tick.ts'
 const skip = whyNoState()
 let server: TestUrl
 before(async () => {
-  if (skip === false) server = await openTestUrl({ fsync: 'off' })
+  if (skip === false) server = await openTestUrl()
 })
 after(async () => await server?.[Symbol.asyncDispose]())
 

@@ -11,7 +11,7 @@ const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 12)
 let server: TestUrl
 before(async () => {
-  if (skip === false) server = await openTestUrl({ fsync: 'off' })
+  if (skip === false) server = await openTestUrl()
 })
 after(async () => await server?.[Symbol.asyncDispose]())
 

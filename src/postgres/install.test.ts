@@ -15,7 +15,7 @@ after(() => rmSync(root, { recursive: true }))
 chmodSync(root, 0o755)
 
 let folders = 0
-const signal = AbortSignal.timeout(300_000)
+const { signal } = new AbortController()
 const unreachable = {
   ensure: () =>
     Promise.reject(artifactFault('unreachable', 'Could not reach the package index: timed out')),

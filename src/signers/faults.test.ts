@@ -19,7 +19,7 @@ import { encodeLeaves, type CommitReply } from './wire.ts'
 
 const said: string[] = []
 const log = createLogger('test', { write: (line) => void said.push(line) })
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 const limits = { timeoutMs: 10_000, signal }
 const INDICES = [1, 2, 3, 4, 5]
 

@@ -23,7 +23,7 @@ import { fiveSigners } from './five-signers.fixture.ts'
 const five = fiveSigners()
 const lines: string[] = []
 const log = createLogger('test', { write: (line) => void lines.push(line) })
-const signal = AbortSignal.timeout(120_000)
+const { signal } = new AbortController()
 let quorum: Quorum
 let publicKey: Buffer
 let contents: LeafContent[] = []

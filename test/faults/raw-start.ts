@@ -36,7 +36,8 @@ export type Scope = { readonly after: (undo: () => void) => void }
 
 /**
  * A data folder that is removed after the test, with whatever still runs on it. `bare` has nothing in it,
- * `fetched` what a first start would bring, `initialised` a cluster of the state as well (2 s of CPU).
+ * `fetched` what a first start would bring, `initialised` also a cluster of the state and a key of its
+ * signers (3 s of CPU).
  */
 export async function newFolder(
   t: Scope,

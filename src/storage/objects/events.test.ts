@@ -13,7 +13,7 @@ let store: Store
 let events: Events
 before(async () => {
   if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
+  server = await openTestUrl()
   store = await openStore(server.of, 8)
   events = createEvents({ state: store.state })
 })

@@ -24,7 +24,7 @@ let store: Store
 let bucketCount = 0
 before(async () => {
   if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
+  server = await openTestUrl()
   store = await openStore(server.of, 2)
 })
 after(async () => {

@@ -54,7 +54,7 @@ export function withStore(connections: number, opened: (store: Store) => void): 
   const opening = new AsyncDisposableStack()
   before(async () => {
     if (whyNoState() !== false) return
-    const server = opening.use(await openTestUrl({ fsync: 'off' }))
+    const server = opening.use(await openTestUrl())
     opened(opening.use(await openStore(server.of, connections)))
   })
   after(() => opening.disposeAsync())

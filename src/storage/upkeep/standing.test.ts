@@ -38,7 +38,7 @@ const cells: TestCell[] = []
 
 before(async () => {
   if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
+  server = await openTestUrl()
   let url = ''
   store = await openStore((schema) => (url = server.of(schema)), 6)
   await openBooks(store.state)

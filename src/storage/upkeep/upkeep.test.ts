@@ -44,7 +44,7 @@ let two: BlobStore
 
 before(async () => {
   if (skip !== false) return
-  server = await openTestUrl({ fsync: 'off' })
+  server = await openTestUrl()
   store = await openStore(server.of, 4)
   const given = { log: createLogger('test', { write: () => {} }), clock: systemClock }
   one = await createFsStore({ ...given, folder: join(folder, 'one'), location: 'one' })

@@ -1,0 +1,85 @@
+// npm test on planted files: what fails once is named, what fails twice is red, and neighbours in a process do
+// not answer for each other.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test, type TestContext } from 'node:test'
+
+const PROGRAM = join(import.meta.dirname, 'test.ts')
+const GOOD = `test('good', () => {})`
+const ONCE = `
+  test('once', () => {
+    if (existsSync('there')) return
+    writeFileSync('there', '')
+    throw new TypeError('planted')
+  })`
+const ALWAYS = `test('always', () => { throw new TypeError('planted') })`
+/** Hooks of a neighbour would count this file's test as well. */
+const HOOKS = `
+  let hooks = 0
+  beforeEach(() => void hooks++)
+  test('own hooks', () => { if (hooks !== 1) throw new TypeError('hooks: ' + hooks) })`
+
+/** Runs npm test's program on files of `src/`: names and bodies. */
+async function outcomeOf(t: TestContext, bodies: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-suite-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'src'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  const head = `import { beforeEach, test } from 'node:test'\nimport { existsSync, writeFileSync } from 'node:fs'\n`
+  for (const [name, body] of Object.entries(bodies))
+    writeFileSync(join(folder, 'src', `${name}.test.ts`), `${head}${body}\n`)
+  // Inside a test runner another one runs nothing.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const child = spawn(process.execPath, [PROGRAM, 'src/*.test.ts'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal: t.signal,
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const said = await text(child.stdout)
+  return { code: await ended, unstable: said.match(/^UNSTABLE: \S+/gm), said }
+}
+
+test('npm test is green when all pass, and names what failed once', async (t) => {
+  const files = { a: HOOKS, b: HOOKS, c: ONCE, d: HOOKS, e: GOOD }
+  const { code, unstable, said } = await outcomeOf(t, files)
+  assert.deepEqual(unstable, ['UNSTABLE: src/c.test.ts'], said)
+  assert.match(said, /^4 passed, 1 failed, 0 skipped$/m)
+  assert.match(said, /^1 passed, 0 failed, 0 skipped$/m)
+  assert.equal(code, 0)
+})
+
+test('npm test is red when a file fails twice, alone or among others', async (t) => {
+  for (const files of [{ a: GOOD, b: ALWAYS, c: GOOD }, { a: ALWAYS }]) {
+    const { code, unstable, said } = await outcomeOf(t, files)
+    assert.equal(said.match(/^FAILED: always/gm)?.length, 2, said)
+    assert.equal(unstable, null, said)
+    assert.equal(code, 1)
+  }
+})
+
+test('npm test is red when a file ends its process, and runs the ones behind it', async (t) => {
+  for (const how of [0, 3]) {
+    const exits = `test('exits', () => process.exit(${how}))`
+    const { code, said } = await outcomeOf(t, { a: GOOD, b: GOOD, c: exits, d: GOOD, e: GOOD })
+    // Of the same process, it was not reached.
+    assert.match(said, /ended before the turn of [12] files: each runs alone/)
+    assert.doesNotMatch(said, /UNSTABLE: src\/c/)
+    assert.equal(code, 1, said)
+  }
+})
+
+test('npm test is red when a file fails at its import', async (t) => {
+  const { code, said } = await outcomeOf(t, {
+    a: GOOD,
+    b: `throw new TypeError('planted')`,
+    c: GOOD,
+  })
+  assert.match(said, /FAILED: src\/b.test.ts .*\n.*planted/)
+  assert.equal(code, 1, said)
+})
