@@ -5,7 +5,7 @@ import { simulate } from './simulate.ts'
 
 const one = process.env['ERGON_SEED']
 const first = one === undefined ? 1 : Number(one)
-const count = one === undefined ? Number(process.env['ERGON_SEEDS'] ?? 200) : 1
+const count = one === undefined ? Number(process.env['ERGON_SEEDS'] ?? 500) : 1
 const PLANTED_SEEDS_MAX = 60
 // Errors are part of the histories, and their stacks took a tenth of the time.
 if (one === undefined) Error.stackTraceLimit = 0
