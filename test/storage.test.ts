@@ -5,6 +5,7 @@ testParts(
   { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices' } },
   {
     objects: () => import('./storage/objects.ts'),
+    annotations: () => import('./storage/annotations.ts'),
     addresses: () => import('./storage/addresses.ts'),
     trust: () => import('./storage/trust.ts'),
     handles: () => import('./storage/handles.ts'),

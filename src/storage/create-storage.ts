@@ -7,6 +7,7 @@ import type { Door } from '#http/door.ts'
 import type { Identity } from '#identity/tokens.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBlobReader } from './blob-reader.ts'
+import { createAnnotations } from './objects/create-annotations.ts'
 import { createBuckets } from './objects/create-buckets.ts'
 import { createEvents } from './objects/create-events.ts'
 import { createListings } from './objects/create-listings.ts'
@@ -88,6 +89,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     access,
     buckets,
     objects,
+    annotations: createAnnotations({ state }),
     events: createEvents({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock }),

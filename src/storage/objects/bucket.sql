@@ -1,4 +1,4 @@
--- What needs more than one statement about a bucket or a version's annotations.
+-- What needs more than one statement about a bucket, and changes of a version after it was written.
 
 -- Alone with the bucket: whoever writes holds it shared. A completed upload is only an answer kept.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
@@ -16,7 +16,7 @@ begin
 end $$;
 
 -- `change` is one of {tags}, {acl}, {legalHold}, {retention, bypassGovernance}.
-create or replace function storage_annotate(bucket_id int, object_key text, version text, change jsonb)
+create or replace function storage_amend(bucket_id int, object_key text, version text, change jsonb)
 returns table (refused text, version_id text, modified_ms bigint) language plpgsql as $$
 declare
   found_seq bigint;

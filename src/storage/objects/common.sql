@@ -120,16 +120,35 @@ begin
   end if;
 end $$;
 
--- Removes one version: its blobs, its part of the counters, its row.
+-- Whether object lock keeps a version; GOVERNANCE yields to a bypass.
+create or replace function storage_keeps(hold boolean, mode text, until timestamptz, bypass boolean)
+returns boolean language sql volatile as $$
+  select hold or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
+$$;
+
+-- What the annotations of a version add to what is stored.
+create or replace function storage_sheet_bytes(annotations jsonb) returns bigint language sql immutable as $$
+  select coalesce((annotations ->> 'bytes')::bigint, 0)
+$$;
+
+create or replace function storage_drop_sheet(annotations jsonb) returns void language plpgsql as $$
+begin
+  insert into annotation_garbage (sheet, since)
+  values ((annotations ->> 'sheet')::bigint, clock_timestamp());
+end $$;
+
+-- Removes one version: its blobs, its annotations, its part of the counters, its row.
 create or replace function storage_remove(bucket_id int, object_key text, at_seq bigint)
 returns void language plpgsql as $$
 declare
   gone record;
 begin
   delete from object_versions where bucket = bucket_id and key = object_key and seq = at_seq
-  returning size, parts into strict gone;
+  returning size, parts, annotations into strict gone;
   if gone.parts is not null then perform storage_release(storage_blobs_of(gone.parts)); end if;
-  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), -gone.size, -1);
+  if gone.annotations is not null then perform storage_drop_sheet(gone.annotations); end if;
+  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key),
+    -gone.size - storage_sheet_bytes(gone.annotations), -1);
 end $$;
 
 -- Whether a rule of a notification configuration wants an event.

@@ -1,4 +1,4 @@
-// Commits, reads, deletes and annotates versions: one round trip each, the rules are in *.sql.
+// Commits, reads, deletes and amends versions: one round trip each, the rules are in *.sql.
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
@@ -39,9 +39,9 @@ export function createObjects(deps: { state: Queryable }): Objects {
         )
       return answers
     },
-    async annotate(bucket, target, change) {
+    async amend(bucket, target, change) {
       const { rows } = await state.query<WrittenRow>(
-        'select * from storage_annotate($1, $2, $3, $4)',
+        'select * from storage_amend($1, $2, $3, $4)',
         [bucket.id, target.key, target.versionId ?? null, JSON.stringify(change)],
       )
       return toWritten(rows)
@@ -53,7 +53,7 @@ async function put(
   state: Queryable,
   { bucket, key, written }: { bucket: Bucket; key: string; written: WrittenObject },
 ) {
-  const { attributes, body, conditions, share } = written
+  const { attributes, body, conditions, share, annotations } = written
   checkedSize(attributes, body)
   const parts = body.kind === 'parts' ? body.parts : undefined
   const given = {
@@ -61,6 +61,7 @@ async function put(
     event: written.event ?? 'ObjectCreated:Put',
     conditions,
     share,
+    annotations,
     partCount: written.partCount ?? 0,
     ...(parts && { ...writtenParts(parts), blobs: parts.map(({ blob }) => blob) }),
   }

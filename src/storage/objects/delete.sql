@@ -84,8 +84,7 @@ begin
     unmet := storage_unmet(conditions, victim.etag, victim.size, victim.modified_at);
     if unmet is not null then return query select unmet, null::text, false; return; end if;
   end if;
-  if victim.legal_hold or (victim.retain_until > clock_timestamp()
-    and not (victim.retention_mode = 'GOVERNANCE' and bypass)) then
+  if storage_keeps(victim.legal_hold, victim.retention_mode, victim.retain_until, bypass) then
     return query select 'AccessDenied', null::text, false;
     return;
   end if;

@@ -11,6 +11,7 @@ import type {
   JsonObject,
   Part,
   Retention,
+  Sheet,
   Upload,
   UploadAttributes,
   UploadPart,
@@ -38,6 +39,7 @@ export type VersionRow = Row & {
   owner: string
   modified_at: Date
   part_count: number
+  annotations: Sheet | null
   inline: Buffer | null
   parts: Part[] | null
 }
@@ -55,6 +57,7 @@ export const toVersion = (row: VersionRow): Version => ({
   legalHold: row.legal_hold,
   encryption: row.encryption,
   partCount: row.part_count,
+  annotations: row.annotations,
 })
 
 /** A version as a column has it, or as JSON has it. */

@@ -8,6 +8,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
 import { storageFault } from '#storage/errors.ts'
+import { createAnnotations } from './create-annotations.ts'
 import { createBuckets } from './create-buckets.ts'
 import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
@@ -39,6 +40,7 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     state,
     buckets: createBuckets({ state }),
     objects: createObjects({ state }),
+    annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
     async [Symbol.asyncDispose]() {
@@ -115,9 +117,17 @@ export async function brokenInvariants(state: State): Promise<string[]> {
     union all
     select 'usage of bucket ' || coalesce(u.bucket, v.bucket) from
       (select bucket, sum(bytes) as bytes, sum(versions) as versions from bucket_usage group by bucket) u
-      full join (select bucket, sum(size) as bytes, count(*) as versions from object_versions group by bucket) v
+      full join (select bucket, sum(size + storage_sheet_bytes(annotations)) as bytes, count(*) as versions
+        from object_versions group by bucket) v
       on u.bucket = v.bucket
       where coalesce(u.bytes, 0) <> coalesce(v.bytes, 0) or coalesce(u.versions, 0) <> coalesce(v.versions, 0)
+    union all
+    select 'annotations of sheet ' || coalesce(v.sheet, a.sheet) from
+      (select (annotations ->> 'sheet')::bigint as sheet, (annotations ->> 'count')::bigint as count,
+        storage_sheet_bytes(annotations) as bytes from object_versions where annotations is not null) v
+      full join (select sheet, count(*) as count, sum(size) as bytes from object_annotations
+        where sheet not in (select sheet from annotation_garbage) group by sheet) a using (sheet)
+      where coalesce(v.count, 0) <> coalesce(a.count, 0) or coalesce(v.bytes, 0) <> coalesce(a.bytes, 0)
     union all
     select 'refs of blob ' || coalesce(b.id, n.id) from blobs b full join (
       select id, count(*) as refs from (

@@ -57,6 +57,12 @@ import {
   createPutObjectTagging,
 } from './operations/object-settings.ts'
 import {
+  createDeleteObjectAnnotation,
+  createGetObjectAnnotation,
+  createListObjectAnnotations,
+  createPutObjectAnnotation,
+} from './operations/object-annotations.ts'
+import {
   createGetBucketNotification,
   createListBucketEvents,
   createPutBucketNotification,
@@ -111,6 +117,10 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-object-retention': createPutObjectRetention(deps),
   'get-object-legal-hold': createGetObjectLegalHold(deps),
   'put-object-legal-hold': createPutObjectLegalHold(deps),
+  'put-object-annotation': createPutObjectAnnotation(deps),
+  'get-object-annotation': createGetObjectAnnotation(deps),
+  'list-object-annotations': createListObjectAnnotations(deps),
+  'delete-object-annotation': createDeleteObjectAnnotation(deps),
   'get-bucket-acl': createGetBucketAcl(deps),
   'put-bucket-acl': createPutBucketAcl(deps),
   'get-bucket-location': createGetBucketLocation(deps),

@@ -1,7 +1,8 @@
 // What a request has to do with encryption: what a write asks for, and how a reader gets at what is there.
-import type { Bucket, Json, Version } from '#storage/objects/types.ts'
+import type { Bucket, Json, Sheet, Version } from '#storage/objects/types.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
 import type { BodyKey, Vault } from '#storage/encryption/vault.ts'
+import { storageFault } from '#storage/errors.ts'
 import { documentOf } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
 import {
@@ -24,6 +25,13 @@ export interface Encrypting {
   ofUpload(request: StorageRequest, encryption: Json): Sealing | undefined
   /** A data key for a new body. */
   keyFor(sealing: Sealing | undefined): BodyKey | undefined
+  /**
+   * What the annotations of a version are encrypted with: the root of their keys, and how it is kept.
+   * Those of a body in the clear are encrypted as SSE-S3. Throws InvalidRequest for SSE-C, as AWS does.
+   */
+  ofAnnotations(version: Version): { encryption: Encryption; root: BodyKey }
+  /** The root of a version's annotations, wrapped for a copy of it. Throws InvalidRequest for SSE-C. */
+  rootForCopy(version: Version, sheet: Sheet, sealing: Sealing | undefined): Json
   /** How to read a version. Throws InvalidRequest for the wrong key, or none. */
   reading(
     request: StorageRequest,
@@ -45,6 +53,13 @@ export function encryptionOf(kept: Json): Encryption | undefined {
 /** As it is kept. */
 export const keptEncryption = (encryption: Encryption | undefined, envelope?: Json): Json =>
   encryption === undefined ? null : { ...encryption, ...(envelope ? { envelope } : {}) }
+
+/** Annotations are never in the clear, and never under a client's key. Throws InvalidRequest. */
+function ofNotes(encryption: Encryption | undefined): Encryption {
+  if (encryption?.kind === 'SSE-C')
+    throw storageFault('InvalidRequest', 'Objects encrypted with SSE-C cannot have annotations.')
+  return encryption ?? { kind: 'SSE-S3' }
+}
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
@@ -68,6 +83,14 @@ export function createEncrypting(vault: Vault): Encrypting {
       checkCustomerKey(encryption, customerKey)
       return encryption && { encryption, ...(customerKey && { customerKey }) }
     },
+    ofAnnotations({ annotations, encryption: kept }) {
+      const encryption = ofNotes(encryptionOf(kept))
+      if (annotations === null) return { encryption, root: vault.create(encryption, undefined) }
+      const key = vault.open(encryption, annotations.key, undefined)
+      return { encryption, root: { key, envelope: annotations.key } }
+    },
+    rootForCopy: ({ encryption }, { key }, sealing) =>
+      vault.move(ofNotes(encryptionOf(encryption)), key, ofNotes(sealing?.encryption)),
     keyFor: (sealing) => sealing && vault.create(sealing.encryption, sealing.customerKey),
     reading(request, version, of = 'request') {
       const encryption = encryptionOf(version.encryption)

@@ -4,7 +4,7 @@
 import type { Queryable, Row } from '#state/connect.ts'
 import { rotatedKeys, SETTLED_MS, type RotatedKey } from '#storage/encryption/key-versions.ts'
 import { createVault, type Vault } from '#storage/encryption/vault.ts'
-import type { Json, JsonObject } from '#storage/objects/types.ts'
+import type { Json, JsonObject, Sheet } from '#storage/objects/types.ts'
 import type { Encryption } from '#storage/s3/documents/encryption.ts'
 import { loadPlace, savePlace } from './place.ts'
 
@@ -25,6 +25,7 @@ type VersionRow = Row & {
   seq: string
   encryption: Json
   parts: Json
+  annotations: Sheet | null
 }
 
 /**
@@ -72,7 +73,7 @@ const versionsOf = (keys: readonly RotatedKey[]): Map<string, number> =>
 
 async function versionsFrom(state: Queryable, from: Place, limit: number): Promise<VersionRow[]> {
   const { rows } = await state.query<VersionRow>(
-    `select bucket, key, seq, encryption, parts from object_versions
+    `select bucket, key, seq, encryption, parts, annotations from object_versions
      where (bucket, key) >= ($1, $2) and (bucket > $1 or key > $2 or seq < $3)
      order by bucket, key, seq desc limit $4`,
     [from.bucket, from.key, from.seq, limit],
@@ -96,11 +97,14 @@ async function rewrapRow(state: Queryable, vault: Vault, row: VersionRow): Promi
     return made === undefined ? part : { ...part, encryption: made }
   })
   const isPartFresh = fresh?.some((part, index) => part !== parts?.[index]) === true
-  if (own === undefined && !isPartFresh) return false
+  const sheetKey = again(row.annotations?.key)
+  if (own === undefined && !isPartFresh && sheetKey === undefined) return false
   const { rowCount } = await state.query(
-    `update object_versions set encryption = $4, parts = $5
+    `update object_versions set encryption = $4, parts = $5,
+       annotations = annotations || coalesce($8::jsonb, '{}')
      where bucket = $1 and key = $2 and seq = $3
-       and encryption = $6::jsonb and parts is not distinct from $7::jsonb`,
+       and encryption = $6::jsonb and parts is not distinct from $7::jsonb
+       and annotations -> 'sheet' is not distinct from $9::jsonb`,
     [
       row.bucket,
       row.key,
@@ -109,6 +113,8 @@ async function rewrapRow(state: Queryable, vault: Vault, row: VersionRow): Promi
       fresh === undefined ? null : JSON.stringify(fresh),
       JSON.stringify(kept),
       parts === null ? null : JSON.stringify(parts),
+      sheetKey === undefined ? null : JSON.stringify({ key: sheetKey }),
+      row.annotations === null ? null : JSON.stringify(row.annotations.sheet),
     ],
   )
   return rowCount > 0

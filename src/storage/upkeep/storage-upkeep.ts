@@ -8,6 +8,7 @@ import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
 import { createObjects } from '#storage/objects/create-objects.ts'
+import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
@@ -75,6 +76,7 @@ export function createStorageUpkeep(deps: {
 
   async function clean(signal: AbortSignal): Promise<void> {
     await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
+    await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
     await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
