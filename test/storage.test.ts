@@ -6,6 +6,7 @@ testParts(
   {
     objects: () => import('./storage/objects.ts'),
     annotations: () => import('./storage/annotations.ts'),
+    'encryption updates': () => import('./storage/encryption-updates.ts'),
     addresses: () => import('./storage/addresses.ts'),
     trust: () => import('./storage/trust.ts'),
     handles: () => import('./storage/handles.ts'),

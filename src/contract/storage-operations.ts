@@ -70,6 +70,7 @@ const WRITES = [
   'put-object-retention',
   'put-object-legal-hold',
   'put-object-annotation',
+  'update-object-encryption',
   'delete-object-annotation',
   'put-bucket-acl',
   'put-bucket-versioning',

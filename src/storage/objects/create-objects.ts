@@ -46,6 +46,13 @@ export function createObjects(deps: { state: Queryable }): Objects {
       )
       return toWritten(rows)
     },
+    async reseal({ id }, { key, versionId }, { before, after, despiteLock }) {
+      const { rows } = await state.query<{ refused: string | null }>(
+        'select storage_reseal($1, $2, $3, $4, $5, $6) as refused',
+        [id, key, versionId, JSON.stringify(before), JSON.stringify(after), despiteLock],
+      )
+      refuse(rows[0]?.refused)
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   Json,
   JsonObject,
   Retention,
+  Seals,
   Sheet,
   Upload,
   UploadAttributes,
@@ -90,6 +91,12 @@ export interface Objects {
   ): Promise<Deleted[]>
   /** Changes what may change on a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
   amend(bucket: Bucket, target: Target, change: Amendment): Promise<Written>
+  /**
+   * Replaces the wrapped keys of a version, and what is said of them; no byte of it changes. Throws
+   * NoSuchVersion, ConditionalRequestConflict (they are not `before` any more) and, unless
+   * `despiteLock`, AccessDenied.
+   */
+  reseal(bucket: Pick<Bucket, 'id'>, target: Required<Target>, change: Resealing): Promise<void>
 }
 export type FoundVersion = { readonly version: Version; readonly body: Body }
 export type WrittenObject = {
@@ -104,6 +111,11 @@ export type WrittenObject = {
   readonly annotations?: Sheet
   /** The event's name for notifications; by default ObjectCreated:Put. */
   readonly event?: 'ObjectCreated:Put' | 'ObjectCreated:Post' | 'ObjectCreated:Copy'
+}
+export type Resealing = {
+  readonly before: Seals
+  readonly after: Seals
+  readonly despiteLock: boolean
 }
 /** Throws AccessDenied when retention would be weakened, unless it is GOVERNANCE and bypassed. */
 export type Amendment =

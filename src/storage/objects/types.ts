@@ -85,6 +85,15 @@ export type Sheet = {
   readonly changed: number
 }
 
+/** What is kept of how a version is encrypted. */
+export type Seals = {
+  /** With the wrapped key of a body in the row. */
+  readonly encryption: Json
+  /** The wrapped keys of its parts. */
+  readonly parts: readonly Json[] | null
+  readonly sheetKey: Json
+}
+
 /** A piece of a body: one blob. An object that was not uploaded in parts has one, with number 1. */
 export type Part = {
   readonly number: number

@@ -69,6 +69,7 @@ import {
 } from './operations/notification.ts'
 import { createPostObject } from './operations/post-object.ts'
 import { createPutObject } from './operations/put-object.ts'
+import { createUpdateObjectEncryption } from './operations/update-object-encryption.ts'
 import { createUploadPartCopy } from './operations/upload-part-copy.ts'
 import { createGetWebsitePage, createHeadWebsitePage } from './operations/website-page.ts'
 import type { S3OperationName } from './operations.ts'
@@ -121,6 +122,7 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'get-object-annotation': createGetObjectAnnotation(deps),
   'list-object-annotations': createListObjectAnnotations(deps),
   'delete-object-annotation': createDeleteObjectAnnotation(deps),
+  'update-object-encryption': createUpdateObjectEncryption(deps),
   'get-bucket-acl': createGetBucketAcl(deps),
   'put-bucket-acl': createPutBucketAcl(deps),
   'get-bucket-location': createGetBucketLocation(deps),

@@ -1,6 +1,7 @@
 // What a request has to do with encryption: what a write asks for, and how a reader gets at what is there.
-import type { Bucket, Json, Sheet, Version } from '#storage/objects/types.ts'
+import type { Bucket, Json, Seals, Sheet, Version } from '#storage/objects/types.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
+import { resealed } from '#storage/encryption/seals.ts'
 import type { BodyKey, Vault } from '#storage/encryption/vault.ts'
 import { storageFault } from '#storage/errors.ts'
 import { documentOf } from './bucket-view.ts'
@@ -9,6 +10,7 @@ import {
   checkCustomerKey,
   encryptionOfWrite,
   parseCustomerKey,
+  parseObjectEncryption,
   type CustomerKey,
   type Encryption,
 } from './documents/encryption.ts'
@@ -32,6 +34,11 @@ export interface Encrypting {
   ofAnnotations(version: Version): { encryption: Encryption; root: BodyKey }
   /** The root of a version's annotations, wrapped for a copy of it. Throws InvalidRequest for SSE-C. */
   rootForCopy(version: Version, sheet: Sheet, sealing: Sealing | undefined): Json
+  /**
+   * The seals of a version under the named key that the document asks for: its keys are wrapped again.
+   * Throws MalformedXML, InvalidRequest (in the clear, SSE-C), KMS.NotFoundException.
+   */
+  updated(seals: Seals, document: Buffer): Seals
   /** How to read a version. Throws InvalidRequest for the wrong key, or none. */
   reading(
     request: StorageRequest,
@@ -91,6 +98,18 @@ export function createEncrypting(vault: Vault): Encrypting {
     },
     rootForCopy: ({ encryption }, { key }, sealing) =>
       vault.move(ofNotes(encryptionOf(encryption)), key, ofNotes(sealing?.encryption)),
+    updated(seals, document) {
+      const keyId = parseObjectEncryption(document, { hasKey: (name) => vault.hasKey(name) })
+      const from = encryptionOf(seals.encryption)
+      if (from === undefined || from.kind === 'SSE-C')
+        throw storageFault(
+          'InvalidRequest',
+          'Only source objects encrypted with SSE-S3 or SSE-KMS are supported.',
+        )
+      const context = from.kind === 'SSE-KMS' ? from.context : undefined
+      const to = { kind: 'SSE-KMS', keyId, ...(context === undefined ? {} : { context }) } as const
+      return resealed(seals, to, (envelope) => vault.move(from, envelope, to))
+    },
     keyFor: (sealing) => sealing && vault.create(sealing.encryption, sealing.customerKey),
     reading(request, version, of = 'request') {
       const encryption = encryptionOf(version.encryption)

@@ -82,6 +82,7 @@ const SERVED = {
   'get-object-annotation': served('GET object ?annotation +name', 'GetObjectAnnotation'),
   'list-object-annotations': served('GET object ?annotation', 'ListObjectAnnotations'),
   'delete-object-annotation': served('DELETE object ?annotation', 'DeleteObjectAnnotation'),
+  'update-object-encryption': served('PUT object ?encryption', 'UpdateObjectEncryption'),
   // Settings of a bucket
   'get-bucket-acl': served('GET bucket ?acl', 'GetBucketAcl'),
   'put-bucket-acl': served('PUT bucket ?acl', 'PutBucketAcl'),
@@ -174,7 +175,6 @@ const SERVED = {
 // writes say 501. A configuration without effect is never stored.
 const UNSERVED = {
   'rename-object': refused('PUT object ?renameObject', 'PutObject'),
-  'update-object-encryption': refused('PUT object ?encryption', 'UpdateObjectEncryption'),
   // No tier to restore from and no tracker: what AWS says of an object that has neither
   'restore-object': always('InvalidObjectState', 'POST object ?restore', 'RestoreObject'),
   'get-object-torrent': always('NoSuchKey', 'GET object ?torrent', 'GetObjectTorrent'),
