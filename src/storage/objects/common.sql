@@ -12,13 +12,13 @@ returns int language sql immutable as $$
 $$;
 
 -- The bucket, which cannot be deleted until the transaction ends. None: it is gone.
-create or replace function storage_enter(bucket_id int) returns buckets language plpgsql as $$
+create or replace function storage_enter(bucket_id int) returns storage_home language plpgsql as $$
 declare
-  found_bucket buckets;
+  home storage_home;
 begin
   perform pg_advisory_xact_lock_shared(4207710, bucket_id);
-  select * into found_bucket from buckets where id = bucket_id;
-  return found_bucket;
+  select b.id, b.account, b.versioning, b.notification into home from buckets b where b.id = bucket_id;
+  return home;
 end $$;
 
 create or replace function storage_lock(bucket_id int, object_key text) returns void language plpgsql as $$
@@ -164,13 +164,13 @@ begin
 end $$;
 
 -- Writes an event where the bucket wants it told; at most one rule does, as they may not overlap.
-create or replace function storage_tell(home buckets, event text, object_key text, version text, of_size bigint, of_etag text)
+create or replace function storage_tell(home storage_home, event text, object_key text, version text, of_size bigint, of_etag text)
 returns void language plpgsql as $$
 declare
   asked jsonb;
 begin
-  if not home.configurations ? 'notification' then return; end if;
-  for asked in select jsonb_array_elements(home.configurations #> '{notification,rules}') loop
+  if home.notification is null then return; end if;
+  for asked in select jsonb_array_elements(home.notification -> 'rules') loop
     if storage_wants(asked, event, object_key) then
       insert into storage_events (bucket, rule, name, key, version_id, size, etag, at)
       values (home.id, asked ->> 'id', event, object_key, version, of_size, of_etag, clock_timestamp());

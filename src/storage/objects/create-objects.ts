@@ -2,6 +2,7 @@
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
+import type { Documents } from './documents.ts'
 import type { Deleted, Deletion, Objects, Target, WrittenObject } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
 import {
@@ -23,11 +24,13 @@ const BATCH_MAX = 100
 
 type WrittenRow = { refused: string | null; version_id: string; modified_ms: string }
 
-export function createObjects(deps: { state: Queryable }): Objects {
+type Deps = { readonly state: Queryable; readonly documents: Documents }
+
+export function createObjects(deps: Deps): Objects {
   const { state } = deps
   return {
     put: (bucket, key, written) => put(state, { bucket, key, written }),
-    find: (bucketName, target) => find(state, bucketName, target),
+    find: (bucketName, target) => find(deps, bucketName, target),
     async delete(bucket, deletions, { bypassGovernance }) {
       const answers: Deleted[] = []
       for (let at = 0; at < deletions.length; at += BATCH_MAX)
@@ -93,7 +96,7 @@ function toWritten(rows: WrittenRow[]) {
 type FoundRow = BucketRow & (VersionRow | { key: null })
 
 async function find(
-  state: Queryable,
+  { state, documents }: Deps,
   bucketName: string,
   target: Target,
 ): ReturnType<Objects['find']> {
@@ -104,7 +107,7 @@ async function find(
   )
   const [row] = rows
   if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
-  const bucket = toBucket(row)
+  const bucket = toBucket(row, await documents.of(row))
   if (row.key === null) return { bucket }
   return { bucket, found: { version: toVersion(row), body: toBody(row) } }
 }

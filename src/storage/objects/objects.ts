@@ -29,7 +29,7 @@ export interface Buckets {
   /** Throws NoSuchBucket, or BucketNotEmpty while there is a version, a delete marker or an upload. */
   delete(bucket: Bucket): Promise<void>
   /** By name; a prefix may be given. At most `limit`; `next` goes on from there. */
-  list(query: BucketQuery): Promise<{ buckets: Bucket[]; next: string | undefined }>
+  list(query: BucketQuery): Promise<{ buckets: ListedBucket[]; next: string | undefined }>
   /** Sets one configuration; null removes it. */
   configure(bucket: Bucket, kind: ConfigurationKind, value: Json): Promise<void>
   /** Throws InvalidBucketState when object lock forbids it. */
@@ -37,6 +37,8 @@ export interface Buckets {
   /** Allows object lock and enables versioning with it. */
   enableObjectLock(bucket: Bucket): Promise<void>
 }
+/** Without its documents. */
+export type ListedBucket = Omit<Bucket, 'configurations'>
 export type NewBucket = {
   readonly name: string
   readonly account: string

@@ -4,7 +4,7 @@
 create or replace function storage_put(bucket_id int, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare
-  home buckets;
+  home storage_home;
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return row('NoSuchBucket', null, null)::storage_written; end if;
@@ -13,7 +13,7 @@ begin
 end $$;
 
 -- The same for whoever holds the locks already.
-create or replace function storage_commit(home buckets, object_key text, written jsonb, body bytea)
+create or replace function storage_commit(home storage_home, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare
   latest record;

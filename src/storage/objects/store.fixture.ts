@@ -10,6 +10,7 @@ import { migrate } from '#state/migrate.ts'
 import { storageFault } from '#storage/errors.ts'
 import { createAnnotations } from './create-annotations.ts'
 import { createBuckets } from './create-buckets.ts'
+import { createDocuments } from './documents.ts'
 import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
 import type { FoundVersion, Target } from './objects.ts'
@@ -36,10 +37,12 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     ACCOUNT,
     OTHER,
   ])
+  const documents = createDocuments({ state })
   return {
     state,
-    buckets: createBuckets({ state }),
-    objects: createObjects({ state }),
+    documents,
+    buckets: createBuckets({ state, documents }),
+    objects: createObjects({ state, documents }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),

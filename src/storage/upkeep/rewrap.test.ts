@@ -28,7 +28,10 @@ const TWO: Encryption = { kind: 'SSE-KMS', keyId: 'two' }
 const OURS: Encryption = { kind: 'SSE-S3' }
 
 const step = (settledMs = 0) =>
-  rewrapKeys({ state: store.state, ...KEYS }, { limit: 2, signal, settledMs })
+  rewrapKeys(
+    { state: store.state, objects: store.objects, ...KEYS },
+    { limit: 2, signal, settledMs },
+  )
 
 const versionIn = (envelope: Json | undefined) => (envelope as JsonObject)['keyVersion'] ?? 1
 

@@ -6,7 +6,6 @@ import type { Queryable, Row } from '#state/connect.ts'
 import { rotatedKeys, SETTLED_MS, type RotatedKey } from '#storage/encryption/key-versions.ts'
 import { resealed } from '#storage/encryption/seals.ts'
 import { createVault, type Vault } from '#storage/encryption/vault.ts'
-import { createObjects } from '#storage/objects/create-objects.ts'
 import type { Objects } from '#storage/objects/objects.ts'
 import type { Seals } from '#storage/objects/types.ts'
 import { encryptionOf } from '#storage/s3/encrypting.ts'
@@ -36,10 +35,15 @@ type VersionRow = Row & {
  * nothing is left to do, or that a rotation is too fresh. Parts of uploads that are not complete keep their envelopes.
  */
 export async function rewrapKeys(
-  deps: { state: Queryable; secret: string; keyIds: readonly string[] },
+  deps: {
+    state: Queryable
+    objects: Pick<Objects, 'reseal'>
+    secret: string
+    keyIds: readonly string[]
+  },
   options: { limit: number; signal: AbortSignal; settledMs?: number },
 ): Promise<{ rewrapped: number; done: boolean }> {
-  const { state, secret, keyIds } = deps
+  const { state, objects, secret, keyIds } = deps
   options.signal.throwIfAborted()
   const { limit, settledMs = SETTLED_MS } = options
   const keys = await rotatedKeys(state)
@@ -48,7 +52,6 @@ export async function rewrapKeys(
     return { rewrapped: 0, done: true }
   const current = versionsOf(keys)
   const vault = createVault({ secret, keyIds, versionOf: (name) => current.get(name) ?? 1 })
-  const objects = createObjects({ state })
   const saved = await loadPlace(state, TASK)
   const from: Place =
     saved === undefined
@@ -86,7 +89,11 @@ async function versionsFrom(state: Queryable, from: Place, limit: number): Promi
 }
 
 /** Whether anything of it was wrapped again; a version that changed meanwhile is as its writer left it. */
-async function rewrapRow(objects: Objects, vault: Vault, row: VersionRow): Promise<boolean> {
+async function rewrapRow(
+  objects: Pick<Objects, 'reseal'>,
+  vault: Vault,
+  row: VersionRow,
+): Promise<boolean> {
   const { bucket, key, version_id: versionId, seals } = row
   const encryption = encryptionOf(seals.encryption)
   if (encryption?.kind !== 'SSE-KMS') return false

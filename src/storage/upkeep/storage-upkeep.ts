@@ -7,6 +7,7 @@ import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
+import { createDocuments } from '#storage/objects/documents.ts'
 import { createObjects } from '#storage/objects/create-objects.ts'
 import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -54,7 +55,7 @@ export function createStorageUpkeep(deps: {
   minuteMs: number
 }): StorageUpkeep {
   const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
-  const objects = createObjects({ state })
+  const objects = createObjects({ state, documents: createDocuments({ state }) })
 
   async function expire(signal: AbortSignal): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {
@@ -69,7 +70,10 @@ export function createStorageUpkeep(deps: {
   /** After a rotation: all objects, a piece at a time. */
   async function rewrap(signal: AbortSignal): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {
-      const { done } = await rewrapKeys({ state, ...keys }, { limit: VERSIONS_MAX, signal })
+      const { done } = await rewrapKeys(
+        { state, objects, ...keys },
+        { limit: VERSIONS_MAX, signal },
+      )
       if (done) return
     }
   }
