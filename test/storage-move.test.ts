@@ -1,4 +1,4 @@
-// Bodies on an S3 store, which is another Ergon: written there, moved there and back while writes go on and
+// Bodies on an S3 store, which is another Ergon, or that of ERGON_TEST_STORE (s3-peers.ts): written there, moved there and back while writes go on and
 // the mover is killed, refused while it is away, and never moved when they are not what was written.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -23,35 +23,81 @@ import { readConfig } from '#config/config.ts'
 import { SETTINGS, type RawSettings } from '#config/env.ts'
 import { settleBlobStores } from '#processes/node/blob-stores.ts'
 import { childrenOf } from './faults/processes.ts'
+import { GO_PEERS, startS3Peer } from './s3-peers.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 
 const MIB = 1_048_576
 const WAIT_MS = 120_000
 const Bucket = 'photos'
+const REGION = 'us-east-1'
 const STORE = 's3://cloud-bodies/a'
 
-let store: Ergon
+/** The store: how it is reached, and the processes that answer. */
+type Store = {
+  readonly url: string
+  readonly key: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  /** Those that answer; stopped, it takes connections and says nothing. */
+  pids(): Promise<number[]>
+  answers(): Promise<boolean>
+  stop(): Promise<void>
+}
+
+let store: Store
 let cloud: Ergon
 let upstream: S3Client
 let s3: S3Client
 /** What must come back, by key. */
 const bodies = new Map<string, Buffer>()
 
-const clientOf = ({ baseUrl, token }: Ergon): S3Client =>
+const clientOf = (endpoint: string, credentials: Store['key']): S3Client =>
   new S3Client({
-    endpoint: baseUrl,
-    region: 'local',
+    endpoint,
+    region: REGION,
     forcePathStyle: true,
     maxAttempts: 1,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    credentials: { accessKeyId: token, secretAccessKey: token },
+    credentials,
   })
 
+const keyOf = ({ token }: Ergon) => ({ accessKeyId: token, secretAccessKey: token })
+
+async function startStore(): Promise<Store> {
+  const name = process.env['ERGON_TEST_STORE']
+  if (name !== undefined) {
+    const program = GO_PEERS[name]
+    assert.ok(program, `ERGON_TEST_STORE is one of ${Object.keys(GO_PEERS).join(', ')}`)
+    const { url, keys, pid, close } = await startS3Peer(name, program)
+    return {
+      url,
+      key: { accessKeyId: keys.id, secretAccessKey: keys.secret },
+      pids: async () => [pid],
+      answers: () =>
+        fetch(url, { signal: AbortSignal.timeout(1000) }).then(
+          () => true,
+          () => false,
+        ),
+      stop: close,
+    }
+  }
+  const ergon = await startErgon()
+  return {
+    url: ergon.baseUrl,
+    key: keyOf(ergon),
+    async pids() {
+      const gateway = await ergon.pidOf('gw-1')
+      const children = childrenOf(gateway)
+      return [gateway, ...children, ...children.flatMap(childrenOf)]
+    },
+    answers: async () => (await fetch(`${ergon.baseUrl}/readyz`)).ok,
+    stop: () => ergon.stop(),
+  }
+}
+
 before(async () => {
-  ;[store, cloud] = await Promise.all([startErgon(), startErgon()])
-  upstream = clientOf(store)
-  s3 = clientOf(cloud)
+  ;[store, cloud] = await Promise.all([startStore(), startErgon()])
+  upstream = clientOf(store.url, store.key)
+  s3 = clientOf(cloud.baseUrl, keyOf(cloud))
   await upstream.send(new CreateBucketCommand({ Bucket: 'cloud-bodies' }))
   await s3.send(new CreateBucketCommand({ Bucket }))
 })
@@ -63,15 +109,30 @@ after(async () => {
 
 const settingsOf = (target: string) => ({
   ERGON_STORAGE_BLOBS: target,
-  ERGON_STORAGE_S3_ENDPOINT: store.baseUrl,
-  ERGON_STORAGE_S3_REGION: 'local',
-  ERGON_STORAGE_S3_KEY: `${store.token}:${store.token}`,
+  ERGON_STORAGE_S3_ENDPOINT: store.url,
+  ERGON_STORAGE_S3_REGION: REGION,
+  ERGON_STORAGE_S3_KEY: `${store.key.accessKeyId}:${store.key.secretAccessKey}`,
+})
+
+/** The same, with a key for each of these stores and none for all. */
+const settingsByStore = (target: string, ...stores: readonly string[]) => ({
+  ERGON_STORAGE_BLOBS: target,
+  ERGON_STORAGE_S3_STORES: JSON.stringify(
+    stores.map((name) => ({
+      store: name,
+      endpoint: store.url,
+      region: REGION,
+      key: settingsOf(name).ERGON_STORAGE_S3_KEY,
+    })),
+  ),
 })
 
 const { signal } = new AbortController()
 /** What a start on these settings finds of its stores. */
-function settled(target: string): Promise<BlobSettings> {
-  const named: Record<string, string> = settingsOf(target)
+function settled(
+  target: string,
+  named: Readonly<Record<string, string>> = settingsOf(target),
+): Promise<BlobSettings> {
   const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
   const query = async (text: string, values?: readonly unknown[]) => {
     const rows = await cloud.sql(text, values)
@@ -145,10 +206,9 @@ test('a store that cannot be used is refused at the start, and nothing changes',
     message: /^Could not use the blob store s3:\/\/no-such-bucket\/a: NoSuchBucket/,
   })
   assert.deepEqual((await settled('fs')).locations, ['fs'])
-  const settings = { endpoint: store.baseUrl, region: 'local' }
-  const key = { accessKeyId: store.token, secretAccessKey: store.token }
+  const settings = { endpoint: store.url, region: REGION, ...store.key }
   const claim = (location: string, owner: string, more: object = {}, isUsed = false) =>
-    claimS3Store(location, { ...settings, ...key, ...more }, { owner, isUsed, signal })
+    claimS3Store(location, { ...settings, ...more }, { owner, isUsed, signal })
   await claim('s3://cloud-bodies/other', 'one')
   await claim('s3://cloud-bodies/other', 'one')
   await assert.rejects(claim('s3://cloud-bodies/other', 'two'), { code: 'blob_store_refused' })
@@ -230,9 +290,7 @@ test('a move to the store survives kill -9 of the mover, while writes go on', as
 })
 
 test('while the store is away its objects are 503, the others go on, and then it is back', async () => {
-  const gateway = await store.pidOf('gw-1')
-  const stopped = [gateway, ...childrenOf(gateway)]
-  for (const pid of childrenOf(gateway)) stopped.push(...childrenOf(pid))
+  const stopped = await store.pids()
   for (const pid of stopped) process.kill(pid, 'SIGSTOP')
   const isSlowDown = (error: unknown): boolean => {
     assert.ok(error instanceof S3ServiceException, String(error))
@@ -250,7 +308,7 @@ test('while the store is away its objects are 503, the others go on, and then it
   } finally {
     for (const pid of stopped) process.kill(pid, 'SIGCONT')
   }
-  await until('the store is back', async () => (await fetch(`${store.baseUrl}/readyz`)).ok)
+  await until('the store is back', () => store.answers())
   await assertAllThere(MIB)
 })
 
@@ -275,4 +333,22 @@ test('a move back leaves what is damaged, and takes it when it is mended', async
   await assertAllThere()
   const file = join(cloud.dataFolder, 'blobs', id.slice(0, 2), id)
   assert.ok(readFileSync(file).equals(mended))
+})
+
+test('each store may have a key of its own; bodies go from one to the other', async () => {
+  const other = 's3://other-bodies'
+  await upstream.send(new CreateBucketCommand({ Bucket: 'other-bodies' }))
+  await cloud.restart(settingsByStore(STORE, STORE))
+  const here = await cloud.cli('storage', 'move', '--json')
+  assert.equal(here.code, 0, here.stderr)
+  assert.deepEqual(Object.keys(await counts()), [STORE])
+  await assert.rejects(settled(other, settingsByStore(other, other)), {
+    code: 'blob_location_unknown',
+    message: /^Could not start: objects are in s3:\/\/cloud-bodies\/a, and neither/,
+  })
+  await cloud.restart(settingsByStore(other, STORE, other))
+  const there = await cloud.cli('storage', 'move', '--json')
+  assert.equal(there.code, 0, there.stderr)
+  assert.deepEqual(Object.keys(await counts()), [other])
+  await assertAllThere()
 })

@@ -5,6 +5,8 @@ testParts(
   { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices' } },
   {
     objects: () => import('./storage/objects.ts'),
+    annotations: () => import('./storage/annotations.ts'),
+    'encryption updates': () => import('./storage/encryption-updates.ts'),
     addresses: () => import('./storage/addresses.ts'),
     trust: () => import('./storage/trust.ts'),
     handles: () => import('./storage/handles.ts'),

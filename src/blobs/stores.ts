@@ -24,7 +24,8 @@ export type BlobSettings = {
   readonly target: string
   /** Every place where blobs may be. */
   readonly locations: readonly string[]
-  readonly s3?: S3Settings
+  /** Of each of them that is upstream. */
+  readonly s3: Readonly<Record<string, S3Settings>>
 }
 
 export type BlobStores = ReadonlyMap<string, BlobStore>
@@ -49,7 +50,9 @@ export async function openBlobStores(
     if (location === FS_LOCATION) continue
     // Loaded by who needs it: the client library takes 0.2 s of each start.
     const { openS3Store } = await import('./s3-open.ts')
-    stores.push(openS3Store(location, present(s3, `the key of ${location} is known`), log))
+    stores.push(
+      openS3Store(location, present(s3[location], `the key of ${location} is known`), log),
+    )
   }
   const byLocation = createBlobStores(stores)
   return { byLocation, target: storeOf(byLocation, { location: target }), local }

@@ -17,6 +17,37 @@ test('readConfig() names every setting that is wrong', () => {
   refused({ pueMilli: '999' }, 'ERGON_PUE_MILLI')
 })
 
+test('readConfig() reads a list of S3 stores, and says which is wrong without its key', () => {
+  const one = { store: 's3://one/a', endpoint: 'https://s3.example', key: 'id:secret-key' }
+  const two = { store: 's3://two', region: 'eu-1', key: 'other:secret' }
+  const listed = (...stores: object[]) => ({ storageS3Stores: JSON.stringify(stores) })
+  const [first, second] = readConfig(listed(one, two), []).storageS3Stores
+  assert.deepEqual(
+    [first?.store, first?.endpoint, first?.region, first?.key.reveal()],
+    ['s3://one/a', 'https://s3.example', 'us-east-1', 'id:secret-key'],
+  )
+  assert.deepEqual([second?.endpoint, second?.region], [undefined, 'eu-1'])
+  assert.equal(
+    readConfig({ storageBlobs: 's3://two', ...listed(two) }, []).storageBlobs,
+    's3://two',
+  )
+  refused({ storageBlobs: 's3://three', ...listed(two) }, 'ERGON_STORAGE_BLOBS')
+  refused(listed(one, two, one), 'ERGON_STORAGE_S3_STORES', 'names a store twice')
+  refused({ storageS3Stores: '{' }, 'ERGON_STORAGE_S3_STORES', 'must be a list in JSON')
+  const wrong = { ...two, key: 'secret-key', endpoint: 'ftp://x' }
+  refused(listed(one, wrong), '1.key must be access:secret', '1.endpoint')
+  refused(listed({ ...one, keys: 'x' }), '0 ')
+  const told = (settings: Parameters<typeof readConfig>[0]) => {
+    try {
+      return JSON.stringify(readConfig(settings, []))
+    } catch (error) {
+      return String(error)
+    }
+  }
+  for (const settings of [listed(one), listed(one, { ...one, region: '' })])
+    assert.ok(!told(settings).includes('secret-key'))
+})
+
 test('readConfig() lets no token travel in plain text', () => {
   refused({ host: '0.0.0.0' }, 'ERGON_HOST')
   refused({ host: '0.0.0.0', baseUrl: 'http://ergon.example' }, 'ERGON_HOST')

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
+import { S3_ADDRESS, s3Endpoint, s3Key, s3Region, s3Stores } from './s3-stores.ts'
 import { isSecret, readSecretFile, SETTINGS, type RawSettings, type SettingKey } from './env.ts'
 
 const port = z.coerce.number().int().min(1).max(65_531)
@@ -17,8 +18,6 @@ const word = z
 const secret = z.string().transform((text) => new Secret(text))
 const isPlugUrl = (text: string) =>
   /^(shelly|tasmota|redfish)\+https?:\/\//.test(text) && URL.canParse(text)
-
-const S3_ADDRESS = /^(fs|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]{1,200}){0,4})$/
 
 const schema = z.object({
   data: z.string().default('.ergon'),
@@ -79,15 +78,14 @@ const schema = z.object({
     .optional(),
   storageBlobs: z
     .string()
-    .regex(S3_ADDRESS, 'must be fs, or s3://bucket/prefix without a slash at its end')
+    .refine((text) => text === 'fs' || S3_ADDRESS.test(text), {
+      message: 'must be fs, or s3://bucket/prefix without a slash at its end',
+    })
     .default('fs'),
-  storageS3Endpoint: z.url({ protocol: /^https?$/ }).optional(),
-  storageS3Region: word.default('us-east-1'),
-  storageS3Key: z
-    .string()
-    .regex(/^[^:\s]+:\S+$/, 'must be access:secret')
-    .transform((text) => new Secret(text))
-    .optional(),
+  storageS3Endpoint: s3Endpoint.optional(),
+  storageS3Region: s3Region.default('us-east-1'),
+  storageS3Key: s3Key.optional(),
+  storageS3Stores: s3Stores.default([]),
   accountRequests: z.coerce.number().int().min(1).max(10_000).default(256),
   ballastMib: z.coerce.number().int().min(0).max(1_048_576).default(256),
   journalSync: z.enum(['group', 'sync']).default('group'),
@@ -104,8 +102,10 @@ export function readConfig(environment: RawSettings, argv: readonly string[]): C
   const parsed = schema.safeParse({ ...environment, ...flags })
   if (!parsed.success)
     for (const issue of parsed.error.issues) {
-      const setting = SETTINGS[issue.path[0] as SettingKey]
-      faults.push(`${setting.name} (--${setting.flag}): ${issue.message}`)
+      const [key, ...place] = issue.path
+      const { name, flag } = SETTINGS[key as SettingKey]
+      const where = place.length === 0 ? '' : `${place.join('.')} `
+      faults.push(`${name} (--${flag}): ${where}${issue.message}`)
     }
   if (parsed.success) faults.push(...faultsTogether(parsed.data))
   if (!parsed.success || faults.length > 0)
@@ -127,8 +127,12 @@ function faultsTogether(config: Config): string[] {
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
   if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): electricity-maps needs ERGON_CARBON_TOKEN')
-  if (config.storageBlobs !== 'fs' && config.storageS3Key === undefined)
-    faults.push('ERGON_STORAGE_BLOBS (--storage-blobs): an S3 store needs ERGON_STORAGE_S3_KEY')
+  const { storageBlobs, storageS3Key, storageS3Stores } = config
+  const isKeyed = storageS3Key ?? storageS3Stores.find(({ store }) => store === storageBlobs)
+  if (storageBlobs !== 'fs' && isKeyed === undefined)
+    faults.push(
+      'ERGON_STORAGE_BLOBS (--storage-blobs): an S3 store needs ERGON_STORAGE_S3_KEY, or a line of ERGON_STORAGE_S3_STORES',
+    )
   return faults
 }
 

@@ -175,6 +175,12 @@ export const SETTINGS = {
     isSecret: true,
     help: 'Key of the S3 store, as access:secret; needed while bodies are there',
   },
+  storageS3Stores: {
+    name: 'ERGON_STORAGE_S3_STORES',
+    flag: 'storage-s3-stores-file',
+    isSecret: true,
+    help: 'S3 stores with a key of their own, as JSON: [{"store": "s3://bucket/prefix", "endpoint", "region", "key"}]; the three settings before this are for all others',
+  },
   accountRequests: {
     name: 'ERGON_ACCOUNT_REQUESTS',
     flag: 'account-requests',

@@ -7,7 +7,9 @@ import type { Door } from '#http/door.ts'
 import type { Identity } from '#identity/tokens.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBlobReader } from './blob-reader.ts'
+import { createAnnotations } from './objects/create-annotations.ts'
 import { createBuckets } from './objects/create-buckets.ts'
+import { createDocuments } from './objects/documents.ts'
 import { createEvents } from './objects/create-events.ts'
 import { createListings } from './objects/create-listings.ts'
 import { createObjects } from './objects/create-objects.ts'
@@ -63,8 +65,9 @@ export type StorageDoors = {
 
 export function createStorageDoors(options: StorageOptions): StorageDoors {
   const { state, blobs, identity, clock, hosts, settings } = options
-  const buckets = createBuckets({ state })
-  const objects = createObjects({ state })
+  const documents = createDocuments({ state })
+  const buckets = createBuckets({ state, documents })
+  const objects = createObjects({ state, documents })
   const hashers = createHashers()
   const { directory } = options
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
@@ -88,6 +91,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     access,
     buckets,
     objects,
+    annotations: createAnnotations({ state }),
     events: createEvents({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock }),

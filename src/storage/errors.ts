@@ -14,6 +14,7 @@ const ABSENT = {
     404,
     'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   ],
+  NoSuchAnnotation: [404, 'The specified annotation does not exist on this object.'],
   NoSuchBucketPolicy: [404, 'The bucket policy does not exist'],
   NoSuchConfiguration: [404, 'The specified configuration does not exist.'],
   NoSuchCORSConfiguration: [404, 'The CORS configuration does not exist'],
@@ -102,6 +103,7 @@ const BODY = {
     'Your POST request fields preceding the upload file were too large.',
   ],
   MaxMessageLengthExceeded: [400, 'Your request was too big.'],
+  UnsupportedMediaType: [415, 'The annotation payload is not valid UTF-8 encoded text.'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
   MissingRequestBodyError: [400, 'Request body is empty.'],
   RequestTimeout: [
@@ -120,11 +122,13 @@ const BODY = {
 
 /** What is wrong with a name, a header, a parameter or a document. */
 const MALFORMED = {
+  AnnotationNameTooLong: [400, 'The annotation name exceeds 512 bytes.'],
   BadRequest: [400, 'Bad Request'],
   IllegalVersioningConfigurationException: [
     400,
     'Indicates that the versioning configuration specified in the request is invalid.',
   ],
+  InvalidAnnotationName: [400, 'The annotation name you provided is invalid.'],
   InvalidArgument: [400, 'Invalid Argument'],
   InvalidBucketName: [400, 'The specified bucket is not valid.'],
   InvalidEncryptionAlgorithmError: [
@@ -177,6 +181,10 @@ const MALFORMED = {
 
 /** What the state of things does not allow now, and what is ours. */
 const STATE = {
+  AnnotationLimitExceeded: [
+    400,
+    'The request would exceed the maximum number of annotations allowed per object.',
+  ],
   BucketAlreadyExists: [
     409,
     'The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.',

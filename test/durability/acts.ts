@@ -148,6 +148,36 @@ const abort: Act = async (kept, target, path) => {
   return { request: { method: 'DELETE', path: upload }, effect: kept.unchanged(path) }
 }
 
+const noteOf = (path: string): string => `${path}?annotation&annotationName=note`
+
+/** Texts are UTF-8. */
+function noted(path: string): Step {
+  const body = Buffer.from(randomBytes(LARGE_SIZE / 2).toString('hex'))
+  const place = noteOf(path)
+  return {
+    request: { method: 'PUT', path: place, body },
+    effect: { path: place, content: digestOf(body) },
+  }
+}
+
+async function noteNow(kept: Kept, target: Target, path: string) {
+  await putNow(kept, target, path, INLINE_SIZE)
+  const { request, effect } = noted(path)
+  await demand(kept, target, request, effect)
+  return effect
+}
+
+const annotate: Act = async (kept, target, path) => {
+  await noteNow(kept, target, path)
+  return noted(path)
+}
+
+const copyAnnotated: Act = async (kept, target, path) => {
+  const { content } = await noteNow(kept, target, `${path}-source`)
+  const headers = { 'x-amz-copy-source': `${path}-source` }
+  return { request: { method: 'PUT', path, headers }, effect: { path: noteOf(path), content } }
+}
+
 /** By name and bucket. */
 export const ACTS: Readonly<Record<string, { readonly bucket: string; readonly act: Act }>> = {
   'put into the row': { bucket: BUCKET, act: put(INLINE_SIZE) },
@@ -160,6 +190,8 @@ export const ACTS: Readonly<Record<string, { readonly bucket: string; readonly a
   part: { bucket: BUCKET, act: part },
   complete: { bucket: BUCKET, act: complete },
   abort: { bucket: BUCKET, act: abort },
+  annotate: { bucket: BUCKET, act: annotate },
+  'copy of what is annotated': { bucket: BUCKET, act: copyAnnotated },
   'put a version': { bucket: VERSIONED, act: overwrite },
   'put a marker': { bucket: VERSIONED, act: remove },
   'delete a version': { bucket: VERSIONED, act: removeVersion },

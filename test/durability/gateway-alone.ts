@@ -115,7 +115,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     socket: join(place.runFolder, 'http.sock'),
     logLevel: 'info',
     stateKey: STATE_KEY,
-    blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'] },
+    blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },
     storage: {
       region: 'local',
       acls: false,

@@ -21,40 +21,46 @@ export async function settleBlobStores(deps: {
   signal: AbortSignal
 }): Promise<BlobSettings> {
   const { config, data, state } = deps
-  const s3 = s3Of(config)
   const used = await locationsOf(state, 'blobs')
-  const unknown = used.find((location) => location !== FS_LOCATION && s3 === undefined)
+  const unknown = used.find((place) => place !== FS_LOCATION && s3Of(config, place) === undefined)
   if (unknown !== undefined)
     throw new ErgonError(
       { code: 'blob_location_unknown', status: 500 },
-      `Could not start: objects are in ${unknown}, and ERGON_STORAGE_S3_KEY is not set`,
+      `Could not start: objects are in ${unknown}, and neither ERGON_STORAGE_S3_KEY nor ERGON_STORAGE_S3_STORES has a key for it`,
     )
-  // What waits there to be removed can wait for the key.
-  const old = s3 === undefined ? [] : await locationsOf(state, 'blob_garbage')
   const target = config.storageBlobs
-  const locations = [...new Set([FS_LOCATION, target, ...used, ...old])]
-  if (s3 !== undefined)
-    for (const location of locations)
-      if (location !== FS_LOCATION) await claim(deps, s3, location, used.includes(location))
-  return { folder: data.at(BLOB_FOLDER), target, locations, ...(s3 && { s3 }) }
+  const s3: Record<string, S3Settings> = {}
+  // What waits to be removed where no key is known can wait for it.
+  for (const location of new Set([
+    target,
+    ...used,
+    ...(await locationsOf(state, 'blob_garbage')),
+  ])) {
+    const settings = s3Of(config, location)
+    if (location === FS_LOCATION || settings === undefined) continue
+    await claim(deps, settings, { location, isUsed: used.includes(location) })
+    s3[location] = settings
+  }
+  return { folder: data.at(BLOB_FOLDER), target, locations: [FS_LOCATION, ...Object.keys(s3)], s3 }
 }
 
-function s3Of(config: Config): S3Settings | undefined {
-  if (config.storageS3Key === undefined) return undefined
-  const [accessKeyId = '', secretAccessKey = ''] = config.storageS3Key.reveal().split(/:(.*)/s)
-  return {
-    ...(config.storageS3Endpoint && { endpoint: config.storageS3Endpoint }),
+/** How a store is reached: by its own line of the settings, else as all others are. */
+function s3Of(config: Config, location: string): S3Settings | undefined {
+  const own = config.storageS3Stores.find(({ store }) => store === location)
+  const { endpoint, region, key } = own ?? {
+    endpoint: config.storageS3Endpoint,
     region: config.storageS3Region,
-    accessKeyId,
-    secretAccessKey,
+    key: config.storageS3Key,
   }
+  if (key === undefined) return undefined
+  const [accessKeyId = '', secretAccessKey = ''] = key.reveal().split(/:(.*)/s)
+  return { ...(endpoint && { endpoint }), region, accessKeyId, secretAccessKey }
 }
 
 async function claim(
   { state, log, signal }: { state: Queryable; log: Logger; signal: AbortSignal },
   settings: S3Settings,
-  location: string,
-  isUsed: boolean,
+  { location, isUsed }: { location: string; isUsed: boolean },
 ): Promise<void> {
   const { rows } = await state.query<{ id: string }>('select id from state_identity')
   const owner = rows[0]?.id ?? ''

@@ -23,6 +23,8 @@ export interface Vault {
   create(encryption: Encryption, customerKey: CustomerKey | undefined): BodyKey
   /** The data key in an envelope. Throws InvalidRequest without the client's key, InternalError. */
   open(encryption: Encryption, envelope: Json, customerKey: CustomerKey | undefined): Buffer
+  /** The same key, wrapped for another encryption. Throws what `open` does; neither is SSE-C. */
+  move(from: Encryption, envelope: Json, to: Encryption): Json
   /** The same data key by the current version of its named key; undefined where that has wrapped it. */
   rewrap(encryption: Encryption, envelope: Json): Json | undefined
 }
@@ -94,6 +96,8 @@ export function createVault(deps: {
       return { key, envelope: wrap(encryption, key, by) }
     },
     open,
+    move: (from, envelope, to) =>
+      wrap(to, open(from, envelope), { version: currentOf(to), customerKey: undefined }),
     rewrap(encryption, envelope) {
       const version = currentOf(encryption)
       if (encryption.kind !== 'SSE-KMS' || parseEnvelope(envelope).version >= version)

@@ -1,4 +1,4 @@
--- What needs more than one statement about a bucket or a version's annotations.
+-- What needs more than one statement about a bucket, and changes of a version after it was written.
 
 -- Alone with the bucket: whoever writes holds it shared. A completed upload is only an answer kept.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
@@ -16,7 +16,7 @@ begin
 end $$;
 
 -- `change` is one of {tags}, {acl}, {legalHold}, {retention, bypassGovernance}.
-create or replace function storage_annotate(bucket_id int, object_key text, version text, change jsonb)
+create or replace function storage_amend(bucket_id int, object_key text, version text, change jsonb)
 returns table (refused text, version_id text, modified_ms bigint) language plpgsql as $$
 declare
   found_seq bigint;
@@ -59,3 +59,38 @@ returns boolean language sql volatile as $$
     and (coalesce(change #>> '{retention,mode}', '') <> mode
       or storage_time(change #> '{retention,untilMs}') < until)
 $$;
+
+-- The wrapped keys of a version, and how it is encrypted: Seals of types.ts.
+create or replace function storage_seals(target object_versions) returns jsonb language plpgsql immutable as $$
+begin
+  return jsonb_build_object('encryption', target.encryption, 'sheetKey', target.annotations -> 'key',
+    'parts', case when target.parts is not null then (select jsonb_agg(p.part -> 'encryption' order by p.n)
+      from jsonb_array_elements(target.parts) with ordinality p (part, n)) end);
+end $$;
+
+-- Replaces them, where they are what the caller read. A rotation does it in spite of object lock.
+create or replace function storage_reseal(
+  bucket_id int, object_key text, version text, seals_before jsonb, seals_after jsonb, despite_lock boolean)
+returns text language plpgsql as $$
+declare
+  target object_versions;
+begin
+  perform storage_lock(bucket_id, object_key);
+  select v.* into target from object_versions v where v.bucket = bucket_id and v.key = object_key
+    and v.seq = storage_find(bucket_id, object_key, version);
+  if target.seq is null then return 'NoSuchVersion'; end if;
+  if storage_seals(target) <> seals_before then return 'ConditionalRequestConflict'; end if;
+  if not despite_lock
+    and storage_keeps(target.legal_hold, target.retention_mode, target.retain_until, false) then
+    return 'AccessDenied';
+  end if;
+  update object_versions v set
+    encryption = seals_after -> 'encryption',
+    parts = case when target.parts is not null then (
+      select jsonb_agg(p.part || jsonb_build_object('encryption', seals_after -> 'parts' -> (p.n - 1)::int)
+        order by p.n)
+      from jsonb_array_elements(target.parts) with ordinality p (part, n)) end,
+    annotations = v.annotations || jsonb_build_object('key', seals_after -> 'sheetKey')
+  where v.bucket = bucket_id and v.key = object_key and v.seq = target.seq;
+  return null;
+end $$;

@@ -12,13 +12,13 @@ returns int language sql immutable as $$
 $$;
 
 -- The bucket, which cannot be deleted until the transaction ends. None: it is gone.
-create or replace function storage_enter(bucket_id int) returns buckets language plpgsql as $$
+create or replace function storage_enter(bucket_id int) returns storage_home language plpgsql as $$
 declare
-  found_bucket buckets;
+  home storage_home;
 begin
   perform pg_advisory_xact_lock_shared(4207710, bucket_id);
-  select * into found_bucket from buckets where id = bucket_id;
-  return found_bucket;
+  select b.id, b.account, b.versioning, b.notification into home from buckets b where b.id = bucket_id;
+  return home;
 end $$;
 
 create or replace function storage_lock(bucket_id int, object_key text) returns void language plpgsql as $$
@@ -120,16 +120,35 @@ begin
   end if;
 end $$;
 
--- Removes one version: its blobs, its part of the counters, its row.
+-- Whether object lock keeps a version; GOVERNANCE yields to a bypass.
+create or replace function storage_keeps(hold boolean, mode text, until timestamptz, bypass boolean)
+returns boolean language sql volatile as $$
+  select hold or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
+$$;
+
+-- What the annotations of a version add to what is stored.
+create or replace function storage_sheet_bytes(annotations jsonb) returns bigint language sql immutable as $$
+  select coalesce((annotations ->> 'bytes')::bigint, 0)
+$$;
+
+create or replace function storage_drop_sheet(annotations jsonb) returns void language plpgsql as $$
+begin
+  insert into annotation_garbage (sheet, since)
+  values ((annotations ->> 'sheet')::bigint, clock_timestamp());
+end $$;
+
+-- Removes one version: its blobs, its annotations, its part of the counters, its row.
 create or replace function storage_remove(bucket_id int, object_key text, at_seq bigint)
 returns void language plpgsql as $$
 declare
   gone record;
 begin
   delete from object_versions where bucket = bucket_id and key = object_key and seq = at_seq
-  returning size, parts into strict gone;
+  returning size, parts, annotations into strict gone;
   if gone.parts is not null then perform storage_release(storage_blobs_of(gone.parts)); end if;
-  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), -gone.size, -1);
+  if gone.annotations is not null then perform storage_drop_sheet(gone.annotations); end if;
+  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key),
+    -gone.size - storage_sheet_bytes(gone.annotations), -1);
 end $$;
 
 -- Whether a rule of a notification configuration wants an event.
@@ -145,13 +164,13 @@ begin
 end $$;
 
 -- Writes an event where the bucket wants it told; at most one rule does, as they may not overlap.
-create or replace function storage_tell(home buckets, event text, object_key text, version text, of_size bigint, of_etag text)
+create or replace function storage_tell(home storage_home, event text, object_key text, version text, of_size bigint, of_etag text)
 returns void language plpgsql as $$
 declare
   asked jsonb;
 begin
-  if not home.configurations ? 'notification' then return; end if;
-  for asked in select jsonb_array_elements(home.configurations #> '{notification,rules}') loop
+  if home.notification is null then return; end if;
+  for asked in select jsonb_array_elements(home.notification -> 'rules') loop
     if storage_wants(asked, event, object_key) then
       insert into storage_events (bucket, rule, name, key, version_id, size, etag, at)
       values (home.id, asked ->> 'id', event, object_key, version, of_size, of_etag, clock_timestamp());

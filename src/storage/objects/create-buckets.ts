@@ -1,23 +1,26 @@
 // Buckets and their configurations.
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
+import type { Documents } from './documents.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
 import { refuse } from './refusal.ts'
-import { BUCKET_COLUMNS, type BucketRow, toBucket } from './rows.ts'
+import { BUCKET_COLUMNS, type BucketRow, toBucket, toListedBucket } from './rows.ts'
 import type { Bucket, ConfigurationKind, Json } from './types.ts'
 
 const BY_NAME = `select ${BUCKET_COLUMNS}, storage_is_read_only(b.account) as is_read_only
   from buckets b where b.name = $1`
 
-export function createBuckets(deps: { state: Queryable }): Buckets {
-  const { state } = deps
+type Deps = { readonly state: Queryable; readonly documents: Documents }
+
+export function createBuckets(deps: Deps): Buckets {
+  const { state, documents } = deps
   return {
-    create: (bucket) => create(state, bucket),
+    create: (bucket) => create(deps, bucket),
     async get(name) {
       const { rows } = await state.query<BucketRow>(BY_NAME, [name])
       const [row] = rows
       if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: name })
-      return toBucket(row)
+      return toBucket(row, await documents.of(row))
     },
     async delete(bucket) {
       const { rows } = await state.query<{ refused: string | null }>(
@@ -44,7 +47,7 @@ export function createBuckets(deps: { state: Queryable }): Buckets {
 }
 
 async function create(
-  state: Queryable,
+  { state, documents }: Deps,
   bucket: NewBucket,
 ): Promise<{ bucket: Bucket; created: boolean }> {
   const { name, account, region, objectLock, configurations } = bucket
@@ -55,20 +58,17 @@ async function create(
     [name, account, region, objectLock, JSON.stringify(configurations)],
   )
   const [row] = made.rows
-  if (row !== undefined) return { bucket: toBucket(row), created: true }
+  if (row !== undefined) return { bucket: toBucket(row, configurations), created: true }
   const { rows } = await state.query<BucketRow>(BY_NAME, [name])
   // Deleted in between: it was another's a moment ago, or is free now; a repetition finds out.
   const existing = rows[0]
   if (existing === undefined) throw storageFault('OperationAborted')
   if (existing.account !== account)
     throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })
-  return { bucket: toBucket(existing), created: false }
+  return { bucket: toBucket(existing, await documents.of(existing)), created: false }
 }
 
-async function list(
-  state: Queryable,
-  query: BucketQuery,
-): Promise<{ buckets: Bucket[]; next: string | undefined }> {
+async function list(state: Queryable, query: BucketQuery): ReturnType<Buckets['list']> {
   const { account, prefix = '', region = null, after = '', limit } = query
   const { rows } = await state.query<BucketRow>(
     `select ${BUCKET_COLUMNS} from buckets b
@@ -76,7 +76,7 @@ async function list(
      order by name limit $5`,
     [account, after, prefix, region, limit + 1],
   )
-  const buckets = rows.slice(0, limit).map(toBucket)
+  const buckets = rows.slice(0, limit).map(toListedBucket)
   return { buckets, next: rows.length > limit ? buckets.at(-1)?.name : undefined }
 }
 
@@ -90,7 +90,7 @@ async function configure(
       ? 'configurations = configurations - $2::text'
       : 'configurations = configurations || jsonb_build_object($2::text, $3::jsonb)'
   await change(state, bucket, {
-    sql: `${set} where id = $1`,
+    sql: `${set}, edition = edition + 1 where id = $1`,
     values: value === null ? [kind] : [kind, JSON.stringify(value)],
     otherwise: 'NoSuchBucket',
   })

@@ -1,7 +1,8 @@
-// Commits, reads, deletes and annotates versions: one round trip each, the rules are in *.sql.
+// Commits, reads, deletes and amends versions: one round trip each, the rules are in *.sql.
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
+import type { Documents } from './documents.ts'
 import type { Deleted, Deletion, Objects, Target, WrittenObject } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
 import {
@@ -23,11 +24,13 @@ const BATCH_MAX = 100
 
 type WrittenRow = { refused: string | null; version_id: string; modified_ms: string }
 
-export function createObjects(deps: { state: Queryable }): Objects {
+type Deps = { readonly state: Queryable; readonly documents: Documents }
+
+export function createObjects(deps: Deps): Objects {
   const { state } = deps
   return {
     put: (bucket, key, written) => put(state, { bucket, key, written }),
-    find: (bucketName, target) => find(state, bucketName, target),
+    find: (bucketName, target) => find(deps, bucketName, target),
     async delete(bucket, deletions, { bypassGovernance }) {
       const answers: Deleted[] = []
       for (let at = 0; at < deletions.length; at += BATCH_MAX)
@@ -39,12 +42,19 @@ export function createObjects(deps: { state: Queryable }): Objects {
         )
       return answers
     },
-    async annotate(bucket, target, change) {
+    async amend(bucket, target, change) {
       const { rows } = await state.query<WrittenRow>(
-        'select * from storage_annotate($1, $2, $3, $4)',
+        'select * from storage_amend($1, $2, $3, $4)',
         [bucket.id, target.key, target.versionId ?? null, JSON.stringify(change)],
       )
       return toWritten(rows)
+    },
+    async reseal({ id }, { key, versionId }, { before, after, despiteLock }) {
+      const { rows } = await state.query<{ refused: string | null }>(
+        'select storage_reseal($1, $2, $3, $4, $5, $6) as refused',
+        [id, key, versionId, JSON.stringify(before), JSON.stringify(after), despiteLock],
+      )
+      refuse(rows[0]?.refused)
     },
   }
 }
@@ -53,7 +63,7 @@ async function put(
   state: Queryable,
   { bucket, key, written }: { bucket: Bucket; key: string; written: WrittenObject },
 ) {
-  const { attributes, body, conditions, share } = written
+  const { attributes, body, conditions, share, annotations } = written
   checkedSize(attributes, body)
   const parts = body.kind === 'parts' ? body.parts : undefined
   const given = {
@@ -61,6 +71,7 @@ async function put(
     event: written.event ?? 'ObjectCreated:Put',
     conditions,
     share,
+    annotations,
     partCount: written.partCount ?? 0,
     ...(parts && { ...writtenParts(parts), blobs: parts.map(({ blob }) => blob) }),
   }
@@ -85,7 +96,7 @@ function toWritten(rows: WrittenRow[]) {
 type FoundRow = BucketRow & (VersionRow | { key: null })
 
 async function find(
-  state: Queryable,
+  { state, documents }: Deps,
   bucketName: string,
   target: Target,
 ): ReturnType<Objects['find']> {
@@ -96,7 +107,7 @@ async function find(
   )
   const [row] = rows
   if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
-  const bucket = toBucket(row)
+  const bucket = toBucket(row, await documents.of(row))
   if (row.key === null) return { bucket }
   return { bucket, found: { version: toVersion(row), body: toBody(row) } }
 }

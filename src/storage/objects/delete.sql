@@ -3,7 +3,7 @@
 create or replace function storage_delete(bucket_id int, deletions jsonb, bypass boolean)
 returns table (refused text, version_id text, marker boolean) language plpgsql as $$
 declare
-  home buckets;
+  home storage_home;
   deletion record;
 begin
   home := storage_enter(bucket_id);
@@ -27,7 +27,7 @@ begin
 end $$;
 
 -- Without versioning the object goes; with it, it is hidden behind a delete marker.
-create or replace function storage_delete_latest(home buckets, object_key text, conditions jsonb)
+create or replace function storage_delete_latest(home storage_home, object_key text, conditions jsonb)
 returns table (refused text, version_id text, marker boolean) language plpgsql as $$
 declare
   latest record;
@@ -70,7 +70,7 @@ end $$;
 
 -- Removes one version for good, unless object lock keeps it; the one before it is then the latest.
 create or replace function storage_delete_version(
-  home buckets, object_key text, version text, conditions jsonb, bypass boolean)
+  home storage_home, object_key text, version text, conditions jsonb, bypass boolean)
 returns table (refused text, version_id text, marker boolean) language plpgsql as $$
 declare
   found_seq constant bigint := storage_find(home.id, object_key, version);
@@ -84,8 +84,7 @@ begin
     unmet := storage_unmet(conditions, victim.etag, victim.size, victim.modified_at);
     if unmet is not null then return query select unmet, null::text, false; return; end if;
   end if;
-  if victim.legal_hold or (victim.retain_until > clock_timestamp()
-    and not (victim.retention_mode = 'GOVERNANCE' and bypass)) then
+  if storage_keeps(victim.legal_hold, victim.retention_mode, victim.retain_until, bypass) then
     return query select 'AccessDenied', null::text, false;
     return;
   end if;

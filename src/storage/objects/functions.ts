@@ -6,6 +6,7 @@ export const STORAGE_FUNCTIONS = [
   'put',
   'delete',
   'list',
+  'annotation',
   'upload',
   'standing',
 ].map((name) => new URL(`./${name}.sql`, import.meta.url))

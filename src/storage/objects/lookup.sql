@@ -5,7 +5,7 @@ create or replace function storage_read(bucket_id int, object_key text, version 
 returns table (key text, version_id text, is_latest boolean, delete_marker boolean, size bigint, etag text,
   checksums jsonb, headers jsonb, metadata jsonb, tags jsonb, acl jsonb, retention_mode text,
   retain_until timestamptz, legal_hold boolean, encryption jsonb, storage_class text, owner text,
-  modified_at timestamptz, part_count int, inline bytea, parts jsonb)
+  modified_at timestamptz, part_count int, annotations jsonb, inline bytea, parts jsonb)
 language plpgsql stable as $$
 declare
   at_seq bigint;
@@ -16,7 +16,7 @@ begin
   end if;
   return query select v.key, v.version_id, v.is_latest, v.delete_marker, v.size, v.etag, v.checksums,
     v.headers, v.metadata, v.tags, v.acl, v.retention_mode, v.retain_until, v.legal_hold, v.encryption,
-    v.storage_class, v.owner, v.modified_at, v.part_count,
+    v.storage_class, v.owner, v.modified_at, v.part_count, v.annotations,
     v.inline, case when v.parts is not null then storage_located(v.parts) end
   from object_versions v
   where v.bucket = bucket_id and v.key = object_key and (at_seq is null or v.seq = at_seq)

@@ -34,6 +34,7 @@ test('put() then read() gives the same object, inline and in parts', { skip }, a
     isLatest: true,
     deleteMarker: false,
     partCount: 0,
+    annotations: null,
   })
   const large = partsObject('x', [70_000, 3])
   await store.objects.put(bucket, 'a', { ...large, partCount: 2 })
@@ -43,17 +44,14 @@ test('put() then read() gives the same object, inline and in parts', { skip }, a
   assert.deepEqual(await brokenInvariants(store.state), [])
 })
 
-test('find() and annotate() say which of key and version is missing', { skip }, async () => {
+test('find() and amend() say which of key and version is missing', { skip }, async () => {
   const bucket = await makeBucket(store, 'missing')
   await store.objects.put(bucket, 'a', inlineObject('1'))
   const unknown = { key: 'a', versionId: '0'.repeat(32) }
   await assert.rejects(readVersion(store, bucket, { key: 'b' }), refused('NoSuchKey'))
   await assert.rejects(readVersion(store, bucket, unknown), refused('NoSuchVersion'))
   await assert.rejects(store.objects.find('no-such', { key: 'a' }), refused('NoSuchBucket'))
-  await assert.rejects(
-    store.objects.annotate(bucket, unknown, { acl: 'x' }),
-    refused('NoSuchVersion'),
-  )
+  await assert.rejects(store.objects.amend(bucket, unknown, { acl: 'x' }), refused('NoSuchVersion'))
 })
 
 test('conditions are decided when the write commits', { skip }, async () => {
@@ -168,7 +166,7 @@ test(
     const remove = async (bypassGovernance: boolean) =>
       (await store.objects.delete(bucket, [target], { bypassGovernance }))[0]
     const retain = (mode: 'GOVERNANCE' | 'COMPLIANCE', until: number, bypassGovernance = false) =>
-      store.objects.annotate(bucket, target, {
+      store.objects.amend(bucket, target, {
         retention: { mode, untilMs: until },
         bypassGovernance,
       })
@@ -185,9 +183,9 @@ test(
       "update object_versions set retain_until = now() - interval '1 s' where bucket = $1",
       [bucket.id],
     )
-    await store.objects.annotate(bucket, target, { legalHold: true })
+    await store.objects.amend(bucket, target, { legalHold: true })
     assert.deepEqual(await remove(true), denied)
-    await store.objects.annotate(bucket, target, { legalHold: false })
+    await store.objects.amend(bucket, target, { legalHold: false })
     assert.deepEqual(await remove(false), { ...target, deleteMarker: false })
   },
 )

@@ -9,6 +9,8 @@ import type {
   Json,
   JsonObject,
   Retention,
+  Seals,
+  Sheet,
   Upload,
   UploadAttributes,
   UploadPart,
@@ -27,7 +29,7 @@ export interface Buckets {
   /** Throws NoSuchBucket, or BucketNotEmpty while there is a version, a delete marker or an upload. */
   delete(bucket: Bucket): Promise<void>
   /** By name; a prefix may be given. At most `limit`; `next` goes on from there. */
-  list(query: BucketQuery): Promise<{ buckets: Bucket[]; next: string | undefined }>
+  list(query: BucketQuery): Promise<{ buckets: ListedBucket[]; next: string | undefined }>
   /** Sets one configuration; null removes it. */
   configure(bucket: Bucket, kind: ConfigurationKind, value: Json): Promise<void>
   /** Throws InvalidBucketState when object lock forbids it. */
@@ -35,6 +37,8 @@ export interface Buckets {
   /** Allows object lock and enables versioning with it. */
   enableObjectLock(bucket: Bucket): Promise<void>
 }
+/** Without its documents. */
+export type ListedBucket = Omit<Bucket, 'configurations'>
 export type NewBucket = {
   readonly name: string
   readonly account: string
@@ -88,7 +92,13 @@ export interface Objects {
     options: { bypassGovernance: boolean },
   ): Promise<Deleted[]>
   /** Changes what may change on a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
-  annotate(bucket: Bucket, target: Target, change: Annotation): Promise<Written>
+  amend(bucket: Bucket, target: Target, change: Amendment): Promise<Written>
+  /**
+   * Replaces the wrapped keys of a version, and what is said of them; no byte of it changes. Throws
+   * NoSuchVersion, ConditionalRequestConflict (they are not `before` any more) and, unless
+   * `despiteLock`, AccessDenied.
+   */
+  reseal(bucket: Pick<Bucket, 'id'>, target: Required<Target>, change: Resealing): Promise<void>
 }
 export type FoundVersion = { readonly version: Version; readonly body: Body }
 export type WrittenObject = {
@@ -99,15 +109,69 @@ export type WrittenObject = {
   readonly share?: boolean
   /** Of a copy of an object that was uploaded in parts. */
   readonly partCount?: number
+  /** Of a copy: a sheet that was filled for it (Annotations.copy). */
+  readonly annotations?: Sheet
   /** The event's name for notifications; by default ObjectCreated:Put. */
   readonly event?: 'ObjectCreated:Put' | 'ObjectCreated:Post' | 'ObjectCreated:Copy'
 }
+export type Resealing = {
+  readonly before: Seals
+  readonly after: Seals
+  readonly despiteLock: boolean
+}
 /** Throws AccessDenied when retention would be weakened, unless it is GOVERNANCE and bypassed. */
-export type Annotation =
+export type Amendment =
   | { readonly tags: Readonly<Record<string, string>> }
   | { readonly acl: Json }
   | { readonly legalHold: boolean }
   | { readonly retention: Retention | null; readonly bypassGovernance: boolean }
+
+/** Named texts of a version, sealed by whoever writes them. */
+export interface Annotations {
+  /**
+   * Sets one. Throws NoSuchBucket, NoSuchKey, PreconditionFailed (another ETag), AccessDenied (object
+   * lock keeps what it would replace), AnnotationLimitExceeded, and ConditionalRequestConflict when the
+   * version is not what the writer sealed for: look it up again.
+   */
+  put(bucket: Bucket, target: Target, written: WrittenAnnotation): Promise<{ modifiedAtMs: number }>
+  get(sheet: Sheet, name: string): Promise<KeptAnnotation | undefined>
+  /** Also of what is not there. Throws NoSuchKey, PreconditionFailed, AccessDenied (object lock). */
+  delete(
+    bucket: Bucket,
+    target: Target,
+    of: { name: string; ifMatch: string | undefined; bypassGovernance: boolean },
+  ): Promise<void>
+  /** By name in UTF-8 byte order. */
+  list(
+    sheet: Sheet,
+    query: { prefix: string; after: string; limit: number },
+  ): Promise<{ entries: Annotation[]; truncated: boolean }>
+  /**
+   * Fills another sheet with the same, in several transactions; it is garbage until a version is put with
+   * it, within the hour. `key` is the sheet's, wrapped for the version that will have it.
+   */
+  copy(sheet: Sheet, key: Json, signal: AbortSignal): Promise<Sheet>
+}
+export type Annotation = {
+  readonly name: string
+  /** In bytes, as the client sees it. */
+  readonly size: number
+  /** Without quotes. */
+  readonly etag: string
+  readonly checksums: JsonObject
+  readonly modifiedAtMs: number
+}
+export type KeptAnnotation = Annotation & { readonly salt: Buffer; readonly sealed: Buffer }
+export type WrittenAnnotation = Omit<KeptAnnotation, 'modifiedAtMs'> & {
+  /** What the writer found of the version: its encryption without an envelope, its sheet. */
+  readonly encryption: Json
+  readonly sheet: Sheet | null
+  /** Of a sheet that there is not yet. */
+  readonly key: Json
+  readonly ifMatch: string | undefined
+  /** Replaces in spite of a retention in GOVERNANCE mode. */
+  readonly bypassGovernance: boolean
+}
 
 export type ListQuery = {
   readonly prefix: string

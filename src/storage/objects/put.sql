@@ -1,10 +1,10 @@
 -- Commits a version. `written` is Attributes of types.ts with `parts`, `blobs`, `partCount`, `conditions`,
--- `share` and `event`; `body` is an inline body. `refused` is a code of storage/errors.ts.
+-- `share`, `event` and `annotations` (of a copy: a sheet that is filled); `body` is an inline body. `refused` is a code of storage/errors.ts.
 
 create or replace function storage_put(bucket_id int, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare
-  home buckets;
+  home storage_home;
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return row('NoSuchBucket', null, null)::storage_written; end if;
@@ -13,7 +13,7 @@ begin
 end $$;
 
 -- The same for whoever holds the locks already.
-create or replace function storage_commit(home buckets, object_key text, written jsonb, body bytea)
+create or replace function storage_commit(home storage_home, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare
   latest record;
@@ -23,8 +23,9 @@ declare
   unmet text;
   in_place boolean := false;
   size_now constant bigint := (written ->> 'size')::bigint;
+  stored_now constant bigint := size_now + storage_sheet_bytes(written -> 'annotations');
 begin
-  select v.seq, v.version_id, v.delete_marker, v.etag, v.size, v.modified_at, v.parts into latest
+  select v.seq, v.version_id, v.delete_marker, v.etag, v.size, v.modified_at, v.parts, v.annotations into latest
   from object_versions v where v.bucket = home.id and v.key = object_key order by v.seq desc limit 1;
   if written -> 'conditions' is not null then
     unmet := case when latest.seq is null or latest.delete_marker
@@ -38,6 +39,13 @@ begin
     raise exception 'the source of the copy is gone' using errcode = 'ERG01';
   end if;
 
+  if written -> 'annotations' is not null then
+    -- An older one may be losing rows by now.
+    delete from annotation_garbage where sheet = (written #>> '{annotations,sheet}')::bigint
+      and since > clock_timestamp() - interval '30 minutes';
+    if not found then raise exception 'the copied annotations are gone' using errcode = 'ERG01'; end if;
+  end if;
+
   if home.versioning = 'enabled' then
     version := storage_version_id(fresh);
   else
@@ -46,7 +54,9 @@ begin
   end if;
   if in_place then
     if latest.parts is not null then perform storage_release(storage_blobs_of(latest.parts)); end if;
-    perform storage_count(home.id, storage_stripe(home.id, object_key), size_now - latest.size, 0);
+    if latest.annotations is not null then perform storage_drop_sheet(latest.annotations); end if;
+    perform storage_count(home.id, storage_stripe(home.id, object_key),
+      stored_now - latest.size - storage_sheet_bytes(latest.annotations), 0);
     update object_versions v set
       delete_marker = false, size = size_now, etag = written ->> 'etag',
       checksums = written -> 'checksums', headers = written -> 'headers',
@@ -56,23 +66,23 @@ begin
       legal_hold = (written ->> 'legalHold')::boolean,
       encryption = nullif(written -> 'encryption', 'null'), storage_class = written ->> 'storageClass',
       owner = written ->> 'owner', modified_at = at, inline = body, parts = written -> 'parts',
-      part_count = (written ->> 'partCount')::int
+      part_count = (written ->> 'partCount')::int, annotations = written -> 'annotations'
     where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
   else
     if latest.seq is not null then
       update object_versions v set is_latest = false
       where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
     end if;
-    perform storage_count(home.id, storage_stripe(home.id, object_key), size_now, 1);
+    perform storage_count(home.id, storage_stripe(home.id, object_key), stored_now, 1);
     insert into object_versions (bucket, key, seq, version_id, is_latest, size, etag, checksums, headers,
       metadata, tags, acl, retention_mode, retain_until, legal_hold, encryption, storage_class, owner,
-      modified_at, inline, parts, part_count)
+      modified_at, inline, parts, part_count, annotations)
     values (home.id, object_key, fresh, version, true, size_now, written ->> 'etag',
       written -> 'checksums', written -> 'headers', written -> 'metadata', written -> 'tags',
       nullif(written -> 'acl', 'null'), written #>> '{retention,mode}',
       storage_time(written #> '{retention,untilMs}'), (written ->> 'legalHold')::boolean,
       nullif(written -> 'encryption', 'null'), written ->> 'storageClass', written ->> 'owner', at,
-      body, written -> 'parts', (written ->> 'partCount')::int);
+      body, written -> 'parts', (written ->> 'partCount')::int, written -> 'annotations');
   end if;
   perform storage_tell(home, written ->> 'event', object_key, version, size_now, written ->> 'etag');
   return row(null, version, storage_ms(at))::storage_written;

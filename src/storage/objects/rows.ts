@@ -2,7 +2,7 @@
 import { invariant } from '#base/errors.ts'
 import type { NewBlob } from '#blobs/blob.ts'
 import type { Row } from '#state/connect.ts'
-import type { Listed } from './objects.ts'
+import type { Listed, ListedBucket } from './objects.ts'
 import type {
   Attributes,
   Body,
@@ -11,6 +11,7 @@ import type {
   JsonObject,
   Part,
   Retention,
+  Sheet,
   Upload,
   UploadAttributes,
   UploadPart,
@@ -38,6 +39,7 @@ export type VersionRow = Row & {
   owner: string
   modified_at: Date
   part_count: number
+  annotations: Sheet | null
   inline: Buffer | null
   parts: Part[] | null
 }
@@ -55,6 +57,7 @@ export const toVersion = (row: VersionRow): Version => ({
   legalHold: row.legal_hold,
   encryption: row.encryption,
   partCount: row.part_count,
+  annotations: row.annotations,
 })
 
 /** A version as a column has it, or as JSON has it. */
@@ -96,16 +99,17 @@ export type BucketRow = Row & {
   created_at: Date
   versioning: Bucket['versioning']
   object_lock: boolean
-  configurations: Bucket['configurations']
+  /** Of its configurations. */
+  edition: string
   /** Where it was asked for. */
   is_read_only?: boolean
 }
 
 /** The columns of a BucketRow, from buckets b. */
 export const BUCKET_COLUMNS =
-  'b.id, b.name, b.account, b.region, b.created_at, b.versioning, b.object_lock, b.configurations'
+  'b.id, b.name, b.account, b.region, b.created_at, b.versioning, b.object_lock, b.edition'
 
-export const toBucket = (row: BucketRow): Bucket => ({
+export const toListedBucket = (row: BucketRow): ListedBucket => ({
   id: row.id,
   name: row.name,
   account: row.account,
@@ -113,8 +117,12 @@ export const toBucket = (row: BucketRow): Bucket => ({
   createdAtMs: row.created_at.getTime(),
   versioning: row.versioning,
   objectLock: row.object_lock,
-  configurations: row.configurations,
   isReadOnly: row.is_read_only === true,
+})
+
+export const toBucket = (row: BucketRow, configurations: Bucket['configurations']): Bucket => ({
+  ...toListedBucket(row),
+  configurations,
 })
 
 export type UploadRow = Row & {

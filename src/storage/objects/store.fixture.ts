@@ -8,7 +8,9 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
 import { storageFault } from '#storage/errors.ts'
+import { createAnnotations } from './create-annotations.ts'
 import { createBuckets } from './create-buckets.ts'
+import { createDocuments } from './documents.ts'
 import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
 import type { FoundVersion, Target } from './objects.ts'
@@ -20,6 +22,8 @@ export const ACCOUNT = 'acct_a'
 export const OTHER = 'acct_b'
 /** A part but the last must have this size in these tests. */
 export const PART_SIZE_MIN = 5
+/** For a connection: 3 s are a deadline of the product, which a busy machine misses with nothing wrong. */
+export const WAIT_MS = 60_000
 
 /** Opens a schema of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
 export async function openStore(urlOf: (schema: string) => string, connections: number) {
@@ -27,6 +31,7 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
   const state: State = connectState({
     address: { url: urlOf(schema) },
     connections,
+    waitMs: WAIT_MS,
     log: createLogger('test', { level: 'error' }),
   })
   await state.query(`create schema ${schema}`)
@@ -35,10 +40,13 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     ACCOUNT,
     OTHER,
   ])
+  const documents = createDocuments({ state })
   return {
     state,
-    buckets: createBuckets({ state }),
-    objects: createObjects({ state }),
+    documents,
+    buckets: createBuckets({ state, documents }),
+    objects: createObjects({ state, documents }),
+    annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
     async [Symbol.asyncDispose]() {
@@ -115,9 +123,17 @@ export async function brokenInvariants(state: State): Promise<string[]> {
     union all
     select 'usage of bucket ' || coalesce(u.bucket, v.bucket) from
       (select bucket, sum(bytes) as bytes, sum(versions) as versions from bucket_usage group by bucket) u
-      full join (select bucket, sum(size) as bytes, count(*) as versions from object_versions group by bucket) v
+      full join (select bucket, sum(size + storage_sheet_bytes(annotations)) as bytes, count(*) as versions
+        from object_versions group by bucket) v
       on u.bucket = v.bucket
       where coalesce(u.bytes, 0) <> coalesce(v.bytes, 0) or coalesce(u.versions, 0) <> coalesce(v.versions, 0)
+    union all
+    select 'annotations of sheet ' || coalesce(v.sheet, a.sheet) from
+      (select (annotations ->> 'sheet')::bigint as sheet, (annotations ->> 'count')::bigint as count,
+        storage_sheet_bytes(annotations) as bytes from object_versions where annotations is not null) v
+      full join (select sheet, count(*) as count, sum(size) as bytes from object_annotations
+        where sheet not in (select sheet from annotation_garbage) group by sheet) a using (sheet)
+      where coalesce(v.count, 0) <> coalesce(a.count, 0) or coalesce(v.bytes, 0) <> coalesce(a.bytes, 0)
     union all
     select 'refs of blob ' || coalesce(b.id, n.id) from blobs b full join (
       select id, count(*) as refs from (

@@ -74,6 +74,26 @@ export type Attributes = {
   readonly owner: string
 }
 
+/** The annotations of a version together. */
+export type Sheet = {
+  readonly sheet: number
+  /** What their keys follow from, wrapped as the version's own key is. */
+  readonly key: Json
+  readonly count: number
+  readonly bytes: number
+  /** Another with each change. */
+  readonly changed: number
+}
+
+/** What is kept of how a version is encrypted. */
+export type Seals = {
+  /** With the wrapped key of a body in the row. */
+  readonly encryption: Json
+  /** The wrapped keys of its parts. */
+  readonly parts: readonly Json[] | null
+  readonly sheetKey: Json
+}
+
 /** A piece of a body: one blob. An object that was not uploaded in parts has one, with number 1. */
 export type Part = {
   readonly number: number
@@ -105,6 +125,8 @@ export type Version = Attributes & {
   readonly modifiedAtMs: number
   /** How many parts it was uploaded in; 0 when it was not uploaded in parts. */
   readonly partCount: number
+  /** Null while it has never had any. */
+  readonly annotations: Sheet | null
 }
 
 /** What must hold when a write commits. ETags are without quotes. */

@@ -46,7 +46,7 @@ create or replace function storage_complete(
   bucket_id int, object_key text, upload_id text, request text, written jsonb)
 returns table (refused text, answer jsonb) language plpgsql as $$
 declare
-  home buckets;
+  home storage_home;
   upload uploads;
   made storage_written;
   listed constant uuid[] := storage_blobs_of(written -> 'parts');

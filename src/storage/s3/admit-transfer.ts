@@ -16,6 +16,7 @@ const STORES: ReadonlySet<string> = new Set<S3OperationName>([
   'copy-object',
   'upload-part',
   'upload-part-copy',
+  'put-object-annotation',
 ])
 
 const BASE_NJ = 1_000_000_000n

@@ -57,12 +57,19 @@ import {
   createPutObjectTagging,
 } from './operations/object-settings.ts'
 import {
+  createDeleteObjectAnnotation,
+  createGetObjectAnnotation,
+  createListObjectAnnotations,
+  createPutObjectAnnotation,
+} from './operations/object-annotations.ts'
+import {
   createGetBucketNotification,
   createListBucketEvents,
   createPutBucketNotification,
 } from './operations/notification.ts'
 import { createPostObject } from './operations/post-object.ts'
 import { createPutObject } from './operations/put-object.ts'
+import { createUpdateObjectEncryption } from './operations/update-object-encryption.ts'
 import { createUploadPartCopy } from './operations/upload-part-copy.ts'
 import { createGetWebsitePage, createHeadWebsitePage } from './operations/website-page.ts'
 import type { S3OperationName } from './operations.ts'
@@ -111,6 +118,11 @@ const handlersOf = (deps: StorageDeps): Handlers => ({
   'put-object-retention': createPutObjectRetention(deps),
   'get-object-legal-hold': createGetObjectLegalHold(deps),
   'put-object-legal-hold': createPutObjectLegalHold(deps),
+  'put-object-annotation': createPutObjectAnnotation(deps),
+  'get-object-annotation': createGetObjectAnnotation(deps),
+  'list-object-annotations': createListObjectAnnotations(deps),
+  'delete-object-annotation': createDeleteObjectAnnotation(deps),
+  'update-object-encryption': createUpdateObjectEncryption(deps),
   'get-bucket-acl': createGetBucketAcl(deps),
   'put-bucket-acl': createPutBucketAcl(deps),
   'get-bucket-location': createGetBucketLocation(deps),

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Verifier } from './signature/verify.ts'
 import type { BlobReader } from '#storage/blob-reader.ts'
 import type { Events } from '#storage/objects/create-events.ts'
-import type { Buckets, Listings, Objects, Uploads } from '#storage/objects/objects.ts'
+import type { Annotations, Buckets, Listings, Objects, Uploads } from '#storage/objects/objects.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import type { Access } from './access.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
@@ -20,6 +20,7 @@ export type StorageDeps = {
   readonly access: Access
   readonly buckets: Buckets
   readonly objects: Objects
+  readonly annotations: Annotations
   readonly events: Events
   readonly listings: Listings
   readonly uploads: Uploads

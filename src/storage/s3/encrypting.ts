@@ -1,13 +1,16 @@
 // What a request has to do with encryption: what a write asks for, and how a reader gets at what is there.
-import type { Bucket, Json, Version } from '#storage/objects/types.ts'
+import type { Bucket, Json, Seals, Sheet, Version } from '#storage/objects/types.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
+import { resealed } from '#storage/encryption/seals.ts'
 import type { BodyKey, Vault } from '#storage/encryption/vault.ts'
+import { storageFault } from '#storage/errors.ts'
 import { documentOf } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
 import {
   checkCustomerKey,
   encryptionOfWrite,
   parseCustomerKey,
+  parseObjectEncryption,
   type CustomerKey,
   type Encryption,
 } from './documents/encryption.ts'
@@ -24,6 +27,18 @@ export interface Encrypting {
   ofUpload(request: StorageRequest, encryption: Json): Sealing | undefined
   /** A data key for a new body. */
   keyFor(sealing: Sealing | undefined): BodyKey | undefined
+  /**
+   * What the annotations of a version are encrypted with: the root of their keys, and how it is kept.
+   * Those of a body in the clear are encrypted as SSE-S3. Throws InvalidRequest for SSE-C, as AWS does.
+   */
+  ofAnnotations(version: Version): { encryption: Encryption; root: BodyKey }
+  /** The root of a version's annotations, wrapped for a copy of it. Throws InvalidRequest for SSE-C. */
+  rootForCopy(version: Version, sheet: Sheet, sealing: Sealing | undefined): Json
+  /**
+   * The seals of a version under the named key that the document asks for: its keys are wrapped again.
+   * Throws MalformedXML, InvalidRequest (in the clear, SSE-C), KMS.NotFoundException.
+   */
+  updated(seals: Seals, document: Buffer): Seals
   /** How to read a version. Throws InvalidRequest for the wrong key, or none. */
   reading(
     request: StorageRequest,
@@ -46,6 +61,13 @@ export function encryptionOf(kept: Json): Encryption | undefined {
 export const keptEncryption = (encryption: Encryption | undefined, envelope?: Json): Json =>
   encryption === undefined ? null : { ...encryption, ...(envelope ? { envelope } : {}) }
 
+/** Annotations are never in the clear, and never under a client's key. Throws InvalidRequest. */
+function ofNotes(encryption: Encryption | undefined): Encryption {
+  if (encryption?.kind === 'SSE-C')
+    throw storageFault('InvalidRequest', 'Objects encrypted with SSE-C cannot have annotations.')
+  return encryption ?? { kind: 'SSE-S3' }
+}
+
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
 export function createEncrypting(vault: Vault): Encrypting {
@@ -67,6 +89,26 @@ export function createEncrypting(vault: Vault): Encrypting {
       const customerKey = parseCustomerKey(request.body.headers, policyOf(request))
       checkCustomerKey(encryption, customerKey)
       return encryption && { encryption, ...(customerKey && { customerKey }) }
+    },
+    ofAnnotations({ annotations, encryption: kept }) {
+      const encryption = ofNotes(encryptionOf(kept))
+      if (annotations === null) return { encryption, root: vault.create(encryption, undefined) }
+      const key = vault.open(encryption, annotations.key, undefined)
+      return { encryption, root: { key, envelope: annotations.key } }
+    },
+    rootForCopy: ({ encryption }, { key }, sealing) =>
+      vault.move(ofNotes(encryptionOf(encryption)), key, ofNotes(sealing?.encryption)),
+    updated(seals, document) {
+      const keyId = parseObjectEncryption(document, { hasKey: (name) => vault.hasKey(name) })
+      const from = encryptionOf(seals.encryption)
+      if (from === undefined || from.kind === 'SSE-C')
+        throw storageFault(
+          'InvalidRequest',
+          'Only source objects encrypted with SSE-S3 or SSE-KMS are supported.',
+        )
+      const context = from.kind === 'SSE-KMS' ? from.context : undefined
+      const to = { kind: 'SSE-KMS', keyId, ...(context === undefined ? {} : { context }) } as const
+      return resealed(seals, to, (envelope) => vault.move(from, envelope, to))
     },
     keyFor: (sealing) => sealing && vault.create(sealing.encryption, sealing.customerKey),
     reading(request, version, of = 'request') {

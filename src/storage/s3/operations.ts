@@ -78,6 +78,11 @@ const SERVED = {
   'put-object-retention': served('PUT object ?retention', 'PutObjectRetention'),
   'get-object-legal-hold': served('GET object ?legal-hold', 'GetObjectLegalHold'),
   'put-object-legal-hold': served('PUT object ?legal-hold', 'PutObjectLegalHold'),
+  'put-object-annotation': served('PUT object ?annotation', 'PutObjectAnnotation'),
+  'get-object-annotation': served('GET object ?annotation +name', 'GetObjectAnnotation'),
+  'list-object-annotations': served('GET object ?annotation', 'ListObjectAnnotations'),
+  'delete-object-annotation': served('DELETE object ?annotation', 'DeleteObjectAnnotation'),
+  'update-object-encryption': served('PUT object ?encryption', 'UpdateObjectEncryption'),
   // Settings of a bucket
   'get-bucket-acl': served('GET bucket ?acl', 'GetBucketAcl'),
   'put-bucket-acl': served('PUT bucket ?acl', 'PutBucketAcl'),
@@ -169,12 +174,7 @@ const SERVED = {
 // Reads of what there never is answer as AWS does for "none", because clients read before they plan;
 // writes say 501. A configuration without effect is never stored.
 const UNSERVED = {
-  'put-object-annotation': refused('PUT object ?annotation', 'PutObjectAnnotation'),
-  'get-object-annotation': refused('GET object ?annotation +name', 'GetObjectAnnotation'),
-  'list-object-annotations': refused('GET object ?annotation', 'ListObjectAnnotations'),
-  'delete-object-annotation': refused('DELETE object ?annotation', 'DeleteObjectAnnotation'),
   'rename-object': refused('PUT object ?renameObject', 'PutObject'),
-  'update-object-encryption': refused('PUT object ?encryption', 'UpdateObjectEncryption'),
   // No tier to restore from and no tracker: what AWS says of an object that has neither
   'restore-object': always('InvalidObjectState', 'POST object ?restore', 'RestoreObject'),
   'get-object-torrent': always('NoSuchKey', 'GET object ?torrent', 'GetObjectTorrent'),

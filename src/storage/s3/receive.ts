@@ -6,7 +6,7 @@ import type { BlobStore } from '#blobs/blob.ts'
 import { INLINE_SIZE_MAX, type Body, type JsonObject } from '#storage/objects/types.ts'
 import { sealedSize, sealFrames } from '#storage/encryption/frames.ts'
 import type { BodyKey } from '#storage/encryption/vault.ts'
-import { openIntake } from './body/intake.ts'
+import { openIntake, type Digests } from './body/intake.ts'
 import { planBody, UPLOAD_BYTES_MAX, type BodyPlan } from './body/plan.ts'
 import type { StorageRequest } from './call.ts'
 import { DOCUMENT_BYTES_MAX } from './xml/read.ts'
@@ -21,6 +21,8 @@ export type Received = {
   /** The algorithm's name → its value in base64; `type` FULL_OBJECT. */
   readonly checksums: JsonObject
 }
+
+export type ReceivedText = Pick<Received, 'etag' | 'checksums'> & { readonly bytes: Buffer }
 
 export type ReceiveOptions = {
   /** It goes into a blob however small it is, as parts are pieces of a body. */
@@ -45,10 +47,12 @@ type TakeOptions = {
 
 export interface Receiver {
   /** What the request says of its body, before a byte of it is read. Throws what planBody does. */
-  plan(request: StorageRequest): BodyPlan
+  plan(request: StorageRequest, bytesMax?: number): BodyPlan
   receive(request: StorageRequest, plan: BodyPlan, options?: ReceiveOptions): Promise<Received>
   /** Takes bytes of our own in, as a part. */
   take(bytes: AsyncIterable<Buffer>, of: TakeOptions): Promise<Received>
+  /** A body that is kept in the state, whole. Throws what `plan` does, InsufficientStorage. */
+  text(request: StorageRequest, plan: BodyPlan): Promise<ReceivedText>
   /**
    * A body that is a document, whole, of DOCUMENT_BYTES_MAX where no other limit is given; `isSummed`:
    * checksum headers are of it. Throws EntityTooLarge, and what `plan` does.
@@ -88,12 +92,7 @@ export function createReceiver(deps: {
       isSmall && !isPart
         ? await joined(chunks)
         : await blobs.put(chunks, { signal, sizeMax: sealedSize(plan.bytesMax) })
-    const { md5, checksum, bytes: size } = intake.digests()
-    const etag = md5.toString('hex')
-    const checksums = {
-      [checksum.algorithm]: checksum.value.toString('base64'),
-      type: 'FULL_OBJECT',
-    }
+    const { etag, checksums, size } = sumsOf(intake.digests())
     const body: Body = Buffer.isBuffer(stored)
       ? { kind: 'inline', bytes: stored }
       : {
@@ -104,7 +103,14 @@ export function createReceiver(deps: {
   }
 
   return {
-    plan: ({ body: { headers, payload } }) => planBody(headers, payload.signed),
+    plan: ({ body: { headers, payload } }, bytesMax) => planBody(headers, payload.signed, bytesMax),
+    async text(request, plan) {
+      await local.admit()
+      const intake = await openIntake(marked(request), plan, hashers)
+      const bytes = await joined(intake.chunks)
+      const { etag, checksums } = sumsOf(intake.digests())
+      return { bytes, etag, checksums }
+    },
     receive: (request, plan, options = {}) => store(request, marked(request), plan, options),
     take: (bytes, { length, algorithm, bodyKey, checksum, isWhole = false, request }) =>
       store(
@@ -122,6 +128,12 @@ export function createReceiver(deps: {
       return await joined(intake.chunks)
     },
   }
+}
+
+function sumsOf({ md5, checksum, bytes }: Digests): Pick<Received, 'etag' | 'checksums' | 'size'> {
+  const { algorithm, value } = checksum
+  const checksums = { [algorithm]: value.toString('base64'), type: 'FULL_OBJECT' }
+  return { etag: md5.toString('hex'), checksums, size: bytes }
 }
 
 /** Without the headers that say what a body adds up to. */

@@ -10,7 +10,7 @@ import {
   type LifecycleVersion,
 } from '#storage/s3/documents/lifecycle-due.ts'
 import type { Deletion, Objects } from '#storage/objects/objects.ts'
-import { type BucketRow, toBucket } from '#storage/objects/rows.ts'
+import { BUCKET_COLUMNS, type BucketRow, toBucket } from '#storage/objects/rows.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import { loadPlace, savePlace } from './place.ts'
 
@@ -67,11 +67,12 @@ const lifecycleOf = (bucket: Bucket): Lifecycle =>
   (bucket.configurations.lifecycle as Lifecycle | undefined) ?? { rules: [] }
 
 async function bucketFrom(state: Queryable, id: number): Promise<Bucket | undefined> {
-  const { rows } = await state.query<BucketRow>(
-    "select * from buckets where id >= $1 and configurations ? 'lifecycle' order by id limit 1",
+  const { rows } = await state.query<BucketRow & Pick<Bucket, 'configurations'>>(
+    `select ${BUCKET_COLUMNS}, b.configurations from buckets b
+     where b.id >= $1 and b.configurations ? 'lifecycle' order by b.id limit 1`,
     [id],
   )
-  return rows.map(toBucket)[0]
+  return rows.map((row) => toBucket(row, row.configurations))[0]
 }
 
 type VersionRow = Row & {

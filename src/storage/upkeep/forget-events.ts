@@ -21,7 +21,7 @@ export async function forgetEvents(
           order by n.transaction desc, n.id desc offset $3 limit 1
         ) last join storage_events e
           on e.bucket = b.id and (e.transaction, e.id) <= (last.transaction, last.id)
-        where b.configurations ? 'notification' limit $2)
+        where b.notification is not null limit $2)
      ), gone as (
        delete from storage_events where id in (select id from doomed) returning bucket, transaction, id
      ), counted as (

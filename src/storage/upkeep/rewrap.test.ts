@@ -28,7 +28,10 @@ const TWO: Encryption = { kind: 'SSE-KMS', keyId: 'two' }
 const OURS: Encryption = { kind: 'SSE-S3' }
 
 const step = (settledMs = 0) =>
-  rewrapKeys({ state: store.state, ...KEYS }, { limit: 2, signal, settledMs })
+  rewrapKeys(
+    { state: store.state, objects: store.objects, ...KEYS },
+    { limit: 2, signal, settledMs },
+  )
 
 const versionIn = (envelope: Json | undefined) => (envelope as JsonObject)['keyVersion'] ?? 1
 
@@ -65,6 +68,21 @@ test(
     await put('other', TWO, false)
     await put('ours', OURS, false)
     await store.objects.put(bucket, 'plain', inlineObject('plain'))
+    const root = vault.create(ONE, undefined)
+    const annotation = { name: 'n', size: 1, etag: 'e', checksums: {}, encryption: { ...ONE } }
+    await store.annotations.put(
+      bucket,
+      { key: 'large' },
+      {
+        ...annotation,
+        salt: Buffer.alloc(16),
+        sealed: Buffer.alloc(17),
+        sheet: null,
+        key: root.envelope,
+        ifMatch: undefined,
+        bypassGovernance: false,
+      },
+    )
     assert.deepEqual(await step(), { rewrapped: 0, done: true })
 
     assert.equal(await rotateKey(store.state, 'one'), 2)
@@ -86,6 +104,10 @@ test(
         assert.equal(versionIn(envelope), version, name)
         assert.deepEqual(vault.open(made, envelope, undefined), dataKeys.get(name), name)
       }
+    const { version: annotated } = await readVersion(store, bucket, { key: 'large' })
+    assert.equal(versionIn(annotated.annotations?.key), 2)
+    const opened = vault.open(ONE, annotated.annotations?.key ?? null, undefined)
+    assert.deepEqual(opened, root.key)
     assert.deepEqual(await brokenInvariants(store.state), [])
   },
 )

@@ -1,11 +1,14 @@
 // After a rotation the data keys of objects are wrapped again by the new version of their named key, a
 // bounded number of rows at a call. Bodies are not touched. An envelope that a request writes meanwhile by
 // the old version stays readable: no version ever goes.
+import { ErgonError } from '#base/errors.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import { rotatedKeys, SETTLED_MS, type RotatedKey } from '#storage/encryption/key-versions.ts'
+import { resealed } from '#storage/encryption/seals.ts'
 import { createVault, type Vault } from '#storage/encryption/vault.ts'
-import type { Json, JsonObject } from '#storage/objects/types.ts'
-import type { Encryption } from '#storage/s3/documents/encryption.ts'
+import type { Objects } from '#storage/objects/objects.ts'
+import type { Seals } from '#storage/objects/types.ts'
+import { encryptionOf } from '#storage/s3/encrypting.ts'
 import { loadPlace, savePlace } from './place.ts'
 
 const TASK = 'rewrap'
@@ -23,8 +26,8 @@ type VersionRow = Row & {
   bucket: number
   key: string
   seq: string
-  encryption: Json
-  parts: Json
+  version_id: string
+  seals: Seals
 }
 
 /**
@@ -32,10 +35,15 @@ type VersionRow = Row & {
  * nothing is left to do, or that a rotation is too fresh. Parts of uploads that are not complete keep their envelopes.
  */
 export async function rewrapKeys(
-  deps: { state: Queryable; secret: string; keyIds: readonly string[] },
+  deps: {
+    state: Queryable
+    objects: Pick<Objects, 'reseal'>
+    secret: string
+    keyIds: readonly string[]
+  },
   options: { limit: number; signal: AbortSignal; settledMs?: number },
 ): Promise<{ rewrapped: number; done: boolean }> {
-  const { state, secret, keyIds } = deps
+  const { state, objects, secret, keyIds } = deps
   options.signal.throwIfAborted()
   const { limit, settledMs = SETTLED_MS } = options
   const keys = await rotatedKeys(state)
@@ -53,7 +61,7 @@ export async function rewrapKeys(
   let rewrapped = 0
   for (const row of rows) {
     options.signal.throwIfAborted()
-    if (await rewrapRow(state, vault, row)) rewrapped++
+    if (await rewrapRow(objects, vault, row)) rewrapped++
   }
   const last = rows.at(-1)
   if (last !== undefined && rows.length === limit) {
@@ -72,7 +80,7 @@ const versionsOf = (keys: readonly RotatedKey[]): Map<string, number> =>
 
 async function versionsFrom(state: Queryable, from: Place, limit: number): Promise<VersionRow[]> {
   const { rows } = await state.query<VersionRow>(
-    `select bucket, key, seq, encryption, parts from object_versions
+    `select v.bucket, v.key, v.seq, v.version_id, storage_seals(v) as seals from object_versions v
      where (bucket, key) >= ($1, $2) and (bucket > $1 or key > $2 or seq < $3)
      order by bucket, key, seq desc limit $4`,
     [from.bucket, from.key, from.seq, limit],
@@ -81,35 +89,32 @@ async function versionsFrom(state: Queryable, from: Place, limit: number): Promi
 }
 
 /** Whether anything of it was wrapped again; a version that changed meanwhile is as its writer left it. */
-async function rewrapRow(state: Queryable, vault: Vault, row: VersionRow): Promise<boolean> {
-  const kept = row.encryption as (JsonObject & Encryption) | null
-  if (kept?.kind !== 'SSE-KMS') return false
-  const { envelope, ...encryption } = kept
-  const again = (given: Json | undefined): Json | undefined =>
-    given === undefined || given === null
-      ? undefined
-      : vault.rewrap(encryption as Encryption, given)
-  const own = again(envelope as Json | undefined)
-  const parts = row.parts as JsonObject[] | null
-  const fresh = parts?.map((part) => {
-    const made = again(part['encryption'])
-    return made === undefined ? part : { ...part, encryption: made }
+async function rewrapRow(
+  objects: Pick<Objects, 'reseal'>,
+  vault: Vault,
+  row: VersionRow,
+): Promise<boolean> {
+  const { bucket, key, version_id: versionId, seals } = row
+  const encryption = encryptionOf(seals.encryption)
+  if (encryption?.kind !== 'SSE-KMS') return false
+  let isFresh = false
+  const after = resealed(seals, encryption, (envelope) => {
+    const made = vault.rewrap(encryption, envelope)
+    isFresh ||= made !== undefined
+    return made
   })
-  const isPartFresh = fresh?.some((part, index) => part !== parts?.[index]) === true
-  if (own === undefined && !isPartFresh) return false
-  const { rowCount } = await state.query(
-    `update object_versions set encryption = $4, parts = $5
-     where bucket = $1 and key = $2 and seq = $3
-       and encryption = $6::jsonb and parts is not distinct from $7::jsonb`,
-    [
-      row.bucket,
-      row.key,
-      row.seq,
-      JSON.stringify(own === undefined ? kept : { ...kept, envelope: own }),
-      fresh === undefined ? null : JSON.stringify(fresh),
-      JSON.stringify(kept),
-      parts === null ? null : JSON.stringify(parts),
-    ],
-  )
-  return rowCount > 0
+  if (!isFresh) return false
+  try {
+    await objects.reseal(
+      { id: bucket },
+      { key, versionId },
+      { before: seals, after, despiteLock: true },
+    )
+    return true
+  } catch (error) {
+    if (error instanceof ErgonError && CHANGED.has(error.code)) return false
+    throw error
+  }
 }
+
+const CHANGED: ReadonlySet<string> = new Set(['ConditionalRequestConflict', 'NoSuchVersion'])

@@ -7,7 +7,9 @@ import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
+import { createDocuments } from '#storage/objects/documents.ts'
 import { createObjects } from '#storage/objects/create-objects.ts'
+import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { expireObjects } from './expire-objects.ts'
 import { forgetCompletions } from './expire-uploads.ts'
@@ -53,7 +55,7 @@ export function createStorageUpkeep(deps: {
   minuteMs: number
 }): StorageUpkeep {
   const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
-  const objects = createObjects({ state })
+  const objects = createObjects({ state, documents: createDocuments({ state }) })
 
   async function expire(signal: AbortSignal): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {
@@ -68,13 +70,17 @@ export function createStorageUpkeep(deps: {
   /** After a rotation: all objects, a piece at a time. */
   async function rewrap(signal: AbortSignal): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {
-      const { done } = await rewrapKeys({ state, ...keys }, { limit: VERSIONS_MAX, signal })
+      const { done } = await rewrapKeys(
+        { state, objects, ...keys },
+        { limit: VERSIONS_MAX, signal },
+      )
       if (done) return
     }
   }
 
   async function clean(signal: AbortSignal): Promise<void> {
     await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
+    await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
     await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })

@@ -134,6 +134,37 @@ function parseContext(headers: IncomingHttpHeaders): string | undefined {
   throw argument(`The header ${SSE}-context shall be Base64-encoded UTF-8 string holding JSON`)
 }
 
+const KEY_ARN = /^arn:aws[-a-z0-9]*:kms:[-a-z0-9]*:[0-9]*:key\/(.+)$/
+
+/**
+ * The named key that an `ObjectEncryption` asks for: its name, or a resource name that ends with it.
+ * Throws MalformedXML, InvalidRequest (anything but SSE-KMS), KMS.NotFoundException.
+ */
+export function parseObjectEncryption(body: Buffer, { hasKey }: Pick<EncryptionPolicy, 'hasKey'>) {
+  const root = parseXml(body, 'ObjectEncryption')
+  if (root.children.length !== 1 || root.children[0]?.name !== 'SSE-KMS')
+    throw storageFault(
+      'InvalidRequest',
+      'Requests that modify an object encryption configuration require a valid new encryption type. Valid values are SSEKMS.',
+    )
+  const { 'SSE-KMS': wanted } = fieldsOf(root, { 'SSE-KMS': 'one' })
+  const { KMSKeyArn, BucketKeyEnabled } = fieldsOf(wanted, {
+    KMSKeyArn: 'optional',
+    BucketKeyEnabled: 'optional',
+  })
+  // Bucket keys spare calls of a service that there is none of here.
+  if (BucketKeyEnabled !== undefined) booleanOf(BucketKeyEnabled)
+  const text = optionalText(KMSKeyArn)?.trim() ?? ''
+  if (text === '')
+    throw storageFault(
+      'InvalidRequest',
+      "Requests that modify an object's encryption type to SSE-KMS require the name of a key.",
+    )
+  const keyId = KEY_ARN.exec(text)?.[1] ?? text
+  if (!hasKey(keyId)) throw storageFault('KMS.NotFoundException')
+  return keyId
+}
+
 /**
  * The client's key of a request, or of what it copies from (`x-amz-copy-source-…`). Throws
  * InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError.

@@ -91,6 +91,32 @@ export function partsQuery(query: Query): PartsQuery {
   }
 }
 
+export type AnnotationsQuery = {
+  readonly prefix: string
+  readonly after: string
+  /** As the client sent it, to be answered with. */
+  readonly continuationToken: string | undefined
+  readonly max: number
+}
+
+/** GET /bucket/key?annotation. Throws InvalidArgument. */
+export function annotationsQuery(query: Query): AnnotationsQuery {
+  const continuationToken = query.get('continuation-token') || undefined
+  const name = 'max-annotation-results'
+  const max = count(query, name, PAGE_MAX, PAGE_MAX)
+  if (max === 0)
+    throw storageFault('InvalidArgument', `${name} must be an integer from 1 to ${PAGE_MAX}`, {
+      ArgumentName: name,
+      ArgumentValue: 0,
+    })
+  return {
+    prefix: noNul(query, 'annotation-prefix'),
+    after: continuationToken ? readToken(continuationToken) : '',
+    continuationToken,
+    max,
+  }
+}
+
 export type BucketsQuery = {
   readonly prefix: string
   readonly after: string

@@ -62,7 +62,7 @@ export const createPutObjectAcl =
   async (request) => {
     const { bucket, version } = await deps.access.version(request)
     const acl = await aclOfRequest(deps, request, bucket, version.owner)
-    await deps.objects.annotate(
+    await deps.objects.amend(
       bucket,
       {
         key: present(request.body.target.key, 'an object has a key'),

@@ -2,12 +2,12 @@
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
-import type { Attributes, Body, Bucket, Json, Version } from '#storage/objects/types.ts'
+import type { Attributes, Body, Bucket, Json, Sheet, Version } from '#storage/objects/types.ts'
 import type { Found } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { writeConditions } from '#storage/s3/write-conditions.ts'
 import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
-import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
+import { parseCopySource, type CopySource } from '#storage/s3/objects/copy-source.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
 import { keptEncryption, type Sealing } from '#storage/s3/encrypting.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
@@ -74,7 +74,9 @@ const createCopy =
     const copy = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
       : await rewritten(deps, { request, bucket, source, sealing, reading })
+    const annotations = await copiedAnnotations(deps, { request, bucket, place, source, sealing })
     const written = await objects.put(bucket, key, {
+      ...(annotations && { annotations }),
       attributes: { ...attributes, encryption: copy.encryption },
       body: copy.body,
       share: isShared,
@@ -113,6 +115,52 @@ async function rewritten(
   const { body } = await receiver.take(bytes, { length: size, bodyKey, isWhole: true, request })
   const envelope = body.kind === 'inline' ? bodyKey?.envelope : undefined
   return { body, encryption: keptEncryption(sealing?.encryption, envelope), partCount: 0 }
+}
+
+/**
+ * The annotations of the source, filled into a sheet of the copy's own; none where it has none, or the
+ * caller says EXCLUDE. Throws AccessDenied, InvalidRequest (to SSE-C), ConditionalRequestConflict (they
+ * changed meanwhile).
+ */
+async function copiedAnnotations(
+  { access, annotations, encrypting, admitTransfer }: StorageDeps,
+  work: {
+    request: StorageRequest
+    bucket: Bucket
+    place: CopySource
+    source: Found
+    sealing: Sealing | undefined
+  },
+): Promise<Sheet | undefined> {
+  const { request, bucket, place, source, sealing } = work
+  const sheet = source.version.annotations
+  if (!copiesAnnotations(request) || sheet === null || sheet.count === 0) return undefined
+  const key = present(request.body.target.key, 'an object has a key')
+  const mayRead = access.allows(request, source.bucket, {
+    action: 's3:GetObjectAnnotation',
+    key: place.key,
+    version: source.version,
+  })
+  const mayWrite = access.allows(request, bucket, { action: 's3:PutObjectAnnotation', key })
+  if (!mayRead || !mayWrite) throw storageFault('AccessDenied')
+  await admitTransfer(request, bucket, sheet.bytes)
+  const root = encrypting.rootForCopy(source.version, sheet, sealing)
+  const copied = await annotations.copy(sheet, root, request.signal)
+  const now = (await access.source(request, place)).version.annotations
+  if (now?.changed !== sheet.changed) throw storageFault('ConditionalRequestConflict')
+  return copied
+}
+
+const DIRECTIVE = 'x-amz-object-annotation-directive'
+
+/** By the header or, of a presigned address, by the query. Throws InvalidArgument. */
+function copiesAnnotations({ body: { headers, target } }: StorageRequest): boolean {
+  const text = headers[DIRECTIVE] ?? target.query.get(DIRECTIVE) ?? 'COPY'
+  if (text === 'COPY' || text === 'EXCLUDE') return text === 'COPY'
+  throw storageFault('InvalidArgument', 'Unknown annotation directive.', {
+    ArgumentName: DIRECTIVE,
+    ArgumentValue: String(text).slice(0, 100),
+  })
 }
 
 type Directive = 'COPY' | 'REPLACE'

@@ -34,7 +34,7 @@ export const createPutObjectTagging =
   async (request) => {
     const { bucket, version } = await access.version(request)
     const tags = parseTagging(await receiver.document(request), 'object')
-    await objects.annotate(bucket, targetOf(request, version), { tags })
+    await objects.amend(bucket, targetOf(request, version), { tags })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
 
@@ -43,7 +43,7 @@ export const createDeleteObjectTagging =
   ({ access, objects }: StorageDeps): StorageHandler =>
   async (request) => {
     const { bucket, version } = await access.version(request)
-    await objects.annotate(bucket, targetOf(request, version), { tags: {} })
+    await objects.amend(bucket, targetOf(request, version), { tags: {} })
     return emptyReply(versionIdHeader(bucket, version.versionId), 204)
   }
 
@@ -66,7 +66,7 @@ export const createPutObjectRetention =
     const body = await receiver.document(request)
     const retention = parseRetention(body, clock.wallMs())
     const bypassGovernance = bypassesGovernance(access, request, bucket)
-    await objects.annotate(bucket, targetOf(request, version), { retention, bypassGovernance })
+    await objects.amend(bucket, targetOf(request, version), { retention, bypassGovernance })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
 
@@ -86,7 +86,7 @@ export const createPutObjectLegalHold =
     const { bucket, version } = await access.version(request)
     checkLockable(bucket)
     const legalHold = parseLegalHold(await receiver.document(request))
-    await objects.annotate(bucket, targetOf(request, version), { legalHold })
+    await objects.amend(bucket, targetOf(request, version), { legalHold })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
 
