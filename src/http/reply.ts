@@ -17,8 +17,16 @@ export type KnownReply = {
   readonly bytesExpected?: number
   /** Default application/json. */
   readonly contentType?: string
-  /** The body for a settled charge; a string or bytes go out as they are, anything else as JSON. */
+  /** The body for a settled charge; a string, bytes or Pieces go out as they are, anything else as JSON. */
   readonly body: (charge: Charge) => unknown
+}
+
+/** Bytes in order that need not be put together; buffers of a pool go back to it when they are sent. */
+export class Pieces {
+  readonly list: readonly Buffer[]
+  constructor(list: readonly Buffer[]) {
+    this.list = list
+  }
 }
 
 /** A reply that is written while the work goes on. */

@@ -18,7 +18,7 @@ import {
 } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import { toErgonError } from './problem.ts'
-import { wireBody, type Headers, type KnownReply, type StreamedReply } from './reply.ts'
+import { Pieces, wireBody, type Headers, type KnownReply, type StreamedReply } from './reply.ts'
 
 /** A reply of known length: its body is made from the settled charge. */
 export async function sendKnown(
@@ -29,18 +29,25 @@ export async function sendKnown(
   const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
   const durable = spend.durable()
   if (durable !== undefined) await durable
-  const body = wireBody(reply.body(charge))
+  const made = reply.body(charge)
+  const pieces = made instanceof Pieces ? made.list : [wireBody(made)]
+  const bodyBytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
   // RFC 9110 §8.6: neither has a length.
   const hasLength = reply.status !== 204 && reply.status !== 304
-  const length = reply.contentLength ?? Buffer.byteLength(body)
+  const length = reply.contentLength ?? bodyBytes
   writeHead(exchange, reply, [
     ...finalHeaders(charge, spend.requestId),
     'Content-Type',
     reply.contentType ?? 'application/json',
     ...(hasLength ? ['Content-Length', String(length)] : []),
   ])
-  if (exchange.method !== 'HEAD') exchange.answered.bodyBytes = Buffer.byteLength(body)
-  exchange.response.end(exchange.method === 'HEAD' ? undefined : body)
+  if (exchange.method === 'HEAD') return void exchange.response.end()
+  exchange.answered.bodyBytes = bodyBytes
+  const [only] = pieces
+  // Most have one: head and body leave together either way, but so with less ado.
+  if (pieces.length === 1 && !isLent(only)) return void exchange.response.end(only)
+  for (const piece of pieces) write(exchange.response, piece)
+  exchange.response.end()
 }
 
 export async function sendError(

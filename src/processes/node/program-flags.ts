@@ -14,13 +14,17 @@ const HOT_SOON = [
   '--minimum-invocations-after-ic-update=100',
 ]
 
+// The collector's helper threads took more CPU than they saved on two cores: a gateway that takes objects of
+// 1 MiB needed 12 to 15 ms of CPU for each, and 10 to 11.6 without; signers and jobs a tenth less.
+const ONE_COLLECTOR = '--single-threaded-gc'
+
 export const PROGRAM_FLAGS: Readonly<Record<Program, readonly string[]>> = {
-  // A collector that begins with 1 MiB runs every few requests.
-  gateway: ['--min-semi-space-size=16'],
-  jobs: [],
-  signer: SIGNER_FLAGS,
+  // A young heap that begins with 1 MiB is collected every few requests.
+  gateway: [ONE_COLLECTOR, '--min-semi-space-size=16'],
+  jobs: [ONE_COLLECTOR],
+  signer: [ONE_COLLECTOR, ...SIGNER_FLAGS],
   model: [],
-  storage: [],
+  storage: [ONE_COLLECTOR],
 }
 
 /** From now on what is called often is optimised soon; while modules load it costs 0.35 s of CPU. */
