@@ -88,33 +88,43 @@ export function createSealer(deps: SealerDeps): Sealer {
     deps.log[level]('Receipts wait to be sealed', { reason })
   }
 
-  /** Waits until the next checkpoint, and reads on meanwhile. */
-  async function rest(endMs: number, stepMs: number, signal: AbortSignal): Promise<void> {
+  /** Waits until the next checkpoint, and reads on meanwhile; of a quiet log not longer than it is quiet. */
+  async function rest(
+    endMs: number,
+    { perSecond, waitMs }: Pace,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isQuiet = waitMs > BUSY_INTERVAL_MS
+    const stepMs = isQuiet ? BUSY_INTERVAL_MS : (STEP_LEAVES * 1000) / perSecond
+    const enough = isQuiet ? BUSY_LEAVES_PER_S : LEAVES_MAX
     for (;;) {
       const restMs = endMs - deps.clock.monotonicMs()
-      if (restMs > 0) await sleep(Math.min(stepMs, restMs), signal)
+      if (restMs > 0) await sleep(Math.min(Math.max(STEP_MIN_MS, stepMs), restMs), signal)
       if (restMs <= stepMs || work === undefined) return
       await prepare(work, deps, signal)
+      if (work.edge.size - work.sealed >= enough) return
     }
   }
 
   return {
     state: () => ({ origin: work?.shard.origin, size: work?.sealed ?? 0, reason }),
     async run(signal) {
-      let waitMs = QUIET_INTERVAL_MS
+      let pace = QUIET
+      let beforeMs = deps.clock.monotonicMs()
       while (!signal.aborted) {
         const startMs = deps.clock.monotonicMs()
         try {
           const count = await sealOnce(signal)
           if (reason !== undefined) deps.log.info('Receipts are sealed', { after: reason })
           reason = undefined
-          waitMs = intervalAfter(count, waitMs)
-          const stepMs = Math.max(STEP_MIN_MS, (waitMs * STEP_LEAVES) / count)
-          await rest(startMs + waitMs, stepMs, signal)
+          pace = paceAfter(count, startMs - beforeMs, pace)
+          beforeMs = startMs
+          await rest(startMs + pace.waitMs, pace, signal)
         } catch (error) {
           if (signal.aborted) break
           failed(error)
-          waitMs = Math.min(BACKOFF_MAX_MS, Math.max(BUSY_INTERVAL_MS, waitMs) * 2)
+          const waitMs = Math.min(BACKOFF_MAX_MS, Math.max(BUSY_INTERVAL_MS, pace.waitMs) * 2)
+          pace = { perSecond: 0, waitMs }
           await sleep(waitMs, signal).catch(() => undefined)
         }
       }
@@ -122,11 +132,20 @@ export function createSealer(deps: SealerDeps): Sealer {
   }
 }
 
-/** The wait until the next checkpoint, from how many leaves the last wait gathered. */
-export function intervalAfter(count: number, waitMs: number): number {
-  if (count === LEAVES_MAX) return 0
-  const perSecond = (count * 1000) / Math.max(waitMs, BUSY_INTERVAL_MS)
-  return perSecond > BUSY_LEAVES_PER_S ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS
+/** How fast leaves come, and how long the next checkpoint waits for more. */
+export type Pace = { readonly perSecond: number; readonly waitMs: number }
+export const QUIET: Pace = { perSecond: 0, waitMs: QUIET_INTERVAL_MS }
+
+/**
+ * The pace after a checkpoint of so many leaves, begun so long after the one before. Half of it is the pace
+ * before: charges are posted in bursts, and a look between two of them found nothing and took a log of 5,000
+ * a second for a quiet one.
+ */
+export function paceAfter(count: number, elapsedMs: number, before: Pace): Pace {
+  const came = (count * 1000) / Math.max(elapsedMs, BUSY_INTERVAL_MS)
+  const perSecond = (before.perSecond + came) / 2
+  const busyOrQuietMs = perSecond > BUSY_LEAVES_PER_S ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS
+  return { perSecond, waitMs: count >= LEAVES_MAX ? 0 : busyOrQuietMs }
 }
 
 /** Becomes the sealer, and learns from signers and store where to go on. */
