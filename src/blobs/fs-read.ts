@@ -7,6 +7,7 @@ import type { BlobRef, ByteRange } from './blob.ts'
 import type { BlobReader } from './disk.ts'
 import { blobDamaged } from './faults.ts'
 
+// Twice of it took a tenth less CPU for 64 MiB, and twice the memory for each reader that is slow.
 export const READ_SIZE = 256 * 1024
 
 /** Takes over the file: it is closed when the stream ends, is destroyed, or the signal fires. */

@@ -142,6 +142,26 @@ const after2 =
     // The pieces must have gone out before what follows, as separate writes.
     setTimeout(() => then(response), 50)
   }
+/** The same, but only once the caller has both pieces. */
+const afterSeen =
+  (seen: Promise<void>, then: (response: Parameters<Script>[1]) => void): Script =>
+  (_asked, response) => {
+    response.writeHead(200, head)
+    response.write(plainChunk('Hello') + plainChunk(' world'))
+    void seen.then(() => then(response))
+  }
+/** An answer that tells when so much of it was read. */
+function telling(answer: Response, wanted: string, tell: () => void): Response {
+  let text = ''
+  const watch = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      text += Buffer.from(chunk).toString()
+      if (text.includes(wanted)) tell()
+      controller.enqueue(chunk)
+    },
+  })
+  return new Response(answer.body?.pipeThrough(watch), answer)
+}
 const replies =
   (status: number, body: string, headers: Record<string, string> = json): Script =>
   (_asked, response) => {
@@ -243,8 +263,9 @@ describe('an upstream that dies in mid-stream', { concurrency: 4 }, () => {
   }
   for (const [how, die] of Object.entries(deaths))
     test(`${how} is told inside the stream, and what came is paid`, async () => {
-      const id = await model(after2(die))
-      const answer = await post(id, { stream: true })
+      const seen = Promise.withResolvers<void>()
+      const id = await model(afterSeen(seen.promise, die))
+      const answer = telling(await post(id, { stream: true }), ' world', seen.resolve)
       const { charge, text } = await assertCut(answer, 502, 'upstream_failed')
       assert.ok(text.includes('Hello') && text.includes(' world'))
       // Two tokens came; the prompt is estimated from its bytes.
