@@ -1,4 +1,5 @@
 // Clients that change objects side by side, each keys of its own, and write down what they were told.
+import { randomUUID } from 'node:crypto'
 import { createRandom, type Random } from '../faults/random.ts'
 import { ACTS, type Target } from './acts.ts'
 import type { Kept } from './kept.ts'
@@ -6,6 +7,8 @@ import type { Kept } from './kept.ts'
 const KEYS_EACH = 4
 /** All but those that prepare parts of 5 MiB or versions that are never removed. */
 const NAMES = Object.keys(ACTS).filter((name) => name !== 'complete')
+/** Any other write of their object changes what they wrote: each has an object of its own. */
+const ALONE: ReadonlySet<string> = new Set(['annotate', 'copy of what is annotated'])
 
 export type Load = {
   /** Resolves when so many more writes were acknowledged than at the start. */
@@ -33,7 +36,8 @@ export function startLoad(
     while (!stopping) {
       const name = names[random.below(names.length)] ?? ''
       const { bucket, act } = ACTS[name] ?? { bucket: '', act: undefined }
-      const path = `${bucket}/client-${number}/${random.below(KEYS_EACH)}`
+      const key = random.below(KEYS_EACH)
+      const path = `${bucket}/client-${number}/${ALONE.has(name) ? randomUUID() : key}`
       try {
         const step = await act?.(kept, target, path)
         if (step === undefined) return
