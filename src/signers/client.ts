@@ -77,7 +77,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
       )
     },
     prepare: (origin, size, leaves) =>
-      roster.lead({ origin, size, batch: batchesOf(leaves, size) }),
+      roster.followAll({ origin, size, batch: batchesOf(leaves, size) }),
     async sign(checkpoint, leaves, caller) {
       invariant(group !== undefined, 'sign() before open()')
       const signal = AbortSignal.any([caller, closing.signal])
@@ -152,7 +152,7 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   }
   return {
     turn: () => (first = (first + 1) % SIGNERS),
-    lead(goal: Goal): void {
+    followAll(goal: Goal): void {
       for (const member of members) followAside(member, goal)
     },
     /** By turn; one that did not follow, or is far behind, catches up beside, unless it is needed. */
