@@ -4,6 +4,7 @@
 //   open ── admit ── mark, claim … ── settle ⇒ journal ⇒ tick ⇒ ledger
 //
 // settle bills min(measured, held): an account cannot be overdrawn whatever fails.
+import { Bag } from '#base/bag.ts'
 import { fault } from '#contract/errors.ts'
 import { createTails } from '#metering/tail.ts'
 import type { TickResult } from '#ledger/tick.ts'
@@ -31,7 +32,7 @@ export interface Charging {
 }
 
 export function createCharging(deps: ChargingDeps): Charging {
-  const running = new Set<Work>()
+  const running = new Bag<Work>()
   // Read once for each tick, not for each request.
   let read: { readonly from: TickResult; readonly terms: Terms } | undefined
   const floor: Floor = {

@@ -1,4 +1,5 @@
 // One piece of work, from open to settle: the implementation of Spend.
+import type { Bag } from '#base/bag.ts'
 import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
@@ -34,7 +35,7 @@ export type ChargingDeps = {
 export type Floor = ChargingDeps & {
   readonly tails: Tails
   readonly refusals: Refusals
-  readonly running: Set<Work>
+  readonly running: Bag<Work>
   /** Of all settled work. */
   settled: Billed
   /** Today's terms; throws state_unavailable when the state was silent for too long. */
@@ -69,6 +70,8 @@ export class Work implements Spend {
   readonly #served: Served = {}
   #tail: TailClass = 0
   cutReason: Spend['cutReason']
+  /** In the bag of what runs. */
+  place = 0
   settled: Charge | undefined
 
   constructor(floor: Floor, span?: Span) {

@@ -6,7 +6,8 @@ import type { ErgonError } from '#base/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { PIPELINED_MAX } from './limits.ts'
 
-type Connection = { readonly open: Map<Exchange, Promise<void>>; refused: boolean }
+type Open = { readonly exchange: Exchange; readonly answered: Promise<void> }
+type Connection = { readonly open: Open[]; refused: boolean }
 
 export interface Connections {
   /** Whether a connection has as many exchanges under way as it may have. */
@@ -16,7 +17,7 @@ export interface Connections {
   /** The parser cannot go on with this connection. */
   failed(socket: Socket, refusal: ErgonError): void
   /** Resolves when everything under way is answered. */
-  idle(): Promise<unknown>
+  idle(): Promise<void>
 }
 
 /** `refuse` answers on the bare socket and closes it. */
@@ -24,38 +25,44 @@ export function createConnections(
   refuse: (socket: Socket, refusal: ErgonError) => void,
 ): Connections {
   const connections = new WeakMap<Socket, Connection>()
-  const running = new Set<Promise<void>>()
+  let running = 0
+  const waiting: (() => void)[] = []
 
   const of = (socket: Socket): Connection => {
-    const known = connections.get(socket) ?? { open: new Map(), refused: false }
+    const known = connections.get(socket) ?? { open: [], refused: false }
     connections.set(socket, known)
     return known
   }
 
   return {
-    isFull: (socket) => (connections.get(socket)?.open.size ?? 0) >= PIPELINED_MAX,
+    isFull: (socket) => (connections.get(socket)?.open.length ?? 0) >= PIPELINED_MAX,
     add(exchange, answered) {
       const { open } = of(exchange.request.socket)
-      open.set(exchange, answered)
-      running.add(answered)
+      const one = { exchange, answered }
+      open.push(one)
+      running++
       // An answer never rejects.
       void answered.then(() => {
-        open.delete(exchange)
-        running.delete(answered)
+        open.splice(open.indexOf(one), 1)
+        if (--running === 0) for (const resolve of waiting.splice(0)) resolve()
       })
     },
     failed(socket, refusal) {
       const connection = of(socket)
       if (connection.refused) return
       connection.refused = true
-      const open = [...connection.open]
-      const unread = open.find(([exchange]) => !exchange.request.complete)
+      const { open } = connection
+      const unread = open.find(({ exchange }) => !exchange.request.complete)
       if (unread === undefined)
-        void Promise.allSettled(open.map(([, answered]) => answered)).then(() =>
+        void Promise.allSettled(open.map(({ answered }) => answered)).then(() =>
           refuse(socket, refusal),
         )
-      else unread[0].end(refusal)
+      else unread.exchange.end(refusal)
     },
-    idle: () => Promise.allSettled(running),
+    idle: () =>
+      new Promise((resolve) => {
+        if (running === 0) resolve()
+        else waiting.push(resolve)
+      }),
   }
 }

@@ -107,9 +107,7 @@ async function handle({ exchange, call, who, arrive, body, spend }: Work): Promi
     who,
     arrive,
     parameters: call.parameters,
-    get query() {
-      return exchange.query
-    },
+    query: () => exchange.query,
     headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,
     body: body as never,
     spend,

@@ -62,7 +62,8 @@ export type Handled<Body = unknown> = {
    */
   readonly arrive: (who: Principal) => void
   readonly parameters: Readonly<Record<string, string>>
-  readonly query: URLSearchParams
+  /** No getter, as this is made for every request; see base/fast-objects.fixture.ts. */
+  readonly query: () => URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Body
   readonly spend: Spend

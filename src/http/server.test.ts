@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { hasFastProperties } from '#base/fast-objects.fixture.ts'
 import { JSON_BODY_BYTES_MAX } from './limits.ts'
-import type { Handler, StreamedReply } from './reply.ts'
+import type { Handled, Handler, StreamedReply } from './reply.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
 
 const OPTIONS = { timeout: 30_000 }
@@ -162,4 +163,17 @@ test('after a body that is too large by one byte the connection goes on', OPTION
   const answer = await Promise.race([once(socket, 'data'), once(socket, 'close')])
   assert.match(String(answer[0]), /^HTTP\/1\.1 200 /)
   socket.destroy()
+})
+
+test('requests reach their handlers in objects that V8 reads fast', OPTIONS, async () => {
+  const seen: Handled[] = []
+  await using http = await startTestHttp({
+    '/ping': (handled) => {
+      seen.push(handled)
+      return pong(handled)
+    },
+  })
+  await answers(http)
+  await answers(http)
+  assert.deepEqual(seen.map(hasFastProperties), [true, true])
 })

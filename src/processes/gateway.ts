@@ -38,7 +38,7 @@ import { followModels } from '#processes/models/catalogue.ts'
 import { diskPages } from '#processes/node/disk-full.ts'
 import { MODELS_PAGE } from '#processes/models/confirm.ts'
 import { keepLearned } from '#processes/models/learned-costs.ts'
-import { optimiseSoon } from '#processes/node/program-flags.ts'
+import { tuneForRequests } from '#processes/node/program-flags.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
@@ -224,7 +224,7 @@ const inside = await serveInside(config.socket, {
     return { models: models.catalogue.models().length }
   },
 })
-optimiseSoon()
+tuneForRequests()
 log.info('Gateway answers', { port: server.port, session: session.id })
 
 let stopping = false

@@ -29,7 +29,8 @@ type Row = {
 }
 
 export function createUsageGet(deps: { state: Queryable; now: () => number }): Handler {
-  return async ({ who, query }) => {
+  return async ({ who, query: queryOf }) => {
+    const query = queryOf()
     const to = readTime(query.get('to'), 'to') ?? new Date(deps.now())
     const from = readTime(query.get('from'), 'from') ?? new Date(to.getTime() - 86_400_000)
     const groupBy = query.get('group_by') ?? 'service'

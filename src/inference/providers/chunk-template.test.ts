@@ -57,7 +57,7 @@ for (const shape of ['chat', 'text'] as const)
           matches++
           const delta = shape === 'chat' ? { content: token } : { text: token }
           assert.deepEqual(parsed.choices, [
-            { index: template.index, delta, logprobs: null, finish: undefined },
+            { index: template.index(), delta, logprobs: null, finish: undefined },
           ])
           assert.deepEqual(
             [parsed.usage, parsed.ergon, parsed.error],

@@ -9,7 +9,7 @@ export type ChunkTemplate = {
   /** Learns from a parsed chunk, unless one was learned or there is nothing to learn in it. */
   learn(text: string, chunk: Chunk): void
   /** The choice that the learned chunk is of. */
-  readonly index: number
+  index(): number
 }
 
 /** Quotes, backslashes and controls stand in a JSON string only as escapes (RFC 8259 §7). */
@@ -27,9 +27,7 @@ export function createChunkTemplate(shape: 'chat' | 'text'): ChunkTemplate {
     | { readonly before: string; readonly after: string; readonly index: number }
     | undefined
   return {
-    get index() {
-      return learned?.index ?? 0
-    },
+    index: () => learned?.index ?? 0,
     tokenOf(text) {
       if (learned === undefined) return undefined
       const { before, after } = learned

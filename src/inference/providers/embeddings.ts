@@ -53,9 +53,7 @@ export function createEmbeddingReader(
   }
 
   return {
-    get done() {
-      return broken !== undefined
-    },
+    isDone: () => broken !== undefined,
     push(bytes) {
       if (isLines) return readLines(bytes)
       whole.push(bytes)

@@ -44,7 +44,7 @@ export function createGenerationReader(
     const token = finished.size === 0 ? template.tokenOf(data) : undefined
     if (token !== undefined) {
       tally.token()
-      events.push(plainDelta(call.shape, template.index, token))
+      events.push(plainDelta(call.shape, template.index(), token))
       return
     }
     const chunk = parseChunk(data, call.shape)
@@ -63,9 +63,7 @@ export function createGenerationReader(
   }
 
   return {
-    get done() {
-      return done
-    },
+    isDone: () => done,
     push(bytes) {
       const events: GenerationEvent[] = []
       for (const item of stream.push(bytes)) {

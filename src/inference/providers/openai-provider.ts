@@ -56,7 +56,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
         if (bytes > ANSWER_BYTES_MAX) throw tooLong()
         const events = reader.push(chunk)
         if (events.length > 0) yield events
-        if (!reader.done) continue
+        if (!reader.isDone()) continue
         reply.release()
         break
       }

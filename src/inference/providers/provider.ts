@@ -80,7 +80,7 @@ export type EmbeddingEvent =
 export type AnswerReader<Event> = {
   push(bytes: Uint8Array): Event[]
   /** Whether the upstream said that it is done, or broke off; what follows is not read. */
-  readonly done: boolean
+  isDone(): boolean
   /** At the end of the bytes: the last events, or a fault when the answer is not whole. */
   end(): Event[]
 }

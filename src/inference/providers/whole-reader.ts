@@ -22,7 +22,7 @@ export function createWholeReader(
   }
 
   return {
-    done: false,
+    isDone: () => false,
     push(bytes) {
       pieces.push(bytes)
       return []

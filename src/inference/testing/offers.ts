@@ -63,7 +63,7 @@ export function callOf<Body>(
     },
     arrive: () => undefined,
     parameters: {},
-    query: new URLSearchParams(),
+    query: () => new URLSearchParams(),
     headers: {},
     body,
     spend,
