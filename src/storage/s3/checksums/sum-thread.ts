@@ -88,7 +88,11 @@ class Life {
     this.#log = log
     const counter = counterMemory()
     const workerData: WorkerData = { counter }
-    this.#worker = new Worker(program, { name: 'sums', workerData })
+    this.#worker = new Worker(program, {
+      name: 'sums',
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: 2 },
+    })
     this.#joined = marks.join(readCounter(counter))
     // It keeps the process alive only while somebody waits for it.
     this.#worker.unref()
