@@ -96,9 +96,7 @@ class Life {
     this.#joined = marks.join(readCounter(counter))
     // It keeps the process alive only while somebody waits for it.
     this.#worker.unref()
-    this.#worker.on('message', (done: Summed[]) => {
-      for (const summed of done) this.#summed(summed)
-    })
+    this.#worker.on('message', (summed: Summed) => this.#summed(summed))
     this.#worker.on('error', (error) => log.error('The thread of checksums failed', { error }))
     this.#worker.on('exit', () => {
       ended()

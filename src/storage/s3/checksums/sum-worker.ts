@@ -12,9 +12,6 @@ import { digestAll, openAll, type Running } from './summing.ts'
  */
 export const BATCH_BYTES = 256 * 1024
 
-/** To wake the other thread takes 30 µs of both; half of the slabs of a body are then still to be summed. */
-const TOLD_AT_ONCE = 2
-
 export type WorkerData = { readonly counter: CounterMemory }
 
 /** A batch of a body; the first one says what to compute, the last one ends it. */
@@ -45,8 +42,6 @@ function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): v
   const count = countOwnCpu(counter)
   const hashers = createHashers()
   const bodies = new Map<number, Running>()
-  const done: Summed[] = []
-  let queued = 0
   const sum = async ({ body, job, slab, length, open, isLast }: Batch): Promise<void> => {
     if (open !== undefined) bodies.set(body, await openAll(hashers, open))
     const running = present(bodies.get(body), 'a body begins with its first batch')
@@ -54,19 +49,11 @@ function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): v
     for (const hasher of running.values()) hasher.update(bytes)
     const sums = isLast ? digestAll(running) : undefined
     if (isLast) bodies.delete(body)
-    done.push({ job, slab, cpuNs: count(), sums })
-    if (queued > 0 && done.length < TOLD_AT_ONCE) return
-    const told = done.splice(0)
-    port.postMessage(
-      told,
-      told.map((one) => one.slab),
-    )
+    port.postMessage({ job, slab, cpuNs: count(), sums } satisfies Summed, [slab])
   }
   let turn = Promise.resolve()
   port.on('message', (message: Batch | Forgotten) => {
-    queued++
     turn = turn.then(async () => {
-      queued--
       if ('forget' in message) bodies.delete(message.forget)
       else await sum(message)
     })
