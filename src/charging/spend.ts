@@ -4,6 +4,7 @@ import type { ErgonError } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
 import type { CarbonFactor, Charge, EnergyMethod, Tier } from '#contract/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
+import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
 
 /** Who pays: an account, identified by the door. */
@@ -58,6 +59,11 @@ export interface Spend {
   cover(): boolean
   /** This process's CPU since the last mark (of anybody) is this work's. */
   mark(): void
+  /**
+   * For work whose CPU another thread of this process counts: what it counted for this. Marks do not
+   * charge that CPU to anybody else (metering/marks.ts).
+   */
+  claimThread(thread: JoinedThread, cpuNs: number): void
   /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
   claim(used: Used): void
   /** What the receipt says of who served. */

@@ -8,7 +8,7 @@ import type { Charge, ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
-import type { Marks } from '#metering/marks.ts'
+import type { JoinedThread, Marks } from '#metering/marks.ts'
 import type { TailClass, Tails } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
@@ -134,6 +134,10 @@ export class Work implements Spend {
   mark(): void {
     this.#floor.marks.mark(this.#measure)
     if (this.#measure.cpuNs > this.#growAtNs) this.#grow()
+  }
+
+  claimThread(thread: JoinedThread, cpuNs: number): void {
+    thread.claim(this.#measure, cpuNs)
   }
 
   claim(used: Used): void {

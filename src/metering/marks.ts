@@ -5,7 +5,10 @@
 // The clock is process.cpuUsage(): 0.5 µs (0.8 µs on a contended machine), exact to 1 µs, and it counts
 // the process's other threads. threadCpuUsage() moves in scheduler ticks and reads 0 for most slices;
 // wall clocks over-count 2.8× when the machine is contended. So nothing heavy may run in the libuv pool
-// of a marked process: an asynchronous pbkdf2 made its neighbour pay 38 times its own cost.
+// of a marked process: an asynchronous pbkdf2 made its neighbour pay 38 times its own cost. A thread that
+// counts its own CPU (own-cpu.ts) is taken out, and whoever it worked for claims it.
+import { invariant } from '#base/errors.ts'
+import { ownCpuNs, type ThreadCounter } from './own-cpu.ts'
 
 /** Work that CPU time is charged to. A number, as a mark must not allocate a BigInt each time. */
 export type MarkOwner = { cpuNs: number }
@@ -15,31 +18,136 @@ export interface Marks {
   mark(owner: MarkOwner): void
   /** CPU of timers and background callbacks: they mark this one. */
   readonly operator: MarkOwner
-  /** All CPU charged so far; equals Σ owners + operator. */
+  /**
+   * CPU of a thread of this process, that has just been made, is not charged by marks from now on but by
+   * claims. There is one at a time.
+   */
+  join(counter: ThreadCounter): JoinedThread
+  /** All CPU charged so far; equals Σ owners + operator, and what of a joined thread is not claimed yet. */
   readonly totalNs: number
+}
+
+/** A thread whose CPU is claimed; what it spent before it began to count is the operator's. */
+export interface JoinedThread {
+  /** So much of what the thread has counted was spent for this owner: charged by the next marks. */
+  claim(owner: MarkOwner, cpuNs: number): void
+  /** The thread has ended; what nobody claimed is the operator's. */
+  leave(): void
 }
 
 /**
  * Marks from now on. `cpuNs` is the process's CPU time; its steps are multiples of 1000 ns, so that
  * sums of doubles stay exact up to 2⁵⁶ ns, 833 days of CPU.
  */
-export function createMarks(deps: { readonly cpuNs?: () => number } = {}): Marks {
-  const cpuNs = deps.cpuNs ?? processCpuNs
+export function createMarks(
+  deps: { readonly cpuNs?: () => number; readonly ownNs?: () => number } = {},
+): Marks {
+  const { cpuNs = processCpuNs, ownNs = ownCpuNs } = deps
   const operator: MarkOwner = { cpuNs: 0 }
   const start = cpuNs()
   let last = start
+  let thread: Thread | undefined
+  const mark = (owner: MarkOwner) => {
+    // First what the thread counted: the clock read after it shows all of that.
+    const countedNs = thread?.countedNs() ?? 0
+    const now = cpuNs()
+    // Two runs of the kernel's scaling of user and system time can differ: never charge backwards.
+    if (now <= last) return
+    // The thread may pay this same owner first.
+    const left = thread === undefined ? now - last : thread.take(now - last, countedNs)
+    owner.cpuNs += left
+    last = now
+  }
   return {
     operator,
     get totalNs() {
       return last - start
     },
-    mark(owner) {
-      const now = cpuNs()
-      // Two runs of the kernel's scaling of user and system time can differ: never charge backwards.
-      if (now <= last) return
-      owner.cpuNs += now - last
-      last = now
+    mark,
+    join(counter) {
+      invariant(thread === undefined, 'one thread joins at a time')
+      const joined = new Thread(counter, operator, ownNs)
+      thread = joined
+      return {
+        claim: (owner, claimedNs) => joined.claim(owner, claimedNs),
+        leave() {
+          if (thread !== joined) return
+          mark(operator)
+          joined.giveUp()
+          thread = undefined
+        },
+      }
     },
+  }
+}
+
+/**
+ * What of the process's CPU is a thread's, and whose. It takes no more than the process's clock moved, so
+ * that all shares together are that clock, to the nanosecond: CPU of a batch that the clock showed before
+ * the thread counted it went to whoever marked then, and is made up for out of what moves next.
+ */
+class Thread {
+  readonly #counter: ThreadCounter
+  readonly #operator: MarkOwner
+  readonly #ownNs: () => number
+  readonly #claims: { readonly owner: MarkOwner; left: number }[] = []
+  /** Of the counter: what was taken out of the clock. */
+  #taken = 0
+  /** Taken and not claimed. */
+  #pool = 0
+  /** While it starts, for 50 to 100 ms of CPU, and counts nothing: CPU of the thread that marks. */
+  #own: number | undefined
+
+  constructor(counter: ThreadCounter, operator: MarkOwner, ownNs: () => number) {
+    this.#counter = counter
+    this.#operator = operator
+    this.#ownNs = ownNs
+    this.#own = ownNs()
+  }
+
+  countedNs(): number {
+    return this.#counter.countedNs()
+  }
+
+  /** Of so much that the clock moved, what is left for who marks. */
+  take(movedNs: number, countedNs: number): number {
+    const part = Math.min(movedNs, countedNs - this.#taken)
+    this.#taken += part
+    this.#pool += part
+    this.#pay()
+    return this.#own === undefined ? movedNs - part : this.#beforeItCounts(movedNs - part)
+  }
+
+  claim(owner: MarkOwner, cpuNs: number): void {
+    this.#claims.push({ owner, left: cpuNs })
+    this.#pay()
+  }
+
+  giveUp(): void {
+    this.#operator.cpuNs += this.#pool
+    this.#pool = 0
+  }
+
+  /** Who marks pays for the thread that marks; all else is the operator's. */
+  #beforeItCounts(leftNs: number): number {
+    const own = this.#ownNs()
+    const part = Math.max(0, Math.min(leftNs, own - (this.#own ?? own)))
+    this.#operator.cpuNs += leftNs - part
+    this.#own = this.#counter.counts() ? undefined : own
+    return part
+  }
+
+  #pay(): void {
+    let claim = this.#claims[0]
+    while (claim !== undefined && this.#pool > 0) {
+      const part = Math.min(claim.left, this.#pool)
+      claim.owner.cpuNs += part
+      claim.left -= part
+      this.#pool -= part
+      if (claim.left > 0) return
+      this.#claims.shift()
+      claim = this.#claims[0]
+    }
   }
 }
 
@@ -52,6 +160,10 @@ export function createOperatorMarks(): Marks {
       return marks.totalNs
     },
     mark: () => marks.mark(marks.operator),
+    join: (counter) => {
+      const thread = marks.join(counter)
+      return { ...thread, claim: (_, cpuNs) => thread.claim(marks.operator, cpuNs) }
+    },
   }
 }
 

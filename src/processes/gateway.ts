@@ -191,7 +191,7 @@ const { accessLog, ...doors } = createStorageDoors({
   directory: { exists: payers.exists, accountOfEmail: async () => undefined },
   clock: systemClock,
   log,
-  mark: charging.markOperator,
+  marks: accounting.marks,
   hosts: config.hosts,
   settings: config.storage,
 })

@@ -4,6 +4,7 @@ import type { Logger, Secret } from '#base/log.ts'
 import type { OpenBlobStores } from '#blobs/stores.ts'
 import type { Payer } from '#charging/spend.ts'
 import type { Door } from '#http/door.ts'
+import type { Marks } from '#metering/marks.ts'
 import type { Identity } from '#identity/tokens.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBlobReader } from './blob-reader.ts'
@@ -23,6 +24,7 @@ import { createVault } from './encryption/vault.ts'
 import { createEncrypting } from './s3/encrypting.ts'
 import { createAdmitTransfer } from './s3/admit-transfer.ts'
 import { createHashers } from './s3/checksums/algorithms.ts'
+import { createSumThread } from './s3/checksums/sum-thread.ts'
 import { createHandlers } from './s3/create-handlers.ts'
 import type { StorageSettings } from './s3/deps.ts'
 import { createS3Door } from './s3/door.ts'
@@ -49,8 +51,7 @@ export type StorageOptions = {
   readonly keyVersionOf: (name: string) => number
   readonly clock: TimerClock
   readonly log: Logger
-  /** Called after work that nobody asked for: its CPU is the operator's. */
-  readonly mark: () => void
+  readonly marks: Marks
   /** The names that the service answers to. */
   readonly hosts: readonly string[]
   readonly settings: StorageSettings
@@ -64,16 +65,19 @@ export type StorageDoors = {
 }
 
 export function createStorageDoors(options: StorageOptions): StorageDoors {
-  const { state, blobs, identity, clock, hosts, settings } = options
+  const { state, blobs, identity, clock, hosts, settings, marks, log, directory } = options
   const documents = createDocuments({ state })
   const buckets = createBuckets({ state, documents })
   const objects = createObjects({ state, documents })
   const hashers = createHashers()
-  const { directory } = options
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
   const callers = createCallers({ identity, keys: options.keys })
   const verifier = createVerifier({ now: () => clock.wallMs() })
-  const receiver = createReceiver({ blobs: blobs.target, local: blobs.local, hashers })
+  // After work that nobody asked for.
+  const mark = () => marks.mark(marks.operator)
+  const sumThread = createSumThread({ marks, hashers, clock, log })
+  const { target, local } = blobs
+  const receiver = createReceiver({ blobs: target, local, hashers, sumThread })
   const encrypting = createEncrypting(
     createVault({
       secret: options.secret.reveal(),
@@ -82,9 +86,9 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     }),
   )
   const accessLog = new AccessLog({
-    deliver: createDeliver({ buckets, objects, receiver, encrypting, clock, mark: options.mark }),
+    deliver: createDeliver({ buckets, objects, receiver, encrypting, clock, mark }),
     clock,
-    log: options.log,
+    log,
   })
   const access = createAccess({ buckets, objects, clock, admitTransfer })
   const handlers = createHandlers({
@@ -116,7 +120,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
       accessLog,
       loggedBuckets: createLoggedBuckets({ buckets, clock }),
       clock,
-      mark: options.mark,
+      mark,
     }),
     bases: {
       api: hosts.filter((host) => !host.startsWith('[')),

@@ -34,6 +34,10 @@ const SERVED = {
   energyMethod: 'model; band=40%',
 } as const
 
+const refuse = () =>
+  invariant(false, 'products only claim: mark() and claimThread() are not theirs')
+const NOT_THEIRS = { mark: refuse, claimThread: refuse }
+
 /** `holdNj`: where `cut` fires; none by default. */
 export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } = {}): StrictSpend {
   const cut = new AbortController()
@@ -83,7 +87,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       admissions.push(ceiling)
     },
     cover: () => options.holdNj === undefined,
-    mark: () => invariant(false, 'products only claim: mark() is not theirs'),
+    ...NOT_THEIRS,
     claim(used) {
       invariant(charge === undefined, 'claimed after settling')
       invariant(admissions.length > 0, 'claimed before it was admitted')

@@ -6,12 +6,14 @@ import type { BlobStore } from '#blobs/blob.ts'
 import { INLINE_SIZE_MAX, type Body, type JsonObject } from '#storage/objects/types.ts'
 import { sealedSize, sealFrames } from '#storage/encryption/frames.ts'
 import type { BodyKey } from '#storage/encryption/vault.ts'
-import { openIntake, type Digests } from './body/intake.ts'
+import { openIntake, type Digests, type OpenSums } from './body/intake.ts'
 import { planBody, UPLOAD_BYTES_MAX, type BodyPlan } from './body/plan.ts'
 import type { StorageRequest } from './call.ts'
 import { DOCUMENT_BYTES_MAX } from './xml/read.ts'
 import type { RequestChecksum } from './checksums/request.ts'
 import type { ChecksumAlgorithm, Hashers } from './checksums/algorithms.ts'
+import type { SumThread } from './checksums/sum-thread.ts'
+import { sumInLine } from './checksums/summing.ts'
 
 export type Received = {
   readonly body: Body
@@ -42,8 +44,11 @@ type TakeOptions = {
   readonly checksum?: RequestChecksum | undefined
   /** A body of its own, that may be small; else a part. */
   readonly isWhole?: boolean
-  readonly request: Pick<StorageRequest, 'signal'>
+  readonly request: Sender
 }
+
+/** Whose body it is; without a spend it is nobody's request. */
+type Sender = Pick<StorageRequest, 'signal'> & Partial<Pick<StorageRequest, 'spend'>>
 
 export interface Receiver {
   /** What the request says of its body, before a byte of it is read. Throws what planBody does. */
@@ -64,6 +69,9 @@ export interface Receiver {
   ): Promise<Buffer>
 }
 
+/** Summing so much takes 3 ms: less than it would have to wait for. */
+const IN_LINE_SIZE_MAX = 1024 * 1024
+
 /** Of bytes that came from our own store nothing is claimed. */
 const OWN = { framing: undefined, sha256: undefined, md5: undefined } as const
 
@@ -73,16 +81,25 @@ export function createReceiver(deps: {
   /** On the disk of the state, where small ones go. */
   local: Pick<BlobStore, 'admit'>
   hashers: Hashers
+  sumThread: SumThread
 }): Receiver {
-  const { blobs, local, hashers } = deps
+  const { blobs, local, hashers, sumThread } = deps
+  const inLine: OpenSums = (algorithms) => sumInLine(hashers, algorithms)
+
+  /** Where the sums of a body are made: those of a large one that somebody pays for, on the thread. */
+  const sumsFor = ({ spend }: Sender, { length = Infinity }: BodyPlan): OpenSums =>
+    spend === undefined || length <= IN_LINE_SIZE_MAX
+      ? inLine
+      : (algorithms) => sumThread.open(algorithms, spend)
 
   async function store(
-    { signal }: Pick<StorageRequest, 'signal'>,
+    sender: Sender,
     source: AsyncIterable<Buffer>,
     plan: BodyPlan,
     { isPart = false, algorithm, bodyKey }: ReceiveOptions,
   ): Promise<Received> {
-    const intake = await openIntake(source, plan, hashers, algorithm)
+    const { signal } = sender
+    const intake = openIntake(source, plan, sumsFor(sender, plan), algorithm)
     const chunks = bodyKey === undefined ? intake.chunks : sealFrames(bodyKey.key, intake.chunks)
     const encryption = bodyKey?.envelope ?? null
     const isSmall = plan.length !== undefined && plan.length <= INLINE_SIZE_MAX
@@ -106,7 +123,7 @@ export function createReceiver(deps: {
     plan: ({ body: { headers, payload } }, bytesMax) => planBody(headers, payload.signed, bytesMax),
     async text(request, plan) {
       await local.admit()
-      const intake = await openIntake(marked(request), plan, hashers)
+      const intake = openIntake(marked(request), plan, inLine)
       const bytes = await joined(intake.chunks)
       const { etag, checksums } = sumsOf(intake.digests())
       return { bytes, etag, checksums }
@@ -124,7 +141,7 @@ export function createReceiver(deps: {
       const isChunked = headers['transfer-encoding'] !== undefined
       if (headers['content-length'] === undefined && !isChunked) return Buffer.alloc(0)
       const plan = planBody(isSummed ? headers : withoutSums(headers), payload.signed, bytesMax)
-      const intake = await openIntake(marked(request), plan, hashers)
+      const intake = openIntake(marked(request), plan, inLine)
       return await joined(intake.chunks)
     },
   }

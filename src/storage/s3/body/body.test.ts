@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createHashers } from '#storage/s3/checksums/algorithms.ts'
+import { sumInLine } from '#storage/s3/checksums/summing.ts'
 import type { Seed } from '#storage/s3/signature/verify.ts'
 import { openIntake, type Digests } from './intake.ts'
 import { planBody } from './plan.ts'
@@ -14,7 +15,7 @@ type Sent = { payload: string; headers: Record<string, string>; seed?: Seed; bod
 
 async function receive(sent: Sent, cuts: readonly number[] = []) {
   const plan = planBody(sent.headers, { payload: sent.payload, seed: sent.seed })
-  const intake = await openIntake(split(sent.body, cuts), plan, hashers)
+  const intake = openIntake(split(sent.body, cuts), plan, (names) => sumInLine(hashers, names))
   const chunks: Buffer[] = []
   for await (const chunk of intake.chunks) chunks.push(chunk)
   return { bytes: Buffer.concat(chunks), digests: intake.digests() satisfies Digests }

@@ -1,16 +1,15 @@
 // Reads a body once: takes its framing off, hashes what passes, and ends well only when length,
 // signatures and every checksum are right. Whoever consumes it must not commit before it has ended.
-import { createHash, timingSafeEqual, type Hash } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { invariant, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import {
   CHECKSUMS,
   DEFAULT_ALGORITHM,
   type ChecksumAlgorithm,
-  type Hasher,
-  type Hashers,
 } from '#storage/s3/checksums/algorithms.ts'
 import { parseChecksum } from '#storage/s3/checksums/request.ts'
+import type { Summing, Sums } from '#storage/s3/checksums/summing.ts'
 import { createDeframer } from './deframe.ts'
 import { tooLarge, type BodyPlan } from './plan.ts'
 
@@ -27,41 +26,50 @@ export type Intake = {
   digests(): Digests
 }
 
+/** Begins the checksums of a body. */
+export type OpenSums = (algorithms: ReadonlySet<ChecksumAlgorithm>) => Summing | Promise<Summing>
+
 /**
  * Opens a body. `algorithm` is computed when the client sends no checksum of its own (of a part, its
  * upload's; else CRC64NVME). Back-pressure is the consumer's: nothing is read before it is asked for.
  */
-export async function openIntake(
+export function openIntake(
   source: AsyncIterable<Buffer>,
   plan: BodyPlan,
-  hashers: Hashers,
+  openSums: OpenSums,
   algorithm: ChecksumAlgorithm = DEFAULT_ALGORITHM,
-): Promise<Intake> {
+): Intake {
   const used = plan.checksum?.algorithm ?? algorithm
-  const hasher = await hashers.open(used)
   let digests: Digests | undefined
   async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
-    const md5 = createHash('md5')
-    const sha256 = plan.sha256 === undefined ? undefined : createHash('sha256')
+    const summing = await openSums(
+      new Set<ChecksumAlgorithm>(['MD5', used, ...(plan.sha256 === undefined ? [] : [SHA256])]),
+    )
     let bytes = 0
     const trailers = { found: new Map<string, string>() as ReadonlyMap<string, string> }
-    for await (const chunk of decoded(source, plan, trailers)) {
-      bytes += chunk.length
-      if (bytes > (plan.length ?? Infinity)) throw storageFault('IncompleteBody')
-      if (bytes > plan.bytesMax) throw tooLarge(bytes, plan.bytesMax)
-      md5.update(chunk)
-      sha256?.update(chunk)
-      hasher.update(chunk)
-      yield chunk
+    try {
+      for await (const chunk of decoded(source, plan, trailers)) {
+        bytes += chunk.length
+        if (bytes > (plan.length ?? Infinity)) throw storageFault('IncompleteBody')
+        if (bytes > plan.bytesMax) throw tooLarge(bytes, plan.bytesMax)
+        const busy = summing.update(chunk)
+        if (busy !== undefined) await busy
+        yield chunk
+      }
+      if (bytes !== (plan.length ?? bytes)) throw storageFault('IncompleteBody')
+      digests = check(plan, trailers.found, { bytes, used, sums: await summing.digest() })
+    } finally {
+      // What was summed of a body that failed is paid for before its request ends.
+      await summing.drop()
     }
-    if (bytes !== (plan.length ?? bytes)) throw storageFault('IncompleteBody')
-    digests = check(plan, trailers.found, { bytes, used, md5, sha256, hasher })
   }
   return {
     chunks: chunks(),
     digests: () => present(digests, 'The body has not been read to its end'),
   }
 }
+
+const SHA256: ChecksumAlgorithm = 'SHA256'
 
 async function* decoded(
   source: AsyncIterable<Buffer>,
@@ -81,16 +89,16 @@ async function* decoded(
 type Running = {
   readonly bytes: number
   readonly used: ChecksumAlgorithm
-  readonly md5: Hash
-  readonly sha256: Hash | undefined
-  readonly hasher: Hasher
+  readonly sums: Sums
 }
 
 function check(plan: BodyPlan, trailers: ReadonlyMap<string, string>, running: Running): Digests {
   const { used, bytes } = running
-  const md5 = running.md5.digest()
-  const value = running.hasher.digest()
-  const sha256 = running.sha256?.digest('hex')
+  const sumOf = (algorithm: ChecksumAlgorithm) =>
+    present(running.sums.get(algorithm), 'What was opened was summed')
+  const md5 = sumOf('MD5')
+  const value = sumOf(used)
+  const sha256 = plan.sha256 && sumOf(SHA256).toString('hex')
   if (sha256 !== plan.sha256)
     throw storageFault('XAmzContentSHA256Mismatch', undefined, {
       ClientComputedContentSHA256: plan.sha256 ?? '',

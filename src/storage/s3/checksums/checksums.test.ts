@@ -41,6 +41,49 @@ test('instances that are used again start anew, also side by side', async () => 
   }
 })
 
+test('CRC64NVME is what its definition gives bit by bit, whatever the size and the cuts', async () => {
+  const reference = (bytes: Uint8Array): bigint => {
+    let crc = 0xffff_ffff_ffff_ffffn
+    for (const byte of bytes) {
+      crc ^= BigInt(byte)
+      for (let bit = 0; bit < 8; bit++)
+        crc = crc & 1n ? (crc >> 1n) ^ 0x9a6c_9329_ac4b_c9b5n : crc >> 1n
+    }
+    return crc ^ 0xffff_ffff_ffff_ffffn
+  }
+  const size = fc.oneof(fc.nat(40), fc.nat(5), fc.constantFrom(4095, 4096, 4097, 8200))
+  await fc.assert(
+    fc.asyncProperty(fc.array(size, { maxLength: 5 }), fc.nat(255), async (sizes, seed) => {
+      const pieces = sizes.map((length, nth) =>
+        Buffer.from(Array.from({ length }, (_, at) => (at * at + nth + seed) & 255)),
+      )
+      const hasher = await hashers.open('CRC64NVME')
+      for (const piece of pieces) hasher.update(piece)
+      assert.equal(hasher.digest().readBigUInt64BE(), reference(Buffer.concat(pieces)))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('CRC64NVME of more than its memory is that of its parts, joined', async () => {
+  const bytes = Buffer.from(Array.from({ length: 500_000 }, (_, at) => (at * at) & 255))
+  for (const cut of [163_840, 200_001, 327_680, 499_999]) {
+    const parts = [bytes.subarray(0, cut), bytes.subarray(cut)]
+    const small = await Promise.all(
+      parts.flatMap((part) => {
+        const pieces = Array.from({ length: Math.ceil(part.length / 1000) }, (_, nth) =>
+          part.subarray(nth * 1000, (nth + 1) * 1000),
+        )
+        return pieces.map(async (piece) => ({
+          digest: await digest('CRC64NVME', piece),
+          size: piece.length,
+        }))
+      }),
+    )
+    assert.deepEqual(await digest('CRC64NVME', bytes), combineChecksums('CRC64NVME', small))
+  }
+})
+
 test('combineChecksums() gives the checksum of all parts joined', async () => {
   const combinable = fc.constantFrom('CRC32' as const, 'CRC32C' as const, 'CRC64NVME' as const)
   const parts = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 6 })

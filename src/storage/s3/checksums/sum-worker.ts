@@ -1,0 +1,61 @@
+// The thread that sums: batches of many bodies, in the order in which they come. It lives as long as its
+// memory is right: whatever it throws ends it, and sum-thread.ts tells everybody who waits.
+import { parentPort, workerData } from 'node:worker_threads'
+import { present } from '#base/errors.ts'
+import { countOwnCpu, type CounterMemory } from '#metering/own-cpu.ts'
+import { createHashers, type ChecksumAlgorithm } from './algorithms.ts'
+import { digestAll, openAll, type Running } from './summing.ts'
+
+/**
+ * Batches lie in slabs of memory that one thread has at a time: V8 copies to and from memory that both see
+ * at a third of the speed.
+ */
+export const BATCH_BYTES = 256 * 1024
+
+export type WorkerData = { readonly counter: CounterMemory }
+
+/** A batch of a body; the first one says what to compute, the last one ends it. */
+export type Batch = {
+  readonly body: number
+  readonly job: number
+  readonly slab: ArrayBuffer
+  readonly length: number
+  readonly open: readonly ChecksumAlgorithm[] | undefined
+  readonly isLast: boolean
+}
+
+/** A body that was given up. */
+export type Forgotten = { readonly forget: number }
+
+/** What its batch and all since the batch before took. */
+export type Summed = {
+  readonly job: number
+  readonly slab: ArrayBuffer
+  readonly cpuNs: number
+  /** Of the last batch. */
+  readonly sums: ReadonlyMap<ChecksumAlgorithm, Uint8Array> | undefined
+}
+
+if (parentPort !== null) serve(parentPort, workerData as WorkerData)
+
+function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): void {
+  const count = countOwnCpu(counter)
+  const hashers = createHashers()
+  const bodies = new Map<number, Running>()
+  const sum = async ({ body, job, slab, length, open, isLast }: Batch): Promise<void> => {
+    if (open !== undefined) bodies.set(body, await openAll(hashers, open))
+    const running = present(bodies.get(body), 'a body begins with its first batch')
+    const bytes = Buffer.from(slab, 0, length)
+    for (const hasher of running.values()) hasher.update(bytes)
+    const sums = isLast ? digestAll(running) : undefined
+    if (isLast) bodies.delete(body)
+    port.postMessage({ job, slab, cpuNs: count(), sums } satisfies Summed, [slab])
+  }
+  let turn = Promise.resolve()
+  port.on('message', (message: Batch | Forgotten) => {
+    turn = turn.then(async () => {
+      if ('forget' in message) bodies.delete(message.forget)
+      else await sum(message)
+    })
+  })
+}

@@ -1,0 +1,119 @@
+// Bodies whose checksums are made on another thread: every size around its batches, every way in, many at
+// once, wrong ones and broken ones. Checksums are compared with those of the AWS SDK and of node:crypto.
+import assert from 'node:assert/strict'
+import { hash, randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { before, test } from 'node:test'
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { sharedErgon } from '../parts.ts'
+import { s3ClientOf } from '../s3-client.ts'
+
+const Bucket = 'large-bodies'
+const MIB = 1_048_576
+const BATCH = MIB / 4
+
+let s3: S3Client
+
+before(async () => {
+  s3 = s3ClientOf(sharedErgon())
+  await s3.send(new CreateBucketCommand({ Bucket }))
+})
+
+const etagOf = (body: Buffer) => `"${hash('md5', body)}"`
+const put = (Key: string, Body: Buffer | Readable, more: Partial<PutObjectCommandInput> = {}) =>
+  s3.send(new PutObjectCommand({ Bucket, Key, Body, ...more }))
+
+async function md5Of(Key: string): Promise<string> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }))
+  assert.ok(Body)
+  return hash('md5', await Body.transformToByteArray())
+}
+
+async function isMissing(Key: string): Promise<void> {
+  await assert.rejects(s3.send(new HeadObjectCommand({ Bucket, Key })), { name: 'NotFound' })
+}
+
+test('bodies of every size around a batch have the checksums that their client computes', async () => {
+  const sizes = [MIB, MIB + 1, 5 * BATCH - 1, 5 * BATCH, 5 * BATCH + 1, 64 * MIB]
+  for (const size of sizes) {
+    const body = randomBytes(size)
+    const { ETag, ChecksumCRC64NVME } = await put('size', body, { ChecksumAlgorithm: 'CRC64NVME' })
+    assert.equal(ETag, etagOf(body))
+    assert.ok(ChecksumCRC64NVME)
+    assert.equal(await md5Of('size'), hash('md5', body))
+    // A stream goes in chunks, with its checksum behind it.
+    const halves = [body.subarray(0, size / 2), body.subarray(size / 2)]
+    const streamed = await put('streamed', Readable.from(halves), {
+      ContentLength: size,
+      ChecksumAlgorithm: 'SHA256',
+    })
+    assert.equal(streamed.ETag, etagOf(body))
+    assert.equal(streamed.ChecksumSHA256, hash('sha256', body, 'base64'))
+  }
+})
+
+test('a large body that is not what its client says is refused, and nothing is stored', async () => {
+  const body = randomBytes(3 * MIB)
+  const other = randomBytes(3 * MIB)
+  const wrong: Partial<PutObjectCommandInput>[] = [
+    { ContentMD5: hash('md5', other, 'base64') },
+    { ChecksumSHA256: hash('sha256', other, 'base64') },
+    { ChecksumCRC64NVME: 'AAAAAAAAAAA=' },
+  ]
+  for (const said of wrong) {
+    await assert.rejects(put('wrong', body, said), { name: 'BadDigest' })
+    await isMissing('wrong')
+  }
+})
+
+test('large bodies that come at once have each their own checksums', async () => {
+  const bodies = Array.from({ length: 12 }, (_, nth) => randomBytes(3 * MIB + nth * 77_777))
+  const stored = await Promise.all(bodies.map((body, nth) => put(`at-once-${nth}`, body)))
+  assert.deepEqual(
+    stored.map(({ ETag }) => ETag),
+    bodies.map(etagOf),
+  )
+})
+
+test('a large body in a form, whose length nobody says, has its checksums', async () => {
+  const body = randomBytes(3 * MIB + 5)
+  const form = await createPresignedPost(s3, { Bucket, Key: 'posted' })
+  const data = new FormData()
+  for (const [name, value] of Object.entries(form.fields)) data.append(name, value)
+  data.append('file', new Blob([body]), 'name')
+  const answer = await fetch(form.url, { method: 'POST', body: data })
+  assert.equal(answer.status, 204)
+  assert.equal(answer.headers.get('etag'), etagOf(body))
+  assert.equal(await md5Of('posted'), hash('md5', body))
+})
+
+test('clients that go away in the middle of a large body leave nothing, and room for others', async () => {
+  const address = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: 'broken' }))
+  const { hostname, port, pathname, search } = new URL(address)
+  await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const socket = connect(Number(port), hostname)
+      const head = [`PUT ${pathname}${search} HTTP/1.1`, `Host: ${hostname}:${port}`]
+      head.push(`Content-Length: ${8 * MIB}`, '', '')
+      await new Promise<void>((resolve, reject) => {
+        socket.on('error', reject)
+        socket.write(head.join('\r\n'))
+        socket.write(randomBytes(3 * MIB), () => resolve())
+      })
+      socket.destroy()
+    }),
+  )
+  const body = randomBytes(16 * MIB)
+  assert.equal((await put('after', body)).ETag, etagOf(body))
+  await isMissing('broken')
+})
