@@ -160,7 +160,10 @@ const withoutSums = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   )
 
 /** The bytes as they come; what reading each took is this request's. */
-async function* marked({ body: { payload }, spend }: StorageRequest): AsyncGenerator<Buffer> {
+export async function* marked({
+  body: { payload },
+  spend,
+}: StorageRequest): AsyncGenerator<Buffer> {
   for await (const chunk of payload.source()) {
     yield chunk
     spend.mark()

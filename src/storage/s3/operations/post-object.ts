@@ -22,6 +22,7 @@ import {
 import { postReply } from '#storage/s3/documents/post-reply.ts'
 import { parseFormSignature, verifyOlderSignature } from '#storage/s3/documents/post-signature.ts'
 import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
+import { marked } from '#storage/s3/receive.ts'
 import { requestChecksum } from '#storage/s3/checksums/request.ts'
 import { parseTagging, type Tags } from '#storage/s3/documents/tagging.ts'
 import { checksumHeaders, writtenVersionHeader } from '#storage/s3/version-headers.ts'
@@ -38,11 +39,7 @@ export const createPostObject =
     const { access, objects, receiver, admitTransfer, attributesOf, encrypting } = deps
     const bucket = await access.find(request)
     const { signal } = request
-    const form = await readPostForm(
-      request.body.headers,
-      Readable.from(request.body.payload.source()),
-      signal,
-    )
+    const form = await readPostForm(request.body.headers, Readable.from(marked(request)), signal)
     try {
       const key = postedKey(form)
       const { trace, target } = request.body
