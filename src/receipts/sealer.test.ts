@@ -9,7 +9,11 @@ function waitsOf(counts: readonly number[]): number[] {
 }
 
 test('a look between two bursts does not make a busy log a quiet one', () => {
-  deepEqual(waitsOf([1500, 0, 1400, 0, 0, 1600]), Array(6).fill(250))
+  deepEqual(waitsOf([1500, 0, 1400, 0, 0, 1600]), Array(6).fill(500))
+})
+
+test('a log of thousands a second is sealed every quarter of one', () => {
+  deepEqual(waitsOf([1250, 2500, 1250, 1250]), [500, 250, 250, 250])
 })
 
 test('a checkpoint that is full is followed by the next one at once', () => {
