@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ErgonError } from '#base/errors.ts'
 import { parseChatRequest, parseCompletionRequest, parseEmbeddingRequest } from './inference.ts'
-import { JSON_DEPTH_MAX } from './parse.ts'
 
 const hi = { role: 'user', content: 'Hi' }
 const chat = (more: object) => parseChatRequest({ model: 'auto', messages: [hi], ...more })
@@ -77,15 +76,6 @@ for (const [what, more, param] of REFUSED)
       },
     )
   })
-
-test('a request that is nested too deeply is refused before a schema recurses into it', () => {
-  let deep: unknown = 1
-  for (let i = 0; i < 100_000; i++) deep = [deep]
-  assert.throws(() => chat({ metadata: { deep } }), { code: 'invalid_request' })
-  let most: unknown = 1
-  for (let i = 0; i < JSON_DEPTH_MAX - 3; i++) most = [most]
-  chat({ metadata: { most } })
-})
 
 test('whatever is not a request is refused with a fault of the contract', () => {
   fc.assert(

@@ -2,15 +2,11 @@
 import type { z } from 'zod'
 import { fault } from '#contract/errors.ts'
 
-/** Deeper JSON is refused before any schema sees it: schemas and printers recurse. */
-export const JSON_DEPTH_MAX = 64
-
 /**
- * The value as the schema's type. Throws `invalid_request` whose `param` is the path of the first
+ * The value, JSON of a bounded depth because schemas recurse (http/json-body.ts), as the schema's type. Throws `invalid_request` whose `param` is the path of the first
  * field at fault in OpenAI's notation (`messages[0].content`), absent when the whole value is.
  */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
-  refuseDepth(value)
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues
@@ -45,16 +41,3 @@ const pathText = (path: readonly PropertyKey[]): string =>
     if (typeof key === 'number') return `${text}[${key}]`
     return text === '' ? String(key) : `${text}.${String(key)}`
   }, '')
-
-/** Goes no deeper than the limit itself, so it may recurse. */
-function refuseDepth(value: unknown, depth = 1): void {
-  if (!isObject(value)) return
-  if (depth > JSON_DEPTH_MAX)
-    throw fault(
-      'invalid_request',
-      `Could not accept the body: nested deeper than ${JSON_DEPTH_MAX}`,
-    )
-  for (const key in value) refuseDepth((value as Record<string, unknown>)[key], depth + 1)
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
