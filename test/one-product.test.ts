@@ -1,5 +1,6 @@
-// What a plain product must stand, whoever asks: its parts, in an order in which the last one kills the
-// gateway and the first one finds no model.
+// What a plain product must stand, whoever asks: its parts, in an order in which the first one finds no
+// model, the last one of a gateway kills it, and a stop gives the product two of them for what must hold
+// on every gateway at once.
 import { testParts } from './parts.ts'
 
 testParts(
@@ -13,5 +14,8 @@ testParts(
     'slow state': () => import('./one-product/slow-state.ts'),
     'bad upstream': () => import('./one-product/bad-upstream.ts'),
     idempotency: () => import('./one-product/idempotency.ts'),
+    'stop budget': () => import('./one-product/stop-budget.ts'),
+    'revocation on two gateways': () => import('./two-gateways/revocation.ts'),
+    'models on two gateways': () => import('./two-gateways/models-add.ts'),
   },
 )

@@ -78,8 +78,8 @@ export interface Ergon extends AsyncDisposable {
   waitForModel(id: string): Promise<void>
   /** kill -9 of the agent; what it leaves behind is for the caller to look at. */
   kill(): Promise<void>
-  /** Starts it again on the same data folder after kill(). */
-  resume(): Promise<void>
+  /** Starts it again on the same data folder after its end, with further settings for this life. */
+  resume(env?: Readonly<Record<string, string>>): Promise<void>
   /** Stops it and starts it again on the same data folder, with further settings for this life. */
   restart(env?: Readonly<Record<string, string>>): Promise<void>
   /** Stops it and removes its files. */
@@ -139,12 +139,12 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
       running.child.kill('SIGKILL')
       await gone
     },
-    async resume() {
-      running = await launch(dataFolder, port, options)
-    },
-    async restart(env = {}) {
-      await end(running.child)
+    async resume(env = {}) {
       running = await launch(dataFolder, port, { ...options, env: { ...options.env, ...env } })
+    },
+    async restart(env) {
+      await end(running.child)
+      await ergon.resume(env)
     },
     async stop() {
       if (stopped) return

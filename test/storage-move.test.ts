@@ -31,6 +31,7 @@ const WAIT_MS = 120_000
 const Bucket = 'photos'
 const REGION = 'us-east-1'
 const STORE = 's3://cloud-bodies/a'
+const OTHER = 's3://other-bodies'
 
 /** The store: how it is reached, and the processes that answer. */
 type Store = {
@@ -312,9 +313,22 @@ test('while the store is away its objects are 503, the others go on, and then it
   await assertAllThere(MIB)
 })
 
+test('each store may have a key of its own; bodies go from one to the other', async () => {
+  await upstream.send(new CreateBucketCommand({ Bucket: 'other-bodies' }))
+  await assert.rejects(settled(OTHER, settingsByStore(OTHER, OTHER)), {
+    code: 'blob_location_unknown',
+    message: /^Could not start: objects are in s3:\/\/cloud-bodies\/a, and neither/,
+  })
+  await cloud.restart(settingsByStore(OTHER, STORE, OTHER))
+  const there = await cloud.cli('storage', 'move', '--json')
+  assert.equal(there.code, 0, there.stderr)
+  assert.deepEqual(Object.keys(await counts()), [OTHER])
+  await assertAllThere()
+})
+
 test('a move back leaves what is damaged, and takes it when it is mended', async () => {
   const { id } = await blobOf('many/9')
-  const place = { Bucket: 'cloud-bodies', Key: `a/${id.slice(0, 2)}/${id}` }
+  const place = { Bucket: 'other-bodies', Key: `${id.slice(0, 2)}/${id}` }
   const mended = bodies.get('many/9') ?? Buffer.alloc(0)
   await upstream.send(new PutObjectCommand({ ...place, Body: randomBytes(mended.length) }))
   await cloud.restart(settingsOf('fs'))
@@ -323,9 +337,9 @@ test('a move back leaves what is damaged, and takes it when it is mended', async
   const { damaged } = JSON.parse(first.stdout) as { damaged: { id: string; location: string }[] }
   assert.deepEqual(
     damaged.map((blob) => [blob.id, blob.location]),
-    [[id, STORE]],
+    [[id, OTHER]],
   )
-  assert.equal((await counts())[STORE], 1)
+  assert.equal((await counts())[OTHER], 1)
   await upstream.send(new PutObjectCommand({ ...place, Body: mended }))
   const second = await cloud.control<{ state: string }>('POST', '/storage/move', {})
   assert.equal(second.state, 'done')
@@ -333,22 +347,4 @@ test('a move back leaves what is damaged, and takes it when it is mended', async
   await assertAllThere()
   const file = join(cloud.dataFolder, 'blobs', id.slice(0, 2), id)
   assert.ok(readFileSync(file).equals(mended))
-})
-
-test('each store may have a key of its own; bodies go from one to the other', async () => {
-  const other = 's3://other-bodies'
-  await upstream.send(new CreateBucketCommand({ Bucket: 'other-bodies' }))
-  await cloud.restart(settingsByStore(STORE, STORE))
-  const here = await cloud.cli('storage', 'move', '--json')
-  assert.equal(here.code, 0, here.stderr)
-  assert.deepEqual(Object.keys(await counts()), [STORE])
-  await assert.rejects(settled(other, settingsByStore(other, other)), {
-    code: 'blob_location_unknown',
-    message: /^Could not start: objects are in s3:\/\/cloud-bodies\/a, and neither/,
-  })
-  await cloud.restart(settingsByStore(other, STORE, other))
-  const there = await cloud.cli('storage', 'move', '--json')
-  assert.equal(there.code, 0, there.stderr)
-  assert.deepEqual(Object.keys(await counts()), [other])
-  await assertAllThere()
 })

@@ -11,7 +11,7 @@ const CONNECTIONS = 8
 const MODELS = 6
 
 test('every gateway knows a model when `models add` answers', { timeout: 120_000 }, async () => {
-  await using ergon = sharedErgon()
+  const ergon = sharedErgon()
   const upstream = await startScriptedUpstream('port', honest)
   // A connection of its own each time: the kernel chooses the gateway.
   const chat = (model: string) =>

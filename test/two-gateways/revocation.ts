@@ -53,7 +53,7 @@ test('a revoked token is refused at the next request on every gateway', async ()
   }
   const served = await ergon.sql<{ process: string }>(
     `select distinct s.process from charges c join sessions s on s.id = c.session
-     where c.operation = 'model.list'`,
+     where c.operation = 'model.list' and s.closed_at is null`,
   )
   assert.equal(served.length, 2, 'both gateways were asked')
   for (const agent of agents) agent.destroy()

@@ -1,14 +1,16 @@
 // An orderly stop at its worst: an upstream that never answers, one that never ends, and processes of
-// ours that do not listen. All of it has to end within one budget, and nothing that was told is lost.
+// ours that do not listen. All of it has to end within one budget, and nothing that was told is lost. The
+// product of this file goes on with two gateways, for the parts behind this one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DONE, plainChunk, type Script } from '#inference/testing/scripted-upstream.ts'
-import { chargeOf } from './books.ts'
-import { ledgerFaults } from './faults/check.ts'
-import { readyProgramOf } from './faults/processes.ts'
-import { startErgon, type Ergon } from './start-ergon.ts'
-import { addUpstream } from './upstreams.ts'
+import { chargeOf } from '../books.ts'
+import { ledgerFaults } from '../faults/check.ts'
+import { readyProgramOf } from '../faults/processes.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { addUpstream } from '../upstreams.ts'
 
 // What service managers give at the least before they kill.
 const STOP_MS_MAX = 20_000
@@ -42,7 +44,7 @@ test(
   'a stop ends in time whatever hangs, and what was cut is told and charged',
   OPTIONS,
   async (t) => {
-    await using ergon = await startErgon()
+    const ergon = sharedErgon()
     const upstreams = [
       await addUpstream(ergon, 'hung', { script: hung }),
       await addUpstream(ergon, 'endless', { script: endless }),
@@ -62,7 +64,7 @@ test(
     assert.match(await refused.text(), /draining/)
     const cut = await text
     assert.ok(cut.includes('draining') && cut.endsWith(DONE), cut.slice(-300))
-    await ergon.resume()
+    await ergon.resume({ ERGON_GATEWAYS: '2' })
     for (const { headers } of [refused, stream]) {
       const charge = await chargeOf(ergon, String(headers.get('x-receipt-id')))
       assert.equal(charge.status, 503)

@@ -2,15 +2,16 @@
 // default model answers 1, 16 and 64 clients at once; everything is computed from ledger and windows.
 // ERGON_LONG=1 takes a minute for each.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { printJoules, nj } from '#base/units.ts'
 import type { Window } from '#metering/window.ts'
-import { bookFaults } from './books.ts'
-import { chatFor, type ChatCounts } from './chat-load.ts'
-import { spanOf, type Span } from './energy-span.ts'
-import { startErgon, type Ergon } from './start-ergon.ts'
+import { bookFaults } from '../books.ts'
+import { chatFor, type ChatCounts } from '../chat-load.ts'
+import { spanOf, type Span } from '../energy-span.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { CHAT } from './models.ts'
 
-const MODEL = 'smollm2-135m-instruct'
 const FOR_MS = process.env['ERGON_LONG'] === '1' ? 60_000 : 2500
 const TRUE_UP_PERCENT_MAX = 2n
 // The more clients, the shorter their answers: the last ones end soon after the time is over.
@@ -22,10 +23,9 @@ const LOADS = [
 
 let ergon: Ergon
 before(async () => {
-  ergon = await startErgon({ models: MODEL })
-  await ergon.waitForModel(MODEL)
+  ergon = sharedErgon()
+  await ergon.waitForModel(CHAT)
 })
-after(() => ergon.stop())
 
 for (const { concurrent, maxTokens } of LOADS) {
   test(`the bill equals the meter at ${concurrent} at once`, async (t) => {

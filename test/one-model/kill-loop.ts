@@ -3,35 +3,36 @@
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test, type TestContext } from 'node:test'
+import { before, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createRandom } from './faults/random.ts'
-import { ledgerFaults, orphans, receiptFaults } from './faults/check.ts'
-import { startClients, type Clients } from './faults/clients.ts'
+import { createRandom } from '../faults/random.ts'
+import { ledgerFaults, orphans, receiptFaults } from '../faults/check.ts'
+import { startClients, type Clients } from '../faults/clients.ts'
 import { signalProcess } from '#cells/stop.ts'
-import { childrenOf, programOf, statusOf } from './faults/processes.ts'
-import { startErgon, type Ergon } from './start-ergon.ts'
+import { childrenOf, programOf, statusOf } from '../faults/processes.ts'
+import { sharedErgon } from '../parts.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { CHAT, EMBEDDING } from './models.ts'
 
 const LONG = process.env['ERGON_LONG'] === '1'
 const ROUNDS = Number(process.env['ERGON_ROUNDS'] ?? (LONG ? 200 : 1))
 const SEED = Number(process.env['ERGON_SEED'] ?? Date.now() % 1_000_000)
-const CLIENTS = 4
+const CLIENTS = LONG ? 4 : 2
 const BETWEEN_KILLS_MS = 600
 const SETTLED_MAX_MS = 60_000
-const CHAT = 'smollm2-135m-instruct'
+const NO_MODELS = { ERGON_MODELS: 'none' }
 const TARGETS = ['gw-1', 'postgres', 'a backend', 'signer', 'jobs', `model-${CHAT}`] as const
 
 let ergon: Ergon
-before(async () => {
-  ergon = await startErgon({ models: `${CHAT},all-minilm-l6-v2` })
+before(() => {
+  ergon = sharedErgon()
 })
-after(() => ergon.stop())
 
 test('kill -9 of every process under load loses nothing that was told', async (t) => {
   t.diagnostic(`ERGON_SEED=${SEED}`)
   const random = createRandom(SEED)
   await ergon.waitForModel(CHAT)
-  await ergon.waitForModel('all-minilm-l6-v2')
+  await ergon.waitForModel(EMBEDDING)
   for (let round = 1; round <= ROUNDS; round++) {
     const clients = startClients(ergon, { count: CLIENTS, inference: true })
     try {
@@ -51,7 +52,8 @@ test('kill -9 of every process under load loses nothing that was told', async (t
     assert.deepEqual(await receiptFaults(ergon, clients.receipts.keys()), [], `round ${round}`)
     assert.deepEqual(await ledgerFaults(ergon), [], `round ${round}`)
   }
-  await ergon.restart()
+  // No model is asked from here on.
+  await ergon.restart(NO_MODELS)
   assert.deepEqual(await ledgerFaults(ergon), [], 'after an orderly stop')
 })
 
@@ -68,7 +70,7 @@ test('planted fault: a journal that is deleted turns the check red', async () =>
   }
   const journal = join(ergon.dataFolder, 'journals', 'gw-1')
   for (const name of readdirSync(journal)) rmSync(join(journal, name))
-  await ergon.resume()
+  await ergon.resume(NO_MODELS)
   const faults = await receiptFaults(ergon, clients.receipts.keys(), 2000)
   assert.match(faults[0] ?? '', /was told to a client and is charged 0 times/)
 })

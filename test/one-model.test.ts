@@ -1,0 +1,12 @@
+// What holds of real answers of real models, and still does when every process is killed in turn: the kills
+// come last.
+import { CHAT, EMBEDDING } from './one-model/models.ts'
+import { testParts } from './parts.ts'
+
+testParts(
+  { models: `${CHAT},${EMBEDDING}` },
+  {
+    'live conservation': () => import('./one-model/live-conservation.ts'),
+    'kill loop': () => import('./one-model/kill-loop.ts'),
+  },
+)
