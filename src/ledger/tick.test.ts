@@ -8,7 +8,7 @@ import { openLedgerState } from './test-state.fixture.ts'
 import { dumpModel, dumpState } from './tick-dump.fixture.ts'
 
 const skip = whyNoState()
-const RUNS = Number(process.env['ERGON_RUNS'] ?? 12)
+const RUNS = Number(process.env['ERGON_RUNS'] ?? 8)
 let server: TestUrl
 before(async () => {
   if (skip === false) server = await openTestUrl()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -18,7 +19,12 @@ const compile = () =>
     log: createLogger('test', { level: 'warn' }),
     signal: AbortSignal.timeout(60_000),
   })
-before(compile)
+// What an older version has left: it goes before anything is compiled.
+before(async () => {
+  mkdirSync(join(folder, 'older'), { recursive: true })
+  writeFileSync(join(folder, 'stamp'), 'another version')
+  await compile()
+})
 after(() => rmSync(root, { recursive: true, force: true }))
 
 const versions = () =>
@@ -70,12 +76,8 @@ test('a program compiles by itself without', async () => {
 
 test('compilePrograms() does it again when the code has changed, and not otherwise', async () => {
   const stamp = join(folder, 'stamp')
+  assert.match(readFileSync(stamp, 'utf8'), /^[0-9a-f]{64}$/)
   const { mtimeMs } = statSync(stamp)
-  const version = readFileSync(stamp, 'utf8')
   await compile()
   assert.equal(statSync(stamp).mtimeMs, mtimeMs)
-  writeFileSync(stamp, 'another version')
-  await compile()
-  assert.equal(readFileSync(stamp, 'utf8'), version)
-  assert.equal(versions().length, 1)
 })
