@@ -1,9 +1,10 @@
-// The gateway against a bare node:http proxy, a node:http + undici proxy and Portkey, all in front of
-// one upstream, by turns within each round, so that what else the machine does meets all of them.
+// The gateway against a bare node:http proxy, a node:http + undici proxy, Portkey and LiteLLM, all in front
+// of one upstream, by turns within each round, so that what else the machine does meets all of them.
 //
 // What is not equal, on purpose: the proxies pass a request on and count nothing. Ergon checks the
 // token, admits, parses and checks the body and the answer, counts the tokens, journals the charge before
 // the figures leave, and posts and seals it.
+import { LITELLM, startLitellm } from './litellm.ts'
 import {
   postRequest,
   startLoadClient,
@@ -54,6 +55,10 @@ export async function runGateway(): Promise<Section> {
     started.push(await startServer('node:http + undici', 'undici-proxy.ts', mock.port))
     started.push(await startErgonTarget(mock.port))
     started.push(await startPortkey(mock.port))
+    const litellm = await orLeftOut(
+      startLitellm(mock.port, [...new Set(CELLS.map(({ model }) => model))]),
+    )
+    if (litellm !== undefined) started.push(litellm)
     for (const target of started) for (const cell of CELLS) await prove(target, cell)
     const measured = new Map<string, Map<string, Run[]>>()
     for (const cell of CELLS) measured.set(cell.name, await rounds(client, started, cell))
@@ -61,6 +66,16 @@ export async function runGateway(): Promise<Section> {
   } finally {
     client.close()
     for (const target of started.toReversed()) await target.close()
+  }
+}
+
+/** A peer that cannot be installed is left out, and the page does not name it. */
+async function orLeftOut(starting: Promise<Target>): Promise<Target | undefined> {
+  try {
+    return await starting
+  } catch (error) {
+    process.stderr.write(`bench: ${LITELLM} is left out: ${String(error)}\n`)
+    return undefined
   }
 }
 
@@ -189,7 +204,7 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
     tables: [...measured].map(table),
     notes: [
       `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS} rounds of ${SECONDS} s per target, targets by turns, each after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them); the median over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
-      'The proxies and Portkey neither check a token nor count anything. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
+      'The proxies and Portkey neither check a token nor count anything; LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
     ],
   }
 }

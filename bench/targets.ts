@@ -24,7 +24,7 @@ export type Target = {
 
 /** The npm packages of peers; not part of the product. */
 export const PEERS = fileURLToPath(new URL('./peers', import.meta.url))
-const READY_MAX_MS = 20_000
+const READY_MAX_MS = 60_000
 
 /** A server of bench/servers, in a process of its own. */
 export async function startServer(name: string, file: string, upstream?: number): Promise<Target> {
@@ -91,7 +91,10 @@ export function installPeers(): void {
   if (done.status !== 0) throw new Error('Could not install the peers')
 }
 
-function ofProcess(given: Pick<Target, 'name' | 'port' | 'headers'> & { child: ChildProcess }) {
+/** A target of one process and its children. */
+export function ofProcess(
+  given: Pick<Target, 'name' | 'port' | 'headers'> & { child: ChildProcess },
+) {
   const { child, ...target } = given
   const pid = child.pid ?? 0
   return {
