@@ -155,6 +155,10 @@ async function prove(target: Target, cell: Cell): Promise<void> {
     throw new Error(`${target.name}, "${cell.name}": ${response.status} ${text.slice(0, 500)}`)
 }
 
+/** A target that ends no request within a round has no figures of one. */
+const figure = (value: number, digits: number): string =>
+  Number.isFinite(value) ? value.toFixed(digits) : '–'
+
 function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Run[]>>): Section {
   const ratio = (cell: string, over: string, under: string) => {
     const [a = [], b = []] = [measured.get(cell)?.get(over), measured.get(cell)?.get(under)]
@@ -174,13 +178,13 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
     ],
     rows: [...runs].map(([name, all]) => [
       name,
-      median(all.map((run) => run.rate)).toFixed(0),
-      ratio(cell, name, PIPE).toFixed(2),
-      ratio(cell, name, 'Portkey 1.15.2').toFixed(2),
-      median(all.map((run) => run.serverUs)).toFixed(0),
-      median(all.map((run) => run.totalUs)).toFixed(0),
-      median(all.map((run) => run.p50Ms)).toFixed(1),
-      median(all.map((run) => run.p99Ms)).toFixed(1),
+      figure(median(all.map((run) => run.rate)), 0),
+      figure(ratio(cell, name, PIPE), 2),
+      figure(ratio(cell, name, 'Portkey 1.15.2'), 2),
+      figure(median(all.map((run) => run.serverUs)), 0),
+      figure(median(all.map((run) => run.totalUs)), 0),
+      figure(median(all.map((run) => run.p50Ms)), 1),
+      figure(median(all.map((run) => run.p99Ms)), 1),
     ]),
   })
   const bars: Bar[] = [...measured.keys()].flatMap((cell) => [

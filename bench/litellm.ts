@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { atRest } from './product.ts'
 import { answering, freePort, ofProcess, type Target } from './targets.ts'
 
 const VERSION = '1.106.2'
@@ -33,7 +34,14 @@ export async function startLitellm(upstream: number, models: readonly string[]):
   })
   child.once('exit', () => rmSync(place, { recursive: true, force: true }))
   await answering(port, child)
-  return ofProcess({ name: LITELLM, port, headers: { Authorization: `Bearer ${KEY}` }, child })
+  const target = ofProcess({
+    name: LITELLM,
+    port,
+    headers: { Authorization: `Bearer ${KEY}` },
+    child,
+  })
+  // What its callers have given up it still works on for a second, beside whose turn is next.
+  return { ...target, quiet: () => atRest(child.pid ?? 0) }
 }
 
 function install(): void {

@@ -75,6 +75,8 @@ function pace(response: ServerResponse, chunks: readonly Buffer[], at: number): 
 
 listenForParent(
   createServer((request, response) => {
+    // LiteLLM looks around before it starts.
+    if (request.method !== 'POST') return void response.writeHead(404).end()
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
     request.on('end', () => {
