@@ -87,8 +87,8 @@ const STORAGE_CONNECTIONS = 16
 // A thousand uploads that end together wait for one another: with 3 s half of them were refused.
 const STORAGE_WAIT_MS = 15_000
 const EXIT_LOST = 74
-/** Of its stop: how long access logs may take to be written. */
-const LOGS_MS_MAX = 1000
+/** Of its stop: how long access logs may take to be written after the last request, at least. */
+const LOGS_MS_LEAST = 1000
 
 const config = await readConfig<GatewayConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
@@ -232,8 +232,11 @@ async function stop(reason: string): Promise<void> {
   if (stopping) return
   stopping = true
   log.info('Gateway stops', { reason })
+  const begunMs = performance.now()
   await server.drain(config.drainMs)
-  await accessLog.close(AbortSignal.timeout(LOGS_MS_MAX))
+  // What running requests left of their time.
+  const leftMs = Math.max(0, Math.floor(config.drainMs - (performance.now() - begunMs)))
+  await accessLog.close(AbortSignal.timeout(LOGS_MS_LEAST + leftMs))
   await inside.close()
   await costs.close()
   await accounting.close()
