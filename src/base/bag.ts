@@ -2,8 +2,8 @@
 //
 // Not a Set, for V8's collector: when the table of a Set is full of what has left, another takes its place
 // and the old one links to it, with what was running then still inside. Once one of these tables counts as
-// old, it keeps all that follow until the whole heap is collected: of 26 MB that refused requests had made,
-// 14 stayed after a collection of the young, and 1 with a bag.
+// old, it keeps all that follow until the whole heap is collected. Under chat completions a collection of the
+// young took 28 ms and kept 6.5 of 38 MB; with bags 5 ms, and nothing of what was answered.
 
 /** `place` is the bag's own; a thing can be in one bag at a time. */
 export type Bagged = { place: number }

@@ -183,30 +183,6 @@ test('a body that is given up pays for what was summed of it, and leaves no slab
   assert.deepEqual(await sumBody(opened, body), await inLine(body))
 })
 
-test('bodies that are given up at once do not wait for one another', async () => {
-  let silences = 0
-  const setTimer = (ms: number, fire: () => void) =>
-    systemClock.setTimer(Math.min(ms, 5000), () => {
-      silences++
-      fire()
-    })
-  const opened = openThread({ setTimer })
-  for (let round = 0; round < 20; round++) {
-    const [one, other] = [createPayer(), createPayer()].map((payer) => ({
-      payer,
-      summing: opened.thread.open(MD5_AND_CRC, payer),
-    }))
-    assert.ok(one && other)
-    await one.summing.update(bodyOf(BATCH_BYTES + 1))
-    while (one.payer.claims() === 0) await turn()
-    // The other's batch is still being summed when the first one is forgotten.
-    await other.summing.update(bodyOf(BATCH_BYTES + 1))
-    await Promise.all([one.summing.drop(), other.summing.drop()])
-    assert.equal(other.payer.claims(), 1)
-  }
-  assert.equal(silences, 0)
-})
-
 test('a body waits while too much of it is still to be summed', async () => {
   // A thread that never answers.
   const program = new URL('data:text/javascript,setInterval(()=>undefined,1e6)')

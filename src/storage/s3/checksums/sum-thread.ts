@@ -55,7 +55,7 @@ export function createSumThread(deps: {
   }
 }
 
-/** A batch that the thread has. */
+/** Who waits for a batch that the thread has. */
 type Job = {
   readonly payer: Payer
   readonly resolve: (sums: Sums | undefined) => void
@@ -75,12 +75,13 @@ class Life {
   readonly #joined: JoinedThread
   readonly #free: ArrayBuffer[] = []
   #slabs = 0
-  readonly #jobs = new Map<number, Job>()
+  /** In the order in which the thread answers. */
+  readonly #jobs: Job[] = []
   readonly #waiting: PromiseWithResolvers<ArrayBuffer>[] = []
   readonly #clock: LifeDeps['clock']
   readonly #log: Logger
   #endSilence: () => void = () => undefined
-  #count = 0
+  #bodies = 0
   #ended = false
 
   constructor({ marks, clock, log, program }: LifeDeps, ended: () => void) {
@@ -105,7 +106,7 @@ class Life {
   }
 
   newBody(): number {
-    return this.#count++
+    return this.#bodies++
   }
 
   /** A slab that is free; the first to ask is the first to get one. */
@@ -123,15 +124,14 @@ class Life {
   }
 
   /** Resolves when the batch is summed and claimed. */
-  sum(given: Omit<Batch, 'job'>, payer: Payer): Promise<Sums | undefined> {
+  sum(batch: Batch, payer: Payer): Promise<Sums | undefined> {
     if (this.#ended) throw gone()
-    if (this.#jobs.size === 0) {
+    if (this.#jobs.length === 0) {
       this.#worker.ref()
       this.#expect()
     }
     const { promise, resolve, reject } = Promise.withResolvers<Sums | undefined>()
-    const batch: Batch = { ...given, job: this.#count++ }
-    this.#jobs.set(batch.job, { payer, resolve, reject })
+    this.#jobs.push({ payer, resolve, reject })
     this.#worker.postMessage(batch, [batch.slab])
     return promise
   }
@@ -140,10 +140,9 @@ class Life {
     if (!this.#ended) this.#worker.postMessage({ forget: body } satisfies Forgotten)
   }
 
-  #summed({ job: number, slab, cpuNs, sums }: Summed): void {
-    const job = this.#jobs.get(number)
-    this.#jobs.delete(number)
-    if (this.#jobs.size === 0) this.#rest()
+  #summed({ slab, cpuNs, sums }: Summed): void {
+    const job = this.#jobs.shift()
+    if (this.#jobs.length === 0) this.#rest()
     else this.#expect()
     job?.payer.claimThread(this.#joined, cpuNs)
     const next = this.#waiting.shift()
@@ -164,7 +163,7 @@ class Life {
   }
 
   #silent(): void {
-    this.#log.error('The thread of checksums is silent', { batches: this.#jobs.size })
+    this.#log.error('The thread of checksums is silent', { batches: this.#jobs.length })
     void this.#worker.terminate()
   }
 
@@ -172,8 +171,8 @@ class Life {
     this.#ended = true
     this.#rest()
     this.#joined.leave()
-    for (const { reject } of [...this.#jobs.values(), ...this.#waiting]) reject(gone())
-    this.#jobs.clear()
+    for (const { reject } of [...this.#jobs, ...this.#waiting]) reject(gone())
+    this.#jobs.length = 0
     this.#waiting.length = 0
   }
 }

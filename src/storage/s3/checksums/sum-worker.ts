@@ -17,7 +17,6 @@ export type WorkerData = { readonly counter: CounterMemory }
 /** A batch of a body; the first one says what to compute, the last one ends it. */
 export type Batch = {
   readonly body: number
-  readonly job: number
   readonly slab: ArrayBuffer
   readonly length: number
   readonly open: readonly ChecksumAlgorithm[] | undefined
@@ -27,9 +26,8 @@ export type Batch = {
 /** A body that was given up. */
 export type Forgotten = { readonly forget: number }
 
-/** What its batch and all since the batch before took. */
+/** The answer to a batch, in the order of the batches: what it and all since the one before took. */
 export type Summed = {
-  readonly job: number
   readonly slab: ArrayBuffer
   readonly cpuNs: number
   /** Of the last batch. */
@@ -42,14 +40,14 @@ function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): v
   const count = countOwnCpu(counter)
   const hashers = createHashers()
   const bodies = new Map<number, Running>()
-  const sum = async ({ body, job, slab, length, open, isLast }: Batch): Promise<void> => {
+  const sum = async ({ body, slab, length, open, isLast }: Batch): Promise<void> => {
     if (open !== undefined) bodies.set(body, await openAll(hashers, open))
     const running = present(bodies.get(body), 'a body begins with its first batch')
     const bytes = Buffer.from(slab, 0, length)
     for (const hasher of running.values()) hasher.update(bytes)
     const sums = isLast ? digestAll(running) : undefined
     if (isLast) bodies.delete(body)
-    port.postMessage({ job, slab, cpuNs: count(), sums } satisfies Summed, [slab])
+    port.postMessage({ slab, cpuNs: count(), sums } satisfies Summed, [slab])
   }
   let turn = Promise.resolve()
   port.on('message', (message: Batch | Forgotten) => {
