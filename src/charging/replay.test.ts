@@ -9,6 +9,7 @@ import type { Ledger } from '#ledger/tick.ts'
 import type { LeftBehind } from './journal.ts'
 import type { JournalRecord } from './journal-record.ts'
 import { replay } from './replay.ts'
+import { debitsOf } from './session.ts'
 
 const MONEY = 10n
 
@@ -69,6 +70,27 @@ test('a replay that was interrupted goes on, and posts nothing twice', async () 
   const again = await replay(ledger, 'gw-1', [left([1n, 2n])], 'm1')
   assert.equal(again.records, 0)
   assert.equal(books.charges.length, 2)
+  assert.deepEqual(brokenInvariants(books), [])
+})
+
+test('a last tick of the dead life that ends meanwhile is no fault, and nothing is posted twice', async () => {
+  const { books, ledger, session, left } = await deadLife()
+  const records = left([1n, 2n, 3n]).records.slice(0, 2)
+  const debits = debitsOf(records)
+  let isLate = true
+  const busy: Ledger = {
+    ...ledger,
+    async tick(input) {
+      if (isLate) {
+        isLate = false
+        await ledger.tick({ ...input, session, number: 8n, records, debits })
+      }
+      return await ledger.tick(input)
+    },
+  }
+  const done = await replay(busy, 'gw-1', [left([1n, 2n, 3n])], 'm1')
+  assert.deepEqual([done.records, done.lost, books.charges.length], [1, 0, 3])
+  assert.equal(books.sessions.get(session)?.open, false)
   assert.deepEqual(brokenInvariants(books), [])
 })
 

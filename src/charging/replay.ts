@@ -1,6 +1,6 @@
 // What earlier lives of a process left in their journals, posted under their own sessions. Called with
 // the lock of the journal held: those lives are over, and their leases return only now.
-import type { Ledger } from '#ledger/tick.ts'
+import { OVERTAKEN, type Ledger } from '#ledger/tick.ts'
 import type { LeftBehind } from './journal.ts'
 import { debitsOf, RECORDS_PER_TICK_MAX } from './session.ts'
 
@@ -26,7 +26,10 @@ export async function replay(
   const done: string[] = []
   const unknown: string[] = []
   for (const life of leftBehind) {
-    const posted = await replayLife(ledger, life, meter)
+    const posted = await replayLife(ledger, life, meter).catch(async (error: unknown) => {
+      if (!isOvertaken(error)) throw error
+      return await replayLife(ledger, life, meter)
+    })
     if (posted === undefined) unknown.push(life.session)
     else done.push(...life.files)
     records += posted?.records ?? 0
@@ -36,6 +39,10 @@ export async function replay(
   if (open !== undefined) await ledger.closeSession(open.session)
   return { records, lost, done, unknown }
 }
+
+/** PostgreSQL may have got the last tick of a dead life before it got our look at that life. */
+const isOvertaken = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === OVERTAKEN
 
 async function replayLife(
   ledger: Ledger,

@@ -66,6 +66,8 @@ export interface Ledger {
 
 /** SQLSTATEs of the tick: the session is over, or its journal contradicts the ledger. Never retried. */
 export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', 'EG003']
+/** SQLSTATE of a tick whose session has ticked with its number, or a greater one. */
+export const OVERTAKEN = 'EG004'
 
 /**
  * What reading and refusing a request may cost: 20 ms of CPU at 3.5 J/s. With less than that nothing

@@ -91,29 +91,13 @@ export async function openCell(deps: {
     async killed() {
       life.session.abandon()
       await life.journal[Symbol.asyncDispose]()
-      life = await beginAgain(deps, folder)
+      life = await begin(deps, folder)
     },
     async close() {
       await life.session.close(AbortSignal.timeout(TIMEOUT_MS))
       await life.journal[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true })
     },
-  }
-}
-
-/** SQLSTATE: the tick that was under way at the kill came to its end while its records were replayed. */
-const TICKED_SINCE = 'EG004'
-const STARTS_MAX = 10
-
-/** A start that fails is tried again, as the agent does with a cell. */
-async function beginAgain(deps: Parameters<typeof openCell>[0], folder: string) {
-  for (let starts = 1; ; starts++) {
-    try {
-      return await begin(deps, folder)
-    } catch (error) {
-      const isLate = error instanceof Error && 'code' in error && error.code === TICKED_SINCE
-      if (!isLate || starts === STARTS_MAX) throw error
-    }
   }
 }
 
