@@ -10,7 +10,7 @@ import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws
 import { createLogger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import { claimS3Store, openS3Store } from '#blobs/s3-open.ts'
-import type { S3Settings } from '#blobs/stores.ts'
+import type { S3Settings } from '#blobs/s3-open.ts'
 import { GO_PEERS, isBuilt, startS3Peer, type S3Peer } from './s3-peers.ts'
 
 const MIB = 1_048_576

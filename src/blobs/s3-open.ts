@@ -4,7 +4,6 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobStore } from './blob.ts'
 import { ASK_MS, createS3Store, isRefusal, nameOf, statusOf } from './s3-store.ts'
-import type { S3Settings } from './stores.ts'
 
 const CONNECT_MS = 3000
 /** A part of 8 MiB at half a megabyte a second, and its acknowledgement. */
@@ -13,6 +12,15 @@ const PUT_MS = 20_000
 const ATTEMPTS = 2
 const SOCKETS = 256
 const OWNER = 'ergon-owner'
+
+/** How to reach an upstream store. */
+export type S3Settings = {
+  /** Absent: AWS in the region. */
+  readonly endpoint?: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+}
 
 /** The store of an address. Nothing is asked of it yet. */
 export function openS3Store(location: string, settings: S3Settings, log: Logger): BlobStore {

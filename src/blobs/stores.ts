@@ -5,17 +5,9 @@ import { ErgonError, present } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobRef, BlobStore } from './blob.ts'
 import { createFsStore } from './fs-store.ts'
+import type { S3Settings } from './s3-open.ts'
 
 export const FS_LOCATION = 'fs'
-
-/** How to reach upstream stores. */
-export type S3Settings = {
-  /** Absent: AWS in the region. */
-  readonly endpoint?: string
-  readonly region: string
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-}
 
 export type BlobSettings = {
   /** Of the store of files. */

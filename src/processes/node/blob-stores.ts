@@ -2,7 +2,8 @@
 // first time must answer; one that is in use may be away, as the rest of the cloud goes on without it.
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { FS_LOCATION, type BlobSettings, type S3Settings } from '#blobs/stores.ts'
+import type { S3Settings } from '#blobs/s3-open.ts'
+import { FS_LOCATION, type BlobSettings } from '#blobs/stores.ts'
 import type { Config } from '#config/config.ts'
 import type { Queryable } from '#state/connect.ts'
 import { BLOB_FOLDER, type DataFolder } from './data-folder.ts'
