@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { seed, seedState } from './ergon-cache.ts'
 import { call, MAIN, startRaw } from './faults/raw-start.ts'
 import { freeBlock, portFlags } from './ports.ts'
+import type { ReadyLine } from './start-ergon.ts'
 
 /** Too small for a start. */
 const SMALL_MIB = 64
@@ -74,6 +75,8 @@ async function assertFilled(disk: string, args: readonly string[]): Promise<void
     const ready = await start.ready()
     await start.says(/everything is up/)
     const status = async (path: string) => (await call(ready, path)).status
+    const s3 = createStored(ready)
+    await s3.fill()
     await until(() => existsSync(ballast))
     assert.equal(await status('/readyz'), 200)
 
@@ -84,6 +87,7 @@ async function assertFilled(disk: string, args: readonly string[]): Promise<void
     assert.match((await call(ready, '/readyz')).body, /Not ready: the disk is full/)
     await start.says(/The disk is full: the reserve was given up/)
     assert.ok(!existsSync(ballast))
+    await s3.assertOnlyLess()
     const told: string[] = []
     for (let nth = 0; nth < 100; nth++) {
       const answer = await call(ready, '/v1/models')
@@ -96,8 +100,50 @@ async function assertFilled(disk: string, args: readonly string[]): Promise<void
     rmSync(join(disk, 'filler'))
     await until(async () => (await status('/readyz')) === 200)
     await until(() => existsSync(ballast))
+    assert.equal(await s3.ask('PUT', '/full/again', 'x'), 200)
   } finally {
     start.child.kill('SIGTERM')
     assert.equal((await start.ended()).code, 0, start.stderr())
+  }
+}
+
+/** What is stored before the disk is full, and what may be done with it then. */
+function createStored({ base_url, token = '' }: ReadyLine) {
+  const send = (method: string, path: string, body?: string, headers: object = {}) =>
+    fetch(new URL(path, base_url), {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+  const ask = async (...asked: Parameters<typeof send>) => {
+    const answer = await send(...asked)
+    await answer.text()
+    return answer.status
+  }
+  let upload = ''
+  const tags = '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>'
+  return {
+    ask,
+    async fill() {
+      for (const path of ['/full', '/full/kept', '/full/gone'])
+        assert.equal(await ask('PUT', path, path === '/full' ? undefined : 'x'), 200)
+      const begun = await send('POST', '/full/upload?uploads')
+      upload = /<UploadId>(.+)<\/UploadId>/.exec(await begun.text())?.[1] ?? ''
+      assert.notEqual(upload, '')
+    },
+    async assertOnlyLess() {
+      const copy = { 'x-amz-copy-source': '/full/kept' }
+      // Writers of one second share a look at the disk.
+      await until(async () => (await ask('PUT', '/full/more', 'x')) === 507)
+      assert.equal(await ask('PUT', '/full/copy', undefined, copy), 507)
+      assert.equal(await ask('PUT', '/full/kept?tagging', tags), 507)
+      assert.equal(await ask('PUT', '/full?tagging', tags), 507)
+      assert.equal(await ask('PUT', '/another'), 507)
+      assert.equal(await ask('POST', '/full/another?uploads'), 507)
+      assert.equal(await ask('PUT', `/full/upload?partNumber=1&uploadId=${upload}`, 'x'), 507)
+      assert.equal(await ask('GET', '/full/kept'), 200)
+      assert.equal(await ask('DELETE', '/full/gone'), 204)
+      assert.equal(await ask('DELETE', `/full/upload?uploadId=${upload}`), 204)
+    },
   }
 }

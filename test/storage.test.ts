@@ -4,6 +4,7 @@ import { testParts } from './parts.ts'
 testParts(
   { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices' } },
   {
+    buckets: () => import('./storage/buckets.ts'),
     objects: () => import('./storage/objects.ts'),
     'large bodies': () => import('./storage/large-bodies.ts'),
     annotations: () => import('./storage/annotations.ts'),

@@ -35,7 +35,7 @@ export const OPERATIONS = {
   'embedding.create': { ...inference, idempotent: true },
   'model.list': { ...look, service: 'inference', scope: 'read', remembered: true },
   'model.get': { ...look, service: 'inference', scope: 'read', remembered: true },
-  'presign.create': { ...look, service: 'storage', scope: 'read', remembered: false },
+  'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
   'usage.last': { ...look, service: 'usage', scope: 'read', remembered: false },
   'usage.get': { ...look, service: 'usage', scope: 'read', remembered: false },
   'receipt.get': { ...look, service: 'receipts', scope: 'read', remembered: false },

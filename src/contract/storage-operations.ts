@@ -107,7 +107,7 @@ const row = {
   service: 'storage',
   tier: 'L0',
   stage: 'preview',
-  remembered: false,
+  remembered: true,
   idempotent: false,
 } as const
 

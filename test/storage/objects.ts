@@ -355,6 +355,14 @@ test('each answer bears its energy, and its charge is in the ledger', async () =
   const answer = await fetch(url)
   assert.ok(Number(answer.headers.get('x-energy-joules')) > 0)
   assert.equal(await payerOf(answer), ergon.account)
+  const last = await fetch(`${ergon.baseUrl}/v1/usage/last`, {
+    headers: { authorization: `Bearer ${ergon.token}` },
+  })
+  const told = (await last.json()) as Record<string, unknown>
+  assert.deepEqual(
+    [told['receipt_id'], told['model']],
+    [answer.headers.get('x-receipt-id'), 'storage.get-object'],
+  )
 })
 
 /** Who the ledger charged for an answer. */

@@ -1,4 +1,5 @@
 // Every operation of the S3 door that has a handler, by name.
+import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { StorageHandler } from './call.ts'
 import type { StorageDeps } from './deps.ts'
 import {
@@ -76,15 +77,32 @@ import type { S3OperationName } from './operations.ts'
 
 export type Handlers = { readonly [name in S3OperationName]?: StorageHandler }
 
-/** All of them, each with the answers that the bucket's CORS rules ask for. */
+/** All of them, each with the answers that the bucket's CORS rules ask for; what adds rows, only with room. */
 export const createHandlers = (deps: StorageDeps): Handlers => ({
   ...Object.fromEntries(
-    Object.entries(handlersOf(deps)).map(([name, handler]) => [name, withCors(deps, handler)]),
+    Object.entries(handlersOf(deps)).map(([name, handler]) => [
+      name,
+      withCors(deps, addsRows(name) ? withRoom(deps, handler) : handler),
+    ]),
   ),
   'preflight-bucket': createPreflight(deps),
   'preflight-object': createPreflight(deps),
   'preflight-website': createPreflight(deps),
 })
+
+/** Deleting makes room, and who was let upload parts may make an object of them. */
+const MAKES_ROOM = /^(delete|abort|complete)-/
+
+const addsRows = (name: string): boolean =>
+  operationOf(`storage.${name}` as OperationName).scope === 'deploy' && !MAKES_ROOM.test(name)
+
+/** A handler that refuses on a disk of which the journal and the log of the state need the rest. */
+const withRoom =
+  ({ receiver }: StorageDeps, handler: StorageHandler): StorageHandler =>
+  async (request) => {
+    await receiver.admit()
+    return await handler(request)
+  }
 
 const handlersOf = (deps: StorageDeps): Handlers => ({
   'list-buckets': createListBuckets(deps),

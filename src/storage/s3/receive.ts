@@ -51,12 +51,14 @@ type TakeOptions = {
 type Sender = Pick<StorageRequest, 'signal'> & Partial<Pick<StorageRequest, 'spend'>>
 
 export interface Receiver {
+  /** Before anything is added to the state. Throws InsufficientStorage and ServiceUnavailable (fenced). */
+  admit(): Promise<void>
   /** What the request says of its body, before a byte of it is read. Throws what planBody does. */
   plan(request: StorageRequest, bytesMax?: number): BodyPlan
   receive(request: StorageRequest, plan: BodyPlan, options?: ReceiveOptions): Promise<Received>
   /** Takes bytes of our own in, as a part. */
   take(bytes: AsyncIterable<Buffer>, of: TakeOptions): Promise<Received>
-  /** A body that is kept in the state, whole. Throws what `plan` does, InsufficientStorage. */
+  /** A body that is kept in the state, whole. Throws what `plan` does. */
   text(request: StorageRequest, plan: BodyPlan): Promise<ReceivedText>
   /**
    * A body that is a document, whole, of DOCUMENT_BYTES_MAX where no other limit is given; `isSummed`:
@@ -103,8 +105,6 @@ export function createReceiver(deps: {
     const chunks = bodyKey === undefined ? intake.chunks : sealFrames(bodyKey.key, intake.chunks)
     const encryption = bodyKey?.envelope ?? null
     const isSmall = plan.length !== undefined && plan.length <= INLINE_SIZE_MAX
-    // A body in the row takes no blob, but room on the disk.
-    if (isSmall && !isPart) await local.admit()
     const stored =
       isSmall && !isPart
         ? await joined(chunks)
@@ -120,9 +120,9 @@ export function createReceiver(deps: {
   }
 
   return {
+    admit: () => local.admit(),
     plan: ({ body: { headers, payload } }, bytesMax) => planBody(headers, payload.signed, bytesMax),
     async text(request, plan) {
-      await local.admit()
       const intake = openIntake(marked(request), plan, inLine)
       const bytes = await joined(intake.chunks)
       const { etag, checksums } = sumsOf(intake.digests())

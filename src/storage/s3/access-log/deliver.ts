@@ -28,6 +28,7 @@ export const createDeliver =
     const target = await targetOf(buckets, source, logging.bucket)
     // Nothing more is stored for who cannot pay for what he stores already.
     if (target === undefined || target.isReadOnly) return false
+    await receiver.admit()
     const bytes = Buffer.from(`${lines.join('\n')}\n`)
     const sealing = encrypting.byDefault(target)
     const bodyKey = encrypting.keyFor(sealing)

@@ -91,6 +91,17 @@ test('allowedBy() is no where a policy denies, the owner included', () => {
   assert.ok(!ask(undefined, bucket, { action: 's3:PutObject' }))
 })
 
+test('allowedBy() leaves the policy itself to the owner, whatever it denies, and to nobody else', () => {
+  const bucket = { policy: policy('Deny', 's3:*', '*') }
+  for (const verb of ['Get', 'Put', 'Delete']) {
+    const more = { action: `s3:${verb}BucketPolicy`, key: undefined }
+    assert.ok(ask('alice', bucket, more))
+    for (const stranger of ['bob', undefined]) assert.ok(!ask(stranger, bucket, more))
+  }
+  for (const action of ['s3:DeleteBucket', 's3:PutBucketAcl', 's3:GetBucketPolicyStatus'])
+    assert.ok(!ask('alice', bucket, { action, key: undefined }))
+})
+
 test('allowedBy() keeps what others put from the owner of the bucket, but for deleting', () => {
   const object = { owner: 'bob', acl: cannedAcl('private', { owner: 'bob', bucketOwner: 'alice' }) }
   assert.ok(ask('bob', {}, { object }))

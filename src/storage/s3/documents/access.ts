@@ -1,6 +1,6 @@
 // Whether a request is allowed, from everything a bucket says about it: policy, ACLs, public access
-// block, ownership. A Deny wins; then the owner's account; then any Allow (IAM, "Policy evaluation
-// logic"; S3, "How Amazon S3 authorizes a request").
+// block, ownership. A Deny wins, but over the policy itself; then the owner's account; then any Allow (IAM,
+// "Policy evaluation logic"; S3, "How Amazon S3 authorizes a request").
 import { permissionOf } from './acl-actions.ts'
 import { aclAllows, type Acl } from './acl.ts'
 import type { Ownership } from './ownership.ts'
@@ -34,9 +34,17 @@ export type AccessBucket = {
 /** What lets a request in. */
 export type AccessReason = 'policy' | 'owner' | 'acl'
 
+/** An account whose policy shuts it out would pay for its bucket for ever (S3, "PutBucketPolicy"). */
+const ALWAYS_OF_OWNER: ReadonlySet<string> = new Set([
+  's3:GetBucketPolicy',
+  's3:PutBucketPolicy',
+  's3:DeleteBucketPolicy',
+])
+
 /** Why the request may be done; undefined: it may not. */
 export function allowedBy(question: AccessQuestion): AccessReason | undefined {
   const { caller, action, bucket, key, context } = question
+  if (caller === bucket.owner && ALWAYS_OF_OWNER.has(action)) return 'owner'
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
   const verdict =
     bucket.policy && evaluatePolicy(bucket.policy, { caller, action, resource, context })

@@ -13,10 +13,17 @@ const NAME_MAX = 128
 const VALUE_MAX = 256
 const LETTERS = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 
+type Owner = keyof typeof COUNT_MAX
+
 /** Reads a `Tagging` document. Throws MalformedXML, InvalidTag. */
-export function parseTagging(body: Buffer, of: keyof typeof COUNT_MAX): Tags {
+export function parseTagging(body: Buffer, of: Owner): Tags {
   const { TagSet } = fieldsOf(parseXml(body, 'Tagging'), { TagSet: 'one' })
-  const { Tag } = fieldsOf(TagSet, { Tag: 'many' })
+  return parseTagSet(TagSet, of)
+}
+
+/** Reads an element of `Tag` elements. Throws MalformedXML, InvalidTag. */
+export function parseTagSet(element: XmlElement, of: Owner): Tags {
+  const { Tag } = fieldsOf(element, { Tag: 'many' })
   return checkTags(Tag.map(parseTag), of)
 }
 
@@ -56,7 +63,7 @@ const badHeader = () =>
     { ArgumentName: 'x-amz-tagging' },
   )
 
-function checkTags(pairs: readonly [string, string][], of: keyof typeof COUNT_MAX): Tags {
+function checkTags(pairs: readonly [string, string][], of: Owner): Tags {
   if (pairs.length > COUNT_MAX[of])
     throw storageFault(
       'InvalidTag',

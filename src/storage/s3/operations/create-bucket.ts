@@ -5,7 +5,14 @@ import { storageFault } from '#storage/errors.ts'
 import { checkBucketName } from '#storage/s3/bucket-name.ts'
 import type { Bucket, Json } from '#storage/objects/types.ts'
 import { parseAclHeaders, resolveAcl, type Directory } from '#storage/s3/documents/acl-drafts.ts'
-import { checkBucketAcl, parseOwnershipHeader } from '#storage/s3/documents/ownership.ts'
+import {
+  checkBucketAcl,
+  parseOwnershipHeader,
+  type Ownership,
+} from '#storage/s3/documents/ownership.ts'
+import { parseTagSet, type Tags } from '#storage/s3/documents/tagging.ts'
+import type { Acl } from '#storage/s3/documents/acl.ts'
+import { ownershipOf } from '#storage/s3/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { emptyReply } from '#storage/s3/reply.ts'
@@ -16,7 +23,8 @@ const REGION_FORM = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 /**
  * CreateBucket; the owner may repeat it (rclone and others do). Throws AccessDenied without
- * credentials, InvalidBucketName, BucketAlreadyExists, InvalidLocationConstraint.
+ * credentials, InvalidBucketName, BucketAlreadyExists, BucketAlreadyOwnedByYou (it is there, and is another
+ * one than was asked for), InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
  */
 export const createCreateBucket =
   ({ buckets, receiver, settings, directory }: StorageDeps): StorageHandler =>
@@ -25,56 +33,92 @@ export const createCreateBucket =
     if (who === undefined) throw storageFault('AccessDenied')
     const name = present(body.target.bucket, 'the operation has a bucket')
     checkBucketName(name)
-    const region = regionOf(await receiver.document(request), settings.region)
-    const configurations = await configurationsOf(request, who.account, settings.acls, directory)
+    const { region, tags } = parseConfiguration(await receiver.document(request))
+    const asked = {
+      region,
+      objectLock: String(body.headers['x-amz-bucket-object-lock-enabled']).toLowerCase() === 'true',
+      tags,
+      ...(await accessOf(request, who.account, directory)),
+    }
     const { bucket, created } = await buckets.create({
       name,
       account: who.account,
-      region,
-      objectLock: String(body.headers['x-amz-bucket-object-lock-enabled']).toLowerCase() === 'true',
-      configurations,
+      region: region ?? settings.region,
+      objectLock: asked.objectLock,
+      configurations: configurationsOf(asked, who.account, settings.acls),
     })
-    // Asked for again it is there already, unless it would be another one.
-    if (!created && !isDeepStrictEqual(bucket.configurations.acl, configurations.acl))
-      throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })
+    if (!created) checkSame(bucket, asked)
     return emptyReply({ Location: `/${name}` })
   }
 
-/** What the headers say of ownership and ACL. Throws InvalidBucketAclWithObjectOwnership, InvalidArgument. */
-async function configurationsOf(
+/** What a request says of its bucket; undefined: nothing. */
+type Asked = {
+  readonly region: string | undefined
+  readonly objectLock: boolean
+  readonly tags: Tags | undefined
+  readonly ownership: Ownership | undefined
+  readonly acl: Acl | undefined
+}
+
+/** What the headers say of ownership and ACL. Throws InvalidArgument, and what resolving grantees throws. */
+async function accessOf(
   { body: { headers } }: StorageRequest,
   account: string,
-  acls: boolean,
   directory: Directory,
-): Promise<Bucket['configurations']> {
-  const asked = headers['x-amz-object-ownership']
-  const ownership =
-    typeof asked === 'string'
-      ? parseOwnershipHeader(asked)
-      : acls
-        ? 'ObjectWriter'
-        : 'BucketOwnerEnforced'
+): Promise<Pick<Asked, 'ownership' | 'acl'>> {
+  const ownership = headers['x-amz-object-ownership']
   const draft = parseAclHeaders(headers)
   const owners = { owner: account, bucketOwner: account }
-  const acl = draft === undefined ? undefined : await resolveAcl(draft, owners, directory)
-  if (acl !== undefined) checkBucketAcl(ownership, acl, account)
-  const isSaid = typeof asked === 'string' || acls
   return {
-    ...(isSaid ? { 'ownership-controls': ownership } : {}),
-    ...(acl === undefined ? {} : { acl: acl as unknown as Json }),
+    ownership: typeof ownership === 'string' ? parseOwnershipHeader(ownership) : undefined,
+    acl: draft === undefined ? undefined : await resolveAcl(draft, owners, directory),
   }
 }
 
-function regionOf(document: Buffer, region: string): string {
-  if (document.length === 0) return region
+/** Throws InvalidBucketAclWithObjectOwnership. */
+function configurationsOf(
+  { ownership, acl, tags }: Asked,
+  account: string,
+  acls: boolean,
+): Bucket['configurations'] {
+  const kept = ownership ?? (acls ? 'ObjectWriter' : undefined)
+  if (acl !== undefined) checkBucketAcl(kept ?? 'BucketOwnerEnforced', acl, account)
+  return {
+    ...(kept === undefined ? {} : { 'ownership-controls': kept }),
+    ...(acl === undefined ? {} : { acl: acl as unknown as Json }),
+    ...(tags === undefined ? {} : { tagging: tags }),
+  }
+}
+
+/** What the bucket would have to become is not done by creating it again, and not passed over either. */
+function checkSame(bucket: Bucket, asked: Asked): void {
+  const { name, region, objectLock, configurations } = bucket
+  if (!isDeepStrictEqual(configurations.acl, asked.acl))
+    throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })
+  const differs =
+    (asked.region !== undefined && asked.region !== region) ||
+    (asked.objectLock && !objectLock) ||
+    (asked.ownership !== undefined && asked.ownership !== ownershipOf(bucket)) ||
+    (asked.tags !== undefined && !isDeepStrictEqual(asked.tags, configurations.tagging))
+  if (differs) throw storageFault('BucketAlreadyOwnedByYou', undefined, { BucketName: name })
+}
+
+/** Reads a CreateBucketConfiguration. */
+function parseConfiguration(document: Buffer): Pick<Asked, 'region' | 'tags'> {
+  if (document.length === 0) return { region: undefined, tags: undefined }
   const fields = fieldsOf(parseXml(document, 'CreateBucketConfiguration'), {
     LocationConstraint: 'optional',
     Location: 'optional',
     Bucket: 'optional',
     Tags: 'optional',
   })
-  const asked = optionalText(fields.LocationConstraint)
-  if (asked === undefined || asked === '') return region
-  if (!REGION_FORM.test(asked)) throw storageFault('InvalidLocationConstraint')
-  return asked
+  if (fields.Location !== undefined || fields.Bucket !== undefined)
+    throw storageFault('NotImplemented', 'Directory buckets are not served here.')
+  const region = optionalText(fields.LocationConstraint)
+  if (region !== undefined && region !== '' && !REGION_FORM.test(region))
+    throw storageFault('InvalidLocationConstraint')
+  return {
+    region: region === '' ? undefined : region,
+    tags: fields.Tags && parseTagSet(fields.Tags, 'bucket'),
+  }
 }
