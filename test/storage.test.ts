@@ -2,7 +2,7 @@
 import { testParts } from './parts.ts'
 
 testParts(
-  { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices' } },
+  { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices', ERGON_TRUSTED_PROXIES: '127.0.0.1' } },
   {
     buckets: () => import('./storage/buckets.ts'),
     objects: () => import('./storage/objects.ts'),

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
+import { parseSubnet } from '#base/subnets.ts'
 import { S3_ADDRESS, s3Endpoint, s3Key, s3Region, s3Stores } from './s3-stores.ts'
 import { isSecret, readSecretFile, SETTINGS, type RawSettings, type SettingKey } from './env.ts'
 
@@ -19,12 +20,20 @@ const secret = z.string().transform((text) => new Secret(text))
 const isPlugUrl = (text: string) =>
   /^(shelly|tasmota|redfish)\+https?:\/\//.test(text) && URL.canParse(text)
 
+const areNetworks = (texts: readonly string[]) =>
+  texts.every((text) => parseSubnet(text) !== undefined)
+
 const schema = z.object({
   data: z.string().default('.ergon'),
   port: port.optional(),
   pgPort: port.optional(),
   host: z.string().default('127.0.0.1'),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  trustedProxies: z
+    .string()
+    .transform((text) => text.split(',').map((network) => network.trim()))
+    .refine(areNetworks, 'must be addresses and networks by comma, such as 127.0.0.1,10.0.0.0/8')
+    .default([]),
   json: z.stringbool().default(false),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
   databaseUrl: z.url({ protocol: /^postgres(ql)?$/ }).optional(),

@@ -16,6 +16,11 @@ export const SETTINGS = {
     flag: 'base-url',
     help: 'Public address of the API, when a proxy is in front',
   },
+  trustedProxies: {
+    name: 'ERGON_TRUSTED_PROXIES',
+    flag: 'trusted-proxies',
+    help: 'Addresses and networks of proxies in front, by comma: their X-Forwarded-For and X-Forwarded-Proto say who asked (default: nobody is believed)',
+  },
   json: { name: 'ERGON_JSON', flag: 'json', help: 'Print the ready line as one JSON object' },
   logLevel: {
     name: 'ERGON_LOG_LEVEL',

@@ -27,6 +27,7 @@ import { createHashers } from './s3/checksums/algorithms.ts'
 import { createSumThread } from './s3/checksums/sum-thread.ts'
 import { createHandlers } from './s3/create-handlers.ts'
 import type { StorageSettings } from './s3/deps.ts'
+import { createClientOf } from '#http/client-of.ts'
 import { createS3Door } from './s3/door.ts'
 import { createCallers } from './s3/callers.ts'
 import type { DerivedKeys } from './s3/signature/derived-keys.ts'
@@ -122,6 +123,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
       clock,
       mark,
     }),
+    clientOf: createClientOf(settings.trustedProxies),
     bases: {
       api: hosts.filter((host) => !host.startsWith('[')),
       website: settings.website.hosts,

@@ -120,6 +120,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
       region: 'local',
       acls: false,
       keyIds: [],
+      trustedProxies: [],
       website: { hosts: [], protocol: 'http' },
     },
   }

@@ -9,15 +9,19 @@ import {
   GetBucketTaggingCommand,
   ListObjectsV2Command,
   PutBucketPolicyCommand,
+  PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
+import type { Ergon } from '../start-ergon.ts'
 
+let ergon: Ergon
 let s3: S3Client
 
 before(() => {
-  s3 = s3ClientOf(sharedErgon())
+  ergon = sharedErgon()
+  s3 = s3ClientOf(ergon)
 })
 
 test('a bucket is made with its tags; made again it stays, and what it is not is told', async () => {
@@ -57,4 +61,30 @@ test('a policy that shuts everybody out leaves its owner the policy', async () =
   assert.equal((await s3.send(new GetBucketPolicyCommand({ Bucket }))).Policy, Policy)
   await s3.send(new DeleteBucketPolicyCommand({ Bucket }))
   assert.equal((await s3.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0)
+})
+
+test('behind a trusted proxy a policy is about who asked the proxy, and how', async () => {
+  const Bucket = 'buckets-behind-a-proxy'
+  await s3.send(new CreateBucketCommand({ Bucket }))
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'page', Body: 'x' }))
+  const Condition = {
+    Bool: { 'aws:SecureTransport': 'true' },
+    IpAddress: { 'aws:SourceIp': '203.0.113.0/24' },
+  }
+  const Resource = [`arn:aws:s3:::${Bucket}/*`]
+  const Statement = [
+    { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource, Condition },
+  ]
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement })
+  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy }))
+  const ask = async (client: string, protocol: string) => {
+    const headers = { 'x-forwarded-for': client, 'x-forwarded-proto': protocol }
+    const answer = await fetch(`${ergon.baseUrl}/${Bucket}/page`, { headers })
+    await answer.text()
+    return answer.status
+  }
+  assert.equal(await ask('203.0.113.9', 'https'), 200)
+  assert.equal(await ask('203.0.113.9', 'http'), 403)
+  assert.equal(await ask('198.51.100.1', 'https'), 403)
+  assert.equal(await ask('203.0.113.9, 198.51.100.1', 'https'), 403)
 })

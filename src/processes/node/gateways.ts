@@ -57,6 +57,7 @@ export async function startGateways(deps: {
         region: config.region,
         acls: config.storageAcls,
         keyIds: config.storageKmsKeys,
+        trustedProxies: config.trustedProxies,
         website: websiteOf(config),
       },
       ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),

@@ -129,7 +129,7 @@ function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
-    const { headers, target, address, isSecure } = request.body
+    const { headers, target, client } = request.body
     const { action, key, version, prefix } = question
     const caller = request.who?.account
     const tagging = headers['x-amz-tagging']
@@ -142,8 +142,8 @@ const createReasonFor =
       context: policyContext({
         headers,
         query: target.query,
-        sourceIp: address,
-        secure: isSecure,
+        sourceIp: client.address,
+        secure: client.isSecure,
         nowMs: clock.wallMs(),
         account: caller,
         ...(prefix === undefined ? {} : { prefix }),

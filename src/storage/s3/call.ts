@@ -1,5 +1,6 @@
 // What an operation of the S3 door is handed: where it was called, by whom, with what body.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Client } from '#http/client-of.ts'
 import type { Handled, Reply } from '#http/reply.ts'
 import type { Trace } from './access-log/record.ts'
 import type { Match } from './match.ts'
@@ -13,9 +14,8 @@ export type StorageCall = {
   readonly target: Target
   readonly headers: IncomingHttpHeaders
   readonly payload: Payload
-  /** Of the caller's connection, for policies. */
-  readonly address: string
-  readonly isSecure: boolean
+  /** Who asked, for policies. */
+  readonly client: Client
 }
 
 export type StorageRequest = Handled<StorageCall>

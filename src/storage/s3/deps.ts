@@ -47,6 +47,8 @@ export type StorageSettings = {
   readonly keyIds: readonly string[]
   /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
   readonly acls: boolean
+  /** Proxies whose word counts on who asked: addresses and networks. */
+  readonly trustedProxies: readonly string[]
   readonly website: {
     /** `<bucket>.<host>` is the bucket's website; lower case, without ports. */
     readonly hosts: readonly string[]

@@ -1,8 +1,8 @@
 // The S3 door: the same pipeline as the API, another protocol. It finds the operation by method and
 // subresource, the caller by signature (the access key is the token, and so is the secret), and the body
 // as a stream that is verified as it flows.
-import type { TLSSocket } from 'node:tls'
 import type { OperationName } from '#contract/operations.ts'
+import type { ClientOf } from '#http/client-of.ts'
 import type { Call, Door, Endpoint } from '#http/door.ts'
 import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
@@ -35,11 +35,12 @@ export function createS3Door(deps: {
   callers: Callers
   verifier: Verifier
   record: Record
+  clientOf: ClientOf
   bases: BaseHosts
   handlers: { readonly [name in S3OperationName]?: StorageHandler }
   unserved: Unserved
 }): Door {
-  const { callers, verifier, record, bases, handlers, unserved } = deps
+  const { callers, verifier, record, clientOf, bases, handlers, unserved } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
@@ -69,7 +70,7 @@ export function createS3Door(deps: {
     match(exchange) {
       const { request } = exchange
       const place = parsePlace(request.url ?? '/', hostOf(request), bases)
-      const trace: Trace = { bucketName: place.bucket }
+      const trace: Trace = { client: clientOf(request), bucketName: place.bucket }
       record(exchange, trace)
       const target = targetAt(place)
       trace.target = target
@@ -108,14 +109,13 @@ function callOf(
   { match: found, target, trace, verified }: S3Call,
 ): StorageCall {
   exchange.prolong(TRANSFER_DEADLINE_MS)
-  const { socket, headers } = exchange.request
+  const { headers } = exchange.request
   return {
     trace,
     match: found,
     target,
     headers,
     payload: createPayload(exchange, verified),
-    address: socket.remoteAddress ?? '',
-    isSecure: (socket as Partial<TLSSocket>).encrypted === true,
+    client: trace.client,
   }
 }

@@ -72,9 +72,9 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
 export function createEncrypting(vault: Vault): Encrypting {
   // A key in the clear on a wire is none; on loopback there is no wire.
-  const policyOf = ({ body: { isSecure, address } }: StorageRequest) => ({
+  const policyOf = ({ body: { client } }: StorageRequest) => ({
     hasKey: (keyId: string) => vault.hasKey(keyId),
-    mayCarryKeys: isSecure || LOOPBACK.test(address),
+    mayCarryKeys: client.isSecure || LOOPBACK.test(client.address),
   })
   return {
     wanted: (request, bucket) =>

@@ -1,6 +1,7 @@
 // From an answered request to its lines in the log of its bucket: one, and one for each key of a batch.
 // A request that was refused before its bucket was looked up has its line too; the bucket is found then.
 import type { Clock } from '#base/clock.ts'
+import type { Client } from '#http/client-of.ts'
 import type { Exchange } from '#http/exchange.ts'
 import type { StorageCode } from '#storage/errors.ts'
 import type { Bucket, Version } from '#storage/objects/types.ts'
@@ -15,6 +16,7 @@ import { loggedOperation } from './operation-name.ts'
 
 /** What is found out about a request while it is read and handled. */
 export type Trace = {
+  readonly client: Client
   /** The bucket that the address names; there may be none of that name. */
   readonly bucketName: string | undefined
   target?: Target
@@ -74,7 +76,7 @@ export const createRecord = (deps: Deps): Record => {
   return (exchange, trace) => {
     const { request, response, answered } = exchange
     const startedMs = { wall: clock.wallMs(), monotonic: clock.monotonicMs() }
-    const address = request.socket.remoteAddress ?? '-'
+    const address = trace.client.address || '-'
     let receivedMs = startedMs.monotonic
     const hasBody =
       request.headers['content-length'] !== undefined ||

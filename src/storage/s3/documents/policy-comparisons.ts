@@ -1,6 +1,6 @@
 // The operators of policy conditions as data: how one wanted value compares with one value of the
 // request (IAM, "Condition operators").
-import { BlockList, isIP } from 'node:net'
+import { bareAddress, parseSubnet } from '#base/subnets.ts'
 import { matchesWildcards } from './wildcards.ts'
 
 export type Comparison = {
@@ -91,26 +91,6 @@ function both(name: string, opposite: string, matching: Matching): [string, Comp
   ]
 }
 
-export type Subnet = { readonly address: string; readonly bits: number; readonly family: 4 | 6 }
-
-/** `203.0.113.0/24`, `2001:db8::/32` or an address alone; undefined when it is none of them. */
-export function parseSubnet(text: string): Subnet | undefined {
-  const [address = '', length, ...rest] = text.split('/')
-  const family = isIP(address)
-  if ((family !== 4 && family !== 6) || rest.length > 0) return undefined
-  const widest = family === 4 ? 32 : 128
-  if (length !== undefined && !/^\d{1,3}$/.test(length)) return undefined
-  const bits = length === undefined ? widest : Number(length)
-  return bits > widest ? undefined : { address, bits, family }
-}
-
 function inSubnet(wanted: string, found: string): boolean {
-  const subnet = parseSubnet(wanted)
-  // A dual-stack listener gives IPv4 callers as IPv6-mapped addresses (RFC 4291 §2.5.5.2).
-  const address = found.replace(/^::ffff:(?=\d+\.)/i, '')
-  const family = isIP(address)
-  if (subnet === undefined || family !== subnet.family) return false
-  const list = new BlockList()
-  list.addSubnet(subnet.address, subnet.bits, family === 4 ? 'ipv4' : 'ipv6')
-  return list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  return parseSubnet(wanted)?.includes(bareAddress(found)) === true
 }

@@ -1,7 +1,7 @@
 // Whether a bucket policy is public, as AWS defines it ("Blocking public access", "The meaning of
 // public"): it allows someone who is not named, and no condition narrows that to fixed values.
+import { parseSubnet } from '#base/subnets.ts'
 import type { Condition } from './policy-conditions.ts'
-import { parseSubnet } from './policy-comparisons.ts'
 import type { Policy, Statement } from './policy.ts'
 import { isFixed } from './wildcards.ts'
 
