@@ -10,6 +10,8 @@ type Status = {
   state: string
   sessions: { id: string; last_seq: string; fresh: boolean }[] | null
   ledger: { charges: string; leaves: string; alarms: string } | null
+  /** The newest first. */
+  last_alarms?: { kind: string; detail: object; at: string }[]
   receipts: { origin?: string; size: number; reason?: string } | null
 }
 
@@ -39,6 +41,8 @@ export async function run({ options }: CommandCall): Promise<void> {
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
   print(`ledger   ${ledger.charges} charges, ${ledger.alarms} alarms`)
+  for (const { kind, detail, at } of status.last_alarms ?? [])
+    print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (receipts !== null)
     print(
       `receipts ${receipts.size} sealed of ${ledger.leaves}${receipts.reason === undefined ? '' : `: ${receipts.reason}`}`,

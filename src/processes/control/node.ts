@@ -76,6 +76,9 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
   }
 }
 
+/** Of all that there were, the last ones. */
+const ALARMS_SHOWN = 5
+
 async function booksOf(state: State): Promise<object> {
   const sessions = await state.query(
     'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
@@ -84,7 +87,16 @@ async function booksOf(state: State): Promise<object> {
     `select (select count(*) from charges)::text as charges, (select size from log_head)::text as leaves,
        (select count(*) from alarms)::text as alarms`,
   )
-  return { state: 'answers', sessions: sessions.rows, ledger: sums.rows[0] }
+  const alarms = await state.query(
+    'select kind, detail, at from alarms order by id desc limit $1',
+    [ALARMS_SHOWN],
+  )
+  return {
+    state: 'answers',
+    sessions: sessions.rows,
+    ledger: sums.rows[0],
+    last_alarms: alarms.rows,
+  }
 }
 
 /** What the sealer says of itself; null while the jobs process does not answer. */

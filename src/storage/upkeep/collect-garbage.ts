@@ -1,5 +1,6 @@
-// Removes blobs that no row names any more, an hour after the last one went: a read that began before then
-// comes to its end.
+// Removes blobs that no row names any more, an hour after the last one went, so that a read that began before
+// then comes to its end. Of an object in parts that is replaced meanwhile, a read that takes longer than the hour
+// is cut at the next part: who deletes wants the room.
 import type { State } from '#state/connect.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 

@@ -15,11 +15,15 @@ import type { Bucket } from '#storage/objects/types.ts'
 import { loadPlace, savePlace } from './place.ts'
 
 const TASK = 'lifecycle'
-const UPLOADS_MAX = 1000
+const UPLOADS_PAGE = 1000
 type Place = { readonly bucket: number; readonly key: string; readonly seq: string }
 // Greater than any seq: all versions of the keys after ''.
 const SEQ_END = '9223372036854775807'
 const BEGINNING: Place = { bucket: 0, key: '', seq: SEQ_END }
+
+type UploadRow = Row & { id: string; key: string; initiated_at: Date }
+const UPLOADS = `select id, key, initiated_at from uploads
+where bucket = $1 and completed is null and (key, id) > ($2, $3) order by key, id limit $4`
 
 export type Expiry = { readonly examined: number; readonly deleted: number; readonly done: boolean }
 
@@ -43,7 +47,7 @@ export async function expireObjects(
   const from = bucket.id === place.bucket ? place : { ...BEGINNING, bucket: bucket.id }
   const day = { nowMs: clock.wallMs(), dayMs }
   const lifecycle = lifecycleOf(bucket)
-  if (from.key === '') await abortUploads(state, bucket, lifecycle, day)
+  if (from.key === '') await abortUploads(state, bucket, lifecycle, { ...day, signal })
   const rows = await versionsFrom(state, from, limit)
   const deletions = rows
     .filter((row) => lifecycleAction(lifecycle, toVersion(row), day) !== undefined)
@@ -133,14 +137,20 @@ async function abortUploads(
   state: Queryable,
   bucket: Bucket,
   lifecycle: Lifecycle,
-  day: At,
+  { signal, ...day }: At & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { rows } = await state.query<{ id: string; key: string; initiated_at: Date }>(
-    `select id, key, initiated_at from uploads where bucket = $1 and completed is null
-     order by initiated_at limit $2`,
-    [bucket.id, UPLOADS_MAX],
-  )
-  for (const { id, key, initiated_at: at } of rows)
-    if (isUploadDue(lifecycle, { key, initiatedAtMs: at.getTime() }, day))
-      await state.query('select storage_abort($1, $2, $3)', [bucket.id, key, id])
+  for (let last: UploadRow | undefined; ;) {
+    signal.throwIfAborted()
+    const { rows } = await state.query<UploadRow>(UPLOADS, [
+      bucket.id,
+      last?.key ?? '',
+      last?.id ?? '',
+      UPLOADS_PAGE,
+    ])
+    for (const { id, key, initiated_at: at } of rows)
+      if (isUploadDue(lifecycle, { key, initiatedAtMs: at.getTime() }, day))
+        await state.query('select storage_abort($1, $2, $3)', [bucket.id, key, id])
+    if (rows.length < UPLOADS_PAGE) return
+    last = rows.at(-1)
+  }
 }

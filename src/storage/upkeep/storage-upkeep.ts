@@ -4,21 +4,15 @@
 import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
 import { createDocuments } from '#storage/objects/documents.ts'
 import { createObjects } from '#storage/objects/create-objects.ts'
-import { collectAnnotations } from './collect-annotations.ts'
-import { collectGarbage } from './collect-garbage.ts'
+import { createClean } from './clean.ts'
 import { expireObjects } from './expire-objects.ts'
-import { forgetCompletions } from './expire-uploads.ts'
-import { forgetEvents } from './forget-events.ts'
 import { moveAsOrdered } from './mover.ts'
 import { rewrapKeys } from './rewrap.ts'
-import { scrub } from './scrub.ts'
 import type { Standing } from './standing.ts'
-import { sweepOrphans } from './sweep-orphans.ts'
 
 const MINUTE_MS = 60_000
 /** Lifecycle is looked at this often in a day, or once a minute. */
@@ -32,11 +26,6 @@ const MOVE_MS = 1000
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
-const GARBAGE_MAX = 10_000
-/** 1,666 a second of each bucket that writes as fast as it can. */
-const EVENTS_MAX = 100_000
-/** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
-const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
 
 export interface StorageUpkeep {
   /** Works until the signal aborts. What fails is logged and tried again. */
@@ -55,6 +44,12 @@ export function createStorageUpkeep(deps: {
   minuteMs: number
 }): StorageUpkeep {
   const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
+  /** What fails is logged; the next round tries again. */
+  const tried = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
+    work.catch((error: unknown) => {
+      if (!signal.aborted) log.warn('Storage could not be kept', { error: messageOf(error) })
+    })
+  const clean = createClean({ state, stores, clock, log, tried })
   const objects = createObjects({ state, documents: createDocuments({ state }) })
 
   async function expire(signal: AbortSignal): Promise<void> {
@@ -77,28 +72,6 @@ export function createStorageUpkeep(deps: {
       if (done) return
     }
   }
-
-  async function clean(signal: AbortSignal): Promise<void> {
-    await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
-    await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
-    const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
-    if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
-    await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
-  }
-
-  /** One that is away keeps the others waiting for nothing. */
-  async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
-    await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
-    await sweepOrphans({ state, store, clock }, { signal })
-    const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
-    for (const damage of damaged) log.error('A stored blob is damaged', { damage })
-  }
-
-  /** What fails is logged; the next round tries again. */
-  const tried = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
-    work.catch((error: unknown) => {
-      if (!signal.aborted) log.warn('Storage could not be kept', { error: messageOf(error) })
-    })
 
   const every = async (
     ms: number,

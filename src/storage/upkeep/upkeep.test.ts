@@ -325,7 +325,7 @@ test(
       rule('current', 'logs/', { expiration: { days: 1 } }),
       rule('older', 'docs/', { noncurrent: { days: 1, keepNewer: 1 } }),
       rule('markers', 'docs/', { expiration: { deleteMarker: true } }),
-      rule('uploads', '', { abortUploadsDays: 3 }),
+      rule('uploads', 'u/', { abortUploadsDays: 3 }),
     ]
     await store.buckets.configure(bucket, 'lifecycle', { rules })
     await store.objects.put(bucket, 'logs/a', inlineObject('1'))
@@ -337,10 +337,17 @@ test(
     await remove(bucket, 'docs/b')
     await store.objects.delete(bucket, [{ key: 'docs/b', versionId }], { bypassGovernance: false })
     await store.uploads.create(bucket, {
-      key: 'u',
+      key: 'u/1',
       initiator: ACCOUNT,
       attributes: attributes('', 0),
     })
+    // More than a page of uploads that no rule chooses, before it.
+    await store.state.query(
+      `insert into uploads (id, bucket, key, initiator, initiated_at, attributes)
+       select 'kept-' || n, bucket, 'kept-' || n, initiator, initiated_at - interval '1 hour', attributes
+       from uploads, generate_series(1, 1001) n where bucket = $1`,
+      [bucket.id],
+    )
 
     const round = async (clock: typeof systemClock) => {
       for (let calls = 0; ; calls++) {
@@ -377,7 +384,7 @@ test(
       'other e-1',
     ])
     const uploads = async () =>
-      (await store.listings.uploads(bucket, { prefix: '', delimiter: '', after: '', limit: 10 }))
+      (await store.listings.uploads(bucket, { prefix: 'u/', delimiter: '', after: '', limit: 10 }))
         .entries
     assert.equal((await uploads()).length, 1)
     await round(later(31_000))

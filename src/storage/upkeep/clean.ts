@@ -1,0 +1,69 @@
+// What is done each minute to what is stored: blobs that no version names any more and orphans of crashes go,
+// and a little of all that is there is read again.
+import type { Clock } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { BlobStore } from '#blobs/blob.ts'
+import type { BlobStores } from '#blobs/stores.ts'
+import type { State } from '#state/connect.ts'
+import { collectAnnotations } from './collect-annotations.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { forgetCompletions } from './expire-uploads.ts'
+import { forgetEvents } from './forget-events.ts'
+import { scrub } from './scrub.ts'
+import { scrubRows } from './scrub-rows.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
+
+/** Of one round; what is over waits for the next. */
+const VERSIONS_MAX = 1000
+const GARBAGE_MAX = 10_000
+/** 1,666 a second of each bucket that writes as fast as it can. */
+const EVENTS_MAX = 100_000
+/** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
+const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
+
+/** One round. `tried` logs what fails of a piece that the others need not wait for. */
+export function createClean(deps: {
+  state: State
+  stores: BlobStores
+  clock: Clock
+  log: Logger
+  tried: (work: Promise<void>, signal: AbortSignal) => Promise<void>
+}): (signal: AbortSignal) => Promise<void> {
+  const { state, stores, clock, log, tried } = deps
+
+  /** One that is away keeps the others waiting for nothing. */
+  async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
+    await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
+    await sweepOrphans({ state, store, clock }, { signal })
+    const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
+    for (const damage of damaged) {
+      log.error('A stored blob is damaged', { damage })
+      await alarm('blob_damaged', damage)
+    }
+  }
+
+  async function scrubState(signal: AbortSignal): Promise<void> {
+    const { damaged } = await scrubRows(state, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
+    for (const { key, ...damage } of damaged) {
+      log.error('A stored body is damaged', { damage })
+      await alarm('body_damaged', { ...damage, key })
+    }
+  }
+
+  /** Counted by `ergon status`; once, however often it is found. */
+  const alarm = (kind: string, detail: object) =>
+    state.query(
+      `insert into alarms (kind, detail) select $1, $2::jsonb
+       where not exists (select from alarms where kind = $1 and detail = $2::jsonb)`,
+      [kind, JSON.stringify(detail)],
+    )
+
+  return async (signal: AbortSignal): Promise<void> => {
+    await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
+    await tried(scrubState(signal), signal)
+    await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
+    const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
+    if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
+    await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
+  }
+}

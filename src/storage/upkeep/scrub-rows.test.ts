@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { createBlobStores } from '#blobs/stores.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import { inlineObject, makeBucket, type Store, withStore } from '#storage/objects/store.fixture.ts'
+import { createClean } from './clean.ts'
+import { scrubRows } from './scrub-rows.ts'
+
+const skip = whyNoState()
+const { signal } = new AbortController()
+let store: Store
+withStore(2, (opened) => (store = opened))
+
+test(
+  'scrubRows() reads every body in a row, a piece at a time, and finds a changed one',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'scrubbed-rows')
+    for (let n = 0; n < 250; n++)
+      await store.objects.put(bucket, `k${n}`, inlineObject(`body ${n}`))
+    const change = (key: string, set: string) =>
+      store.state.query(`update object_versions set ${set} where bucket = $1 and key = $2`, [
+        bucket.id,
+        key,
+      ])
+    await store.state.query('update object_versions set etag = md5(inline)')
+    await change('k7', "inline = 'changed'")
+    await change('k8', "inline = 'changed', encryption = '{}'")
+    const found: string[] = []
+    let read = 0
+    for (let calls = 1; ; calls++) {
+      const slice = await scrubRows(store.state, { bytesMax: 100, signal })
+      found.push(...slice.damaged.map(({ key }) => key))
+      read += slice.read
+      assert.equal(slice.done, calls === 2)
+      if (slice.done) break
+    }
+    assert.deepEqual(found, ['k7'])
+    assert.ok(read > 250 * 6)
+    assert.equal((await scrubRows(store.state, { bytesMax: 1e9, signal })).read, read)
+  },
+)
+
+test('a damaged body is one alarm, however often it is found', { skip }, async () => {
+  await store.state.query('truncate object_versions')
+  const bucket = await makeBucket(store, 'alarmed')
+  await store.objects.put(bucket, 'a', inlineObject('whole'))
+  await store.state.query("update object_versions set etag = md5(inline), inline = 'other'")
+  const lines: string[] = []
+  const clean = createClean({
+    state: store.state,
+    stores: createBlobStores([]),
+    clock: systemClock,
+    log: createLogger('test', { write: (line) => void lines.push(line) }),
+    tried: (work) => work,
+  })
+  for (let rounds = 0; rounds < 2; rounds++) await clean(signal)
+  const { rows } = await store.state.query("select detail from alarms where kind = 'body_damaged'")
+  assert.deepEqual(
+    rows.map(({ detail }) => (detail as { key: string }).key),
+    ['a'],
+  )
+  assert.match(lines.join(), /A stored body is damaged/)
+})
