@@ -1,20 +1,13 @@
 // Commits, reads, deletes and amends versions: one round trip each, the rules are in *.sql.
+import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Documents } from './documents.ts'
 import type { Deleted, Deletion, Objects, Target, WrittenObject } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
-import {
-  BUCKET_COLUMNS,
-  type BucketRow,
-  type VersionRow,
-  checkedSize,
-  toBody,
-  toBucket,
-  toVersion,
-  writtenParts,
-} from './rows.ts'
+import { bucketOf, createFindObject, versionOf, type FoundRow } from './find-object.ts'
+import { checkedSize, toBody, toBucket, toVersion, writtenParts } from './rows.ts'
 import type { Bucket } from './types.ts'
 
 /** SQLSTATE of put.sql: a shared blob went with its last version. */
@@ -24,13 +17,19 @@ const BATCH_MAX = 100
 
 type WrittenRow = { refused: string | null; version_id: string; modified_ms: string }
 
-type Deps = { readonly state: Queryable; readonly documents: Documents }
+type Deps = {
+  readonly state: Queryable
+  readonly documents: Documents
+  readonly clock: Pick<TimerClock, 'setTimer'>
+}
 
 export function createObjects(deps: Deps): Objects {
-  const { state } = deps
+  const { state, documents } = deps
+  const findRow = createFindObject(deps)
   return {
     put: (bucket, key, written) => put(state, { bucket, key, written }),
-    find: (bucketName, target) => find(deps, bucketName, target),
+    find: async (bucketName, target) =>
+      find(documents, await findRow({ bucketName, target }), { bucketName, target }),
     async delete(bucket, deletions, { bypassGovernance }) {
       const answers: Deleted[] = []
       for (let at = 0; at < deletions.length; at += BATCH_MAX)
@@ -93,23 +92,20 @@ function toWritten(rows: WrittenRow[]) {
   return { versionId: row.version_id, modifiedAtMs: Number(row.modified_ms) }
 }
 
-type FoundRow = BucketRow & (VersionRow | { key: null })
-
 async function find(
-  { state, documents }: Deps,
-  bucketName: string,
-  target: Target,
+  documents: Documents,
+  row: FoundRow,
+  { bucketName, target }: { bucketName: string; target: Target },
 ): ReturnType<Objects['find']> {
-  const { rows } = await state.query<FoundRow>(
-    `select ${BUCKET_COLUMNS}, v.* from buckets b left join lateral storage_read(b.id, $2, $3) v on true
-     where b.name = $1`,
-    [bucketName, target.key, target.versionId ?? null],
-  )
-  const [row] = rows
-  if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
-  const bucket = toBucket(row, await documents.of(row))
-  if (row.key === null) return { bucket }
-  return { bucket, found: { version: toVersion(row), body: toBody(row) } }
+  if (row.bucket === null) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
+  const found = bucketOf(row.bucket)
+  const bucket = toBucket(found, await documents.of(found))
+  if (row.version === null) return { bucket }
+  const version = versionOf(row.version)
+  return {
+    bucket,
+    found: { version: toVersion(target.key, version), body: toBody(version, row.inline) },
+  }
 }
 
 async function deleteBatch(

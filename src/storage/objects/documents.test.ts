@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'
+import { systemClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBuckets } from './create-buckets.ts'
 import { createObjects } from './create-objects.ts'
@@ -24,7 +25,7 @@ function openGateway(keptBytesMax?: number) {
   const documents = createDocuments({ state }, keptBytesMax)
   return {
     buckets: createBuckets({ state, documents }),
-    objects: createObjects({ state, documents }),
+    objects: createObjects({ state, documents, clock: systemClock }),
     reads: () => reads,
   }
 }

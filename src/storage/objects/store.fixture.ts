@@ -45,7 +45,7 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     state,
     documents,
     buckets: createBuckets({ state, documents }),
-    objects: createObjects({ state, documents }),
+    objects: createObjects({ state, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),

@@ -1,7 +1,7 @@
 // What object storage needs done in the background, in bounded pieces: lifecycle rules, blobs that no
 // version names any more, orphans of crashes, a slow re-reading of everything that is stored, the move
 // to another store, and the charge of what is.
-import { sleep, type Clock } from '#base/clock.ts'
+import { sleep, type TimerClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
@@ -46,7 +46,7 @@ export interface StorageUpkeep {
 export function createStorageUpkeep(deps: {
   state: State
   stores: BlobStores
-  clock: Clock
+  clock: TimerClock
   log: Logger
   dayMs: number
   keys: { readonly secret: string; readonly keyIds: readonly string[] }
@@ -55,7 +55,7 @@ export function createStorageUpkeep(deps: {
   minuteMs: number
 }): StorageUpkeep {
   const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
-  const objects = createObjects({ state, documents: createDocuments({ state }) })
+  const objects = createObjects({ state, documents: createDocuments({ state }), clock })
 
   async function expire(signal: AbortSignal): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {
