@@ -24,7 +24,7 @@ function openGateway(keptBytesMax?: number) {
   }
   const documents = createDocuments({ state }, keptBytesMax)
   return {
-    buckets: createBuckets({ state, documents }),
+    buckets: createBuckets({ state, documents, clock: systemClock }),
     objects: createObjects({ state, documents, clock: systemClock }),
     reads: () => reads,
   }

@@ -1,10 +1,9 @@
 // The bucket and the version that a request names, in one look; those of several requests in one question.
 import type { TimerClock } from '#base/clock.ts'
-import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { gather } from './gather.ts'
 import type { Target } from './objects.ts'
-import { BUCKET_NAMES, VERSION_NAMES, type BucketRow, type VersionRow } from './rows.ts'
+import { BUCKET_JSON, inOrder, VERSION_JSON } from './rows.ts'
 
 type Question = { readonly bucketName: string; readonly target: Target }
 
@@ -19,13 +18,10 @@ export type FoundRow = {
 /** Bodies in their rows have at most 32 KiB: so the longest answer has a megabyte of them, twice that in hex. */
 const TOGETHER_MAX = 32
 
-const jsonOf = (table: string, names: readonly string[]): string =>
-  `json_build_object(${names.map((name) => `'${name}', ${table}.${name}`).join(', ')})::text`
-
 // The arrays come out of subqueries, so that the server does not count them: for each count it would make
 // another plan, in 400 µs.
-const FIND = `select r.n::int, case when b.id is not null then ${jsonOf('b', BUCKET_NAMES)} end as bucket,
-    case when v.seq is not null then ${jsonOf('v', VERSION_NAMES)} end as version, v.inline
+const FIND = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
+    case when v.seq is not null then ${VERSION_JSON} end as version, v.inline
   from unnest((select $1::text[]), (select $2::text[]), (select $3::text[]))
     with ordinality as r (bucket, key, version, n)
   left join buckets b on b.name = r.bucket
@@ -56,11 +52,5 @@ async function ask(state: Queryable, questions: readonly Question[]): Promise<Fo
     questions.map(({ target }) => target.key),
     questions.map(({ target }) => target.versionId ?? null),
   ])
-  // Nothing promises that rows come in the order of what they were joined to.
-  const byNumber = new Map(rows.map((row) => [row.n, row]))
-  return questions.map((_, at) => present(byNumber.get(at + 1), 'each question has a row'))
+  return inOrder(rows, questions.length)
 }
-
-/** Of the row's text; types as JSON has them. */
-export const bucketOf = (row: string) => JSON.parse(row) as BucketRow
-export const versionOf = (row: string) => JSON.parse(row) as VersionRow

@@ -43,8 +43,11 @@ export type VersionRow = {
   located: Part[] | null
 }
 
-/** The columns of a VersionRow. */
-export const VERSION_NAMES: readonly (keyof VersionRow)[] = [
+/** Rows as JSON text, that whoever asked reads. */
+const jsonOf = (table: string, names: readonly string[]): string =>
+  `json_build_object(${names.map((name) => `'${name}', ${table}.${name}`).join(', ')})::text`
+
+const VERSION_NAMES: readonly (keyof VersionRow)[] = [
   'version_id',
   'is_latest',
   'delete_marker',
@@ -66,6 +69,10 @@ export const VERSION_NAMES: readonly (keyof VersionRow)[] = [
   'annotations',
   'located',
 ]
+/** A VersionRow as JSON text, from object_versions v. */
+export const VERSION_JSON = jsonOf('v', VERSION_NAMES)
+
+export const versionOf = (json: string) => JSON.parse(json) as VersionRow
 
 export const toVersion = (key: string, row: VersionRow): Version => ({
   ...toListed({ key, ...row }),
@@ -129,8 +136,7 @@ export type BucketRow = Row & {
   is_read_only?: boolean
 }
 
-/** The columns of a BucketRow. */
-export const BUCKET_NAMES: readonly (keyof BucketRow & string)[] = [
+const BUCKET_NAMES: readonly (keyof BucketRow & string)[] = [
   'id',
   'name',
   'account',
@@ -140,8 +146,12 @@ export const BUCKET_NAMES: readonly (keyof BucketRow & string)[] = [
   'object_lock',
   'edition',
 ]
-/** The same, from buckets b. */
+export const bucketOf = (json: string) => JSON.parse(json) as BucketRow
+
+/** The columns of a BucketRow, from buckets b. */
 export const BUCKET_COLUMNS = BUCKET_NAMES.map((name) => `b.${name}`).join(', ')
+/** A BucketRow as JSON text, from buckets b. */
+export const BUCKET_JSON = jsonOf('b', BUCKET_NAMES)
 
 export const toListedBucket = (row: BucketRow): ListedBucket => ({
   id: row.id,
@@ -210,6 +220,16 @@ export const writtenParts = (parts: readonly Part[]) => ({
     blob: blob.id,
   })),
 })
+
+/** Rows by their number `n`, from 1: nothing promises that they come in the order of what was asked. */
+export function inOrder<R extends { n: number }>(rows: readonly R[], count: number): R[] {
+  const ordered = rows.toSorted((a, b) => a.n - b.n)
+  invariant(
+    ordered.length === count && ordered.every(({ n }, at) => n === at + 1),
+    'each question has one row',
+  )
+  return ordered
+}
 
 /** The attributes of put.sql; an object of parts has the sum of their sizes. */
 export function checkedSize(attributes: Attributes, body: Body): void {

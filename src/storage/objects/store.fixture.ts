@@ -44,7 +44,7 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
   return {
     state,
     documents,
-    buckets: createBuckets({ state, documents }),
+    buckets: createBuckets({ state, documents, clock: systemClock }),
     objects: createObjects({ state, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
