@@ -1,4 +1,4 @@
-// Commits, reads, deletes and amends versions: one round trip each, the rules are in *.sql.
+// Commits, finds, deletes and amends versions: one round trip each at most, the rules are in *.sql.
 import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'

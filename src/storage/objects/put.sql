@@ -1,5 +1,5 @@
--- Commits versions. `written` has Attributes of types.ts for each, with `parts`, `blobs`, `partCount`, `conditions`,
--- `share`, `event` and `annotations` (of a copy: a sheet that is filled).
+-- Commits versions. `written` is Attributes of types.ts with `parts`, `blobs`, `partCount`, `conditions`,
+-- `share`, `event` and `annotations` (of a copy: a sheet that is filled); of several, an array of them.
 
 -- Several at once, each by itself as if it came alone, in the order of their locks. `bodies` are those in
 -- rows, one after the other: `starts` and `lengths` in bytes, null for what is in blobs.
