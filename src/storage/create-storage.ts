@@ -68,8 +68,8 @@ export type StorageDoors = {
 export function createStorageDoors(options: StorageOptions): StorageDoors {
   const { state, blobs, identity, clock, hosts, settings, marks, log, directory } = options
   const documents = createDocuments({ state })
-  const buckets = createBuckets({ state, documents })
-  const objects = createObjects({ state, documents })
+  const buckets = createBuckets({ state, documents, clock })
+  const objects = createObjects({ state, documents, clock })
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
   const callers = createCallers({ identity, keys: options.keys })

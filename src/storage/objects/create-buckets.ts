@@ -1,24 +1,42 @@
 // Buckets and their configurations.
+import type { TimerClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Documents } from './documents.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
 import { refuse } from './refusal.ts'
-import { BUCKET_COLUMNS, type BucketRow, toBucket, toListedBucket } from './rows.ts'
+import { gather } from './gather.ts'
+import {
+  BUCKET_COLUMNS,
+  BUCKET_JSON,
+  bucketOf,
+  type BucketRow,
+  inOrder,
+  toBucket,
+  toListedBucket,
+} from './rows.ts'
 import type { Bucket, ConfigurationKind, Json } from './types.ts'
 
-const BY_NAME = `select ${BUCKET_COLUMNS}, storage_is_read_only(b.account) as is_read_only
-  from buckets b where b.name = $1`
+// The array comes out of a subquery for the reason that find-object.ts has.
+const BY_NAME = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
+    storage_is_read_only(b.account) as is_read_only
+  from unnest((select $1::text[])) with ordinality as r (name, n) left join buckets b on b.name = r.name`
+const TOGETHER_MAX = 32
 
-type Deps = { readonly state: Queryable; readonly documents: Documents }
+type Deps = {
+  readonly state: Queryable
+  readonly documents: Documents
+  readonly clock: Pick<TimerClock, 'setTimer'>
+}
+type Find = (name: string) => Promise<BucketRow | undefined>
 
 export function createBuckets(deps: Deps): Buckets {
   const { state, documents } = deps
+  const find = createFind(deps)
   return {
-    create: (bucket) => create(deps, bucket),
+    create: (bucket) => create(deps, find, bucket),
     async get(name) {
-      const { rows } = await state.query<BucketRow>(BY_NAME, [name])
-      const [row] = rows
+      const row = await find(name)
       if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: name })
       return toBucket(row, await documents.of(row))
     },
@@ -46,8 +64,26 @@ export function createBuckets(deps: Deps): Buckets {
   }
 }
 
+/** The bucket of a name; those that several requests name in one question. */
+function createFind({ state, clock }: Deps): Find {
+  type Found = { n: number; bucket: string | null; is_read_only: boolean }
+  const findRow = gather({
+    async ask(names: readonly string[]) {
+      const { rows } = await state.query<Found>(BY_NAME, [names])
+      return inOrder(rows, names.length)
+    },
+    clock,
+    most: TOGETHER_MAX,
+  })
+  return async (name) => {
+    const { bucket, is_read_only } = await findRow(name)
+    return bucket === null ? undefined : { ...bucketOf(bucket), is_read_only }
+  }
+}
+
 async function create(
   { state, documents }: Deps,
+  find: Find,
   bucket: NewBucket,
 ): Promise<{ bucket: Bucket; created: boolean }> {
   const { name, account, region, objectLock, configurations } = bucket
@@ -59,9 +95,8 @@ async function create(
   )
   const [row] = made.rows
   if (row !== undefined) return { bucket: toBucket(row, configurations), created: true }
-  const { rows } = await state.query<BucketRow>(BY_NAME, [name])
+  const existing = await find(name)
   // Deleted in between: it was another's a moment ago, or is free now; a repetition finds out.
-  const existing = rows[0]
   if (existing === undefined) throw storageFault('OperationAborted')
   if (existing.account !== account)
     throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })

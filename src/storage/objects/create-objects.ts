@@ -1,36 +1,33 @@
-// Commits, reads, deletes and amends versions: one round trip each, the rules are in *.sql.
+// Commits, finds, deletes and amends versions: one round trip each at most, the rules are in *.sql.
+import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Documents } from './documents.ts'
-import type { Deleted, Deletion, Objects, Target, WrittenObject } from './objects.ts'
+import type { Deleted, Deletion, Objects, Target } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
-import {
-  BUCKET_COLUMNS,
-  type BucketRow,
-  type VersionRow,
-  checkedSize,
-  toBody,
-  toBucket,
-  toVersion,
-  writtenParts,
-} from './rows.ts'
+import { createFindObject, type FoundRow } from './find-object.ts'
+import { createPutObject, type WrittenRow } from './put-object.ts'
+import { bucketOf, toBody, toBucket, toVersion, versionOf } from './rows.ts'
 import type { Bucket } from './types.ts'
 
-/** SQLSTATE of put.sql: a shared blob went with its last version. */
-const SOURCE_GONE = 'ERG01'
 /** Keys deleted in one transaction, 15 ms of CPU: its locks hold up the puts of one key in ten meanwhile. */
 const BATCH_MAX = 100
 
-type WrittenRow = { refused: string | null; version_id: string; modified_ms: string }
-
-type Deps = { readonly state: Queryable; readonly documents: Documents }
+type Deps = {
+  readonly state: Queryable
+  readonly documents: Documents
+  readonly clock: Pick<TimerClock, 'setTimer'>
+}
 
 export function createObjects(deps: Deps): Objects {
-  const { state } = deps
+  const { state, documents } = deps
+  const findRow = createFindObject(deps)
+  const putRow = createPutObject(deps)
   return {
-    put: (bucket, key, written) => put(state, { bucket, key, written }),
-    find: (bucketName, target) => find(deps, bucketName, target),
+    put: async (bucket, key, written) => toWritten(await putRow({ bucket, key, written })),
+    find: async (bucketName, target) =>
+      find(documents, await findRow({ bucketName, target }), { bucketName, target }),
     async delete(bucket, deletions, { bypassGovernance }) {
       const answers: Deleted[] = []
       for (let at = 0; at < deletions.length; at += BATCH_MAX)
@@ -47,7 +44,7 @@ export function createObjects(deps: Deps): Objects {
         'select * from storage_amend($1, $2, $3, $4)',
         [bucket.id, target.key, target.versionId ?? null, JSON.stringify(change)],
       )
-      return toWritten(rows)
+      return toWritten(rows[0])
     },
     async reseal({ id }, { key, versionId }, { before, after, despiteLock }) {
       const { rows } = await state.query<{ refused: string | null }>(
@@ -59,57 +56,26 @@ export function createObjects(deps: Deps): Objects {
   }
 }
 
-async function put(
-  state: Queryable,
-  { bucket, key, written }: { bucket: Bucket; key: string; written: WrittenObject },
-) {
-  const { attributes, body, conditions, share, annotations } = written
-  checkedSize(attributes, body)
-  const parts = body.kind === 'parts' ? body.parts : undefined
-  const given = {
-    ...attributes,
-    event: written.event ?? 'ObjectCreated:Put',
-    conditions,
-    share,
-    annotations,
-    partCount: written.partCount ?? 0,
-    ...(parts && { ...writtenParts(parts), blobs: parts.map(({ blob }) => blob) }),
-  }
-  const values = [bucket.id, key, JSON.stringify(given), body.kind === 'inline' ? body.bytes : null]
-  const { rows } = await state
-    .query<WrittenRow>('select * from storage_put($1, $2, $3, $4)', values)
-    .catch((error: unknown) => {
-      throw isSourceGone(error) ? storageFault('ConditionalRequestConflict') : error
-    })
-  return toWritten(rows)
+function toWritten(row: WrittenRow | undefined) {
+  const { refused, version_id, modified_ms } = present(row, 'a write has one answer')
+  refuse(refused)
+  return { versionId: version_id, modifiedAtMs: Number(modified_ms) }
 }
-
-const isSourceGone = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === SOURCE_GONE
-
-function toWritten(rows: WrittenRow[]) {
-  const row = present(rows[0], 'a write has one answer')
-  refuse(row.refused)
-  return { versionId: row.version_id, modifiedAtMs: Number(row.modified_ms) }
-}
-
-type FoundRow = BucketRow & (VersionRow | { key: null })
 
 async function find(
-  { state, documents }: Deps,
-  bucketName: string,
-  target: Target,
+  documents: Documents,
+  row: FoundRow,
+  { bucketName, target }: { bucketName: string; target: Target },
 ): ReturnType<Objects['find']> {
-  const { rows } = await state.query<FoundRow>(
-    `select ${BUCKET_COLUMNS}, v.* from buckets b left join lateral storage_read(b.id, $2, $3) v on true
-     where b.name = $1`,
-    [bucketName, target.key, target.versionId ?? null],
-  )
-  const [row] = rows
-  if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
-  const bucket = toBucket(row, await documents.of(row))
-  if (row.key === null) return { bucket }
-  return { bucket, found: { version: toVersion(row), body: toBody(row) } }
+  if (row.bucket === null) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
+  const found = bucketOf(row.bucket)
+  const bucket = toBucket(found, await documents.of(found))
+  if (row.version === null) return { bucket }
+  const version = versionOf(row.version)
+  return {
+    bucket,
+    found: { version: toVersion(target.key, version), body: toBody(version, row.inline) },
+  }
 }
 
 async function deleteBatch(

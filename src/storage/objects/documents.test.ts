@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'
+import { systemClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBuckets } from './create-buckets.ts'
 import { createObjects } from './create-objects.ts'
@@ -23,8 +24,8 @@ function openGateway(keptBytesMax?: number) {
   }
   const documents = createDocuments({ state }, keptBytesMax)
   return {
-    buckets: createBuckets({ state, documents }),
-    objects: createObjects({ state, documents }),
+    buckets: createBuckets({ state, documents, clock: systemClock }),
+    objects: createObjects({ state, documents, clock: systemClock }),
     reads: () => reads,
   }
 }

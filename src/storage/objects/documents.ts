@@ -14,7 +14,7 @@ type Configurations = Bucket['configurations']
 
 export interface Documents {
   /** The configurations of an edition, or of a later one. Throws NoSuchBucket. */
-  of(bucket: { readonly id: number; readonly edition: string }): Promise<Configurations>
+  of(bucket: { readonly id: number; readonly edition: string | number }): Promise<Configurations>
 }
 
 type Read = { readonly edition: string; readonly bytes: number; readonly found: Configurations }
@@ -57,7 +57,8 @@ export function createDocuments(
   }
 
   return {
-    async of({ id, edition }) {
+    async of({ id, edition: asked }) {
+      const edition = String(asked)
       const known = kept.get(id)
       const current = known?.edition === edition ? known : await readOnce(id, edition)
       keep(id, current)

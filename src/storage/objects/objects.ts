@@ -1,5 +1,6 @@
 // The metadata of object storage: what a door calls. Every method is one round trip to the state and
-// one transaction, unless it says otherwise; errors are S3's codes (storage/errors.ts).
+// one transaction, unless it says otherwise; callers at the same time may share them (gather.ts). Errors
+// are S3's codes (storage/errors.ts).
 import type {
   Attributes,
   Body,

@@ -1,18 +1,37 @@
--- Commits a version. `written` is Attributes of types.ts with `parts`, `blobs`, `partCount`, `conditions`,
--- `share`, `event` and `annotations` (of a copy: a sheet that is filled); `body` is an inline body. `refused` is a code of storage/errors.ts.
+-- Commits versions. `written` is Attributes of types.ts with `parts`, `blobs`, `partCount`, `conditions`,
+-- `share`, `event` and `annotations` (of a copy: a sheet that is filled); of several, an array of them.
 
-create or replace function storage_put(bucket_id int, object_key text, written jsonb, body bytea)
-returns storage_written language plpgsql as $$
+-- Several at once, each by itself as if it came alone, in the order of their locks. `bodies` are those in
+-- rows, one after the other: `starts` and `lengths` in bytes, null for what is in blobs.
+create or replace function storage_put_all(
+  bucket_ids int[], keys text[], written jsonb, bodies bytea, starts int[], lengths int[])
+returns table (n int, refused text, version_id text, modified_ms bigint) language plpgsql as $$
 declare
+  one record;
   home storage_home;
+  answer storage_written;
 begin
-  home := storage_enter(bucket_id);
-  if home.id is null then return row('NoSuchBucket', null, null)::storage_written; end if;
-  perform storage_lock(bucket_id, object_key);
-  return storage_commit(home, object_key, written, body);
+  -- All of them before any stripe: a deletion that waits for one would be waited for by who holds another.
+  perform pg_advisory_xact_lock_shared(4207710, b.id)
+  from (select distinct id from unnest(bucket_ids) id order by id) b;
+  for one in
+    select g.bucket_id, g.key, g.start, g.length, g.n::int
+    from unnest(bucket_ids, keys, starts, lengths) with ordinality g (bucket_id, key, start, length, n)
+    order by storage_stripe(g.bucket_id, g.key), g.n
+  loop
+    home := storage_enter(one.bucket_id);
+    if home.id is null then
+      answer := row('NoSuchBucket', null, null)::storage_written;
+    else
+      perform storage_lock(one.bucket_id, one.key);
+      answer := storage_commit(home, one.key, written -> (one.n - 1),
+        substring(bodies from one.start for one.length));
+    end if;
+    return query select one.n, answer.refused, answer.version_id, answer.modified_ms;
+  end loop;
 end $$;
 
--- The same for whoever holds the locks already.
+-- One, for whoever holds the locks already; `body` is one in the row.
 create or replace function storage_commit(home storage_home, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare

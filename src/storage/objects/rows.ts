@@ -18,13 +18,12 @@ import type {
   Version,
 } from './types.ts'
 
-// bigint comes as text; sizes and counts are far below 2^53.
-export type VersionRow = Row & {
-  key: string
+/** A version as JSON has it. */
+export type VersionRow = {
   version_id: string
   is_latest: boolean
   delete_marker: boolean
-  size: string
+  size: number
   etag: string
   checksums: JsonObject
   headers: Record<string, string>
@@ -32,20 +31,51 @@ export type VersionRow = Row & {
   tags: Record<string, string>
   acl: Json
   retention_mode: Retention['mode'] | null
-  retain_until: Date | null
+  retain_until: string | null
   legal_hold: boolean
   encryption: Json
   storage_class: string
   owner: string
-  modified_at: Date
+  modified_at: string
   part_count: number
   annotations: Sheet | null
-  inline: Buffer | null
-  parts: Part[] | null
+  /** The parts with what is known of their blobs. */
+  located: Part[] | null
 }
 
-export const toVersion = (row: VersionRow): Version => ({
-  ...toListed(row),
+/** Rows as JSON text, that whoever asked reads. */
+const jsonOf = (table: string, names: readonly string[]): string =>
+  `json_build_object(${names.map((name) => `'${name}', ${table}.${name}`).join(', ')})::text`
+
+const VERSION_NAMES: readonly (keyof VersionRow)[] = [
+  'version_id',
+  'is_latest',
+  'delete_marker',
+  'size',
+  'etag',
+  'checksums',
+  'headers',
+  'metadata',
+  'tags',
+  'acl',
+  'retention_mode',
+  'retain_until',
+  'legal_hold',
+  'encryption',
+  'storage_class',
+  'owner',
+  'modified_at',
+  'part_count',
+  'annotations',
+  'located',
+]
+/** A VersionRow as JSON text, from object_versions v. */
+export const VERSION_JSON = jsonOf('v', VERSION_NAMES)
+
+export const versionOf = (json: string) => JSON.parse(json) as VersionRow
+
+export const toVersion = (key: string, row: VersionRow): Version => ({
+  ...toListed({ key, ...row }),
   headers: row.headers,
   metadata: row.metadata,
   tags: row.tags,
@@ -53,17 +83,15 @@ export const toVersion = (row: VersionRow): Version => ({
   retention:
     row.retention_mode === null || row.retain_until === null
       ? null
-      : { mode: row.retention_mode, untilMs: row.retain_until.getTime() },
+      : { mode: row.retention_mode, untilMs: new Date(row.retain_until).getTime() },
   legalHold: row.legal_hold,
   encryption: row.encryption,
   partCount: row.part_count,
   annotations: row.annotations,
 })
 
-/** A version as a column has it, or as JSON has it. */
-export type ListedRow = Pick<
+export type ListedRow = { key: string } & Pick<
   VersionRow,
-  | 'key'
   | 'version_id'
   | 'is_latest'
   | 'delete_marker'
@@ -71,14 +99,16 @@ export type ListedRow = Pick<
   | 'checksums'
   | 'storage_class'
   | 'owner'
-> & { size: string | number; modified_at: Date | string }
+  | 'size'
+  | 'modified_at'
+>
 
 export const toListed = (row: ListedRow): Listed => ({
   key: row.key,
   versionId: row.version_id,
   isLatest: row.is_latest,
   deleteMarker: row.delete_marker,
-  size: Number(row.size),
+  size: row.size,
   etag: row.etag,
   checksums: row.checksums,
   storageClass: row.storage_class,
@@ -86,35 +116,49 @@ export const toListed = (row: ListedRow): Listed => ({
   modifiedAtMs: new Date(row.modified_at).getTime(),
 })
 
-export function toBody(row: VersionRow): Body {
-  if (row.parts !== null) return { kind: 'parts', parts: row.parts }
-  return { kind: 'inline', bytes: row.inline ?? Buffer.alloc(0) }
+export function toBody({ located }: VersionRow, inline: Buffer | null): Body {
+  if (located !== null) return { kind: 'parts', parts: located }
+  return { kind: 'inline', bytes: inline ?? Buffer.alloc(0) }
 }
 
+/** A bucket as columns have it, or as JSON has it. */
 export type BucketRow = Row & {
   id: number
   name: string
   account: string
   region: string
-  created_at: Date
+  created_at: Date | string
   versioning: Bucket['versioning']
   object_lock: boolean
   /** Of its configurations. */
-  edition: string
+  edition: string | number
   /** Where it was asked for. */
   is_read_only?: boolean
 }
 
+const BUCKET_NAMES: readonly (keyof BucketRow & string)[] = [
+  'id',
+  'name',
+  'account',
+  'region',
+  'created_at',
+  'versioning',
+  'object_lock',
+  'edition',
+]
+export const bucketOf = (json: string) => JSON.parse(json) as BucketRow
+
 /** The columns of a BucketRow, from buckets b. */
-export const BUCKET_COLUMNS =
-  'b.id, b.name, b.account, b.region, b.created_at, b.versioning, b.object_lock, b.edition'
+export const BUCKET_COLUMNS = BUCKET_NAMES.map((name) => `b.${name}`).join(', ')
+/** A BucketRow as JSON text, from buckets b. */
+export const BUCKET_JSON = jsonOf('b', BUCKET_NAMES)
 
 export const toListedBucket = (row: BucketRow): ListedBucket => ({
   id: row.id,
   name: row.name,
   account: row.account,
   region: row.region,
-  createdAtMs: row.created_at.getTime(),
+  createdAtMs: new Date(row.created_at).getTime(),
   versioning: row.versioning,
   objectLock: row.object_lock,
   isReadOnly: row.is_read_only === true,
@@ -176,6 +220,16 @@ export const writtenParts = (parts: readonly Part[]) => ({
     blob: blob.id,
   })),
 })
+
+/** Rows by their number `n`, from 1: nothing promises that they come in the order of what was asked. */
+export function inOrder<R extends { n: number }>(rows: readonly R[], count: number): R[] {
+  const ordered = rows.toSorted((a, b) => a.n - b.n)
+  invariant(
+    ordered.length === count && ordered.every(({ n }, at) => n === at + 1),
+    'each question has one row',
+  )
+  return ordered
+}
 
 /** The attributes of put.sql; an object of parts has the sum of their sizes. */
 export function checkedSize(attributes: Attributes, body: Body): void {

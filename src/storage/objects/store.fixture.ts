@@ -44,8 +44,8 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
   return {
     state,
     documents,
-    buckets: createBuckets({ state, documents }),
-    objects: createObjects({ state, documents }),
+    buckets: createBuckets({ state, documents, clock: systemClock }),
+    objects: createObjects({ state, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),

@@ -1,7 +1,7 @@
 // What object storage needs done in the background, in bounded pieces: lifecycle rules, blobs that no
 // version names any more, orphans of crashes, a slow re-reading of everything that is stored, the move
 // to another store, and the charge of what is.
-import { sleep, type Clock } from '#base/clock.ts'
+import { sleep, type TimerClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobStores } from '#blobs/stores.ts'
@@ -35,7 +35,7 @@ export interface StorageUpkeep {
 export function createStorageUpkeep(deps: {
   state: State
   stores: BlobStores
-  clock: Clock
+  clock: TimerClock
   log: Logger
   dayMs: number
   keys: { readonly secret: string; readonly keyIds: readonly string[] }
@@ -50,7 +50,7 @@ export function createStorageUpkeep(deps: {
       if (!signal.aborted) log.warn('Storage could not be kept', { error: messageOf(error) })
     })
   const clean = createClean({ state, stores, clock, log, tried })
-  const objects = createObjects({ state, documents: createDocuments({ state }) })
+  const objects = createObjects({ state, documents: createDocuments({ state }), clock })
 
   async function expire(signal: AbortSignal): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {

@@ -1,0 +1,56 @@
+// The bucket and the version that a request names, in one look; those of several requests in one question.
+import type { TimerClock } from '#base/clock.ts'
+import type { Queryable } from '#state/connect.ts'
+import { gather } from './gather.ts'
+import type { Target } from './objects.ts'
+import { BUCKET_JSON, inOrder, VERSION_JSON } from './rows.ts'
+
+type Question = { readonly bucketName: string; readonly target: Target }
+
+/** As JSON text, that whoever asked reads; null where there is none. */
+export type FoundRow = {
+  readonly bucket: string | null
+  readonly version: string | null
+  /** A body in the row. */
+  readonly inline: Buffer | null
+}
+
+/** Bodies in their rows have at most 32 KiB: so the longest answer has a megabyte of them, twice that in hex. */
+const TOGETHER_MAX = 32
+
+// The arrays come out of subqueries, so that the server does not count them: for each count it would make
+// another plan, in 400 µs.
+const FIND = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
+    case when v.seq is not null then ${VERSION_JSON} end as version, v.inline
+  from unnest((select $1::text[]), (select $2::text[]), (select $3::text[]))
+    with ordinality as r (bucket, key, version, n)
+  left join buckets b on b.name = r.bucket
+  cross join lateral (
+    select case when r.version is not null then storage_find(b.id, r.key, r.version) end as seq) named
+  left join lateral (
+    select o.*, case when o.parts is not null then storage_located(o.parts) end as located
+    from object_versions o
+    where o.bucket = b.id and o.key = r.key
+      and o.seq >= case when r.version is null then 0 else named.seq end
+      and o.seq <= case when r.version is null then 9223372036854775807 else named.seq end
+    order by o.seq desc limit 1) v on true`
+
+/** Finds a version, the latest where the target names none. */
+export const createFindObject = (deps: {
+  state: Queryable
+  clock: Pick<TimerClock, 'setTimer'>
+}): ((question: Question) => Promise<FoundRow>) =>
+  gather({
+    ask: (questions) => ask(deps.state, questions),
+    clock: deps.clock,
+    most: TOGETHER_MAX,
+  })
+
+async function ask(state: Queryable, questions: readonly Question[]): Promise<FoundRow[]> {
+  const { rows } = await state.query<FoundRow & { n: number }>(FIND, [
+    questions.map(({ bucketName }) => bucketName),
+    questions.map(({ target }) => target.key),
+    questions.map(({ target }) => target.versionId ?? null),
+  ])
+  return inOrder(rows, questions.length)
+}

@@ -1,0 +1,172 @@
+// Versions that are put together: each is as if it were put alone.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { systemClock } from '#base/clock.ts'
+import { present } from '#base/errors.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import type { Queryable, Row } from '#state/connect.ts'
+import { createObjects } from './create-objects.ts'
+import {
+  attributes,
+  brokenInvariants,
+  inlineObject,
+  makeBucket,
+  partsObject,
+  withStore,
+  type Store,
+} from './store.fixture.ts'
+import type { Bucket } from './types.ts'
+
+const skip = whyNoState()
+const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
+const ROUNDS_MAX = 50
+let store: Store
+withStore(8, (opened) => (store = opened))
+
+/** Objects over a state that does something to what is asked, or to what is answered. */
+const openObjects = (
+  change: { values?(values: unknown[]): void; rows?(rows: Row[]): void; failed?(): void } = {},
+) => {
+  const state: Queryable = {
+    async query<R extends Row>(text: string, values: readonly unknown[] = []) {
+      const given = [...values]
+      change.values?.(given)
+      try {
+        const result = await store.state.query<R>(text, given)
+        change.rows?.(result.rows)
+        return result
+      } catch (error) {
+        change.failed?.()
+        throw error
+      }
+    },
+  }
+  return createObjects({ state, documents: store.documents, clock: systemClock })
+}
+
+const text = (body: { kind: string; bytes?: Buffer } | undefined) => body?.bytes?.toString()
+const ends = async (puts: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(puts)).map((end) =>
+    end.status === 'fulfilled' ? 'put' : String(end.reason.code),
+  )
+
+/** Puts many at once, and says what is not as it was put. */
+async function holds(objects: Store['objects'], bucket: Bucket): Promise<void> {
+  const sizes = fc.array(fc.oneof(fc.constant(undefined), fc.nat(40)), {
+    maxLength: 40,
+    size: 'max',
+  })
+  await fc.assert(
+    fc.asyncProperty(sizes, async (wanted) => {
+      const puts = wanted.map((size, at) => ({
+        key: `k${at % 30}/${at}`,
+        made:
+          size === undefined
+            ? partsObject(`p${at}`, [70_000, at])
+            : inlineObject(`${at}`.padEnd(size, '.').slice(0, size)),
+      }))
+      const written = await Promise.all(puts.map(({ key, made }) => objects.put(bucket, key, made)))
+      const read = await Promise.all(
+        puts.map(async ({ key }) => (await store.objects.find(bucket.name, { key })).found),
+      )
+      for (const [at, { made }] of puts.entries()) {
+        assert.deepEqual(read[at]?.body, made.body)
+        assert.equal(read[at]?.version.etag, made.attributes.etag)
+        assert.equal(read[at]?.version.versionId, written[at]?.versionId)
+      }
+    }),
+    { numRuns: RUNS, endOnFailure: true },
+  )
+}
+
+test('versions that are put together are those that were put', { skip }, async (t) => {
+  const bucket = await makeBucket(store, 'together')
+  await store.buckets.setVersioning(bucket, 'enabled')
+  let most = 0
+  await holds(openObjects({ rows: (rows) => (most = Math.max(most, rows.length)) }), bucket)
+  assert.ok(most > 10, `at most ${most} went together`)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+  await t.test('which a mix-up of bodies, of attributes or of answers would show', async () => {
+    const isPut = (values: unknown[]) => values.length === 6
+    const mixUps: Parameters<typeof openObjects>[0][] = [
+      { values: (all) => isPut(all) && (all[4] as number[]).reverse() },
+      {
+        values: (all) =>
+          isPut(all) && (all[2] = JSON.stringify(JSON.parse(String(all[2])).reverse())),
+      },
+      { rows: (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)) },
+    ]
+    for (const mixUp of mixUps) await assert.rejects(holds(openObjects(mixUp), bucket))
+  })
+})
+
+test('of what is put together each meets its own refusal or error', { skip }, async () => {
+  const bucket = await makeBucket(store, 'own-errors')
+  const short = await makeBucket(store, 'own-errors-gone')
+  await store.buckets.delete(short)
+  const once = { conditions: { ifNoneMatch: '*' as const } }
+  const objects = openObjects()
+  const got = await ends([
+    objects.put(bucket, 'a', { ...inlineObject('first'), ...once }),
+    objects.put(bucket, 'a', { ...inlineObject('second'), ...once }),
+    objects.put(short, 'a', inlineObject('nowhere')),
+    // Shares a blob that is not there: an error of SQL, which ends the transaction.
+    objects.put(bucket, 'copy', { ...partsObject('lost', [70_000]), share: true }),
+    objects.put(bucket, 'c', inlineObject('third')),
+    objects.put(bucket, 'b', {
+      attributes: attributes('empty', 0),
+      body: { kind: 'inline', bytes: Buffer.alloc(0) },
+    }),
+  ])
+  // Asked alone after the error, either of the two may come first.
+  assert.deepEqual(got.slice(0, 2).toSorted(), ['PreconditionFailed', 'put'])
+  assert.deepEqual(got.slice(2), ['NoSuchBucket', 'ConditionalRequestConflict', 'put', 'put'])
+  const read = async (key: string) => (await store.objects.find(bucket.name, { key })).found?.body
+  assert.equal(text(await read('a')), got[0] === 'put' ? 'first' : 'second')
+  assert.equal(text(await read('c')), 'third')
+  assert.equal(text(await read('b')), '')
+  assert.equal(await read('copy'), undefined)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
+
+const ORDER = 'order by storage_stripe(g.bucket_id, g.key), g.n'
+const KEYS = Array.from({ length: 12 }, (_, n) => `k${n}`)
+
+/** Two gateways put the same keys in opposite orders; true when a transaction of theirs failed. */
+async function meet(bucket: Bucket): Promise<boolean> {
+  let failures = 0
+  const gateways = [0, 1].map(() => openObjects({ failed: () => failures++ }))
+  await Promise.all(
+    gateways.flatMap((objects, at) =>
+      (at === 0 ? KEYS : KEYS.toReversed()).map((key) =>
+        objects.put(bucket, key, inlineObject('1')),
+      ),
+    ),
+  )
+  return failures > 0
+}
+
+test(
+  'gateways that put the same keys at once wait for each other, and no more',
+  { skip },
+  async (t) => {
+    const bucket = await makeBucket(store, 'meeting')
+    for (let round = 0; round < 10; round++) assert.equal(await meet(bucket), false)
+    await t.test('which locks in another order would show', async () => {
+      const { rows } = await store.state.query<{ text: string }>(
+        "select pg_get_functiondef('storage_put_all'::regproc) as text",
+      )
+      const sound = present(rows[0], 'there is such a function').text
+      assert.ok(sound.includes(ORDER))
+      await store.state.query(sound.replace(ORDER, 'order by g.n'))
+      try {
+        let met = false
+        for (let round = 0; round < ROUNDS_MAX && !met; round++) met = await meet(bucket)
+        assert.ok(met)
+      } finally {
+        await store.state.query(sound)
+      }
+    })
+  },
+)
