@@ -2,7 +2,7 @@
 import { CommandError, EXIT } from '#cli/output.ts'
 import { messageOf } from '#base/errors.ts'
 
-type Step = { readonly next: string; readonly exitCode?: number }
+export type Step = { readonly next: string; readonly exitCode?: number }
 type Refusal = Error & {
   readonly BucketName?: string
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
@@ -16,9 +16,6 @@ const STEPS: Readonly<Record<string, (bucket: string) => Step>> = {
   NoSuchKey: (bucket) => ({ next: `ergon storage ls --recursive s3://${bucket}` }),
   AccessDenied: () => ({
     next: 'writing takes a token of scope deploy: ergon admin token create --scope deploy',
-  }),
-  BucketNotEmpty: (bucket) => ({
-    next: `ergon storage rm --recursive s3://${bucket} (old versions count too)`,
   }),
   BucketAlreadyExists: () => ({ next: 'choose another name: it is taken' }),
   BucketAlreadyOwnedByYou: (bucket) => ({ next: `ergon storage ls s3://${bucket}` }),
@@ -37,12 +34,17 @@ const PAYMENT_REQUIRED = 402
 /** A CommandError for whatever a call threw; `bucket` is the one that was asked for. */
 export function explained(error: unknown, service: string, bucket: string): CommandError {
   if (error instanceof CommandError) return error
-  const { name, BucketName = bucket, $metadata: metadata } = error as Refusal
-  if (metadata?.httpStatusCode === undefined) return unanswered(error, service)
-  const step = STEPS[name]?.(BucketName)
+  const refused = error as Refusal
+  if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, service)
+  return refusal(refused, STEPS[refused.name]?.(refused.BucketName ?? bucket))
+}
+
+/** A CommandError for what the service answered, with a step that the caller knows. */
+export function refusal(error: Refusal, step: Step | undefined): CommandError {
+  const { name, $metadata: { httpStatusCode, requestId } = {} } = error
   const exitCode =
-    metadata.httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
-  const id = metadata.requestId === undefined ? '' : `, ${metadata.requestId}`
+    httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
+  const id = requestId === undefined ? '' : `, ${requestId}`
   return new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
 }
 
