@@ -18,5 +18,6 @@ testParts(
     clients: () => import('./storage/clients.ts'),
     'command line': () => import('./storage/cli.ts'),
     'buckets from the command line': () => import('./storage/cli-buckets.ts'),
+    'transfers from the command line': () => import('./storage/cli-transfers.ts'),
   },
 )

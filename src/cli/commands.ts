@@ -94,7 +94,10 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'storage cp <from> <to>',
     help: 'Copy between files, folders or - (the standard streams) and s3://bucket/key, or within storage',
-    options: [['--recursive', 'a folder and everything below it']],
+    options: [
+      ['--recursive', 'a folder and everything below it'],
+      ['--content-type <type>', 'what goes up is that (default: what its name ends in says)'],
+    ],
     load: () => import('./commands/storage-cp.ts'),
   },
   {
