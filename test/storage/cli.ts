@@ -12,16 +12,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
-import {
-  HeadObjectCommand,
-  ListMultipartUploadsCommand,
-  PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3'
+import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { s3ClientOf } from '../s3-client.ts'
@@ -202,25 +195,6 @@ test('what fails leaves no file, and says what to do', async () => {
     ['cp', at('large.bin')],
   ])
     assert.equal((await run(words)).code, 2, words.join(' '))
-})
-
-test('Ctrl-C removes the parts of an unfinished upload', async () => {
-  const parts = async () => {
-    const asked = new ListMultipartUploadsCommand({ Bucket: BUCKET, Prefix: 'unfinished' })
-    return (await s3.send(asked)).Uploads?.length ?? 0
-  }
-  const child = cli.spawn(['cp', '-', `s3://${BUCKET}/unfinished`])
-  const exited = once(child, 'exit')
-  // The program lets go of its input before all of it was read.
-  child.stdin.on('error', (error: Error & { code?: string }) => assert.equal(error.code, 'EPIPE'))
-  child.stdin.write(randomBytes(17 * MIB))
-  for (let tries = 200; (await parts()) === 0; tries--) {
-    assert.ok(tries > 0, 'the upload begins')
-    await pause(100)
-  }
-  child.kill('SIGINT')
-  assert.deepEqual(await exited, [1, null])
-  assert.equal(await parts(), 0)
 })
 
 test('presign prints an address that works without a token, and nothing else on stdout', async () => {
