@@ -1,4 +1,5 @@
-// What `ergon storage cp` does with single objects: their type, and what a signal leaves of them.
+// What `ergon storage cp` does with single objects: their type, copies in parts, and what a signal
+// leaves of them.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,13 +10,20 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
+  GetObjectAnnotationCommand,
+  GetObjectCommand,
+  GetObjectTaggingCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  PutObjectAnnotationCommand,
+  PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { copies, type CopyLimits } from '#cli/storage/copies.ts'
+import { runTransfers } from '#cli/storage/transfers.ts'
 import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
-import { createCli, MIB } from './cli-runs.ts'
+import { createCli, MIB, sessionOf } from './cli-runs.ts'
 
 const BUCKET = 'storage-cli-transfers'
 const cli = createCli()
@@ -111,4 +119,79 @@ test('SIGTERM removes the file of an unfinished download', async (t) => {
   child.kill('SIGTERM')
   assert.deepEqual(await exited, [143, null])
   assert.deepEqual(readdirSync(folder), [])
+})
+
+const SMALL: CopyLimits = { wholeBytes: 8 * MIB, partBytes: 5 * MIB }
+const place = (key: string) => ({ kind: 'object', bucket: BUCKET, key }) as const
+
+/** Copies with small limits; gives the bytes that moved. */
+async function copyInParts(from: string, to: string, session = sessionOf(s3)): Promise<number> {
+  const plan = { from: place(from), to: place(to), recursive: false }
+  return await runTransfers(session, await copies(session, plan, SMALL))
+}
+
+test('a copy above the limit goes in parts, with all that belongs to the object', async () => {
+  const Key = 'large source+ü'
+  const Body = randomBytes(12 * MIB)
+  const Metadata = { colour: 'blue' }
+  const said = {
+    ContentType: 'image/png',
+    CacheControl: 'no-cache',
+    Tagging: 'a=1%2B&b=',
+    Metadata,
+  }
+  await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body, ...said }))
+  const annotation = { Bucket: BUCKET, AnnotationName: 'note' }
+  await s3.send(new PutObjectAnnotationCommand({ ...annotation, Key, AnnotationPayload: 'mine' }))
+
+  assert.equal(await copyInParts(Key, 'parts/copy'), Body.length)
+  const made = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'parts/copy' }))
+  assert.ok(Body.equals((await made.Body?.transformToByteArray()) ?? Buffer.alloc(0)))
+  assert.match(made.ETag ?? '', /-3"$/)
+  assert.deepEqual(
+    [made.ContentType, made.CacheControl, made.Metadata],
+    ['image/png', 'no-cache', Metadata],
+  )
+  const copied = { Bucket: BUCKET, Key: 'parts/copy' }
+  const { TagSet } = await s3.send(new GetObjectTaggingCommand(copied))
+  assert.deepEqual(TagSet, [
+    { Key: 'a', Value: '1+' },
+    { Key: 'b', Value: '' },
+  ])
+  const note = await s3.send(new GetObjectAnnotationCommand({ ...annotation, ...copied }))
+  assert.equal(await note.AnnotationPayload?.transformToString(), 'mine')
+})
+
+test('a copy in parts that fails, is stopped, or whose source changes leaves no upload', async () => {
+  const Key = 'changing'
+  const put = () =>
+    s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: randomBytes(12 * MIB) }))
+  await put()
+  const session = sessionOf(s3)
+  const faults: Record<string, { fault: () => unknown; told: object }> = {
+    failed: {
+      fault: () => Promise.reject(new RangeError('planted')),
+      told: { message: 'planted' },
+    },
+    stopped: {
+      fault: () => session.stop(new RangeError('stopped')),
+      told: { message: 'stopped' },
+    },
+    changed: { fault: put, told: { name: 'PreconditionFailed' } },
+  }
+  for (const [to, { fault, told }] of Object.entries(faults)) {
+    const planted = s3ClientOf(sharedErgon())
+    planted.middlewareStack.add(
+      (next) => async (args) => {
+        if ('PartNumber' in args.input && args.input.PartNumber === 3) await fault()
+        return await next(args)
+      },
+      { step: 'initialize' },
+    )
+    const given = to === 'stopped' ? { ...session, s3: planted } : sessionOf(planted)
+    await assert.rejects(copyInParts(Key, to, given), told)
+    planted.destroy()
+    assert.equal(await uploadsOf(to), 0)
+    await assert.rejects(headOf(to), { name: 'NotFound' })
+  }
 })
