@@ -1,5 +1,8 @@
-// Buckets from the command line: made, listed with their versions, emptied and removed.
+// Buckets from the command line: made, listed with their versions, emptied and removed; and what is said of it.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import {
   CreateBucketCommand,
@@ -150,4 +153,48 @@ test('pages of versions follow each other without a gap, and through removals', 
   const removed = await removeVersions(session, { place, recursive: true })
   assert.deepEqual(removed, { versions: 5, delete_markers: 1 })
   small.destroy()
+})
+
+test('create says where the bucket is, and fails when it is elsewhere already', async () => {
+  const bucket = 'storage-cli-region'
+  const made = await done('create', bucket, '--region', 'moon-1')
+  assert.match(made.stderr, /^s3:\/\/storage-cli-region is yours, in region moon-1$/m)
+  const again = await json<{ region: string }>('create', bucket)
+  assert.equal(again.region, 'moon-1')
+  const elsewhere = await run(['create', bucket, '--region', 'us-1'])
+  assert.equal(elsewhere.code, 1)
+  assert.match(elsewhere.stderr, /is yours already, in region moon-1/)
+})
+
+test('create takes a 409 for its own bucket as the service that has it', async (t) => {
+  const service = createServer(({ method }, response) => {
+    const code = 'BucketAlreadyOwnedByYou'
+    if (method === 'PUT') response.writeHead(409).end(`<Error><Code>${code}</Code></Error>`)
+    else response.writeHead(200, { 'x-amz-bucket-region': 'moon-1' }).end()
+  })
+  t.after(() => service.close())
+  service.listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+  const create = (region: string) => run(['create', 'b', '--region', region, '--base-url', url])
+  assert.equal((await create('moon-1')).code, 0)
+  const elsewhere = await create('us-1')
+  assert.equal(elsewhere.code, 1)
+  assert.match(elsewhere.stderr, /s3:\/\/b is yours already, in region moon-1/)
+})
+
+test('what is not there is neither counted nor proposed to be made', async () => {
+  for (const words of [
+    ['rb', 'storage-cli-nowhere'],
+    ['rm', 's3://storage-cli-nowhere/key'],
+    ['cp', 's3://storage-cli-nowhere/key', 's3://storage-cli-region/key'],
+  ]) {
+    const { code, stderr } = await run(words)
+    assert.equal(code, 1, words.join(' '))
+    assert.match(stderr, /NoSuchBucket[\s\S]*try: ergon storage ls$/m)
+  }
+  const plain = await done('rm', 's3://storage-cli-region/absent')
+  assert.match(plain.stderr, /^nothing is at s3:\/\/storage-cli-region\/absent now, /m)
+  const hidden = await done('rm', 's3://storage-cli-versions/a b')
+  assert.match(hidden.stderr, /^a delete marker hides s3:\/\/storage-cli-versions\/a b, /m)
 })

@@ -4,6 +4,7 @@ import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { checkedContentType } from '#cli/storage/content-type.ts'
 import { copies } from '#cli/storage/copies.ts'
 import { downloads, outputDownload } from '#cli/storage/download.ts'
+import type { Buckets } from '#cli/storage/explain.ts'
 import { addressOf, placeOf, type ObjectPlace, type Place } from '#cli/storage/place.ts'
 import { withSession, type Session } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
@@ -19,8 +20,7 @@ export async function run({
   const to = placeOf(target)
   const contentType = contentTypeIn(options)
   const plan = { from, to, recursive: options['recursive'] === true, contentType }
-  const bucket = from.kind === 'object' ? from.bucket : to.kind === 'object' ? to.bucket : ''
-  const done = await withSession(options, bucket, async (session) => {
+  const done = await withSession(options, bucketsOf(from, to), async (session) => {
     const transfers = await transfersOf(session, plan)
     const bytes = await runTransfers(session, transfers)
     return { files: transfers.length, bytes, ...session.tally.cost() }
@@ -28,6 +28,11 @@ export async function run({
   if (options.json) return report(to, () => printJson(done), JSON.stringify(done))
   const files = done.files === 1 ? '1 file' : `${done.files} files`
   tell(`copied ${files}, ${done.bytes} bytes, ${costText(done)}`)
+}
+
+function bucketsOf(from: Place, to: Place): Buckets {
+  const target = to.kind === 'object' ? to.bucket : ''
+  return { bucket: from.kind === 'object' ? from.bucket : target, target }
 }
 
 /** Where the object itself went to the standard output, the summary does not. */

@@ -10,13 +10,13 @@ import type { CommandCall } from '#cli/call.ts'
 export async function run({ options, words: [address] }: CommandCall): Promise<void> {
   const json = options.json === true
   if (address === undefined)
-    return await withSession(options, '', (session) => listBuckets(session, json))
+    return await withSession(options, { bucket: '' }, (session) => listBuckets(session, json))
   const place = objectPlaceOf(address)
   const delimiter = options['recursive'] === true ? undefined : '/'
   const versions = options['versions'] === true
   const printEach = versions ? printVersionPages : printPages
   const printOne = versions ? printAllVersions : printAll
-  await withSession(options, place.bucket, (session) =>
+  await withSession(options, { bucket: place.bucket }, (session) =>
     (json ? printOne : printEach)(session, place, delimiter),
   )
 }

@@ -9,7 +9,7 @@ import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const bucket = bucketOf(name)
-  const { removed, cost } = await withSession(options, bucket, async (session) => {
+  const { removed, cost } = await withSession(options, { bucket }, async (session) => {
     const place = { kind: 'object', bucket, key: '' } as const
     const emptied =
       options['force'] === true

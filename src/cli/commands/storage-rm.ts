@@ -2,8 +2,14 @@
 // for good, whatever the bucket keeps.
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import { objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
-import { counted, removedText, removeObjects, removeVersions } from '#cli/storage/removal.ts'
+import { addressOf, objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
+import {
+  counted,
+  removedText,
+  removeObjects,
+  removeVersions,
+  type RemovedVersions,
+} from '#cli/storage/removal.ts'
 import { withSession, type Session } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -18,12 +24,16 @@ export async function run({ options, words: [address = ''] }: CommandCall): Prom
       `ergon storage rm --recursive ${address}, or ergon storage rb ${place.bucket} when it is empty`,
     )
   const versions = options['versions'] === true
-  const { removed, cost } = await withSession(options, place.bucket, async (session) => ({
-    removed: await remove(session, { place, recursive, versions }),
-    cost: session.tally.cost(),
-  }))
+  const { removed, cost } = await withSession(
+    options,
+    { bucket: place.bucket },
+    async (session) => ({
+      removed: await remove(session, { place, recursive, versions }),
+      cost: session.tally.cost(),
+    }),
+  )
   if (options.json) printJson({ ...removed, ...cost })
-  else tell(`removed ${textOf(removed)}, ${costText(cost)}`)
+  else tell(`${textOf(removed)}, ${costText(cost)}`)
 }
 
 type Asked = {
@@ -31,16 +41,26 @@ type Asked = {
   readonly recursive: boolean
   readonly versions: boolean
 }
-type Removed = { readonly objects: number } | Awaited<ReturnType<typeof removeVersions>>
+type RemovedOne = { readonly address: string; readonly delete_marker: boolean }
+type Removed = RemovedOne | { readonly objects: number } | RemovedVersions
 
 async function remove(session: Session, asked: Asked): Promise<Removed> {
   const { place, recursive, versions } = asked
   if (versions) return await removeVersions(session, { place, recursive })
   if (recursive) return { objects: await removeObjects(session, place) }
-  const one = new DeleteObjectCommand({ Bucket: place.bucket, Key: place.key })
-  await session.s3.send(one, { abortSignal: session.signal })
-  return { objects: 1 }
+  return await removeOne(session, place)
 }
 
-const textOf = (removed: Removed): string =>
-  'objects' in removed ? counted(removed.objects, 'object') : removedText(removed)
+async function removeOne({ s3, signal }: Session, place: ObjectPlace): Promise<RemovedOne> {
+  const asked = new DeleteObjectCommand({ Bucket: place.bucket, Key: place.key })
+  const { DeleteMarker = false } = await s3.send(asked, { abortSignal: signal })
+  return { address: addressOf(place), delete_marker: DeleteMarker }
+}
+
+/** S3 answers the same whether one object was there or not: nothing is counted then. */
+function textOf(removed: Removed): string {
+  if ('objects' in removed) return `removed ${counted(removed.objects, 'object')}`
+  if ('versions' in removed) return `removed ${removedText(removed)}`
+  const { address, delete_marker: isHidden } = removed
+  return isHidden ? `a delete marker hides ${address}` : `nothing is at ${address} now`
+}

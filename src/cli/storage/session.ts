@@ -3,7 +3,7 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { baseUrlOf, tokenOf } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
-import { explained } from './explain.ts'
+import { explained, type Buckets } from './explain.ts'
 import { onSignals } from './signals.ts'
 import { createTally, type Tally } from './tally.ts'
 
@@ -20,12 +20,12 @@ const CONNECT_MS = 10_000
 const SILENCE_MS = 120_000
 
 /**
- * Runs a command's work; whatever it throws becomes a CommandError. `bucket` is named in next steps.
+ * Runs a command's work; whatever it throws becomes a CommandError, whose next step names the buckets.
  * After Ctrl-C, SIGTERM or SIGHUP it ends in order; a second one ends the program at once.
  */
 export async function withSession<T>(
   options: CommandCall['options'],
-  bucket: string,
+  buckets: Buckets,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const service = baseUrlOf(options)
@@ -37,7 +37,7 @@ export async function withSession<T>(
   try {
     return await work({ s3, tally, signal: stopping.signal, stop })
   } catch (error) {
-    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, service, bucket)
+    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, service, buckets)
   } finally {
     ignoreSignals()
     s3.destroy()
