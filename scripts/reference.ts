@@ -53,7 +53,7 @@ export function cliPage(): string {
 
 \`npx ergon <command>\` in the project's folder. Every command takes \`--json\` (print JSON), \`--base-url <url>\` (the service, else that of the data folder) and \`--data <folder>\` (a service on this machine, default \`.ergon\`). The token comes from \`ERGON_TOKEN\` or \`ergon login\`, never from a flag.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 4 no or wrong token, 5 payment needed, 6 a receipt does not hold.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 4 no or wrong token, 5 payment needed, 6 a receipt does not hold; a storage command that SIGHUP, SIGINT or SIGTERM ended: 129, 130, 143.
 
 ${sections.join('\n')}`
 }

@@ -73,6 +73,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   'find-my-way': ['http'],
   undici: ['inference', 'http', 'signers', 'metering', 'cli'],
   commander: ['cli'],
+  mime: ['cli'],
   'prom-client': ['http', 'processes'],
   'fast-xml-parser': ['storage'],
   '@fastify/busboy': ['storage'],

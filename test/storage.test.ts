@@ -18,5 +18,7 @@ testParts(
     keys: () => import('./storage/keys.ts'),
     clients: () => import('./storage/clients.ts'),
     'command line': () => import('./storage/cli.ts'),
+    'buckets from the command line': () => import('./storage/cli-buckets.ts'),
+    'transfers from the command line': () => import('./storage/cli-transfers.ts'),
   },
 )

@@ -85,19 +85,28 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'storage ls [address]',
     help: 'The buckets, or the keys below s3://bucket/prefix with time and size',
-    options: [['--recursive', 'every key, not folder by folder']],
+    options: [
+      ['--recursive', 'every key, not folder by folder'],
+      ['--versions', 'all versions of each key, and delete markers'],
+    ],
     load: () => import('./commands/storage-ls.ts'),
   },
   {
     usage: 'storage cp <from> <to>',
     help: 'Copy between files, folders or - (the standard streams) and s3://bucket/key, or within storage',
-    options: [['--recursive', 'a folder and everything below it']],
+    options: [
+      ['--recursive', 'a folder and everything below it'],
+      ['--content-type <type>', 'what goes up is that (default: what its name ends in says)'],
+    ],
     load: () => import('./commands/storage-cp.ts'),
   },
   {
     usage: 'storage rm <address>',
     help: 'Remove the object s3://bucket/key',
-    options: [['--recursive', 'everything below the address; all of it for s3://bucket']],
+    options: [
+      ['--recursive', 'everything below the address; all of it for s3://bucket'],
+      ['--versions', 'every version and delete marker, for good'],
+    ],
     load: () => import('./commands/storage-rm.ts'),
   },
   {
@@ -111,7 +120,10 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     usage: 'storage rb <bucket>',
-    help: 'Remove an empty bucket',
+    help: 'Remove a bucket without objects; its open uploads are aborted',
+    options: [
+      ['--force', 'first every version and delete marker in it, for good; nothing is asked'],
+    ],
     load: () => import('./commands/storage-rb.ts'),
   },
   {

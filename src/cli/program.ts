@@ -19,6 +19,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', (error: Error & { code?: string }) => {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed)
   })
+  // A terminal that is closed takes no talk any more; what is unfinished is removed all the same.
+  process.stderr.on('error', () => undefined)
   for (const spec of COMMANDS) add(program, spec)
   try {
     await program.parseAsync([...argv])

@@ -1,12 +1,10 @@
 // Object storage from the command line: the real program against a real service. What goes up comes down
 // again byte for byte, and what is refused says what to do.
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,86 +12,29 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { once } from 'node:events'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
-import {
-  HeadObjectCommand,
-  ListMultipartUploadsCommand,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3'
+import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { sharedErgon } from '../parts.ts'
-import { compileCache, type Ergon } from '../start-ergon.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { s3ClientOf } from '../s3-client.ts'
+import { createCli, MIB } from './cli-runs.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
-const MIB = 1_048_576
 const BUCKET = 'storage-cli'
-const folder = mkdtempSync(join(tmpdir(), 'ergon-storage-cli-'))
-const at = (...names: string[]) => join(folder, ...names)
+const cli = createCli()
+const { at, run, done, json } = cli
+const folder = at()
 
 let ergon: Ergon
 let s3: S3Client
 before(() => {
   ergon = sharedErgon()
-  s3 = new S3Client({
-    endpoint: ergon.baseUrl,
-    region: 'local',
-    forcePathStyle: true,
-    credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
-  })
+  s3 = s3ClientOf(ergon)
 })
 after(() => {
   s3.destroy()
-  rmSync(folder, { recursive: true, force: true })
+  cli.close()
 })
-
-const environment = (token: string) => ({
-  PATH: process.env['PATH'] ?? '',
-  ERGON_TOKEN: token,
-  XDG_CONFIG_HOME: folder,
-  ...compileCache(),
-})
-const argumentsOf = (words: readonly string[]) => [
-  PROGRAM,
-  '--data',
-  ergon.dataFolder,
-  'storage',
-  ...words,
-]
-
-type Run = { readonly code: number; readonly stdout: Buffer; readonly stderr: string }
-
-/** Runs `ergon storage …`. */
-const run = (
-  words: readonly string[],
-  { token = ergon.token, input = Buffer.alloc(0) }: { token?: string; input?: Buffer } = {},
-): Promise<Run> =>
-  new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      argumentsOf(words),
-      { env: environment(token), timeout: 60_000, encoding: 'buffer', maxBuffer: 32 * MIB },
-      (error, stdout, stderr) =>
-        resolve({
-          code: error === null ? 0 : Number(error.code ?? 1),
-          stdout,
-          stderr: stderr.toString(),
-        }),
-    )
-    child.stdin?.end(input)
-  })
-
-async function done(...words: string[]): Promise<Run> {
-  const outcome = await run(words)
-  assert.equal(outcome.code, 0, outcome.stderr)
-  return outcome
-}
-
-const json = async <T>(...words: string[]): Promise<T> =>
-  JSON.parse((await done(...words, '--json')).stdout.toString()) as T
 
 type Copied = {
   files: number
@@ -254,28 +195,6 @@ test('what fails leaves no file, and says what to do', async () => {
     ['cp', at('large.bin')],
   ])
     assert.equal((await run(words)).code, 2, words.join(' '))
-})
-
-test('Ctrl-C removes the parts of an unfinished upload', async () => {
-  const parts = async () => {
-    const asked = new ListMultipartUploadsCommand({ Bucket: BUCKET, Prefix: 'unfinished' })
-    return (await s3.send(asked)).Uploads?.length ?? 0
-  }
-  const child = spawn(process.execPath, argumentsOf(['cp', '-', `s3://${BUCKET}/unfinished`]), {
-    env: environment(ergon.token),
-    stdio: ['pipe', 'ignore', 'pipe'],
-  })
-  const exited = once(child, 'exit')
-  // The program lets go of its input before all of it was read.
-  child.stdin.on('error', (error: Error & { code?: string }) => assert.equal(error.code, 'EPIPE'))
-  child.stdin.write(randomBytes(17 * MIB))
-  for (let tries = 200; (await parts()) === 0; tries--) {
-    assert.ok(tries > 0, 'the upload begins')
-    await pause(100)
-  }
-  child.kill('SIGINT')
-  assert.deepEqual(await exited, [1, null])
-  assert.equal(await parts(), 0)
 })
 
 test('presign prints an address that works without a token, and nothing else on stdout', async () => {

@@ -1,8 +1,10 @@
 // ergon storage cp: files, folders and standard streams into buckets and out of them, and from one
 // bucket to another.
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import { checkedContentType } from '#cli/storage/content-type.ts'
 import { copies } from '#cli/storage/copies.ts'
 import { downloads, outputDownload } from '#cli/storage/download.ts'
+import type { Buckets } from '#cli/storage/explain.ts'
 import { addressOf, placeOf, type ObjectPlace, type Place } from '#cli/storage/place.ts'
 import { withSession, type Session } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
@@ -16,9 +18,9 @@ export async function run({
 }: CommandCall): Promise<void> {
   const from = placeOf(source)
   const to = placeOf(target)
-  const plan = { from, to, recursive: options['recursive'] === true }
-  const bucket = from.kind === 'object' ? from.bucket : to.kind === 'object' ? to.bucket : ''
-  const done = await withSession(options, bucket, async (session) => {
+  const contentType = contentTypeIn(options)
+  const plan = { from, to, recursive: options['recursive'] === true, contentType }
+  const done = await withSession(options, bucketsOf(from, to), async (session) => {
     const transfers = await transfersOf(session, plan)
     const bytes = await runTransfers(session, transfers)
     return { files: transfers.length, bytes, ...session.tally.cost() }
@@ -28,16 +30,34 @@ export async function run({
   tell(`copied ${files}, ${done.bytes} bytes, ${costText(done)}`)
 }
 
+function bucketsOf(from: Place, to: Place): Buckets {
+  const target = to.kind === 'object' ? to.bucket : ''
+  return { bucket: from.kind === 'object' ? from.bucket : target, target }
+}
+
 /** Where the object itself went to the standard output, the summary does not. */
 function report(to: Place, printed: () => void, line: string): void {
   if (to.kind === 'standard') tell(line)
   else printed()
 }
 
-type Plan = { readonly from: Place; readonly to: Place; readonly recursive: boolean }
+function contentTypeIn(options: CommandCall['options']): string | undefined {
+  const text = options['contentType']
+  return typeof text === 'string' ? checkedContentType(text) : undefined
+}
 
-async function transfersOf(session: Session, { from, to, recursive }: Plan): Promise<Transfer[]> {
+type Plan = {
+  readonly from: Place
+  readonly to: Place
+  readonly recursive: boolean
+  readonly contentType: string | undefined
+}
+
+async function transfersOf(session: Session, plan: Plan): Promise<Transfer[]> {
+  const { from, to, recursive, contentType } = plan
   if (from.kind === 'object') {
+    if (contentType !== undefined)
+      throw new CommandError('--content-type is for what goes up', EXIT.usage, 'cp <file> s3://…')
     if (!recursive) requireKey(from)
     if (to.kind === 'object') return await copies(session, { from, to, recursive })
     if (to.kind === 'file') return await downloads(session, { from, path: to.path, recursive })
@@ -51,8 +71,8 @@ async function transfersOf(session: Session, { from, to, recursive }: Plan): Pro
       'ergon storage cp <file> s3://bucket/key',
     )
   return from.kind === 'standard'
-    ? [inputUpload(session, to)]
-    : await uploads(session, { path: from.path, to, recursive })
+    ? [inputUpload(session, { to, contentType })]
+    : await uploads(session, { path: from.path, to, recursive, contentType })
 }
 
 function requireKey(from: ObjectPlace): void {

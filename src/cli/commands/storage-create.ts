@@ -1,26 +1,46 @@
-// ergon storage create: a bucket of one's own.
-import { CreateBucketCommand } from '@aws-sdk/client-s3'
-import { printJson, tell } from '#cli/output.ts'
+// ergon storage create: a bucket of one's own, in the region that was asked for.
+import { CreateBucketCommand, HeadBucketCommand } from '@aws-sdk/client-s3'
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { bucketOf } from '#cli/storage/place.ts'
-import { withSession } from '#cli/storage/session.ts'
+import { withSession, type Session } from '#cli/storage/session.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const bucket = bucketOf(name)
-  const region = typeof options['region'] === 'string' ? options['region'] : undefined
-  const cost = await withSession(options, bucket, async ({ s3, tally, signal }) => {
-    // Regions are the service's own names; the type of the client lists those of AWS.
-    const configuration = {
-      LocationConstraint: region,
-    } as CreateBucketCommand['input']['CreateBucketConfiguration']
-    const asked = new CreateBucketCommand({
-      Bucket: bucket,
-      CreateBucketConfiguration: region === undefined ? undefined : configuration,
-    })
-    await s3.send(asked, { abortSignal: signal })
-    return tally.cost()
+  const wanted = typeof options['region'] === 'string' ? options['region'] : ''
+  const made = await withSession(options, { bucket }, async (session) => {
+    await create(session, bucket, wanted)
+    const region = await regionOf(session, bucket)
+    if (wanted !== '' && region !== wanted)
+      throw new CommandError(
+        `s3://${bucket} is yours already, in region ${region}`,
+        EXIT.failed,
+        `another name, or ergon storage rb ${bucket} first`,
+      )
+    return { bucket, region, ...session.tally.cost() }
   })
-  if (options.json) printJson({ bucket, ...cost })
-  // Whoever has it already is answered like whoever just made it.
-  else tell(`s3://${bucket} is yours`)
+  if (options.json) printJson(made)
+  else tell(`s3://${bucket} is yours, in region ${made.region}`)
+}
+
+/** Whoever has it already is answered like whoever just made it. */
+async function create({ s3, signal }: Session, bucket: string, region: string): Promise<void> {
+  // Regions are the service's own names; the type of the client lists those of AWS.
+  const configuration = {
+    LocationConstraint: region,
+  } as CreateBucketCommand['input']['CreateBucketConfiguration']
+  const asked = new CreateBucketCommand({
+    Bucket: bucket,
+    CreateBucketConfiguration: region === '' ? undefined : configuration,
+  })
+  try {
+    await s3.send(asked, { abortSignal: signal })
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'BucketAlreadyOwnedByYou') throw error
+  }
+}
+
+async function regionOf({ s3, signal }: Session, bucket: string): Promise<string> {
+  const asked = new HeadBucketCommand({ Bucket: bucket })
+  return (await s3.send(asked, { abortSignal: signal })).BucketRegion ?? ''
 }

@@ -1,8 +1,15 @@
-// ergon storage rm: removes one object, or with --recursive everything below a prefix.
-import { DeleteObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3'
+// ergon storage rm: removes one object, or with --recursive everything below a prefix; with --versions
+// for good, whatever the bucket keeps.
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import { pagesOf } from '#cli/storage/objects.ts'
-import { addressOf, folderOf, objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
+import { addressOf, objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
+import {
+  counted,
+  removedText,
+  removeObjects,
+  removeVersions,
+  type RemovedVersions,
+} from '#cli/storage/removal.ts'
 import { withSession, type Session } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -16,35 +23,44 @@ export async function run({ options, words: [address = ''] }: CommandCall): Prom
       EXIT.usage,
       `ergon storage rm --recursive ${address}, or ergon storage rb ${place.bucket} when it is empty`,
     )
-  const { objects, cost } = await withSession(options, place.bucket, async (session) => ({
-    objects: recursive ? await removeBelow(session, place) : await removeOne(session, place),
-    cost: session.tally.cost(),
-  }))
-  if (options.json) printJson({ objects, ...cost })
-  else tell(`removed ${objects === 1 ? '1 object' : `${objects} objects`}, ${costText(cost)}`)
+  const versions = options['versions'] === true
+  const { removed, cost } = await withSession(
+    options,
+    { bucket: place.bucket },
+    async (session) => ({
+      removed: await remove(session, { place, recursive, versions }),
+      cost: session.tally.cost(),
+    }),
+  )
+  if (options.json) printJson({ ...removed, ...cost })
+  else tell(`${textOf(removed)}, ${costText(cost)}`)
 }
 
-async function removeOne({ s3, signal }: Session, { bucket, key }: ObjectPlace): Promise<number> {
-  await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), { abortSignal: signal })
-  return 1
+type Asked = {
+  readonly place: ObjectPlace
+  readonly recursive: boolean
+  readonly versions: boolean
+}
+type RemovedOne = { readonly address: string; readonly delete_marker: boolean }
+type Removed = RemovedOne | { readonly objects: number } | RemovedVersions
+
+async function remove(session: Session, asked: Asked): Promise<Removed> {
+  const { place, recursive, versions } = asked
+  if (versions) return await removeVersions(session, { place, recursive })
+  if (recursive) return { objects: await removeObjects(session, place) }
+  return await removeOne(session, place)
 }
 
-/** A page of the listing, 1000 keys, is what one request may remove. */
-async function removeBelow(session: Session, place: ObjectPlace): Promise<number> {
-  const { s3, signal } = session
-  let removed = 0
-  for await (const { objects } of pagesOf(session, { ...place, key: folderOf(place.key) })) {
-    if (objects.length === 0) continue
-    const asked = new DeleteObjectsCommand({
-      Bucket: place.bucket,
-      Delete: { Objects: objects.map(({ key }) => ({ Key: key })), Quiet: true },
-    })
-    const { Errors: [refused] = [] } = await s3.send(asked, { abortSignal: signal })
-    if (refused !== undefined)
-      throw new CommandError(
-        `Not removed: ${addressOf({ bucket: place.bucket, key: refused.Key ?? '' })}: ${refused.Message ?? ''} (${refused.Code ?? ''})`,
-      )
-    removed += objects.length
-  }
-  return removed
+async function removeOne({ s3, signal }: Session, place: ObjectPlace): Promise<RemovedOne> {
+  const asked = new DeleteObjectCommand({ Bucket: place.bucket, Key: place.key })
+  const { DeleteMarker = false } = await s3.send(asked, { abortSignal: signal })
+  return { address: addressOf(place), delete_marker: DeleteMarker }
+}
+
+/** S3 answers the same whether one object was there or not: nothing is counted then. */
+function textOf(removed: Removed): string {
+  if ('objects' in removed) return `removed ${counted(removed.objects, 'object')}`
+  if ('versions' in removed) return `removed ${removedText(removed)}`
+  const { address, delete_marker: isHidden } = removed
+  return isHidden ? `a delete marker hides ${address}` : `nothing is at ${address} now`
 }

@@ -2,7 +2,7 @@
 import { CommandError, EXIT } from '#cli/output.ts'
 import { messageOf } from '#base/errors.ts'
 
-type Step = { readonly next: string; readonly exitCode?: number }
+export type Step = { readonly next: string; readonly exitCode?: number }
 type Refusal = Error & {
   readonly BucketName?: string
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
@@ -10,18 +10,24 @@ type Refusal = Error & {
 
 const LOGIN: Step = { next: 'set ERGON_TOKEN, or ergon login < token-file', exitCode: EXIT.login }
 
+/** Those that a command names. */
+export type Buckets = {
+  /** The one that it is about; '' for all. */
+  readonly bucket: string
+  /** The one that it writes to: where there is none, it can be made. */
+  readonly target?: string
+}
+
 /** Code → what to do; the bucket's name is put in. */
-const STEPS: Readonly<Record<string, (bucket: string) => Step>> = {
-  NoSuchBucket: (bucket) => ({ next: `ergon storage create ${bucket}` }),
+const STEPS: Readonly<Record<string, (bucket: string, target?: string) => Step>> = {
+  NoSuchBucket: (bucket, target) => ({
+    next: bucket === target ? `ergon storage create ${bucket}` : 'ergon storage ls',
+  }),
   NoSuchKey: (bucket) => ({ next: `ergon storage ls --recursive s3://${bucket}` }),
   AccessDenied: () => ({
     next: 'writing takes a token of scope deploy: ergon admin token create --scope deploy',
   }),
-  BucketNotEmpty: (bucket) => ({
-    next: `ergon storage rm --recursive s3://${bucket} (old versions count too)`,
-  }),
   BucketAlreadyExists: () => ({ next: 'choose another name: it is taken' }),
-  BucketAlreadyOwnedByYou: (bucket) => ({ next: `ergon storage ls s3://${bucket}` }),
   InvalidBucketName: () => ({
     next: 'three to 63 small letters, digits, dots and hyphens',
     exitCode: EXIT.usage,
@@ -34,15 +40,21 @@ const STEPS: Readonly<Record<string, (bucket: string) => Step>> = {
 
 const PAYMENT_REQUIRED = 402
 
-/** A CommandError for whatever a call threw; `bucket` is the one that was asked for. */
-export function explained(error: unknown, service: string, bucket: string): CommandError {
+/** A CommandError for whatever a call threw. */
+export function explained(error: unknown, service: string, buckets: Buckets): CommandError {
   if (error instanceof CommandError) return error
-  const { name, BucketName = bucket, $metadata: metadata } = error as Refusal
-  if (metadata?.httpStatusCode === undefined) return unanswered(error, service)
-  const step = STEPS[name]?.(BucketName)
+  const refused = error as Refusal
+  if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, service)
+  const { name, BucketName = buckets.bucket } = refused
+  return refusal(refused, STEPS[name]?.(BucketName, buckets.target))
+}
+
+/** A CommandError for what the service answered, with a step that the caller knows. */
+export function refusal(error: Refusal, step: Step | undefined): CommandError {
+  const { name, $metadata: { httpStatusCode, requestId } = {} } = error
   const exitCode =
-    metadata.httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
-  const id = metadata.requestId === undefined ? '' : `, ${metadata.requestId}`
+    httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)
+  const id = requestId === undefined ? '' : `, ${requestId}`
   return new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
 }
 

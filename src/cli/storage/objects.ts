@@ -38,7 +38,8 @@ export async function* pagesOf(
   } while (token !== undefined)
 }
 
-const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
+/** A key as it was before `EncodingType: 'url'`. */
+export const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
 
 // A plan holds every key: 10⁶ of them take some 200 MiB.
 const MOST_OBJECTS = 1_000_000

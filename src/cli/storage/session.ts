@@ -1,10 +1,10 @@
 // One command's way to the buckets: a client for the base address with the token as both keys, a signal
-// that ends with Ctrl-C or with the first failure, and the sum of what the answers cost.
+// that ends with Ctrl-C (or SIGTERM, SIGHUP) or with the first failure, and the sum of what the answers cost.
 import { S3Client } from '@aws-sdk/client-s3'
-import { CommandError } from '#cli/output.ts'
 import { baseUrlOf, tokenOf } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
-import { explained } from './explain.ts'
+import { explained, type Buckets } from './explain.ts'
+import { onSignals } from './signals.ts'
 import { createTally, type Tally } from './tally.ts'
 
 export type Session = {
@@ -20,12 +20,12 @@ const CONNECT_MS = 10_000
 const SILENCE_MS = 120_000
 
 /**
- * Runs a command's work; whatever it throws becomes a CommandError. `bucket` is named in next steps.
- * A second Ctrl-C ends the program at once.
+ * Runs a command's work; whatever it throws becomes a CommandError, whose next step names the buckets.
+ * After Ctrl-C, SIGTERM or SIGHUP it ends in order; a second one ends the program at once.
  */
 export async function withSession<T>(
   options: CommandCall['options'],
-  bucket: string,
+  buckets: Buckets,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const service = baseUrlOf(options)
@@ -33,14 +33,13 @@ export async function withSession<T>(
   const s3 = clientOf(service, tokenOf(options), tally)
   const stopping = new AbortController()
   const stop = (reason: unknown) => stopping.abort(reason)
-  const interrupt = () => stop(new CommandError('Interrupted: what was unfinished is removed'))
-  process.once('SIGINT', interrupt)
+  const ignoreSignals = onSignals(stop)
   try {
     return await work({ s3, tally, signal: stopping.signal, stop })
   } catch (error) {
-    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, service, bucket)
+    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, service, buckets)
   } finally {
-    process.off('SIGINT', interrupt)
+    ignoreSignals()
     s3.destroy()
   }
 }

@@ -5,6 +5,7 @@ import { basename, join, relative, sep } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
+import { contentTypeOf } from './content-type.ts'
 import { folderOf, keyIn, printable, type ObjectPlace } from './place.ts'
 import type { Session } from './session.ts'
 import { CONCURRENCY, type Transfer } from './transfers.ts'
@@ -13,27 +14,32 @@ const PART_BYTES = 8 * 1_048_576
 // Parts have numbers up to 10,000: the input of unknown length may be 78 GiB.
 const MOST_PARTS = 10_000
 
+export type UploadPlan = {
+  readonly path: string
+  readonly to: ObjectPlace
+  readonly recursive: boolean
+  /** Without one each file's name says it. */
+  readonly contentType: string | undefined
+}
+
 /** One file, or with `recursive` every file below a folder. */
-export async function uploads(
-  session: Session,
-  plan: { readonly path: string; readonly to: ObjectPlace; readonly recursive: boolean },
-): Promise<Transfer[]> {
-  const { path, to, recursive } = plan
+export async function uploads(session: Session, plan: UploadPlan): Promise<Transfer[]> {
+  const { path, to, recursive, contentType } = plan
   const found = await stat(path)
   if (found.isDirectory()) {
-    if (recursive) return await folderUploads(session, path, to)
+    if (recursive) return await folderUploads(session, plan)
     throw new CommandError(`A folder: ${path}`, EXIT.usage, 'add --recursive')
   }
   if (!found.isFile())
     throw new CommandError(`Not a file or a folder: ${path}`, EXIT.usage, 'cp - s3://… < file')
   const key = keyIn(to.key, basename(path))
-  return [fileUpload(session, { path, bytes: found.size, lanes: CONCURRENCY }, { ...to, key })]
+  const file = { path, bytes: found.size, lanes: CONCURRENCY, contentType }
+  return [fileUpload(session, file, { ...to, key })]
 }
 
 async function folderUploads(
   session: Session,
-  folder: string,
-  to: ObjectPlace,
+  { path: folder, to, contentType }: UploadPlan,
 ): Promise<Transfer[]> {
   const transfers: Transfer[] = []
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
@@ -43,7 +49,7 @@ async function folderUploads(
     const bytes = await sizeOf(entry, path)
     if (bytes === undefined) continue
     const key = folderOf(to.key) + relative(folder, path).replaceAll(sep, '/')
-    transfers.push(fileUpload(session, { path, bytes, lanes: 1 }, { ...to, key }))
+    transfers.push(fileUpload(session, { path, bytes, lanes: 1, contentType }, { ...to, key }))
   }
   return transfers
 }
@@ -57,25 +63,39 @@ async function sizeOf(entry: Dirent, path: string): Promise<number | undefined> 
   return undefined
 }
 
-type File = { readonly path: string; readonly bytes: number; readonly lanes: number }
+type File = Pick<UploadPlan, 'path' | 'contentType'> & {
+  readonly bytes: number
+  readonly lanes: number
+}
 
 const fileUpload = (session: Session, file: File, to: ObjectPlace): Transfer => ({
   bytes: file.bytes,
   run: async ({ moved }) => {
     // The library asks the path, not the stream, for the length: of a link, the link's own.
     const body = createReadStream(await realpath(file.path))
-    await upload(session, { body, to, bytes: file.bytes, lanes: file.lanes, moved })
+    const contentType = file.contentType ?? contentTypeOf(file.path)
+    await upload(session, { body, to, bytes: file.bytes, lanes: file.lanes, contentType, moved })
   },
 })
 
 /** The standard input into one key. */
-export function inputUpload(session: Session, to: ObjectPlace): Transfer {
+export function inputUpload(
+  session: Session,
+  { to, contentType }: Pick<UploadPlan, 'to' | 'contentType'>,
+): Transfer {
   if (to.key === '' || to.key.endsWith('/'))
     throw new CommandError('The standard input has no name', EXIT.usage, 'cp - s3://bucket/key')
   return {
     bytes: undefined,
     run: ({ moved }) =>
-      upload(session, { body: process.stdin, to, bytes: 0, lanes: CONCURRENCY, moved }),
+      upload(session, {
+        body: process.stdin,
+        to,
+        bytes: 0,
+        lanes: CONCURRENCY,
+        contentType,
+        moved,
+      }),
   }
 }
 
@@ -84,17 +104,19 @@ type Source = {
   readonly to: ObjectPlace
   readonly bytes: number
   readonly lanes: number
+  readonly contentType: string | undefined
   readonly moved: (bytes: number) => void
 }
 
 async function upload(session: Session, source: Source): Promise<void> {
   const { body, to, bytes, lanes, moved } = source
+  const ContentType = source.contentType ?? contentTypeOf(to.key)
   // Not the library's own abort: it returns before the parts are removed. An input that breaks makes it
   // remove them and wait for that.
   addAbortSignal(session.signal, body)
   const sending = new Upload({
     client: session.s3,
-    params: { Bucket: to.bucket, Key: to.key, Body: body },
+    params: { Bucket: to.bucket, Key: to.key, Body: body, ContentType },
     queueSize: lanes,
     partSize: Math.max(PART_BYTES, Math.ceil(bytes / MOST_PARTS)),
   })

@@ -1,13 +1,20 @@
 -- What needs more than one statement about a bucket, and changes of a version after it was written.
 
--- Alone with the bucket: whoever writes holds it shared. A completed upload is only an answer kept.
+-- Alone with the bucket: whoever writes an object holds it shared. Open uploads keep no bucket, as at AWS:
+-- they end as storage_abort ends each. Parts come without the bucket's lock: their upload's row keeps them out.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
+declare
+  held uuid[];
 begin
   perform pg_advisory_xact_lock(4207710, bucket_id);
-  if exists (select from object_versions where bucket = bucket_id)
-    or exists (select from uploads where bucket = bucket_id and completed is null) then
-    return 'BucketNotEmpty';
-  end if;
+  if exists (select from object_versions where bucket = bucket_id) then return 'BucketNotEmpty'; end if;
+  perform from uploads u where u.bucket = bucket_id order by u.id for update;
+  with gone as (
+    delete from upload_parts p using uploads u
+    where u.bucket = bucket_id and p.upload = u.id returning p.blob
+  )
+  select array_agg(blob) into held from gone;
+  if held is not null then perform storage_release(held); end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
   delete from storage_samples where bucket = bucket_id;

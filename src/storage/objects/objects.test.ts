@@ -103,14 +103,64 @@ test('a bucket is deleted or written to, never both', { skip }, async () => {
       store.uploads.create(bucket, { key: 'u', initiator: OTHER, attributes: attributes('', 0) }),
       store.buckets.delete(bucket),
     ])
-    const written = [put, upload].some(({ status }) => status === 'fulfilled')
-    assert.equal(removed.status === 'fulfilled', !written)
+    assert.equal(removed.status === 'fulfilled', put.status === 'rejected')
+    if (upload.status === 'rejected') assert.equal(upload.reason.code, 'NoSuchBucket')
     if (put.status === 'rejected') assert.equal(put.reason.code, 'NoSuchBucket')
     if (removed.status === 'rejected') assert.equal(removed.reason.code, 'BucketNotEmpty')
     const { rows } = await store.state.query(
-      'select from object_versions v where not exists (select from buckets b where b.id = v.bucket)',
+      `select from (select bucket from object_versions union all select bucket from uploads) v
+       where not exists (select from buckets b where b.id = v.bucket)`,
     )
     assert.equal(rows.length, 0)
+  }
+})
+
+test('a bucket that has only open uploads is deleted, and aborts them', { skip }, async () => {
+  const bucket = await makeBucket(store, 'only-uploads')
+  const parts = [part(1, 5, 'a'), part(2, 7, 'b'), part(1, 9, 'c')]
+  const open = ['k', 'k', 'other'].map((key) =>
+    store.uploads.create(bucket, { key, initiator: OTHER, attributes: attributes('', 0) }),
+  )
+  const [first, second, empty] = await Promise.all(open)
+  assert.ok(first && second && empty)
+  const name = { key: 'k', uploadId: first.id }
+  for (const each of parts.slice(0, 2)) await store.uploads.putPart(bucket, name, each)
+  for (const each of parts.slice(2))
+    await store.uploads.putPart(bucket, { key: 'k', uploadId: second.id }, each)
+  await store.buckets.delete(bucket)
+  await assert.rejects(store.buckets.get(bucket.name), refused('NoSuchBucket'))
+  await assert.rejects(
+    store.uploads.putPart(bucket, name, part(3, 5, 'd')),
+    refused('NoSuchUpload'),
+  )
+  assert.deepEqual(await brokenInvariants(store.state), [])
+  const { rows } = await store.state.query(
+    `select id from blob_garbage where id = any ($1)
+     union all select p.blob from upload_parts p join uploads u on u.id = p.upload where u.bucket = $2`,
+    [parts.map(({ blob }) => blob.id), bucket.id],
+  )
+  assert.equal(rows.length, parts.length)
+})
+
+test('a bucket is deleted while parts of its uploads come', { skip }, async () => {
+  for (let round = 0; round < 10; round++) {
+    const bucket = await makeBucket(store, `parts-come-${round}`)
+    const upload = await store.uploads.create(bucket, {
+      key: 'k',
+      initiator: OTHER,
+      attributes: attributes('', 0),
+    })
+    const name = { key: 'k', uploadId: upload.id }
+    const put = (number: number) =>
+      store.uploads.putPart(bucket, name, part(number, 5, `${number}`))
+    const [removed, ...ends] = await Promise.allSettled([
+      put(1).then(() => store.buckets.delete(bucket)),
+      ...Array.from({ length: 5 }, (_, n) => put(n + 1)),
+    ])
+    assert.equal(removed.status, 'fulfilled')
+    for (const end of ends)
+      if (end.status === 'rejected') assert.equal(end.reason.code, 'NoSuchUpload')
+    assert.deepEqual(await brokenInvariants(store.state), [])
   }
 })
 

@@ -27,7 +27,7 @@ export interface Buckets {
   create(bucket: NewBucket): Promise<{ bucket: Bucket; created: boolean }>
   /** Throws NoSuchBucket. */
   get(name: string): Promise<Bucket>
-  /** Throws NoSuchBucket, or BucketNotEmpty while there is a version, a delete marker or an upload. */
+  /** Aborts open uploads. Throws NoSuchBucket, or BucketNotEmpty while there is a version or a delete marker. */
   delete(bucket: Bucket): Promise<void>
   /** By name; a prefix may be given. At most `limit`; `next` goes on from there. */
   list(query: BucketQuery): Promise<{ buckets: ListedBucket[]; next: string | undefined }>
