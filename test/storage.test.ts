@@ -9,6 +9,7 @@ testParts(
     annotations: () => import('./storage/annotations.ts'),
     'encryption updates': () => import('./storage/encryption-updates.ts'),
     addresses: () => import('./storage/addresses.ts'),
+    'presigned parameters': () => import('./storage/presigned-parameters.ts'),
     trust: () => import('./storage/trust.ts'),
     handles: () => import('./storage/handles.ts'),
     websites: () => import('./storage/website.ts'),

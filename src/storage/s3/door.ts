@@ -1,6 +1,7 @@
 // The S3 door: the same pipeline as the API, another protocol. It finds the operation by method and
 // subresource, the caller by signature (the access key is the token, and so is the secret), and the body
 // as a stream that is verified as it flows.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { OperationName } from '#contract/operations.ts'
 import type { Call, Door, Endpoint } from '#http/door.ts'
@@ -17,6 +18,7 @@ import type { Unserved } from './operations/unserved.ts'
 import { createPayload } from './payload.ts'
 import { renderFault } from './render-error.ts'
 import { parseCredential } from './signature/credential.ts'
+import { withHoisted } from './signature/hoisted.ts'
 import type { Verified, Verifier } from './signature/verify.ts'
 import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 
@@ -24,6 +26,8 @@ import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 type S3Call = Call & {
   readonly match: Match
   readonly target: Target
+  /** With those of a presigned address: they count once its signature holds. */
+  readonly headers: IncomingHttpHeaders
   readonly trace: Trace
   verified?: Verified
 }
@@ -73,7 +77,8 @@ export function createS3Door(deps: {
       record(exchange, trace)
       const target = targetAt(place)
       trace.target = target
-      const found = match(exchange.method, target, request.headers)
+      const headers = withHoisted(target, request.headers)
+      const found = match(exchange.method, target, headers)
       trace.operation = found.operation
       const isServed = handlers[found.operation] !== undefined
       const name = isServed ? found.operation : 'unserved'
@@ -83,6 +88,7 @@ export function createS3Door(deps: {
         parameters: {},
         match: found,
         target,
+        headers,
         trace,
       } satisfies S3Call
     },
@@ -105,15 +111,15 @@ export function createS3Door(deps: {
 /** What handlers get; its payload is not read yet, and may take long. */
 function callOf(
   exchange: Exchange,
-  { match: found, target, trace, verified }: S3Call,
+  { match: found, target, headers, trace, verified }: S3Call,
 ): StorageCall {
   exchange.prolong(TRANSFER_DEADLINE_MS)
-  const { socket, headers } = exchange.request
+  const { socket, headers: sent } = exchange.request
   return {
     trace,
     match: found,
     target,
-    headers,
+    headers: verified === undefined ? sent : headers,
     payload: createPayload(exchange, verified),
     address: socket.remoteAddress ?? '',
     isSecure: (socket as Partial<TLSSocket>).encrypted === true,

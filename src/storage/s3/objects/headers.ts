@@ -9,6 +9,8 @@ import { decodeWords, encodeWords } from './encoded-words.ts'
 export const METADATA_BYTES_MAX = 2048
 const VALUE_CHARACTERS_MAX = 8192
 const PREFIX = 'x-amz-meta-'
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]*$/
 
 /** Values as they came, one character a byte; they go back byte for byte. */
 export type SystemHeaders = {
@@ -85,6 +87,11 @@ function userMetadata(headers: IncomingHttpHeaders): UserMetadata {
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(PREFIX) || value === undefined) continue
     const name = header.slice(PREFIX.length)
+    // Forms bear any name; one that is no token would fail every later GET.
+    if (!TOKEN.test(name))
+      throw storageFault('InvalidArgument', 'The name of a metadata field cannot be sent', {
+        ArgumentName: header.slice(0, 100),
+      })
     const text = decodeWords(utf8Of(checkValue(header, String(value))))
     bytes += Buffer.byteLength(name) + Buffer.byteLength(text)
     metadata[name] = text

@@ -153,9 +153,9 @@ async function copiedAnnotations(
 
 const DIRECTIVE = 'x-amz-object-annotation-directive'
 
-/** By the header or, of a presigned address, by the query. Throws InvalidArgument. */
-function copiesAnnotations({ body: { headers, target } }: StorageRequest): boolean {
-  const text = headers[DIRECTIVE] ?? target.query.get(DIRECTIVE) ?? 'COPY'
+/** Throws InvalidArgument. */
+function copiesAnnotations({ body: { headers } }: StorageRequest): boolean {
+  const text = headers[DIRECTIVE] ?? 'COPY'
   if (text === 'COPY' || text === 'EXCLUDE') return text === 'COPY'
   throw storageFault('InvalidArgument', 'Unknown annotation directive.', {
     ArgumentName: DIRECTIVE,
