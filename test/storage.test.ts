@@ -5,6 +5,7 @@ testParts(
   { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices' } },
   {
     objects: () => import('./storage/objects.ts'),
+    protocol: () => import('./storage/protocol.ts'),
     'large bodies': () => import('./storage/large-bodies.ts'),
     annotations: () => import('./storage/annotations.ts'),
     'encryption updates': () => import('./storage/encryption-updates.ts'),
