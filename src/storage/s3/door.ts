@@ -47,7 +47,7 @@ export function createS3Door(deps: {
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
-    return { handle: handler as Handler<never> }
+    return { handle: identified(handler) as Handler<never> }
   }
 
   async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
@@ -107,6 +107,16 @@ export function createS3Door(deps: {
     },
   }
 }
+
+/** An answer that worked says which request it is of, as refusals do. */
+const identified =
+  (handler: StorageHandler): StorageHandler =>
+  async (request) => {
+    const reply = await handler(request)
+    const id = request.spend.requestId
+    const headers = { ...reply.headers, 'x-amz-request-id': id, 'x-amz-id-2': id }
+    return { ...reply, headers }
+  }
 
 /** What handlers get; its payload is not read yet, and may take long. */
 function callOf(

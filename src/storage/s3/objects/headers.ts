@@ -66,7 +66,13 @@ function plain(headers: IncomingHttpHeaders, name: string): string | undefined {
 
 // A header that Node would refuse to send must not get in: it would kill every later GET.
 function checkValue(name: string, value: string): string {
-  if (value.length > VALUE_CHARACTERS_MAX || /[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
+  if (value.length > VALUE_CHARACTERS_MAX)
+    throw storageFault(
+      'InvalidArgument',
+      `The value of ${name} has ${value.length} characters: the limit is ${VALUE_CHARACTERS_MAX}`,
+      { ArgumentName: name },
+    )
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     throw storageFault('InvalidArgument', `The value of ${name} cannot be sent in a header`, {
       ArgumentName: name,
     })

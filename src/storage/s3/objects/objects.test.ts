@@ -166,6 +166,12 @@ test('objectHeaders() refuses what cannot go back out', () => {
   objectHeaders({ 'x-amz-meta-a': 'x'.repeat(2047) })
   for (const value of ['a\r\nb', 'a\0b', 'a\u0100'])
     assert.throws(() => objectHeaders({ 'x-amz-meta-a': value }), { code: 'InvalidArgument' })
+  for (const name of ['a b', 'ü', 'a:', 'a\n'])
+    assert.throws(() => objectHeaders({ [`x-amz-meta-${name}`]: 'v' }), { code: 'InvalidArgument' })
+  assert.throws(() => objectHeaders({ 'cache-control': 'x'.repeat(9000) }), {
+    code: 'InvalidArgument',
+    message: 'The value of cache-control has 9000 characters: the limit is 8192',
+  })
   assert.throws(() => objectHeaders({ 'x-amz-website-redirect-location': 'x' }), {
     code: 'InvalidRedirectLocation',
   })
