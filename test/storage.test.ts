@@ -6,10 +6,12 @@ testParts(
   {
     buckets: () => import('./storage/buckets.ts'),
     objects: () => import('./storage/objects.ts'),
+    protocol: () => import('./storage/protocol.ts'),
     'large bodies': () => import('./storage/large-bodies.ts'),
     annotations: () => import('./storage/annotations.ts'),
     'encryption updates': () => import('./storage/encryption-updates.ts'),
     addresses: () => import('./storage/addresses.ts'),
+    'presigned parameters': () => import('./storage/presigned-parameters.ts'),
     trust: () => import('./storage/trust.ts'),
     handles: () => import('./storage/handles.ts'),
     websites: () => import('./storage/website.ts'),

@@ -10,6 +10,7 @@ import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import type { Spend } from '#charging/spend.ts'
+import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { operationOf } from '#contract/operations.ts'
 import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
@@ -132,7 +133,7 @@ async function refuse(work: {
   const { exchange, door, spend, log } = work
   // What ended the exchange is the cause; what it made fail afterwards is not.
   const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
-  if (error.code === 'internal')
+  if (error.code === 'internal' || Object.hasOwn(OPERATOR_ERRORS, error.code))
     log.error('A request failed', {
       request: spend.requestId,
       path: exchange.path,

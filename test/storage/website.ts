@@ -307,3 +307,17 @@ async function chargedToOwner({ headers }: Page, operation: string): Promise<voi
   }
   assert.fail(`no charge of ${String(receipt)}`)
 }
+
+test('a page comes in ranges to who has the same one', async () => {
+  await serve()
+  await open({ listing: false })
+  const part = async (validator: string) => {
+    const headers = { range: 'bytes=0-7', 'if-range': validator }
+    const { status, body } = await visit('/a%20b.html', { headers })
+    return [status, body]
+  }
+  const { headers } = await visit('/a%20b.html')
+  for (const validator of [headers.etag, headers['last-modified']])
+    assert.deepEqual(await part(String(validator)), [206, PAGE.slice(0, 8)])
+  assert.deepEqual(await part('"nope"'), [200, PAGE])
+})

@@ -176,5 +176,5 @@ function refuseMarker(marker: Version, versionId: string | undefined): ErgonErro
   const details = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': marker.versionId }
   return versionId === undefined
     ? storageFault('NoSuchKey', undefined, details)
-    : storageFault('MethodNotAllowed', undefined, details)
+    : storageFault('MethodNotAllowed', undefined, { ...details, allow: 'DELETE' })
 }

@@ -25,7 +25,7 @@ import {
   createPutBucketVersioning,
   createPutObjectLockConfiguration,
 } from './operations/bucket-settings.ts'
-import { createPreflight, withCors } from './operations/cors.ts'
+import { createPreflight, preflightOfService, withCors } from './operations/cors.ts'
 import { createCopyObject } from './operations/copy-object.ts'
 import { createCreateBucket } from './operations/create-bucket.ts'
 import { createDeleteBucket } from './operations/delete-bucket.ts'
@@ -85,6 +85,7 @@ export const createHandlers = (deps: StorageDeps): Handlers => ({
       withCors(deps, addsRows(name) ? withRoom(deps, handler) : handler),
     ]),
   ),
+  'preflight-service': preflightOfService,
   'preflight-bucket': createPreflight(deps),
   'preflight-object': createPreflight(deps),
   'preflight-website': createPreflight(deps),

@@ -1,6 +1,7 @@
 // The S3 door: the same pipeline as the API, another protocol. It finds the operation by method and
 // subresource, the caller by signature (the access key is the token, and so is the secret), and the body
 // as a stream that is verified as it flows.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { OperationName } from '#contract/operations.ts'
 import type { ClientOf } from '#http/client-of.ts'
 import type { Call, Door, Endpoint } from '#http/door.ts'
@@ -17,6 +18,7 @@ import type { Unserved } from './operations/unserved.ts'
 import { createPayload } from './payload.ts'
 import { renderFault } from './render-error.ts'
 import { parseCredential } from './signature/credential.ts'
+import { withHoisted } from './signature/hoisted.ts'
 import type { Verified, Verifier } from './signature/verify.ts'
 import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 
@@ -24,6 +26,8 @@ import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 type S3Call = Call & {
   readonly match: Match
   readonly target: Target
+  /** With those of a presigned address: they count once its signature holds. */
+  readonly headers: IncomingHttpHeaders
   readonly trace: Trace
   verified?: Verified
 }
@@ -44,7 +48,7 @@ export function createS3Door(deps: {
 
   function endpointOf(found: Match): Endpoint {
     const handler = handlers[found.operation] ?? unserved(found)
-    return { handle: handler as Handler<never> }
+    return { handle: identified(handler) as Handler<never> }
   }
 
   async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
@@ -74,7 +78,8 @@ export function createS3Door(deps: {
       record(exchange, trace)
       const target = targetAt(place)
       trace.target = target
-      const found = match(exchange.method, target, request.headers)
+      const headers = withHoisted(target, request.headers)
+      const found = match(exchange.method, target, headers)
       trace.operation = found.operation
       const isServed = handlers[found.operation] !== undefined
       const name = isServed ? found.operation : 'unserved'
@@ -84,6 +89,7 @@ export function createS3Door(deps: {
         parameters: {},
         match: found,
         target,
+        headers,
         trace,
       } satisfies S3Call
     },
@@ -103,18 +109,28 @@ export function createS3Door(deps: {
   }
 }
 
+/** An answer that worked says which request it is of, as refusals do. */
+const identified =
+  (handler: StorageHandler): StorageHandler =>
+  async (request) => {
+    const reply = await handler(request)
+    const id = request.spend.requestId
+    const headers = { ...reply.headers, 'x-amz-request-id': id, 'x-amz-id-2': id }
+    return { ...reply, headers }
+  }
+
 /** What handlers get; its payload is not read yet, and may take long. */
 function callOf(
   exchange: Exchange,
-  { match: found, target, trace, verified }: S3Call,
+  { match: found, target, headers, trace, verified }: S3Call,
 ): StorageCall {
   exchange.prolong(TRANSFER_DEADLINE_MS)
-  const { headers } = exchange.request
+  const { headers: sent } = exchange.request
   return {
     trace,
     match: found,
     target,
-    headers,
+    headers: verified === undefined ? sent : headers,
     payload: createPayload(exchange, verified),
     client: trace.client,
   }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as sdk from '@aws-sdk/client-s3'
-import { allowedMethods, match } from './match.ts'
+import { ErgonError } from '#base/errors.ts'
+import { match } from './match.ts'
 import { S3_OPERATIONS } from './operations.ts'
 import { parseTarget } from './target.ts'
 
@@ -129,7 +130,17 @@ test('match() refuses what no operation is', () => {
   assert.throws(() => match('GET', at('/b?acl&policy'), {}), { code: 'InvalidArgument' })
 })
 
-test('allowedMethods() lists what is bound there', () => {
-  assert.deepEqual(allowedMethods(at('/b?cors')), ['GET', 'PUT', 'DELETE'])
-  assert.deepEqual(allowedMethods(at('/')), ['GET', 'OPTIONS'])
+test('match() says what is allowed instead', () => {
+  const allowed = (method: string, target: string, host?: string) => {
+    try {
+      match(method, at(target, host), {})
+    } catch (error) {
+      if (error instanceof ErgonError) return error.details['allow']
+    }
+    return assert.fail(`${method} ${target} was not refused`)
+  }
+  assert.equal(allowed('POST', '/b?cors'), 'GET, PUT, DELETE, OPTIONS')
+  assert.equal(allowed('PUT', '/'), 'GET, OPTIONS')
+  assert.equal(allowed('PATCH', '/b/k'), 'GET, HEAD, PUT, DELETE, OPTIONS')
+  assert.equal(allowed('PUT', '/', 'photos.website.localhost'), 'GET, HEAD, OPTIONS')
 })

@@ -68,6 +68,7 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
     throw storageFault('MethodNotAllowed', undefined, {
       Method: method,
       ResourceType: subresource === '' ? level.toUpperCase() : subresource.toUpperCase(),
+      allow: allowedMethods(target).join(', '),
     })
   const { action, versionAction, answer } = S3_OPERATIONS[found.name]
   const named = target.query.has('versionId') ? versionAction : action
@@ -79,12 +80,13 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
   }
 }
 
-/** The methods that something there answers to, for `Allow`. */
-export function allowedMethods(target: Place): string[] {
+/** The methods that something there answers to, for `Allow` (RFC 9110 §15.5.6); preflights always. */
+function allowedMethods(target: Place): string[] {
   const level = levelOf(target)
   const subresource = subresourceOf(target.query, level)
-  const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']
-  return methods.filter((method) => BINDINGS.has(`${method} ${level} ${subresource}`))
+  const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
+  const found = methods.filter((method) => BINDINGS.has(`${method} ${level} ${subresource}`))
+  return [...found, 'OPTIONS']
 }
 
 function levelOf({ form, bucket, key }: Place): Level {

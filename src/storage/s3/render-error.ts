@@ -1,6 +1,7 @@
 // An error as S3 clients read it.
 import type { ErgonError } from '#base/errors.ts'
-import { isStorageCode, type StorageCode } from '#storage/errors.ts'
+import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+import { isStorageCode, storageFault, type StorageCode } from '#storage/errors.ts'
 import { writePlainXml } from './xml/write.ts'
 
 export type ErrorPlace = {
@@ -44,11 +45,22 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
 }
 
 /** Details so named are headers of the answer. */
-const HEADER = /^(x-amz-|access-control-|vary$)/
+const HEADER = /^(x-amz-|access-control-|vary$|allow$)/
 
-/** The error's code in S3's words; one that S3 has no word for keeps its own. */
+const isOfOperator = (code: string): boolean => Object.hasOwn(OPERATOR_ERRORS, code)
+
+/**
+ * The error's code in S3's words; one that S3 has no word for keeps its own, unless it is the operator's to
+ * mend: a blob that is damaged or gone.
+ */
 export const codeOf = ({ code }: { readonly code: string }): string =>
-  isStorageCode(code) ? code : (FOREIGN[code] ?? code)
+  isStorageCode(code) ? code : (FOREIGN[code] ?? (isOfOperator(code) ? 'InternalError' : code))
+
+/** What clients are told: of what is the operator's to mend that it is ours, and whether it may pass. */
+export function told(error: ErgonError): ErgonError {
+  if (!isOfOperator(error.code)) return error
+  return storageFault(error.status === 503 ? 'ServiceUnavailable' : 'InternalError')
+}
 
 /** S3's clients know SlowDown by 503, and some try nothing else again. */
 const statusOf = ({ code, status }: ErgonError): number =>
@@ -76,7 +88,8 @@ export const shownDetails = (error: ErgonError): [name: string, value: string][]
  * The reply to a request that failed. The pipeline's own codes get S3's names and keep their message
  * and, but for too_many_requests, their status: 402 and 429 say what to do as everywhere else.
  */
-export function renderFault(error: ErgonError, method: string, place: ErrorPlace): RenderedFault {
+export function renderFault(fault: ErgonError, method: string, place: ErrorPlace): RenderedFault {
+  const error = told(fault)
   const headers = faultHeaders(error, place)
   const status = statusOf(error)
   if (status === 304 || method === 'HEAD') return { status, headers, body: '' }

@@ -1,7 +1,7 @@
 // An error as a visitor of a website reads it: a page with the code in it, as AWS has.
 import type { ErgonError } from '#base/errors.ts'
 import { STATUS_CODES } from '#base/node-http.ts'
-import { codeOf, faultHeaders, shownDetails, type ErrorPlace } from './render-error.ts'
+import { codeOf, faultHeaders, shownDetails, told, type ErrorPlace } from './render-error.ts'
 import { escapeXml } from './xml/write.ts'
 
 /** What the answer to a website's error says in its head. */
@@ -12,10 +12,11 @@ export const errorHeaders = (error: ErgonError): Record<string, string> => ({
 
 /** The page; empty where the answer is to HEAD. */
 export function renderPageError(
-  error: ErgonError,
+  fault: ErgonError,
   method: string,
   place: ErrorPlace,
 ): { contentType: string; body: string; headers: Record<string, string> } {
+  const error = told(fault)
   const headers = { ...faultHeaders(error, place), ...errorHeaders(error) }
   const contentType = 'text/html; charset=utf-8'
   if (method === 'HEAD' || error.status === 304) return { contentType, body: '', headers }

@@ -140,6 +140,16 @@ function decodeText(escaped: string, raw: string): string {
   }
 }
 
+/** As a signature writes it: encodeURIComponent() leaves five characters bare that are escaped there. */
+export const encodeName = (text: string): string =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+/** A key, or a bucket and a key, as a path without its first `/`. */
+export const encodePath = (text: string): string => text.split('/').map(encodeName).join('/')
+
 function refuseNul(text: string): void {
   if (text.includes('\0'))
     throw storageFault('InvalidArgument', 'No name can contain the character NUL', {

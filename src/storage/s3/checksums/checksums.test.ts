@@ -4,7 +4,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ALGORITHMS, CHECKSUMS, createHashers, type ChecksumAlgorithm } from './algorithms.ts'
 import { combineChecksums } from './combine.ts'
-import { checkMultipartChecksum, multipartChecksumText, multipartETag } from './multipart.ts'
+import {
+  checkCompletion,
+  checkMultipartChecksum,
+  multipartChecksumText,
+  multipartETag,
+} from './multipart.ts'
 import { contentMd5, multipartChecksum, requestChecksum } from './request.ts'
 
 const hashers = createHashers()
@@ -175,4 +180,19 @@ test('contentMd5() takes 16 bytes of base64', () => {
   assert.equal(contentMd5({ 'content-md5': hash('md5', 'a', 'base64') })?.length, 16)
   for (const text of ['', 'abc', 'AAAA', `${hash('md5', 'a', 'base64')}x`])
     assert.throws(() => contentMd5({ 'content-md5': text }), { code: 'InvalidDigest' })
+})
+
+test('checkCompletion() holds size and type that a completion says against the parts', () => {
+  const check = (headers: Record<string, string>, type?: 'COMPOSITE' | 'FULL_OBJECT') =>
+    checkCompletion(headers, { size: 7, type })
+  check({})
+  check({ 'x-amz-mp-object-size': '7', 'x-amz-checksum-type': 'composite' }, 'COMPOSITE')
+  const size = (text: string) => () => check({ 'x-amz-mp-object-size': text })
+  assert.throws(size('8'), { code: 'InvalidRequest' })
+  for (const text of ['', 'abc', '-7', '7.0'])
+    assert.throws(size(text), { code: 'InvalidArgument' }, text)
+  const type = { 'x-amz-checksum-type': 'FULL_OBJECT' }
+  assert.throws(() => check(type, 'COMPOSITE'), { code: 'BadDigest' })
+  assert.throws(() => check(type), { code: 'BadDigest' })
+  assert.throws(() => check({ 'x-amz-checksum-type': 'half' }), { code: 'InvalidRequest' })
 })

@@ -1,10 +1,12 @@
 // Tags and checksums of objects that were made of parts.
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { invariant } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
-import type { ChecksumAlgorithm, Hashers } from './algorithms.ts'
+import { sizeHeader } from '#storage/s3/objects/conditions.ts'
+import type { ChecksumAlgorithm, ChecksumType, Hashers } from './algorithms.ts'
 import { combineChecksums, isCombinable, type PartChecksum } from './combine.ts'
-import { parseChecksum, type MultipartChecksum } from './request.ts'
+import { checksumType, parseChecksum, type MultipartChecksum } from './request.ts'
 
 /** The ETag of parts, without quotes: MD5 over the parts' MD5s, a dash, how many there are. */
 export function multipartETag(md5s: readonly Buffer[]): string {
@@ -26,6 +28,28 @@ export async function multipartChecksumText(
   const hasher = await hashers.open(algorithm)
   for (const { digest } of parts) hasher.update(digest)
   return `${hasher.digest().toString('base64')}-${parts.length}`
+}
+
+/**
+ * Checks what CompleteMultipartUpload says of the whole beside its checksum. Throws InvalidRequest (another
+ * size), BadDigest (another type of checksum, as AWS has it), InvalidArgument.
+ */
+export function checkCompletion(
+  headers: IncomingHttpHeaders,
+  { size, type }: { readonly size: number; readonly type: ChecksumType | undefined },
+): void {
+  const saidSize = sizeHeader(headers, 'x-amz-mp-object-size')
+  if (saidSize !== undefined && saidSize !== size)
+    throw storageFault(
+      'InvalidRequest',
+      `The parts have ${size} bytes together, and x-amz-mp-object-size says ${saidSize}`,
+    )
+  const saidType = checksumType(headers)
+  if (saidType !== undefined && saidType !== type)
+    throw storageFault(
+      'BadDigest',
+      `The checksum of the upload is ${type ?? 'none'}, and x-amz-checksum-type says ${saidType}`,
+    )
 }
 
 /**

@@ -85,9 +85,13 @@ export type MultipartChecksum = {
   readonly type: ChecksumType
 }
 
+/** The checksum that a copy or an upload is to have; undefined when it names none. Throws InvalidRequest. */
+export const askedAlgorithm = (headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined =>
+  namedAlgorithm(headers, 'x-amz-checksum-algorithm')
+
 /** What CreateMultipartUpload asks for; undefined when nothing. Throws InvalidRequest. */
 export function multipartChecksum(headers: IncomingHttpHeaders): MultipartChecksum | undefined {
-  const algorithm = namedAlgorithm(headers, 'x-amz-checksum-algorithm')
+  const algorithm = askedAlgorithm(headers)
   const type = checksumType(headers)
   if (algorithm === undefined) {
     if (type === undefined) return undefined

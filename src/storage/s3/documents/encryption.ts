@@ -43,7 +43,7 @@ export function parseBucketEncryption(body: Buffer): BucketEncryption {
   const bucketKey = BucketKeyEnabled !== undefined && booleanOf(BucketKeyEnabled)
   const keyId = optionalText(KMSMasterKeyID)?.trim() ?? ''
   const algorithm = wordOf(SSEAlgorithm, ['AES256', 'aws:kms', 'aws:kms:dsse'])
-  if (algorithm === 'aws:kms:dsse') throw storageFault('NotImplemented')
+  if (algorithm === 'aws:kms:dsse') throw noDoubleEncryption()
   if (algorithm === 'aws:kms') {
     if (keyId === '') throw noKeyId()
     return { kind: 'SSE-KMS', keyId, bucketKey }
@@ -72,6 +72,9 @@ export const printBucketEncryption = (encryption: BucketEncryption): string =>
 
 const SSE = 'x-amz-server-side-encryption'
 
+const noDoubleEncryption = () =>
+  storageFault('NotImplemented', 'Encryption in two layers (aws:kms:dsse) is not implemented')
+
 /**
  * What a write asks for, else what its bucket does; undefined is no encryption. Throws InvalidArgument
  * (headers that contradict each other, a wrong MD5), InvalidRequest, NotImplemented (DSSE),
@@ -93,7 +96,7 @@ export function encryptionOfWrite(
     return { encryption: { kind: 'SSE-C', keyMd5: customerKey.keyMd5 }, customerKey }
   }
   if (algorithm === undefined && keyId === undefined) return defaultOf(bucket, policy)
-  if (algorithm === 'aws:kms:dsse') throw storageFault('NotImplemented')
+  if (algorithm === 'aws:kms:dsse') throw noDoubleEncryption()
   if (algorithm === 'aws:kms') {
     if (typeof keyId !== 'string' || keyId === '') throw noKeyId()
     return { encryption: named(keyId, parseContext(headers), policy) }

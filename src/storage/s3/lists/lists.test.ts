@@ -12,6 +12,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import {
+  attributesPage,
   bucketsQuery,
   objectsQuery,
   objectsV2Query,
@@ -143,6 +144,15 @@ test('ListBuckets gives names, times and regions', async () => {
     bucketsQuery(parameters(`continuation-token=${read.ContinuationToken}`)).after,
     'photos',
   )
+})
+
+test('attributesPage() reads the headers of a page as ListParts reads its parameters', () => {
+  assert.deepEqual(attributesPage({}), { after: 0, max: 1000 })
+  const given = { 'x-amz-part-number-marker': '3', 'x-amz-max-parts': '5000' }
+  assert.deepEqual(attributesPage(given), { after: 3, max: 1000 })
+  for (const name of ['x-amz-part-number-marker', 'x-amz-max-parts'])
+    for (const text of ['abc', '-2', '1.5', '99999999999'])
+      assert.throws(() => attributesPage({ [name]: text }), { code: 'InvalidArgument' }, text)
 })
 
 test('parameters have bounds and defaults', () => {

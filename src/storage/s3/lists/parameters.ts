@@ -1,4 +1,5 @@
 // The parameters of lists. Markers are keys; continuation tokens are ours and opaque to clients.
+import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import { storageFault } from '#storage/errors.ts'
 import type { Query } from '#storage/s3/target.ts'
@@ -80,7 +81,9 @@ export function uploadsQuery(query: Query): UploadsQuery {
   return { ...listing(query, 'max-uploads'), keyMarker, uploadIdMarker }
 }
 
-export type PartsQuery = { readonly after: number; readonly max: number; readonly encode: boolean }
+/** Parts after this number, at most so many. */
+export type PartsPage = { readonly after: number; readonly max: number }
+export type PartsQuery = PartsPage & { readonly encode: boolean }
 
 /** GET /bucket/key?uploadId. */
 export function partsQuery(query: Query): PartsQuery {
@@ -88,6 +91,15 @@ export function partsQuery(query: Query): PartsQuery {
     after: count(query, 'part-number-marker', 0, COUNT_MAX),
     max: count(query, 'max-parts', PAGE_MAX, PAGE_MAX),
     encode: encoding(query),
+  }
+}
+
+/** Of GetObjectAttributes, which has them in headers. Throws InvalidArgument. */
+export function attributesPage(headers: IncomingHttpHeaders): PartsPage {
+  const given = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  return {
+    after: count(given, 'x-amz-part-number-marker', 0, COUNT_MAX),
+    max: count(given, 'x-amz-max-parts', PAGE_MAX, PAGE_MAX),
   }
 }
 

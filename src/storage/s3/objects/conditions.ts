@@ -14,7 +14,10 @@ export type Conditions = {
 /** What is there now. The tag has no quotes. */
 export type Current = { readonly etag: string; readonly modifiedMs: number }
 
-/** The conditions on an object, or on the source of a copy. Dates that are none are ignored. */
+/**
+ * The conditions on an object, or on the source of a copy. RFC 9110 §13.1.3 has dates that are none
+ * ignored; a copy that was asked for under a condition that nobody can read is refused: InvalidArgument.
+ */
 export function parseConditions(
   headers: IncomingHttpHeaders,
   prefix: '' | 'x-amz-copy-source-' = '',
@@ -23,11 +26,13 @@ export function parseConditions(
     const value = headers[`${prefix}${name}`]
     return value === undefined ? undefined : String(value)
   }
+  const time = (name: string) =>
+    prefix === '' ? timeOf(text(name)) : demandedTime(headers, `${prefix}${name}`)
   return {
     ifMatch: tagsOf(text('if-match')),
     ifNoneMatch: tagsOf(text('if-none-match')),
-    ifModifiedSinceMs: timeOf(text('if-modified-since')),
-    ifUnmodifiedSinceMs: timeOf(text('if-unmodified-since')),
+    ifModifiedSinceMs: time('if-modified-since'),
+    ifUnmodifiedSinceMs: time('if-unmodified-since'),
   }
 }
 
@@ -65,6 +70,17 @@ export function checkCopySource(conditions: Conditions, current: Current): void 
     throw failed(conditions.ifNoneMatch ? 'If-None-Match' : 'If-Modified-Since')
 }
 
+/**
+ * Whether a Range header counts (RFC 9110 §13.1.5): the validator of If-Range is the strong tag of what is
+ * there now, or the very date of its Last-Modified.
+ */
+export function heedsRange(headers: IncomingHttpHeaders, { etag, modifiedMs }: Current): boolean {
+  const validator = headers['if-range']
+  if (validator === undefined) return true
+  const text = String(validator).trim()
+  return text === `"${etag}"` || timeOf(text) === Math.floor(modifiedMs / 1000) * 1000
+}
+
 function checkStill({ ifMatch, ifUnmodifiedSinceMs }: Conditions, current: Current): void {
   if (ifMatch !== undefined) {
     if (!includes(ifMatch, current.etag)) throw failed('If-Match')
@@ -83,14 +99,37 @@ export type DeleteConditions = {
   readonly bytes: number | undefined
 }
 
-/** Conditions of DeleteObject; DeleteObjects has them in its body. */
+/**
+ * Conditions of DeleteObject; DeleteObjects has them in its body. Throws InvalidArgument for a size or a
+ * time that is none.
+ */
 export function parseDeleteConditions(headers: IncomingHttpHeaders): DeleteConditions {
-  const bytes = headers['x-amz-if-match-size']
-  const time = headers['x-amz-if-match-last-modified-time']
   const etag = headers['if-match']
   return {
     etag: etag === undefined ? undefined : bareTag(etag),
-    modifiedMs: timeOf(time === undefined ? undefined : String(time)),
-    bytes: bytes === undefined ? undefined : Number(bytes),
+    modifiedMs: demandedTime(headers, 'x-amz-if-match-last-modified-time'),
+    bytes: sizeHeader(headers, 'x-amz-if-match-size'),
   }
 }
+
+/** A header that is a number of bytes. Throws InvalidArgument. */
+export function sizeHeader(headers: IncomingHttpHeaders, name: string): number | undefined {
+  const value = headers[name]
+  if (value === undefined) return undefined
+  if (/^\d{1,15}$/.test(String(value))) return Number(value)
+  throw invalid(name, String(value), 'a number of bytes')
+}
+
+function demandedTime(headers: IncomingHttpHeaders, name: string): number | undefined {
+  const value = headers[name]
+  if (value === undefined) return undefined
+  const timeMs = timeOf(String(value))
+  if (timeMs === undefined) throw invalid(name, String(value), 'a time')
+  return timeMs
+}
+
+const invalid = (name: string, value: string, what: string) =>
+  storageFault('InvalidArgument', `The header ${name} is not ${what}`, {
+    ArgumentName: name,
+    ArgumentValue: value.slice(0, 100),
+  })

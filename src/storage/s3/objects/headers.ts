@@ -9,6 +9,8 @@ import { decodeWords, encodeWords } from './encoded-words.ts'
 export const METADATA_BYTES_MAX = 2048
 const VALUE_CHARACTERS_MAX = 8192
 const PREFIX = 'x-amz-meta-'
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]*$/
 
 /** Values as they came, one character a byte; they go back byte for byte. */
 export type SystemHeaders = {
@@ -64,7 +66,13 @@ function plain(headers: IncomingHttpHeaders, name: string): string | undefined {
 
 // A header that Node would refuse to send must not get in: it would kill every later GET.
 function checkValue(name: string, value: string): string {
-  if (value.length > VALUE_CHARACTERS_MAX || /[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
+  if (value.length > VALUE_CHARACTERS_MAX)
+    throw storageFault(
+      'InvalidArgument',
+      `The value of ${name} has ${value.length} characters: the limit is ${VALUE_CHARACTERS_MAX}`,
+      { ArgumentName: name },
+    )
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value))
     throw storageFault('InvalidArgument', `The value of ${name} cannot be sent in a header`, {
       ArgumentName: name,
     })
@@ -85,6 +93,11 @@ function userMetadata(headers: IncomingHttpHeaders): UserMetadata {
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(PREFIX) || value === undefined) continue
     const name = header.slice(PREFIX.length)
+    // Forms bear any name; one that is no token would fail every later GET.
+    if (!TOKEN.test(name))
+      throw storageFault('InvalidArgument', 'The name of a metadata field cannot be sent', {
+        ArgumentName: header.slice(0, 100),
+      })
     const text = decodeWords(utf8Of(checkValue(header, String(value))))
     bytes += Buffer.byteLength(name) + Buffer.byteLength(text)
     metadata[name] = text

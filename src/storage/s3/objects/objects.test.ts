@@ -1,10 +1,16 @@
 // Requests on objects: ranges, conditions, headers, names, copy sources and the XML of bodies.
 import assert from 'node:assert/strict'
-import { validateHeaderValue } from 'node:http'
+import { validateHeaderValue, type IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { checkBucketName, isBucketName } from '#storage/s3/bucket-name.ts'
-import { checkCopySource, checkRead, parseConditions } from './conditions.ts'
+import {
+  checkCopySource,
+  checkRead,
+  heedsRange,
+  parseConditions,
+  parseDeleteConditions,
+} from './conditions.ts'
 import { parseCopySource } from './copy-source.ts'
 import { deletedXml, parseDelete } from './delete-xml.ts'
 import { decodeWords, encodeWords } from './encoded-words.ts'
@@ -95,6 +101,38 @@ test('checkCopySource() knows one answer only', () => {
   assert.throws(() => checkCopySource(conditions, CURRENT), { code: 'PreconditionFailed' })
 })
 
+test('heedsRange() wants the very tag or the very date', () => {
+  const heeds = (validator?: string) =>
+    heedsRange(validator === undefined ? {} : { 'if-range': validator }, CURRENT)
+  for (const validator of [undefined, '"abc"', at(0)]) assert.equal(heeds(validator), true)
+  for (const validator of ['"nope"', 'W/"abc"', 'abc', '*', '', '"x", "abc"', at(1), at(-1), 'now'])
+    assert.equal(heeds(validator), false, validator)
+})
+
+test('conditions of copies and deletes that nobody can read are refused', () => {
+  const refused = (parse: (headers: IncomingHttpHeaders) => unknown, headers: object) =>
+    assert.throws(() => parse({ ...headers }), { code: 'InvalidArgument' }, JSON.stringify(headers))
+  for (const name of ['if-modified-since', 'if-unmodified-since'])
+    refused((headers) => parseConditions(headers, 'x-amz-copy-source-'), {
+      [`x-amz-copy-source-${name}`]: 'not a time',
+    })
+  for (const size of ['abc', '', '-1', '1.5', '0x10', ' ', '1e3'])
+    refused(parseDeleteConditions, { 'x-amz-if-match-size': size })
+  for (const time of ['not a time', ''])
+    refused(parseDeleteConditions, { 'x-amz-if-match-last-modified-time': time })
+  const given = { 'x-amz-if-match-size': '0', 'x-amz-if-match-last-modified-time': at(0) }
+  assert.deepEqual(parseDeleteConditions({ ...given, 'if-match': '"a"' }), {
+    etag: 'a',
+    modifiedMs: Date.parse(at(0)),
+    bytes: 0,
+  })
+  assert.deepEqual(parseDeleteConditions({}), {
+    etag: undefined,
+    modifiedMs: undefined,
+    bytes: undefined,
+  })
+})
+
 test('objectHeaders() keeps what belongs to the object', () => {
   const stored = objectHeaders({
     'content-type': 'text/plain',
@@ -128,6 +166,12 @@ test('objectHeaders() refuses what cannot go back out', () => {
   objectHeaders({ 'x-amz-meta-a': 'x'.repeat(2047) })
   for (const value of ['a\r\nb', 'a\0b', 'a\u0100'])
     assert.throws(() => objectHeaders({ 'x-amz-meta-a': value }), { code: 'InvalidArgument' })
+  for (const name of ['a b', 'ü', 'a:', 'a\n'])
+    assert.throws(() => objectHeaders({ [`x-amz-meta-${name}`]: 'v' }), { code: 'InvalidArgument' })
+  assert.throws(() => objectHeaders({ 'cache-control': 'x'.repeat(9000) }), {
+    code: 'InvalidArgument',
+    message: 'The value of cache-control has 9000 characters: the limit is 8192',
+  })
   assert.throws(() => objectHeaders({ 'x-amz-website-redirect-location': 'x' }), {
     code: 'InvalidRedirectLocation',
   })
@@ -225,6 +269,10 @@ test('parseDelete() reads up to 1,000 keys', () => {
     body('<Object><Key></Key></Object>'),
   ])
     assert.throws(() => parseDelete(bytes), { code: 'MalformedXML' })
+  for (const condition of ['<Size>abc</Size>', '<Size/>', '<LastModifiedTime>x</LastModifiedTime>'])
+    assert.throws(() => parseDelete(body(`<Object><Key>k</Key>${condition}</Object>`)), {
+      code: 'MalformedXML',
+    })
   const key = 'x'.repeat(1025)
   assert.throws(() => parseDelete(body(`<Object><Key>${key}</Key></Object>`)), {
     code: 'KeyTooLongError',

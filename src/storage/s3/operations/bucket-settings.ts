@@ -41,7 +41,7 @@ export const createPutBucketVersioning =
     const body = parseXml(await receiver.document(request), 'VersioningConfiguration')
     const { Status, MfaDelete } = fieldsOf(body, { Status: 'one', MfaDelete: 'optional' })
     if (MfaDelete !== undefined && textOf(MfaDelete) === 'Enabled')
-      throw storageFault('NotImplemented')
+      throw storageFault('NotImplemented', 'MFA delete is not implemented')
     const status = wordOf(Status, ['Enabled', 'Suspended'])
     await buckets.setVersioning(bucket, status === 'Enabled' ? 'enabled' : 'suspended')
     return emptyReply()
@@ -99,7 +99,7 @@ export const createPutBucketRequestPayment =
     const body = parseXml(await receiver.document(request), 'RequestPaymentConfiguration')
     const { Payer } = fieldsOf(body, { Payer: 'one' })
     if (wordOf(Payer, ['BucketOwner', 'Requester']) === 'Requester')
-      throw storageFault('NotImplemented')
+      throw storageFault('NotImplemented', 'Requester pays is not implemented')
     return emptyReply()
   }
 
@@ -118,7 +118,8 @@ export const createPutBucketAccelerateConfiguration =
     await access.bucket(request)
     const body = parseXml(await receiver.document(request), 'AccelerateConfiguration')
     const { Status } = fieldsOf(body, { Status: 'one' })
-    if (wordOf(Status, ['Enabled', 'Suspended']) === 'Enabled') throw storageFault('NotImplemented')
+    if (wordOf(Status, ['Enabled', 'Suspended']) === 'Enabled')
+      throw storageFault('NotImplemented', 'Transfer acceleration is not implemented')
     return emptyReply()
   }
 
@@ -138,7 +139,8 @@ export const createPutBucketAbac =
     const { Status } = fieldsOf(parseXml(await receiver.document(request), 'AbacStatus'), {
       Status: 'one',
     })
-    if (wordOf(Status, ['Enabled', 'Disabled']) === 'Enabled') throw storageFault('NotImplemented')
+    if (wordOf(Status, ['Enabled', 'Disabled']) === 'Enabled')
+      throw storageFault('NotImplemented', 'Access by the tags of buckets is not implemented')
     return emptyReply()
   }
 

@@ -2,9 +2,19 @@
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
-import type { Attributes, Body, Bucket, Json, Sheet, Version } from '#storage/objects/types.ts'
+import type {
+  Attributes,
+  Body,
+  Bucket,
+  Json,
+  JsonObject,
+  Sheet,
+  Version,
+} from '#storage/objects/types.ts'
 import type { Found } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import type { ChecksumAlgorithm } from '#storage/s3/checksums/algorithms.ts'
+import { askedAlgorithm } from '#storage/s3/checksums/request.ts'
 import { writeConditions } from '#storage/s3/write-conditions.ts'
 import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource, type CopySource } from '#storage/s3/objects/copy-source.ts'
@@ -56,35 +66,29 @@ const createCopy =
         'InvalidRequest',
         'The specified copy source is larger than the maximum allowable size for a copy source: 5368709120',
       )
+    const attributes = copiedAttributes(request, await attributesOf(request, bucket), version)
+    const algorithm = missingSum(request, version)
+    const sealing = encrypting.wanted(request, bucket)
     const isItself =
       source.bucket.id === bucket.id && key === version.key && place.versionId === undefined
-    const attributes = copiedAttributes(request, await attributesOf(request, bucket), version)
-    const sealing = encrypting.wanted(request, bucket)
-    const isAsIs =
-      directive(request, 'x-amz-metadata-directive') === 'COPY' &&
-      sealing === undefined &&
-      headers['x-amz-storage-class'] === undefined
-    if (isItself && isAsIs)
-      throw storageFault(
-        'InvalidRequest',
-        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
-      )
+    if (isItself && !sealing && !algorithm) refuseAsIs(request)
     const reading = encrypting.reading(request, version, 'copy-source')
-    const isShared = sealing === undefined && reading.cipher === undefined
-    const copy = isShared
+    const isShared = !sealing && !reading.cipher && !algorithm
+    const copy: Copied = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
-      : await rewritten(deps, { request, bucket, source, sealing, reading })
+      : await rewritten(deps, { request, bucket, source, sealing, reading, algorithm })
+    const checksums = (algorithm && copy.checksums) ?? version.checksums
     const annotations = await copiedAnnotations(deps, { request, bucket, place, source, sealing })
     const written = await objects.put(bucket, key, {
       ...(annotations && { annotations }),
-      attributes: { ...attributes, encryption: copy.encryption },
+      attributes: { ...attributes, checksums, encryption: copy.encryption },
       body: copy.body,
       share: isShared,
       partCount: copy.partCount,
       event: 'ObjectCreated:Copy',
       ...writeConditions(headers),
     })
-    const checksum = checksumOfVersion(attributes.checksums)
+    const checksum = checksumOfVersion(checksums)
     const facts = { etag: attributes.etag, modifiedMs: written.modifiedAtMs }
     return xmlReply(copiedXml('CopyObjectResult', { ...facts, ...(checksum && { checksum }) }), {
       ...writtenVersionHeader(bucket, written.versionId),
@@ -95,7 +99,30 @@ const createCopy =
     })
   }
 
-/** The bytes of the source under another key, or under none. */
+/** Of a copy onto itself. Throws InvalidRequest. */
+function refuseAsIs(request: StorageRequest): void {
+  const isAsIs =
+    directive(request, 'x-amz-metadata-directive') === 'COPY' &&
+    request.body.headers['x-amz-storage-class'] === undefined
+  if (isAsIs)
+    throw storageFault(
+      'InvalidRequest',
+      "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+    )
+}
+
+/** The checksum that a copy asks for where its source has none of the kind. Throws InvalidRequest. */
+function missingSum(
+  { body: { headers } }: StorageRequest,
+  { checksums }: Version,
+): ChecksumAlgorithm | undefined {
+  const algorithm = askedAlgorithm(headers)
+  const known = checksumOfVersion(checksums)
+  const isThere = known?.algorithm === algorithm && known?.type === 'FULL_OBJECT'
+  return isThere ? undefined : algorithm
+}
+
+/** The bytes of the source under another key, or under none; summed as they are read. */
 async function rewritten(
   { receiver, blobs, encrypting, admitTransfer }: StorageDeps,
   work: {
@@ -104,17 +131,37 @@ async function rewritten(
     source: Found
     sealing: Sealing | undefined
     reading: Pick<ReadOptions, 'cipher'>
+    algorithm: ChecksumAlgorithm | undefined
   },
-): Promise<{ body: Body; encryption: Json; partCount: number }> {
-  const { request, bucket, source, sealing, reading } = work
+): Promise<Copied> {
+  const { request, bucket, source, sealing, reading, algorithm } = work
   const { size } = source.version
   const { signal } = request
   await admitTransfer(request, bucket, size)
   const bodyKey = encrypting.keyFor(sealing)
   const bytes = blobs.read(source.body, { signal, size, ...reading })
-  const { body } = await receiver.take(bytes, { length: size, bodyKey, isWhole: true, request })
+  const { body, checksums } = await receiver.take(bytes, {
+    length: size,
+    bodyKey,
+    isWhole: true,
+    request,
+    ...(algorithm && { algorithm }),
+  })
   const envelope = body.kind === 'inline' ? bodyKey?.envelope : undefined
-  return { body, encryption: keptEncryption(sealing?.encryption, envelope), partCount: 0 }
+  return {
+    body,
+    encryption: keptEncryption(sealing?.encryption, envelope),
+    partCount: 0,
+    checksums,
+  }
+}
+
+type Copied = {
+  readonly body: Body
+  readonly encryption: Json
+  readonly partCount: number
+  /** Of bytes that were read. */
+  readonly checksums?: JsonObject
 }
 
 /**
@@ -153,9 +200,9 @@ async function copiedAnnotations(
 
 const DIRECTIVE = 'x-amz-object-annotation-directive'
 
-/** By the header or, of a presigned address, by the query. Throws InvalidArgument. */
-function copiesAnnotations({ body: { headers, target } }: StorageRequest): boolean {
-  const text = headers[DIRECTIVE] ?? target.query.get(DIRECTIVE) ?? 'COPY'
+/** Throws InvalidArgument. */
+function copiesAnnotations({ body: { headers } }: StorageRequest): boolean {
+  const text = headers[DIRECTIVE] ?? 'COPY'
   if (text === 'COPY' || text === 'EXCLUDE') return text === 'COPY'
   throw storageFault('InvalidArgument', 'Unknown annotation directive.', {
     ArgumentName: DIRECTIVE,

@@ -1,4 +1,5 @@
 // What browsers ask before they ask, and what they must be told with every answer.
+import type { IncomingHttpHeaders } from 'node:http'
 import { ErgonError } from '#base/errors.ts'
 import { documentOf } from '#storage/s3/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
@@ -18,16 +19,18 @@ export const createPreflight =
   async (request) => {
     const { headers } = request.body
     const bucket = await access.find(request)
-    return emptyReply(
-      exposing(
-        preflightHeaders(documentOf(bucket, 'cors'), {
-          origin: text(headers.origin),
-          method: text(headers['access-control-request-method']),
-          headers: text(headers['access-control-request-headers']),
-        }),
-      ),
-    )
+    return emptyReply(exposing(preflightHeaders(documentOf(bucket, 'cors'), preflightOf(headers))))
   }
+
+const preflightOf = (headers: IncomingHttpHeaders): CorsRequest => ({
+  origin: text(headers.origin),
+  method: text(headers['access-control-request-method']),
+  headers: text(headers['access-control-request-headers']),
+})
+
+/** OPTIONS of the service, whose answers no script may read. Throws BadRequest, AccessForbidden. */
+export const preflightOfService: StorageHandler = async ({ body: { headers } }) =>
+  emptyReply(preflightHeaders(undefined, preflightOf(headers)))
 
 /** A handler whose answers, refusals too, bear the headers that the CORS rules give to their origin. */
 export const withCors =

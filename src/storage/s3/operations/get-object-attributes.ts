@@ -4,14 +4,14 @@ import type { Body } from '#storage/objects/types.ts'
 import type { Found } from '#storage/s3/access.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
+import { attributesPage, type PartsPage } from '#storage/s3/lists/parameters.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
 import { checksumOfVersion, versionIdHeader } from '#storage/s3/version-headers.ts'
 import { writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
 
 const NAMES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const
-const PARTS_MAX = 1000
 
-/** GetObjectAttributes. Throws NoSuchKey, InvalidArgument (no attribute, or one that is not known). */
+/** GetObjectAttributes. Throws NoSuchKey, InvalidArgument (no attribute, one that is not known, a page). */
 export const createGetObjectAttributes =
   ({ access, encrypting }: StorageDeps): StorageHandler =>
   async (request) => {
@@ -27,9 +27,7 @@ export const createGetObjectAttributes =
       throw storageFault('InvalidArgument', 'Invalid attribute name specified.', {
         ArgumentName: 'x-amz-object-attributes',
       })
-    const after = Number(headers['x-amz-part-number-marker'] ?? 0)
-    const max = Math.min(Number(headers['x-amz-max-parts'] ?? PARTS_MAX), PARTS_MAX)
-    const nodes = nodesOf(found, { after, max })
+    const nodes = nodesOf(found, attributesPage(headers))
     const { bucket, version } = found
     return xmlReply(
       writeXml(
@@ -43,7 +41,7 @@ export const createGetObjectAttributes =
     )
   }
 
-function nodesOf({ version, body }: Found, page: { after: number; max: number }) {
+function nodesOf({ version, body }: Found, page: PartsPage) {
   const checksum = checksumOfVersion(version.checksums)
   return {
     ETag: version.etag,
@@ -57,25 +55,22 @@ function nodesOf({ version, body }: Found, page: { after: number; max: number })
   } as const satisfies Record<(typeof NAMES)[number], XmlNode[1]>
 }
 
-function partsOf(
-  body: Body,
-  total: number,
-  { after, max }: { after: number; max: number },
-): XmlNode[1] {
+function partsOf(body: Body, total: number, { after, max }: PartsPage): XmlNode[1] {
   const parts = body.kind === 'parts' ? body.parts : []
-  const shown = parts.slice(after, after + max)
+  const rest = parts.filter(({ number }) => number > after)
+  const shown = rest.slice(0, max)
   return [
     ['PartsCount', total],
     ['PartNumberMarker', after],
-    ['NextPartNumberMarker', after + shown.length],
+    ['NextPartNumberMarker', shown.at(-1)?.number ?? after],
     ['MaxParts', max],
-    ['IsTruncated', after + shown.length < total],
-    ...shown.map((part, index): XmlNode => {
+    ['IsTruncated', shown.length < rest.length],
+    ...shown.map((part): XmlNode => {
       const checksum = checksumOfVersion(part.checksums)
       return [
         'Part',
         [
-          ['PartNumber', after + index + 1],
+          ['PartNumber', part.number],
           ['Size', part.size],
           ...(checksum ? [[`Checksum${checksum.algorithm}`, checksum.text] as const] : []),
         ],

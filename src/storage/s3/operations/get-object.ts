@@ -7,7 +7,12 @@ import type { Found } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { checkReadHeaders } from '#storage/s3/documents/encryption.ts'
-import { checkRead, parseConditions } from '#storage/s3/objects/conditions.ts'
+import {
+  checkRead,
+  heedsRange,
+  parseConditions,
+  type Current,
+} from '#storage/s3/objects/conditions.ts'
 import { overriddenHeaders } from '#storage/s3/objects/headers.ts'
 import { parsePartNumber } from '#storage/s3/objects/multipart-xml.ts'
 import { contentRange, parseRange, type ByteRange } from '#storage/s3/objects/range.ts'
@@ -71,17 +76,19 @@ type Answer = {
 function answerOf(request: StorageRequest, { bucket, version, body }: Found): Answer {
   const { headers: asked, target } = request.body
   const number = target.query.get('partNumber')
+  const current = { etag: version.etag, modifiedMs: version.modifiedAtMs }
+  const askedRange = heedsRange(asked, current) ? asked.range : undefined
   const wantsChecksums = String(asked['x-amz-checksum-mode']).toUpperCase() === 'ENABLED'
   const headers = {
     ...versionHeaders(bucket, version, {
       // Of a range or of nothing at all the checksum of the whole says nothing.
-      withChecksums: wantsChecksums && asked.range === undefined && number === undefined,
+      withChecksums: wantsChecksums && askedRange === undefined && number === undefined,
     }),
     ...overriddenHeaders(target.query, request.who === undefined),
   }
-  if (!isWanted(request, version)) return { status: 304, headers, range: undefined, length: 0 }
+  if (!isWanted(request, current)) return { status: 304, headers, range: undefined, length: 0 }
   const part = number === undefined ? undefined : partRange(parsePartNumber(number), version, body)
-  const range = part ?? parseRange(asked.range, version.size)
+  const range = part ?? parseRange(askedRange, version.size)
   const status = range === undefined && number === undefined ? 200 : 206
   const isOfParts = number !== undefined && version.partCount > 0
   return {
@@ -98,9 +105,9 @@ function answerOf(request: StorageRequest, { bucket, version, body }: Found): An
 }
 
 /** False when the caller has it already. Throws PreconditionFailed. */
-function isWanted({ body: { headers } }: StorageRequest, version: Version): boolean {
+function isWanted({ body: { headers } }: StorageRequest, current: Current): boolean {
   try {
-    checkRead(parseConditions(headers), { etag: version.etag, modifiedMs: version.modifiedAtMs })
+    checkRead(parseConditions(headers), current)
     return true
   } catch (error) {
     if (error instanceof ErgonError && error.code === 'NotModified') return false
@@ -110,24 +117,26 @@ function isWanted({ body: { headers } }: StorageRequest, version: Version): bool
 
 /** The checksum of one part, with the type of the whole's. */
 function partChecksum(number: number, version: Version, body: Body): Record<string, string> {
-  const part = body.kind === 'parts' ? body.parts[number - 1] : undefined
+  const part = body.kind === 'parts' ? body.parts.find((one) => one.number === number) : undefined
   const { type } = version.checksums
   if (part === undefined || typeof type !== 'string') return {}
   return checksumHeaders({ ...part.checksums, type })
 }
 
 /**
- * The bytes of one part; undefined for all of an empty object. Throws InvalidPart for one that is not
- * there, as Ceph's suite has it; AWS answers 416 InvalidPartNumber.
+ * The bytes of one part, by the number that it was uploaded with; undefined for all of an empty object.
+ * Throws InvalidPart for one that is not there, as Ceph's suite has it; AWS answers 416
+ * InvalidPartNumber.
  */
 function partRange(number: number, version: Version, body: Body): ByteRange | undefined {
   if (version.partCount === 0 || body.kind === 'inline') {
     if (number > 1) throw storageFault('InvalidPart')
     return version.size === 0 ? undefined : { start: 0, end: version.size - 1 }
   }
-  const part = body.parts[number - 1]
+  const index = body.parts.findIndex((one) => one.number === number)
+  const part = body.parts[index]
   if (part === undefined) throw storageFault('InvalidPart')
-  const start = body.parts.slice(0, number - 1).reduce((sum, { size }) => sum + size, 0)
+  const start = body.parts.slice(0, index).reduce((sum, { size }) => sum + size, 0)
   return { start, end: start + part.size - 1 }
 }
 

@@ -7,6 +7,7 @@ import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { CHECKSUMS, isAlgorithm, type Hashers } from '#storage/s3/checksums/algorithms.ts'
 import { isCombinable } from '#storage/s3/checksums/combine.ts'
 import {
+  checkCompletion,
   checkMultipartChecksum,
   multipartChecksumText,
   multipartETag,
@@ -26,6 +27,7 @@ import {
 import { partsQuery, uploadsQuery } from '#storage/s3/lists/parameters.ts'
 import { partsXml, uploadsXml } from '#storage/s3/lists/xml.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
+import { addressOf, originOf } from '#storage/s3/origin.ts'
 import {
   checksumHeaders,
   checksumOfVersion,
@@ -107,11 +109,11 @@ export const createUploadPart =
 
 /**
  * CompleteMultipartUpload. Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, BadDigest,
- * InvalidRequest (of an upload with a client's key: another key, or none; AWS wants it only where the
+ * InvalidArgument, InvalidRequest (another size than it says; of an upload with a client's key: another key, or none; AWS wants it only where the
  * upload has a checksum, Ceph's suite always).
  */
 export const createCompleteMultipartUpload =
-  ({ access, uploads, receiver, hashers, encrypting }: StorageDeps): StorageHandler =>
+  ({ access, uploads, receiver, hashers, encrypting, settings }: StorageDeps): StorageHandler =>
   async (request) => {
     const { headers } = request.body
     const bucket = await access.bucket(request)
@@ -130,7 +132,7 @@ export const createCompleteMultipartUpload =
     const checksum = checksumOfVersion(completed.checksums)
     return xmlReply(
       completedXml({
-        location: `/${bucket.name}/${encodeURI(name.key)}`,
+        location: addressOf(request, name.key, originOf(request, settings)),
         bucket: bucket.name,
         key: name.key,
         etag: completed.etag,
@@ -153,6 +155,10 @@ async function compose(work: {
 }) {
   const { parts, upload, listed, request, hashers } = work
   const checksum = checksumOf(upload) ?? commonChecksum(parts)
+  checkCompletion(request.body.headers, {
+    size: parts.reduce((total, { size }) => total + size, 0),
+    type: checksum?.type,
+  })
   const etag = multipartETag(parts.map((part) => Buffer.from(part.etag, 'hex')))
   if (checksum === undefined) return { etag, checksums: {} }
   const { algorithm } = checksum

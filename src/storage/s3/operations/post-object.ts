@@ -21,6 +21,7 @@ import {
 } from '#storage/s3/documents/post-policy.ts'
 import { postReply } from '#storage/s3/documents/post-reply.ts'
 import { parseFormSignature, verifyOlderSignature } from '#storage/s3/documents/post-signature.ts'
+import { addressOf, originOf } from '#storage/s3/origin.ts'
 import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
 import { marked } from '#storage/s3/receive.ts'
 import { requestChecksum } from '#storage/s3/checksums/request.ts'
@@ -76,7 +77,7 @@ export const createPostObject =
         body,
         event: 'ObjectCreated:Post',
       })
-      const location = `/${bucket.name}/${encodeURI(key)}`
+      const location = addressOf(request, key, originOf(request, deps.settings))
       const reply = postReply(form.fields, { bucket: bucket.name, key, etag, location })
       const { 'content-type': contentType = 'application/xml', ...headers } = reply.headers
       return {

@@ -5,6 +5,10 @@ import type { StorageDeps } from '#storage/s3/deps.ts'
 import type { Match } from '#storage/s3/match.ts'
 import { emptyReply } from '#storage/s3/reply.ts'
 
+/** put-bucket-replication → PutBucketReplication */
+const publicName = (operation: string): string =>
+  operation.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 export type Unserved = (found: Match) => StorageHandler
 
 /**
@@ -13,9 +17,10 @@ export type Unserved = (found: Match) => StorageHandler
  */
 export const createUnserved =
   ({ access }: Pick<StorageDeps, 'access'>): Unserved =>
-  ({ answer, action }) =>
+  ({ operation, answer, action }) =>
   async (request) => {
-    if (answer === 'served' || answer === 'NotImplemented') throw storageFault('NotImplemented')
+    if (answer === 'served' || answer === 'NotImplemented')
+      throw storageFault('NotImplemented', `${publicName(operation)} is not implemented`)
     const bucket = await access.find(request)
     const { key } = request.body.target
     const question = { action, ...(key === undefined ? {} : { key }) }

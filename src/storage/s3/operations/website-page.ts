@@ -18,6 +18,7 @@ import {
   type WebsiteRedirect,
 } from '#storage/s3/documents/website-route.ts'
 import type { Website } from '#storage/s3/documents/website.ts'
+import { originOf } from '#storage/s3/origin.ts'
 import { errorHeaders } from '#storage/s3/render-page-error.ts'
 import { createGetObject, createHeadObject } from './get-object.ts'
 
@@ -87,9 +88,9 @@ function createPage(deps: StorageDeps, read: StorageHandler): StorageHandler {
     const website = documentOf(bucket, 'website')
     if (website === undefined)
       throw storageFault('NoSuchWebsiteConfiguration', undefined, { BucketName: bucket.name })
-    const { target, headers } = request.body
+    const { target } = request.body
     const path = target.key ?? ''
-    const origin = { protocol: deps.settings.website.protocol, host: headers.host ?? '' }
+    const origin = originOf(request, deps.settings)
     const visit = { request, bucket, website, path, origin }
     const route = routeOfPath(website, path, origin)
     if (route.kind === 'redirect') return await redirect(visit, route)

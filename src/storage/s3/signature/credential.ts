@@ -45,22 +45,25 @@ export function parseCredential(
   headers: IncomingHttpHeaders,
 ): Credential {
   const authorization = headers.authorization ?? ''
-  const isPresigned = query.has('X-Amz-Algorithm') || query.has('X-Amz-Signature')
   if (query.has('AWSAccessKeyId') && query.has('Signature'))
     throw storageFault('InvalidRequest', NO_SIGV2)
-  if (authorization !== '' && isPresigned)
+  if (authorization !== '' && isPresigned(query))
     throw storageFault(
       'InvalidArgument',
       'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
       { ArgumentName: 'Authorization' },
     )
-  if (authorization === '' && !isPresigned) return { kind: 'anonymous' }
+  if (authorization === '' && !isPresigned(query)) return { kind: 'anonymous' }
   const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   if (bearer !== undefined) return { kind: 'bearer', token: bearer }
   if (headers['x-amz-security-token'] !== undefined || query.has('X-Amz-Security-Token'))
     throw storageFault('InvalidToken')
-  return isPresigned ? fromQuery(query) : fromHeader(authorization, headers)
+  return isPresigned(query) ? fromQuery(query) : fromHeader(authorization, headers)
 }
+
+/** Whether a request is signed by its query. */
+export const isPresigned = (query: Target['query']): boolean =>
+  query.has('X-Amz-Algorithm') || query.has('X-Amz-Signature')
 
 function fromHeader(authorization: string, headers: IncomingHttpHeaders): SignedCredential {
   const space = authorization.indexOf(' ')

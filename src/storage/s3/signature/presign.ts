@@ -1,6 +1,7 @@
 // Signs an address, as an SDK does for its user: the query bears the signature, and the only header that
 // is signed is the host's (AWS, "Authenticating Requests: Using Query Parameters").
 import { hash } from 'node:crypto'
+import { encodeName, encodePath } from '#storage/s3/target.ts'
 import { canonicalRequest } from './canonical.ts'
 import { ALGORITHM } from './credential.ts'
 import type { AccessPair } from './derived-keys.ts'
@@ -33,8 +34,8 @@ export function presignedUrl(
     ['X-Amz-Expires', String(expiresS)],
     ['X-Amz-SignedHeaders', 'host'],
   ]
-  const rawQuery = query.map(([name = '', value = '']) => `${name}=${escape(value)}`).join('&')
-  const rawPath = `/${[bucket, ...key.split('/')].map(escape).join('/')}`
+  const rawQuery = query.map(([name = '', value = '']) => `${name}=${encodeName(value)}`).join('&')
+  const rawPath = `/${encodePath(`${bucket}/${key}`)}`
   const { host } = new URL(origin)
   const canonical = canonicalRequest(
     { method, rawPath, rawQuery, rawHeaders: [] },
@@ -46,10 +47,3 @@ export function presignedUrl(
   const signature = sign(signingKey(scoped, pair.secret), text)
   return `${origin}${rawPath}?${rawQuery}&X-Amz-Signature=${signature}`
 }
-
-/** encodeURIComponent() leaves five characters bare that a signature escapes. */
-const escape = (text: string): string =>
-  encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
