@@ -45,10 +45,13 @@ export function createApiDoor(deps: {
 
   return {
     match,
-    identify: (exchange, call) =>
-      operationOf(call.operation).scope === null
-        ? undefined
-        : deps.identity.identify(exchange.header('authorization')),
+    identify(exchange, call) {
+      const { scope, tokenOptional } = operationOf(call.operation)
+      const authorization = exchange.header('authorization')
+      if (scope === null || (tokenOptional === true && authorization === undefined))
+        return undefined
+      return deps.identity.identify(authorization)
+    },
     async body(exchange, call) {
       if (call.endpoint.parse === undefined) return undefined
       return call.endpoint.parse(await readJson(exchange))

@@ -26,6 +26,8 @@ type Row = {
   readonly badBodies?: readonly { readonly body: unknown; readonly param: string | null }[]
   /** A path that is another account's, and the code it gets. */
   readonly others?: { readonly path: () => string; readonly code: string }
+  /** A path of what is nobody's, where the operation can be asked without a token. */
+  readonly nobodys?: () => string
   /** A credential of its own kind, in place of an account's token. */
   readonly credential?: string
   /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
@@ -83,6 +85,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'receipt.get': {
     path: () => `/v1/receipts/${world.receipt}`,
     others: { path: () => `/v1/receipts/${world.othersReceipt}`, code: 'receipt_not_found' },
+    nobodys: () => `/v1/receipts/${world.nobodysReceipt}`,
     statuses: [200, 202],
   },
   'receipt.keys': { path: () => '/.well-known/ergon/receipt-keys.json' },
@@ -104,6 +107,7 @@ type Caller = { readonly token: string; readonly account: string }
 const world = {
   receipt: '',
   othersReceipt: '',
+  nobodysReceipt: '',
   log: '',
   tile: '',
 }
@@ -126,6 +130,7 @@ before(async () => {
   }
   world.receipt = await receiptOfRequest(callers.owner)
   world.othersReceipt = await receiptOfRequest(callers.other)
+  world.nobodysReceipt = await receiptOfRequest({})
   await sealed()
 })
 after(async () => {
@@ -159,7 +164,7 @@ async function depletedCaller(): Promise<Caller> {
   throw new Error('the balance does not run out')
 }
 
-async function receiptOfRequest(who: Caller): Promise<string> {
+async function receiptOfRequest(who: Caller | { token?: never }): Promise<string> {
   const answer = await call('/v1/models', who)
   return answer.headers.get('x-receipt-id') ?? ''
 }
@@ -369,6 +374,17 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
       else assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
     })
   }
+
+  if (operation.tokenOptional === true)
+    test("answers what is nobody's without a token, and with any", async () => {
+      const path = row.nobodys?.() ?? ''
+      const answer = await call(path)
+      assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+      await assertCharged(answer, NOBODY)
+      const theirs = await call(path, callers.other)
+      assert.ok((row.statuses ?? [200]).includes(theirs.status), theirs.text)
+      await assertCharged(theirs, { payer: callers.other.account, operation: name })
+    })
 
   for (const { body, param } of row.badBodies ?? [])
     test(`refuses ${JSON.stringify(body)} and names ${param ?? 'no field'}`, async () => {

@@ -153,6 +153,19 @@ test('a receipt verifies by id and offline from a file; openssl agrees; a change
   assert.match(refused.stdout, /FAIL/)
 })
 
+test("a receipt of nobody's verifies without a token, an account's does not", async () => {
+  const idOf = async (headers: Record<string, string>) =>
+    (await fetch(`${ergon.baseUrl}/v1/models`, { headers })).headers.get('x-receipt-id') ?? ''
+  const anonymous = { env: { ERGON_TOKEN: '', XDG_CONFIG_HOME: join(folder, 'nobody') } }
+  const nobodys = await run(['receipt', 'verify', await idOf({})], anonymous)
+  assert.equal(nobodys.code, 0, nobodys.stdout + nobodys.stderr)
+  assert.match(nobodys.stdout, /status 401/)
+  const accounts = await idOf({ authorization: `Bearer ${ergon.token}` })
+  const refused = await run(['receipt', 'verify', accounts], anonymous)
+  assert.equal(refused.code, 4, refused.stderr)
+  assert.match(refused.stderr, /ERGON_TOKEN/)
+})
+
 test('wrong words, unknown data folders and missing arguments end with 2 or 1 and say what to do', async () => {
   const unknown = await run(['modles', 'list'])
   assert.equal(unknown.code, 2)
