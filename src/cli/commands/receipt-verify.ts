@@ -17,7 +17,7 @@ const UNSEALED_WAIT_MS = 500
 export async function run({ options, words: [receipt = ''] }: CommandCall): Promise<void> {
   const text = existsSync(receipt)
     ? readFileSync(receipt, 'utf8')
-    : await fetchReceipt(options, receipt)
+    : await fetchReceipt(options, idOf(receipt))
   if (typeof options['out'] === 'string') writeFileSync(options['out'], text)
   const keysFile = typeof options['keys'] === 'string' ? options['keys'] : undefined
   const { keys, signers } = await pinnedKeys(options, keysFile)
@@ -25,6 +25,16 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   if (options.json) printJson(jsonOf(verified))
   else show(verified, signers)
   if (!verified.ok) throw new CommandError('The receipt does not hold', EXIT.receipt)
+}
+
+/** What is neither a file nor an id is a file that was mistyped: the service need not be asked. */
+function idOf(receipt: string): string {
+  if (/^(rcpt|req)_\w+$/.test(receipt)) return receipt
+  throw new CommandError(
+    `There is no such file, and it is no id of a receipt: ${receipt}`,
+    EXIT.failed,
+    'a file that --out wrote, or an id that begins with rcpt_ or req_',
+  )
 }
 
 async function fetchReceipt(options: CommandCall['options'], id: string): Promise<string> {
