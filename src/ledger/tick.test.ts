@@ -4,8 +4,9 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { brokenInvariants } from './model-books.ts'
-import { commands, newWorld, type Real } from './tick-commands.fixture.ts'
+import { commands, newWorld } from './tick-commands.fixture.ts'
 import { openLedgerState } from './test-state.fixture.ts'
+import type { Real } from './tick-step.fixture.ts'
 import { dumpModel, dumpState } from './tick-dump.fixture.ts'
 
 const skip = whyNoState()
