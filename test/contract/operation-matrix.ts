@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATIONS, permits, type Operation } from '#contract/operations.ts'
-import { ROUTES, type Route } from '#contract/routes.ts'
+import { ROUTES, UNSERVED_ROUTES, type Route } from '#contract/routes.ts'
 import { bookFaults, chargeOf, joulesOf, milligramsOf } from '../books.ts'
 import { openSpoilingProxy, SPOILS } from '../spoiling-proxy.ts'
 import { assertCharged, assertReceipt, assertRefused, NOBODY } from './matrix-asserts.ts'
@@ -208,6 +208,18 @@ for (const [what, spoil] of Object.entries(SPOILS))
     assert.ok(route && row)
     await using proxy = await openSpoilingProxy(ergon.baseUrl, spoil)
     await assert.rejects(assertAnswers(route, row, proxy.baseUrl), assert.AssertionError)
+  })
+
+for (const { method, path } of UNSERVED_ROUTES)
+  test(`${method} ${path} is 501 for whoever asks, and 405 by another method`, async () => {
+    const filled = path.replace(/:\w+/, 'wl_1')
+    for (const token of [undefined, callers.owner.token]) {
+      const who = token === undefined ? {} : { token }
+      await assertRefused(await call(filled, { method, ...who }), [501, 'not_implemented'])
+    }
+    const answer = await call(filled, { method: method === 'GET' ? 'POST' : 'GET' })
+    await assertRefused(answer, [405, 'method_not_allowed'])
+    assert.equal(answer.headers.get('allow'), method)
   })
 
 test('an unknown path is 404 for whoever asks', async () => {
