@@ -78,6 +78,17 @@ export const SETTINGS = {
     isSecret: true,
     help: 'Key of the carbon source',
   },
+  wattTimeLogin: {
+    name: 'ERGON_WATTTIME_LOGIN',
+    flag: 'watttime-login-file',
+    isSecret: true,
+    help: '<user>:<password> at WattTime: `ergon meter` shows what one more kWh would cause; never billed',
+  },
+  wattTimeRegion: {
+    name: 'ERGON_WATTTIME_REGION',
+    flag: 'watttime-region',
+    help: 'Region as WattTime names it, for example CAISO_NORTH',
+  },
   pueMilli: {
     name: 'ERGON_PUE_MILLI',
     flag: 'pue-milli',
