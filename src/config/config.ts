@@ -31,6 +31,7 @@ const schema = z.object({
   pgBin: z.string().optional(),
   artifacts: z.string().optional(),
   models: z.string().default('default'),
+  gpu: z.enum(['off', 'auto', 'cuda', 'vulkan']).default('off'),
   gateways: z.coerce.number().int().min(1).max(64).default(1),
   isolation: z.enum(['root', 'userns', 'plain']).optional(),
   operator: word.default('ergon'),
@@ -136,6 +137,8 @@ function faultsTogether(config: Config): string[] {
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
   if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): electricity-maps needs ERGON_CARBON_TOKEN')
+  if (config.gpu !== 'off' && config.plugUrl === undefined)
+    faults.push('ERGON_GPU (--gpu): needs ERGON_PLUG_URL: nothing else sees what a GPU draws')
   if ((config.wattTimeLogin === undefined) !== (config.wattTimeRegion === undefined))
     faults.push(
       'ERGON_WATTTIME_LOGIN (--watttime-login-file): it and ERGON_WATTTIME_REGION need each other',

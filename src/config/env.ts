@@ -42,6 +42,11 @@ export const SETTINGS = {
     flag: 'models',
     help: '"none", or names to load, separated by commas',
   },
+  gpu: {
+    name: 'ERGON_GPU',
+    flag: 'gpu',
+    help: 'What models here use of a GPU: off, auto, cuda or vulkan; needs the package of it and ERGON_PLUG_URL, as nothing else sees what it draws (default off)',
+  },
   gateways: {
     name: 'ERGON_GATEWAYS',
     flag: 'gateways',

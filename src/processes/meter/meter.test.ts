@@ -143,6 +143,8 @@ test('settings of sensors and carbon are checked together, and no password is sh
   assert.match(faultsOf({ carbonSource: 'uk' }), /knows the zone GB only/)
   assert.equal(faultsOf({ carbonSource: 'uk', carbonZone: 'GB' }), 'uk')
   assert.match(faultsOf({ carbonSource: 'electricity-maps' }), /needs ERGON_CARBON_TOKEN/)
+  assert.match(faultsOf({ gpu: 'cuda' }), /ERGON_GPU.*needs ERGON_PLUG_URL/)
+  assert.equal(faultsOf({ gpu: 'cuda', plugUrl: 'tasmota+http://plug' }), 'undefined')
   assert.match(faultsOf({ plugUrl: 'http://plug' }), /must be shelly\+, tasmota\+ or redfish\+/)
   const config = readConfig({ plugUrl: 'tasmota+http://a:hidden@plug' }, [])
   assert.ok(!JSON.stringify(config.plugUrl).includes('hidden'))
