@@ -1,10 +1,13 @@
 // One number: what a request cost is told in a header, in the body, by GET /v1/usage/last, in the
 // ledger and on the signed receipt, and it is the same digits everywhere.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
 import { bookFaults, chargeOf, joulesOf, milligramsOf } from '../test/books.ts'
+import { forgedReceipt } from '../test/forged-receipt.ts'
 import { energyHeaderFaults } from '../test/raw-http.ts'
 import { CHAT_MODEL, QUESTION, type World } from './world.ts'
 
@@ -109,8 +112,11 @@ export function oneNumberTests(world: () => World): void {
       assert.match(proof, /^c2sp\.org\/tlog-proof@v1\n/)
       const good = await ergon.cli('receipt', 'verify', receipt)
       assert.equal(good.code, 0, good.stderr)
-      const none = await ergon.cli('receipt', 'verify', 'rcpt_00000000000000000000000000')
-      assert.notEqual(none.code, 0)
+      const file = join(ergon.dataFolder, 'forged.tlog-proof')
+      writeFileSync(file, forgedReceipt(proof))
+      const forged = await ergon.cli('receipt', 'verify', file)
+      assert.equal(forged.code, 6, forged.stdout + forged.stderr)
+      assert.match(forged.stdout, /FAIL inclusion/)
     })
 
     test('the books of all of it add up', async () => {

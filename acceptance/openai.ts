@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import OpenAI from 'openai'
+import { openSpoilingProxy, SPOILS } from '../test/spoiling-proxy.ts'
 import {
   CHAT_MODEL,
   collect,
@@ -22,20 +23,32 @@ const tool = { type: 'function' as const, function: WEATHER_TOOL }
 type Figures = { energy_j: number; carbon_mg: number }
 
 export function openaiTests(world: () => World): void {
-  const client = (more: { apiKey?: string; fetch?: typeof fetch } = {}) =>
+  const client = (more: { apiKey?: string; fetch?: typeof fetch; baseURL?: string } = {}) =>
     new OpenAI({ baseURL: world().baseURL, apiKey: world().apiKey, ...more })
 
+  /** A question is answered, and header and body say the same figures. */
+  async function assertKnowsFrance(openai: OpenAI): Promise<void> {
+    const { data, response } = await openai.chat.completions.create(ask).withResponse()
+    assert.match(data.choices[0]?.message.content ?? '', /Paris/)
+    assert.equal(data.model, CHAT_MODEL)
+    assert.equal(data.object, 'chat.completion')
+    assert.equal(data.choices[0]?.finish_reason, 'stop')
+    const usage = data.usage as NonNullable<typeof data.usage> & Figures
+    assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
+    assert.equal(String(usage.energy_j), response.headers.get('x-energy-joules'))
+    assert.equal(String(usage.carbon_mg), response.headers.get('x-carbon-mg'))
+  }
+
   describe('openai: chat', () => {
-    test('the default model knows the capital of France, and says what it cost', async () => {
-      const { data, response } = await client().chat.completions.create(ask).withResponse()
-      assert.match(data.choices[0]?.message.content ?? '', /Paris/)
-      assert.equal(data.model, CHAT_MODEL)
-      assert.equal(data.object, 'chat.completion')
-      assert.equal(data.choices[0]?.finish_reason, 'stop')
-      const usage = data.usage as NonNullable<typeof data.usage> & Figures
-      assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
-      assert.equal(String(usage.energy_j), response.headers.get('x-energy-joules'))
-      assert.equal(String(usage.carbon_mg), response.headers.get('x-carbon-mg'))
+    test('the default model knows the capital of France, and says what it cost', () =>
+      assertKnowsFrance(client()))
+
+    test('… and that test is red behind a proxy that changes the joules of the header', async () => {
+      const spoil = SPOILS['the joules of the header are others']
+      assert.ok(spoil)
+      await using proxy = await openSpoilingProxy(world().ergon.baseUrl, spoil)
+      const spoilt = client({ baseURL: `${proxy.baseUrl}/v1` })
+      await assert.rejects(assertKnowsFrance(spoilt), assert.AssertionError)
     })
 
     test('model auto is routed, and the reason is told', async () => {

@@ -62,7 +62,7 @@ const templated = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}').replace('
 
 function operation(route: Route, { descriptions }: Contract): object {
   const { operation: name } = route
-  const { service, scope, stage, idempotent } = operationOf(name)
+  const { service, scope, tokenOptional, stage, idempotent } = operationOf(name)
   const described = descriptions[name as Exclude<OperationName, Unrouted>]
   if (described === undefined) throw new RangeError(`No description of the operation: ${name}`)
   return {
@@ -70,7 +70,7 @@ function operation(route: Route, { descriptions }: Contract): object {
     tags: [service],
     summary: described.summary,
     'x-stage': stage,
-    ...(scope === null ? {} : { 'x-scope': scope, security: [{ token: [] }] }),
+    ...(scope === null ? {} : { 'x-scope': scope, security: securityOf(tokenOptional) }),
     parameters: [
       ...pathParameters(route.path),
       ...queryParameters(described.query),
@@ -90,6 +90,9 @@ function operation(route: Route, { descriptions }: Contract): object {
     },
   }
 }
+
+const securityOf = (tokenOptional: true | undefined): object[] =>
+  tokenOptional === true ? [{ token: [] }, {}] : [{ token: [] }]
 
 const pathParameters = (path: string): object[] =>
   [...templated(path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

@@ -41,6 +41,11 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
     `${HEADER}new ErgonError(\n { code: 'locked', status: 500 },\n \`It is \${x}.\`)`,
     /ends with a full stop/,
   ],
+  [
+    'acceptance/COVERAGE.md',
+    '| put | test/storage/gone.ts |',
+    /names no file: test\/storage\/gone.ts/,
+  ],
   ['docs/guide/a.md', 'see [this](gone.md)', /links to nothing: gone.md/],
 ]
 

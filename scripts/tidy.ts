@@ -107,6 +107,7 @@ export function tidy(
       if (!isTest(path)) faults.push(...headerFaults(path, text), ...messageFaults(path, text))
     }
     if (path.endsWith('.md')) faults.push(...linkFaults(path, text, exists))
+    if (path === COVERAGE) faults.push(...coverageFaults(text, exists))
   }
   return faults
 }
@@ -232,6 +233,18 @@ function linkFaults(path: string, text: string, exists: (path: string) => boolea
       faults.push({ path, line: lineOf(text, found.index), rule: `links to nothing: ${target}` })
   }
   return faults
+}
+
+const COVERAGE = 'acceptance/COVERAGE.md'
+
+/** Test files that the page names without a link, from the root of the tree. */
+function coverageFaults(text: string, exists: (path: string) => boolean): Fault[] {
+  return [...text.matchAll(/(?<![\w./])(?:test|acceptance|src|scripts)\/[\w./-]*\w/g)].flatMap(
+    (found) =>
+      exists(found[0])
+        ? []
+        : [{ path: COVERAGE, line: lineOf(text, found.index), rule: `names no file: ${found[0]}` }],
+  )
 }
 
 function main(): void {

@@ -8,5 +8,6 @@ testParts(
   {
     'OpenAPI page': () => import('./contract/openapi.ts'),
     'operation matrix': () => import('./contract/operation-matrix.ts'),
+    'storage scopes': () => import('./contract/storage-scopes.ts'),
   },
 )

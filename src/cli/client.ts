@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { request as socketRequest } from '#base/node-http.ts'
 import { CommandError, EXIT } from './output.ts'
-import { baseUrlOf, controlSocketOf, tokenOf, type GlobalOptions } from './profile.ts'
+import { baseUrlOf, controlSocketOf, LOGIN, tokenOf, type GlobalOptions } from './profile.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -55,7 +55,11 @@ function refusal(status: number, text: string): CommandError {
   const problem = parse(text) as { detail?: string; instance?: string }
   const exitCode = status === 401 ? EXIT.login : status === 402 ? EXIT.payment : EXIT.failed
   const id = problem.instance === undefined ? '' : ` (${problem.instance})`
-  return new CommandError(`${problem.detail ?? `The service answered ${status}`}${id}`, exitCode)
+  return new CommandError(
+    `${problem.detail ?? `The service answered ${status}`}${id}`,
+    exitCode,
+    exitCode === EXIT.login ? LOGIN : undefined,
+  )
 }
 
 function parse(text: string): unknown {

@@ -33,7 +33,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--tools', 'the model was trained to call tools'],
       ['--embedding', 'it embeds instead of generating'],
       ['--dimensions <n>', 'length of its vectors'],
-      ['--upstream-model <id>', 'its name at the server'],
+      ['--upstream-model <id>', 'its name at the server (required for an address)'],
       ['--api-key-stdin', 'read the server’s key from stdin'],
       ['--nj-per-token <nj>', 'declared energy of a generated token, in nanojoules (servers)'],
     ],

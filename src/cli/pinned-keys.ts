@@ -2,10 +2,11 @@
 // that was not seen before is pinned at first use, and said so; a known log's key never changes.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '#base/errors.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
 import { apiGet } from './client.ts'
 import { environment } from './environment.ts'
-import { tell } from './output.ts'
+import { CommandError, EXIT, tell } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 
 /** Who signs, as the service says of itself: it is told, not proved. */
@@ -17,7 +18,7 @@ export async function pinnedKeys(
   options: GlobalOptions,
   keysFile: string | undefined,
 ): Promise<PinnedKeys> {
-  if (keysFile !== undefined) return read(keysFile)
+  if (keysFile !== undefined) return readGiven(keysFile)
   const file = join(environment().configFolder, 'receipt-keys.json')
   const pinned = existsSync(file) ? read(file) : { keys: [] }
   const published = await apiGet(options, '/.well-known/ergon/receipt-keys.json', {
@@ -39,7 +40,21 @@ export async function pinnedKeys(
 
 const read = (file: string): PinnedKeys => parse(readFileSync(file, 'utf8'))
 
+/** What the caller names as --keys. */
+function readGiven(file: string): PinnedKeys {
+  try {
+    return read(file)
+  } catch (error) {
+    throw new CommandError(
+      `--keys ${file}: ${messageOf(error)}`,
+      EXIT.failed,
+      'a copy of /.well-known/ergon/receipt-keys.json, as JSON',
+    )
+  }
+}
+
 function parse(text: string): PinnedKeys {
+  const keys = parseReceiptKeys(text)
   const { signers } = JSON.parse(text) as { signers?: Signers }
-  return { keys: parseReceiptKeys(text), ...(signers === undefined ? {} : { signers }) }
+  return { keys, ...(signers === undefined ? {} : { signers }) }
 }

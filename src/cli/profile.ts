@@ -46,21 +46,23 @@ export function baseUrlOf(options: GlobalOptions): string {
 }
 
 /**
- * The token; never taken from a flag, which others on the machine could read. What `ergon login` stored
- * goes to the service that it was stored for, and to no other address.
+ * The token, if there is one; never taken from a flag, which others on the machine could read. What
+ * `ergon login` stored goes to the service that it was stored for, and to no other address.
  */
-export function tokenOf(options: GlobalOptions): string {
+export function knownToken(options: GlobalOptions): string | undefined {
   const stored = storedCredentials()
-  const found =
-    environment().token ?? (stored?.baseUrl === baseUrlOf(options) ? stored.token : undefined)
-  if (found === undefined)
-    throw new CommandError(
-      'No token is known',
-      EXIT.login,
-      'set ERGON_TOKEN, or ergon login < token-file',
-    )
+  return environment().token ?? (stored?.baseUrl === baseUrlOf(options) ? stored.token : undefined)
+}
+
+/** The token, or a CommandError that says how to give one. */
+export function tokenOf(options: GlobalOptions): string {
+  const found = knownToken(options)
+  if (found === undefined) throw new CommandError('No token is known', EXIT.login, LOGIN)
   return found
 }
+
+/** What to do where a token is missing. */
+export const LOGIN = 'set ERGON_TOKEN, or ergon login < token-file'
 
 /** The socket of the operator's door of a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {

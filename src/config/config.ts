@@ -40,6 +40,7 @@ const schema = z.object({
   pgBin: z.string().optional(),
   artifacts: z.string().optional(),
   models: z.string().default('default'),
+  gpu: z.enum(['off', 'auto', 'cuda', 'vulkan']).default('off'),
   gateways: z.coerce.number().int().min(1).max(64).default(1),
   isolation: z.enum(['root', 'userns', 'plain']).optional(),
   operator: word.default('ergon'),
@@ -50,6 +51,15 @@ const schema = z.object({
     .default('WORLD'),
   carbonSource: z.enum(['uk', 'electricity-maps']).optional(),
   carbonToken: secret.optional(),
+  wattTimeLogin: z
+    .string()
+    .regex(/^[^:]+:./, 'must be <user>:<password>')
+    .transform((text) => new Secret(text))
+    .optional(),
+  wattTimeRegion: z
+    .string()
+    .regex(/^[A-Z0-9_]{2,40}$/, 'must be a region such as CAISO_NORTH')
+    .optional(),
   // A building takes at least what its machines take.
   pueMilli: whole.refine((milli) => milli >= 1000n, 'must be 1000 or more').default(1000n),
   // A secret: a power meter's address may bear its password.
@@ -136,6 +146,12 @@ function faultsTogether(config: Config): string[] {
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
   if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): electricity-maps needs ERGON_CARBON_TOKEN')
+  if (config.gpu !== 'off' && config.plugUrl === undefined)
+    faults.push('ERGON_GPU (--gpu): needs ERGON_PLUG_URL: nothing else sees what a GPU draws')
+  if ((config.wattTimeLogin === undefined) !== (config.wattTimeRegion === undefined))
+    faults.push(
+      'ERGON_WATTTIME_LOGIN (--watttime-login-file): it and ERGON_WATTTIME_REGION need each other',
+    )
   const { storageBlobs, storageS3Key, storageS3Stores } = config
   const isKeyed = storageS3Key ?? storageS3Stores.find(({ store }) => store === storageBlobs)
   if (storageBlobs !== 'fs' && isKeyed === undefined)

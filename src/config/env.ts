@@ -47,6 +47,11 @@ export const SETTINGS = {
     flag: 'models',
     help: '"none", or names to load, separated by commas',
   },
+  gpu: {
+    name: 'ERGON_GPU',
+    flag: 'gpu',
+    help: 'What models here use of a GPU: off, auto, cuda or vulkan; needs the package of it and ERGON_PLUG_URL, as nothing else sees what it draws (default off)',
+  },
   gateways: {
     name: 'ERGON_GATEWAYS',
     flag: 'gateways',
@@ -82,6 +87,17 @@ export const SETTINGS = {
     flag: 'carbon-token-file',
     isSecret: true,
     help: 'Key of the carbon source',
+  },
+  wattTimeLogin: {
+    name: 'ERGON_WATTTIME_LOGIN',
+    flag: 'watttime-login-file',
+    isSecret: true,
+    help: '<user>:<password> at WattTime: `ergon meter` shows what one more kWh would cause; never billed',
+  },
+  wattTimeRegion: {
+    name: 'ERGON_WATTTIME_REGION',
+    flag: 'watttime-region',
+    help: 'Region as WattTime names it, for example CAISO_NORTH',
   },
   pueMilli: {
     name: 'ERGON_PUE_MILLI',

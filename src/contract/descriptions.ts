@@ -68,7 +68,8 @@ export const DESCRIPTIONS: Readonly<Record<Exclude<OperationName, Unrouted>, Des
     replies: ok('One row for each group, the most energy first', json(service.usageList)),
   },
   'receipt.get': {
-    summary: 'A receipt, by its own id or that of its request',
+    summary:
+      'A receipt, by its own id or that of its request; of what nobody was charged, without a token',
     replies: {
       200: {
         help: 'The proof, as C2SP tlog-proof or as JSON',

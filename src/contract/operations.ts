@@ -11,6 +11,8 @@ export type Operation = {
   readonly service: 'inference' | 'usage' | 'receipts' | 'service' | 'storage'
   /** The scope a token needs; null: no token is needed. */
   readonly scope: Scope | null
+  /** Asked without a token too: what is nobody's is public. A token that is sent counts as ever. */
+  readonly tokenOptional?: true
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'
@@ -38,7 +40,13 @@ export const OPERATIONS = {
   'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
   'usage.last': { ...look, service: 'usage', scope: 'read', remembered: false },
   'usage.get': { ...look, service: 'usage', scope: 'read', remembered: false },
-  'receipt.get': { ...look, service: 'receipts', scope: 'read', remembered: false },
+  'receipt.get': {
+    ...look,
+    service: 'receipts',
+    scope: 'read',
+    tokenOptional: true,
+    remembered: false,
+  },
   'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
   'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
   'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },

@@ -31,6 +31,8 @@ export const OPERATOR_ERRORS = {
   foreign_origin: 'A signer was asked to sign a log that is not of its key.',
   gap: 'A signer needs earlier leaves first; the sealer sends them.',
   gateway_not_ready: 'A gateway did not answer in time: its log says why.',
+  gpu_unusable:
+    'ERGON_GPU names an engine whose package is not installed, or a GPU whose driver is not: see the guide on models.',
   journal_not_made: 'The journal has no room to be made: make room on the disk of the data folder.',
   key_exists: 'A signer has a key already and makes no other.',
   leaf_refused: 'A signer found a charge whose figures do not follow from its fields.',

@@ -28,3 +28,10 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/readyz', operation: 'service.ready' },
   { method: 'GET', path: '/metrics', operation: 'service.metrics' },
 ]
+
+/** Paths of the interface that are not served yet: 501, where a path that there never was is 404. */
+export const UNSERVED_ROUTES: readonly Omit<Route, 'operation'>[] = [
+  { method: 'POST', path: '/v1/images/generations' },
+  { method: 'POST', path: '/v1/audio/transcriptions' },
+  { method: 'GET', path: '/v1/workloads/:workload/logs' },
+]

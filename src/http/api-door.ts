@@ -3,7 +3,7 @@ import findMyWay from 'find-my-way'
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
-import { ROUTES } from '#contract/routes.ts'
+import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/tokens.ts'
 import type { Call, Door, Endpoint } from './door.ts'
 import type { Exchange } from './exchange.ts'
@@ -24,14 +24,21 @@ export function createApiDoor(deps: {
     router.on(route.method, route.path, () => undefined, { operation: route.operation, endpoint })
   }
 
+  for (const { method, path } of UNSERVED_ROUTES) router.on(method, path, () => undefined, null)
+
   function match(exchange: Exchange): Call {
     const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
     const found = METHODS.some((known) => known === method)
       ? router.find(method as 'GET', exchange.path)
       : null
     if (found === null) throw refuse(exchange)
-    const { operation, endpoint } = found.store as { operation: OperationName; endpoint: Endpoint }
-    return { operation, endpoint, parameters: found.params as Record<string, string> }
+    const bound = found.store as { operation: OperationName; endpoint: Endpoint } | null
+    if (bound === null)
+      throw fault(
+        'not_implemented',
+        `Could not serve the path yet: "${exchange.path.slice(0, 200)}"`,
+      )
+    return { ...bound, parameters: found.params as Record<string, string> }
   }
 
   function refuse(exchange: Exchange) {
@@ -45,10 +52,13 @@ export function createApiDoor(deps: {
 
   return {
     match,
-    identify: (exchange, call) =>
-      operationOf(call.operation).scope === null
-        ? undefined
-        : deps.identity.identify(exchange.header('authorization')),
+    identify(exchange, call) {
+      const { scope, tokenOptional } = operationOf(call.operation)
+      const authorization = exchange.header('authorization')
+      if (scope === null || (tokenOptional === true && authorization === undefined))
+        return undefined
+      return deps.identity.identify(authorization)
+    },
     async body(exchange, call) {
       if (call.endpoint.parse === undefined) return undefined
       return call.endpoint.parse(await readJson(exchange))

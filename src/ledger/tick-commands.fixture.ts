@@ -1,19 +1,9 @@
-// Random steps on the ledger, each done to the model and to the real one, which must answer alike.
-import assert from 'node:assert/strict'
+// Random histories of the ledger: what they begin with, and the steps that they are made of.
 import fc from 'fast-check'
-import { canonicalJson } from '#base/canonical-json.ts'
 import { timestamp } from '#base/clock.ts'
-import type { Queryable, State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
-import {
-  changeCredentials,
-  closeSession,
-  leaseWallet,
-  openSession,
-  tick,
-  writeOffSession,
-} from './model.ts'
-import { addAccount, leasesOf, newBooks, type Books } from './model-books.ts'
+import { changeCredentials, closeSession, openSession, writeOffSession } from './model.ts'
+import { addAccount, newBooks } from './model-books.ts'
 import {
   expireLots,
   grantBudget,
@@ -22,21 +12,24 @@ import {
   postPending,
   voidPending,
 } from './model-funds.ts'
-import { addTestAccount, testCharge } from './test-state.fixture.ts'
-import type { TickDebit, TickInput, TickRecord } from './tick.ts'
+import { addTestAccount } from './test-state.fixture.ts'
+import {
+  account,
+  ACCOUNTS,
+  amount,
+  call,
+  process,
+  setNow,
+  step,
+  type Real,
+  type Step,
+  type World,
+} from './tick-step.fixture.ts'
+import { ticking, tickOf } from './tick-ticks.fixture.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 22, 0, 0)
 const PRICE = { id: 'price_1', pusdPerJ: 69_444n, freeTierNj: 500_000_000n }
-const PROCESSES = ['gw-1', 'gw-2', 'agent']
-const ACCOUNTS = ['acct_free', 'acct_live', 'acct_test']
 const LOW_WATER = 40_000_000n
-const WANTS = [...ACCOUNTS.flatMap((id) => [`money:${id}`, `free:${id}`]), 'budget:b', 'money:none']
-
-/** What one process has sent under its session. */
-type Side = { session: string; seq: bigint; number: bigint; sent: TickRecord[] }
-export type World = { books: Books; nowMs: number; sides: Map<string, Side>; pendings: number }
-export type Real = { state: State; check(world: World): Promise<void> }
-type Step = fc.AsyncCommand<World, Real>
 
 /** A model and a state with the same accounts. */
 export async function newWorld(real: Real): Promise<{ model: World; real: Real }> {
@@ -66,55 +59,6 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
   await fund({ ...again, livesMs: null }).run(model, real)
   return { model, real }
 }
-
-const setNow = (world: World, { state }: Real) =>
-  state.query("select set_config('ergon.now', $1, false)", [timestamp(world.nowMs)])
-
-/** A step: `model` and `real` must give the same, or refuse with the same code. */
-function step<T>(
-  name: string,
-  argument: T,
-  acts: {
-    model: (world: World, argument: T) => unknown
-    real: (world: World, state: Queryable, argument: T) => Promise<unknown>
-  },
-): Step {
-  return {
-    check: () => true,
-    async run(world, real) {
-      // The real one first: the model's state is what the call is made from.
-      const answered = await outcome(() => acts.real(world, real.state, argument))
-      const expected = await outcome(async () => acts.model(world, argument))
-      assert.deepEqual(answered, expected)
-      await setNow(world, real)
-      await real.check(world)
-    },
-    toString: () => `${name} ${canonicalText(argument)}`,
-  }
-}
-
-const canonicalText = (value: unknown) =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
-
-async function outcome(act: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return (await act()) ?? null
-  } catch (error) {
-    const { code } = error as { code?: unknown }
-    if (!/^EG\d{3}$|^23505$/.test(String(code))) throw error
-    return { refused: code }
-  }
-}
-
-const call =
-  (sql: string) =>
-  async (state: Queryable, values: readonly unknown[]): Promise<unknown> =>
-    (await state.query<{ value: unknown }>(`select ${sql} as value`, values)).rows[0]?.value || null
-
-const process = fc.constantFrom(...PROCESSES)
-const account = fc.constantFrom(...ACCOUNTS)
-// Around the price of the least hold, and far above it.
-const amount = fc.oneof(fc.bigInt(1n, 9000n), fc.bigInt(1n, 100_000_000n))
 
 const open = (name: string) =>
   step('open', name, {
@@ -243,156 +187,6 @@ const reconciling = fc.constant(0).map(() =>
     real: (_, state) => call('reconcile()')(state, []),
   }),
 )
-
-/** One record of a tick: how much of the session's lease on its payer's wallet it uses, in percent. */
-type Use = { account: string; paid: boolean; percent: number; upstream: number; budget: boolean }
-type TickStep = {
-  process: string
-  uses: readonly (Use | { reading: number })[]
-  wants: readonly { wallet: string; amount: bigint }[]
-  fault: 'none' | 'replay' | 'other record' | 'gap' | 'twice' | 'overtaken'
-}
-
-const use = fc.record({
-  account,
-  paid: fc.boolean(),
-  percent: fc.integer({ min: 0, max: 110 }),
-  upstream: fc.constantFrom(0, 0, 5_000_000),
-  budget: fc.boolean(),
-})
-const ticking = fc
-  .record({
-    process,
-    uses: fc.array(
-      fc.oneof(
-        { weight: 5, arbitrary: use },
-        { weight: 1, arbitrary: fc.record({ reading: fc.nat(2_000_000_000) }) },
-      ),
-      { maxLength: 8 },
-    ),
-    wants: fc.uniqueArray(fc.record({ wallet: fc.constantFrom(...WANTS), amount }), {
-      selector: (want) => want.wallet,
-      minLength: 3,
-      maxLength: 8,
-    }),
-    fault: fc.oneof(
-      { weight: 8, arbitrary: fc.constant('none' as const) },
-      {
-        weight: 4,
-        arbitrary: fc.constantFrom(
-          'replay' as const,
-          'other record' as const,
-          'gap' as const,
-          'twice' as const,
-          'overtaken' as const,
-        ),
-      },
-    ),
-  })
-  .map(tickOf)
-
-function tickOf(one: TickStep): Step {
-  return step('tick', one, {
-    model(world) {
-      const input = inputOf(world, one)
-      const result = tick(world.books, input, world.nowMs)
-      const side = world.sides.get(one.process)
-      if (side !== undefined) {
-        side.number = input.number
-        for (const record of input.records) if (record.seq === side.seq) keep(side, record)
-      }
-      return result
-    },
-    real: (world, state) => createLedger(state).tick(inputOf(world, one)),
-  })
-}
-
-function keep(side: Side, record: TickRecord): void {
-  side.sent.push(record)
-  side.seq++
-}
-
-function inputOf(world: World, one: TickStep): TickInput {
-  const side = world.sides.get(one.process) ?? { session: 'none.1', seq: 1n, number: 0n, sent: [] }
-  const debits: TickDebit[] = []
-  const leases = new Map(leasesOf(world.books, side.session))
-  const fresh = one.uses.map((each, index) => {
-    const seq = side.seq + BigInt(index)
-    return 'reading' in each
-      ? windowRecord(side.session, seq, each.reading)
-      : chargeRecord(each, { world, seq, session: side.session, leases, debits })
-  })
-  return {
-    session: side.session,
-    number: one.fault === 'overtaken' ? side.number : side.number + 1n,
-    epoch: BigInt(Math.max(0, world.books.changes.length - 2)),
-    meter: 'm1',
-    records: spoil(one.fault, side, fresh),
-    debits,
-    wants: one.wants,
-  }
-}
-
-function spoil(fault: TickStep['fault'], side: Side, fresh: TickRecord[]): TickRecord[] {
-  if (fault === 'replay') return [...side.sent.slice(-3), ...fresh]
-  if (fault === 'gap') return fresh.slice(1)
-  if (fault === 'twice') return [...fresh, ...fresh.slice(-1)]
-  const last = side.sent.at(-1)
-  if (fault === 'other record' && last !== undefined)
-    return [{ ...last, bytes: Buffer.from('{"other":"1"}') }, ...fresh]
-  return fresh
-}
-
-const windowRecord = (session: string, seq: bigint, reading: number): TickRecord => ({
-  seq,
-  kind: 'window',
-  bytes: Buffer.from(
-    canonicalJson({
-      v: '1',
-      meter: 'm1',
-      k: `${session}`.length.toString(),
-      reading_nj: `${reading}`,
-    }),
-  ),
-})
-
-function chargeRecord(
-  each: Use,
-  at: {
-    world: World
-    seq: bigint
-    session: string
-    leases: Map<string, bigint>
-    debits: TickDebit[]
-  },
-): TickRecord {
-  const { world, seq, session, leases, debits } = at
-  const spend = (wallet: string): bigint => {
-    const lease = leases.get(wallet) ?? 0n
-    // Above 100 the lease is exceeded, which must become the operator's loss.
-    const value = (lease * BigInt(each.percent)) / 100n + (each.percent > 100 ? 7n : 0n)
-    leases.set(wallet, value < lease ? lease - value : 0n)
-    // A wallet that nobody opened has no books to lose from.
-    if (!world.books.wallets.has(wallet)) return 0n
-    debits.push({ seq, wallet, amount: value })
-    return value
-  }
-  const payer = each.paid
-    ? `money:${each.account}`
-    : leaseWallet(`free:${each.account}`, world.nowMs)
-  const spent = spend(payer)
-  if (each.budget) spend('budget:b')
-  const { account } = each
-  return testCharge({
-    session,
-    seq,
-    account,
-    ownNj: each.paid ? 1_000_000n : spent,
-    upstreamNj: BigInt(each.upstream),
-    money: each.paid ? spent : 0n,
-    at: timestamp(world.nowMs),
-  })
-}
 
 /** Steps in the proportions of which most lead somewhere. */
 export const commands = (): fc.Arbitrary<Step>[] => [

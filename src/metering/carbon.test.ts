@@ -10,6 +10,7 @@ import { createElectricityMaps } from './carbon/electricity-maps.ts'
 import { createCarbonTable } from './carbon-table.ts'
 import { createUkCarbonIntensity } from './carbon/uk-carbon-intensity.ts'
 import { createWattTime } from './carbon/watttime.ts'
+import { createMarginal } from './marginal.ts'
 
 const AT = Date.parse('2026-11-21T10:12:00Z')
 
@@ -210,7 +211,7 @@ const forecast = {
 test('WattTime logs in once and gives a marginal forecast in mg per kWh', async (t) => {
   const { base, requests } = await serve(t, { token: 'abc' }, forecast)
   const { time, clock } = createTime()
-  const options = { user: 'ann', password: new Secret('pw'), clock, base }
+  const options = { login: new Secret('ann:pw'), clock, base }
   const source = closing(t, createWattTime(options))
   const { points, basis } = await source.forecast('CAISO_NORTH')
   assert.equal(basis, 'marginal')
@@ -244,9 +245,32 @@ test('WattTime logs in again after a refused token, and refuses other units', as
     { ...forecast, meta: { units: 'kg_co2_per_mwh' } },
   )
   const { clock } = createTime()
-  const options = { user: 'ann', password: new Secret('pw'), clock, base }
+  const options = { login: new Secret('ann:pw'), clock, base }
   const source = closing(t, createWattTime(options))
   await assert.rejects(source.forecast('PJM'), /HTTP 401/)
   await assert.rejects(source.forecast('PJM'), /units are kg_co2_per_mwh/)
   assert.equal(requests[3]?.headers.authorization, 'Bearer new')
+})
+
+test('the marginal signal of now and its lowest point are shown, and why there is none', async (t) => {
+  const later = { point_time: '2026-11-21T10:25:00+00:00', value: 900 }
+  const points = { ...forecast, data: [...forecast.data, later] }
+  const { base, requests } = await serve(t, { token: 'abc' }, points, 503)
+  const { time, clock } = createTime()
+  const source = createWattTime({ login: new Secret('ann:pw'), clock, base })
+  const marginal = closing(t, createMarginal({ source, region: 'CAISO_NORTH', clock }))
+  const named = { source: 'WattTime', region: 'CAISO_NORTH' }
+  assert.deepEqual(marginal.status(), { ...named, failure: 'not asked yet' })
+  await marginal.refresh()
+  await marginal.refresh()
+  assert.equal(requests.length, 2)
+  const least = { at: '2026-11-21T10:20:00.000Z', mg_per_kwh: '0' }
+  assert.deepEqual(marginal.status(), { ...named, mg_per_kwh: '394625', least })
+  time.ms += 10 * 60_000
+  await marginal.refresh()
+  const { failure = '', ...kept } = marginal.status()
+  assert.deepEqual(kept, { ...named, mg_per_kwh: '0', least })
+  assert.match(failure, /HTTP 503/)
+  time.ms += 60 * 60_000
+  assert.deepEqual(Object.keys(marginal.status()), ['source', 'region', 'failure'])
 })

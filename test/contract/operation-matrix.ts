@@ -1,243 +1,24 @@
-// Every operation of the contract with every kind of caller: its status, the energy headers, who pays,
+// Every operation of the JSON API with every kind of caller: its status, the energy headers, who pays,
 // and that header, ledger, receipt and usage say the same. Made from the contract's own tables: an
-// operation without a row here fails.
+// operation without a row in matrix-rows.ts fails. Those of the S3 door: storage-scopes.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { OPERATIONS, permits, type Operation } from '#contract/operations.ts'
-import { ROUTES, type Route } from '#contract/routes.ts'
-import type { ScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
-import { bookFaults, chargeOf, joulesOf, milligramsOf, type ChargeRow } from '../books.ts'
-import { energyHeaderFaults } from '../raw-http.ts'
-import { METRICS_TOKEN } from './metrics-token.ts'
-import { sharedErgon } from '../parts.ts'
-import type { Ergon } from '../start-ergon.ts'
-import { addUpstream } from '../upstreams.ts'
+import { ROUTES, UNSERVED_ROUTES, type Route } from '#contract/routes.ts'
+import { bookFaults, chargeOf, joulesOf, milligramsOf } from '../books.ts'
+import { openSpoilingProxy, SPOILS } from '../spoiling-proxy.ts'
+import { assertCharged, assertReceipt, assertRefused, NOBODY } from './matrix-asserts.ts'
+import { ROWS, type Row } from './matrix-rows.ts'
+import { call, callers, closeMatrix, ergon, mint, openMatrix } from './matrix-world.ts'
 
-const CHAT = 'matrix-chat'
-const EMBEDDING = 'matrix-embedding'
-const SEALED_MAX_MS = 60_000
-
-/** What an honest call of an operation looks like, and what differs from the rule. */
-type Row = {
-  readonly path: () => string
-  readonly body?: object
-  /** Bodies that must be refused with 400 and this `param`. */
-  readonly badBodies?: readonly { readonly body: unknown; readonly param: string | null }[]
-  /** A path that is another account's, and the code it gets. */
-  readonly others?: { readonly path: () => string; readonly code: string }
-  /** A credential of its own kind, in place of an account's token. */
-  readonly credential?: string
-  /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
-  readonly statuses?: readonly number[]
-}
-
-const messages = [{ role: 'user', content: 'Hello' }]
-const ROWS: Readonly<Record<string, Row>> = {
-  'chat.create': {
-    path: () => '/v1/chat/completions',
-    body: { model: CHAT, messages },
-    badBodies: [
-      { body: { messages }, param: 'model' },
-      { body: { model: CHAT }, param: 'messages' },
-      {
-        body: { model: CHAT, messages: [{ role: 'user', content: 7 }] },
-        param: 'messages[0].content',
-      },
-      { body: { model: CHAT, messages, max_tokens: '7' }, param: 'max_tokens' },
-      { body: [], param: null },
-    ],
-  },
-  'completion.create': {
-    path: () => '/v1/completions',
-    body: { model: CHAT, prompt: 'Hello' },
-    badBodies: [
-      { body: { model: CHAT }, param: 'prompt' },
-      { body: { model: CHAT, prompt: 'a', n: 0 }, param: 'n' },
-    ],
-  },
-  'embedding.create': {
-    path: () => '/v1/embeddings',
-    body: { model: EMBEDDING, input: 'Hello' },
-    badBodies: [
-      { body: { model: EMBEDDING }, param: 'input' },
-      { body: { model: EMBEDDING, input: '' }, param: 'input' },
-      { body: { model: EMBEDDING, input: 'a', encoding_format: 'hex' }, param: 'encoding_format' },
-    ],
-  },
-  'model.list': { path: () => '/v1/models' },
-  'model.get': { path: () => `/v1/models/${CHAT}` },
-  'presign.create': {
-    path: () => '/v1/storage/presigned',
-    body: { bucket: 'matrix', key: 'key' },
-    badBodies: [
-      { body: { bucket: 'matrix' }, param: 'key' },
-      { body: { bucket: 'Not A Bucket', key: 'key' }, param: 'bucket' },
-      { body: { bucket: 'matrix', key: 'a/../b' }, param: 'key' },
-      { body: { bucket: 'matrix', key: 'key', method: 'DELETE' }, param: 'method' },
-      { body: { bucket: 'matrix', key: 'key', expires_s: 604_801 }, param: 'expires_s' },
-    ],
-  },
-  'usage.last': { path: () => '/v1/usage/last' },
-  'usage.get': { path: () => '/v1/usage?group_by=model' },
-  'receipt.get': {
-    path: () => `/v1/receipts/${world.receipt}`,
-    others: { path: () => `/v1/receipts/${world.othersReceipt}`, code: 'receipt_not_found' },
-    statuses: [200, 202],
-  },
-  'receipt.keys': { path: () => '/.well-known/ergon/receipt-keys.json' },
-  'receipt.checkpoint': { path: () => `/.well-known/ergon/logs/${world.log}/checkpoint` },
-  'receipt.tile': { path: () => `/.well-known/ergon/logs/${world.log}/tile/${world.tile}` },
-  'service.health': { path: () => '/healthz' },
-  'service.ready': { path: () => '/readyz' },
-  'service.metrics': { path: () => '/metrics', credential: METRICS_TOKEN },
-}
+before(openMatrix)
+after(closeMatrix)
 
 /** What the tests of a table leave out: operations that answer over HTTP and have no row. */
 const withoutRow = (operations: object, routes: readonly Route[], rows: object): string[] =>
   Object.keys(operations).filter(
     (name) => routes.some((route) => route.operation === name) && !(name in rows),
   )
-
-type Caller = { readonly token: string; readonly account: string }
-/** Everything that the rows need of the running product. */
-const world = {
-  receipt: '',
-  othersReceipt: '',
-  log: '',
-  tile: '',
-}
-let ergon: Ergon
-let upstreams: ScriptedUpstream[] = []
-let callers: Record<'owner' | 'other' | 'revoked' | 'depleted' | 'freeloader', Caller>
-
-before(async () => {
-  ergon = sharedErgon()
-  upstreams = [
-    await addUpstream(ergon, CHAT),
-    await addUpstream(ergon, EMBEDDING, { embedding: true }),
-  ]
-  callers = {
-    owner: { token: ergon.token, account: ergon.account },
-    other: await caller('5000000000000'),
-    revoked: await revokedCaller(),
-    depleted: await depletedCaller(),
-    freeloader: await caller(),
-  }
-  world.receipt = await receiptOfRequest(callers.owner)
-  world.othersReceipt = await receiptOfRequest(callers.other)
-  await sealed()
-})
-after(async () => {
-  await Promise.all(upstreams.map((upstream) => upstream.close()))
-})
-
-async function caller(pusd?: string): Promise<Caller> {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  if (pusd !== undefined) await ergon.control('POST', `/accounts/${account}/funds`, { pusd })
-  const { token } = await mint(account)
-  return { token, account }
-}
-
-const mint = (account: string) =>
-  ergon.control<{ id: string; token: string }>('POST', '/tokens', { account, scope: 'read' })
-
-async function revokedCaller(): Promise<Caller> {
-  const { id, token } = await mint(ergon.account)
-  await call('/v1/models', { token })
-  await ergon.control('DELETE', `/tokens/${id}`)
-  return { token, account: ergon.account }
-}
-
-/** An account that spent what it had, down to the last pico-dollar. */
-async function depletedCaller(): Promise<Caller> {
-  const made = await caller('100')
-  for (let left = 100; left > 0; left--) {
-    const { status } = await call('/v1/models', made)
-    if (status === 402) return made
-  }
-  throw new Error('the balance does not run out')
-}
-
-async function receiptOfRequest(who: Caller): Promise<string> {
-  const answer = await call('/v1/models', who)
-  return answer.headers.get('x-receipt-id') ?? ''
-}
-
-/** Waits until the log is sealed and names its parts. */
-async function sealed(): Promise<void> {
-  const deadline = performance.now() + SEALED_MAX_MS
-  for (;;) {
-    const answer = await call(`/v1/receipts/${world.receipt}`, {
-      ...callers.owner,
-      accept: 'application/json',
-    })
-    if (answer.status === 200) {
-      const { checkpoint } = JSON.parse(answer.text) as { checkpoint: string }
-      const [origin = '', size = '0'] = checkpoint.split('\n')
-      world.log = origin
-      world.tile = `0/000.p/${size}`
-      return
-    }
-    if (performance.now() > deadline) throw new Error(`nothing is sealed: ${answer.text}`)
-    await pause(100)
-  }
-}
-
-type Answer = { readonly status: number; readonly headers: Headers; readonly text: string }
-
-async function call(
-  path: string,
-  options: { token?: string; body?: unknown; method?: string; accept?: string } = {},
-): Promise<Answer> {
-  const { token, body, accept } = options
-  const answer = await fetch(ergon.baseUrl + path, {
-    method: options.method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(accept === undefined ? {} : { accept }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  return { status: answer.status, headers: answer.headers, text: await answer.text() }
-}
-
-/** Headers and ledger say the same of an answer, and `payer` paid. */
-async function assertCharged(
-  answer: Answer,
-  expected: { payer: string; operation: string; status?: number },
-): Promise<ChargeRow> {
-  const header = (name: string) => answer.headers.get(name)
-  assert.deepEqual(energyHeaderFaults(Object.fromEntries(answer.headers)), [])
-  const charge = await chargeOf(ergon, header('x-receipt-id') ?? '')
-  assert.equal(charge.status, expected.status ?? answer.status)
-  assert.equal(charge.account, expected.payer)
-  assert.equal(charge.operation, expected.operation)
-  assert.equal(header('x-energy-joules'), joulesOf(charge))
-  assert.equal(header('x-carbon-mg'), milligramsOf(charge))
-  assert.equal(header('x-routed-to'), charge.routed_to)
-  assert.equal(header('x-tier'), charge.tier)
-  return charge
-}
-
-const NOBODY = { payer: 'nobody', operation: 'service.nobody' }
-type Problem = { title: string; status: number; error: { code: string; param: string | null } }
-
-/** A refusal: problem+json of this code, charged as expected. */
-async function assertRefused(
-  answer: Answer,
-  [status, code]: readonly [number, string],
-  expected: { payer: string; operation: string } = NOBODY,
-): Promise<Problem> {
-  assert.equal(answer.status, status, answer.text)
-  assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/)
-  const problem = JSON.parse(answer.text) as Problem
-  assert.equal(problem.title, code)
-  assert.equal(problem.error.code, code)
-  await assertCharged(answer, expected)
-  return problem
-}
 
 test('every operation that has a route has a row, and a planted one is missed', () => {
   assert.deepEqual(withoutRow(OPERATIONS, ROUTES, ROWS), [])
@@ -307,24 +88,35 @@ function publicOperation(route: Route, row: Row): void {
     })
 }
 
+/** The honest call, asked `through` some address, is answered, charged and sealed. */
+async function assertAnswers(route: Route, row: Row, through?: string): Promise<void> {
+  const body = row.body === undefined ? {} : { body: row.body }
+  const answer = await call(row.path(), {
+    ...callers.owner,
+    ...body,
+    ...(through === undefined ? {} : { through }),
+  })
+  assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+  const expected = { payer: callers.owner.account, operation: route.operation }
+  const charge = await assertCharged(answer, expected)
+  assert.ok(BigInt(charge.energy_nj) > 0n)
+  assert.ok(BigInt(charge.charge_pusd) > 0n)
+  const preview = OPERATIONS[route.operation].stage === 'preview' ? 'true' : null
+  assert.equal(answer.headers.get('x-api-preview'), preview)
+  const { usage } = JSON.parse(answer.text.startsWith('{') ? answer.text : '{}') as {
+    usage?: { energy_j: number }
+  }
+  if (usage !== undefined)
+    assert.ok(answer.text.includes(`"energy_j":${answer.headers.get('x-energy-joules')},`))
+  await assertReceipt(charge)
+}
+
 function accountOperation(route: Route, row: Row, operation: Operation): void {
   const name = route.operation
   const honest = () => (row.body === undefined ? {} : { body: row.body })
 
   test('answers its account, and header, ledger and receipt agree', async () => {
-    const answer = await call(row.path(), { ...callers.owner, ...honest() })
-    assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
-    const charge = await assertCharged(answer, { payer: callers.owner.account, operation: name })
-    assert.ok(BigInt(charge.energy_nj) > 0n)
-    assert.ok(BigInt(charge.charge_pusd) > 0n)
-    const preview = operation.stage === 'preview' ? 'true' : null
-    assert.equal(answer.headers.get('x-api-preview'), preview)
-    const { usage } = JSON.parse(answer.text.startsWith('{') ? answer.text : '{}') as {
-      usage?: { energy_j: number }
-    }
-    if (usage !== undefined)
-      assert.ok(answer.text.includes(`"energy_j":${answer.headers.get('x-energy-joules')},`))
-    await assertReceipt(charge)
+    await assertAnswers(route, row)
   })
 
   test('refuses a caller without a token', async () => {
@@ -357,11 +149,8 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
     const allowed = permits(held, operation.scope)
     test(`${allowed ? 'accepts' : 'refuses'} a token of scope ${held}`, async () => {
       const { account } = callers.owner
-      const minted = await ergon.control<{ token: string }>('POST', '/tokens', {
-        account,
-        scope: held,
-      })
-      const answer = await call(row.path(), { ...minted, ...honest() })
+      const { token } = await mint(account, held)
+      const answer = await call(row.path(), { token, ...honest() })
       if (!allowed) await assertRefused(answer, [403, 'scope_missing'])
       // A new token has no last request; all else answers as it does to the first one.
       else if (name === 'usage.last')
@@ -369,6 +158,17 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
       else assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
     })
   }
+
+  if (operation.tokenOptional === true)
+    test("answers what is nobody's without a token, and with any", async () => {
+      const path = row.nobodys?.() ?? ''
+      const answer = await call(path)
+      assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+      await assertCharged(answer, NOBODY)
+      const theirs = await call(path, callers.other)
+      assert.ok((row.statuses ?? [200]).includes(theirs.status), theirs.text)
+      await assertCharged(theirs, { payer: callers.other.account, operation: name })
+    })
 
   for (const { body, param } of row.badBodies ?? [])
     test(`refuses ${JSON.stringify(body)} and names ${param ?? 'no field'}`, async () => {
@@ -401,25 +201,26 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
     })
 }
 
-/** The signed receipt of a charge holds the very bytes of the ledger's row. */
-async function assertReceipt(charge: ChargeRow): Promise<void> {
-  const deadline = performance.now() + SEALED_MAX_MS
-  for (;;) {
-    const answer = await call(`/v1/receipts/${charge.id}`, {
-      ...callers.owner,
-      accept: 'application/json',
-    })
-    if (answer.status === 200) {
-      const receipt = JSON.parse(answer.text) as { id: string; charge: ChargeRow }
-      assert.equal(receipt.id, charge.id)
-      assert.deepEqual(receipt.charge, charge)
-      return
+for (const [what, spoil] of Object.entries(SPOILS))
+  test(`the matrix is red where ${what}`, async () => {
+    const route = ROUTES.find(({ operation }) => operation === 'chat.create')
+    const row = ROWS['chat.create']
+    assert.ok(route && row)
+    await using proxy = await openSpoilingProxy(ergon.baseUrl, spoil)
+    await assert.rejects(assertAnswers(route, row, proxy.baseUrl), assert.AssertionError)
+  })
+
+for (const { method, path } of UNSERVED_ROUTES)
+  test(`${method} ${path} is 501 for whoever asks, and 405 by another method`, async () => {
+    const filled = path.replace(/:\w+/, 'wl_1')
+    for (const token of [undefined, callers.owner.token]) {
+      const who = token === undefined ? {} : { token }
+      await assertRefused(await call(filled, { method, ...who }), [501, 'not_implemented'])
     }
-    assert.equal(answer.status, 202, answer.text)
-    if (performance.now() > deadline) throw new Error(`${charge.id} is not sealed`)
-    await pause(100)
-  }
-}
+    const answer = await call(filled, { method: method === 'GET' ? 'POST' : 'GET' })
+    await assertRefused(answer, [405, 'method_not_allowed'])
+    assert.equal(answer.headers.get('allow'), method)
+  })
 
 test('an unknown path is 404 for whoever asks', async () => {
   for (const token of [undefined, callers.owner.token])

@@ -6,6 +6,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { forgedReceipt } from '../forged-receipt.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 
@@ -141,16 +142,24 @@ test('a receipt verifies by id and offline from a file; openssl agrees; a change
     env: { ERGON_BASE_URL: 'http://127.0.0.1:9' },
   })
   assert.equal(offline.code, 0, offline.stdout + offline.stderr)
-  const text = readFileSync(file, 'utf8')
-  const extra = /^extra (.+)$/m.exec(text)?.[1] ?? ''
-  const bytes = Buffer.from(extra, 'base64')
-  const at = bytes.indexOf('"energy_nj":"') + 13
-  bytes[at] = bytes[at] === 0x39 ? 0x38 : 0x39
   const forged = join(folder, 'forged.tlog-proof')
-  writeFileSync(forged, text.replace(extra, bytes.toString('base64')))
+  writeFileSync(forged, forgedReceipt(readFileSync(file, 'utf8')))
   const refused = await run(['receipt', 'verify', forged])
   assert.equal(refused.code, 6, 'exit code 6: the receipt does not hold')
   assert.match(refused.stdout, /FAIL/)
+})
+
+test("a receipt of nobody's verifies without a token, an account's does not", async () => {
+  const idOf = async (headers: Record<string, string>) =>
+    (await fetch(`${ergon.baseUrl}/v1/models`, { headers })).headers.get('x-receipt-id') ?? ''
+  const anonymous = { env: { ERGON_TOKEN: '', XDG_CONFIG_HOME: join(folder, 'nobody') } }
+  const nobodys = await run(['receipt', 'verify', await idOf({})], anonymous)
+  assert.equal(nobodys.code, 0, nobodys.stdout + nobodys.stderr)
+  assert.match(nobodys.stdout, /status 401/)
+  const accounts = await idOf({ authorization: `Bearer ${ergon.token}` })
+  const refused = await run(['receipt', 'verify', accounts], anonymous)
+  assert.equal(refused.code, 4, refused.stderr)
+  assert.match(refused.stderr, /ERGON_TOKEN/)
 })
 
 test('wrong words, unknown data folders and missing arguments end with 2 or 1 and say what to do', async () => {
@@ -164,6 +173,34 @@ test('wrong words, unknown data folders and missing arguments end with 2 or 1 an
   const bad = await run(['models', 'add', '/nowhere/model.gguf'])
   assert.equal(bad.code, 1)
   assert.match(bad.stderr, /model/)
+})
+
+test('errors name the flag or the file, and say its form', async () => {
+  const notJson = join(folder, 'keys.txt')
+  writeFileSync(notJson, 'no JSON')
+  const receipt = join(folder, 'receipt.tlog-proof')
+  const wrong: readonly [words: readonly string[], code: number, says: RegExp][] = [
+    [['receipt', 'verify', '/nonexistent.tlog'], 1, /no such file.*\/nonexistent\.tlog/],
+    [['receipt', 'verify', 'receipt'], 1, /no such file.*receipt/],
+    [['receipt', 'verify', receipt, '--keys', notJson], 1, /--keys .*keys\.txt.*not JSON/],
+    [
+      ['receipt', 'verify', receipt, '--keys', '/nowhere.json'],
+      1,
+      /--keys \/nowhere\.json.*ENOENT/,
+    ],
+    [
+      ['admin', 'account', 'set', ergon.account, '--refuse-token-presign', 'maybe'],
+      2,
+      /--refuse-token-presign is on or off, not: maybe/,
+    ],
+    [['admin', 'account', 'set', ergon.account], 2, /Nothing to change.*--refuse-token-presign/],
+    [['models', 'add', 'http://127.0.0.1:9'], 2, /--upstream-model is needed/],
+  ]
+  for (const [words, code, says] of wrong) {
+    const answer = await run(words, { env: { ERGON_BASE_URL: 'http://127.0.0.1:9' } })
+    assert.equal(answer.code, code, `${words.join(' ')}: ${answer.stderr}`)
+    assert.match(answer.stderr, says)
+  }
 })
 
 test('completion scripts load in their shells', async () => {

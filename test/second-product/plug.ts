@@ -7,7 +7,7 @@ import type { Window } from '#metering/window.ts'
 import { chargeOf } from '../books.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { stopPlug } from './plug-server.ts'
+import { shownMilliwatts, stopPlug } from './plug-server.ts'
 
 const WINDOWS_MAX_MS = 30_000
 
@@ -17,7 +17,8 @@ test('a plug is on windows and receipts, and the model stands in by name when it
     ergon,
     ({ method }) => method === 'plug',
   )
-  assert.equal(readingNj, (31_250n * elapsedNs) / 1000n)
+  const ofShown = shownMilliwatts().map((power) => (power * elapsedNs) / 1000n)
+  assert.ok(ofShown.includes(readingNj), `${readingNj} in ${elapsedNs} ns`)
   assert.ok(idleNj < readingNj)
 
   const charge = await charged(ergon, 'plug; band=3%')
@@ -25,7 +26,10 @@ test('a plug is on windows and receipts, and the model stands in by name when it
     charge.parts.map(({ meter }) => meter),
     ['node'],
   )
-  assert.match(await shownWatts(ergon), /^31\.2(5|49)$/)
+  const watts = Number(await shownWatts(ergon))
+  // Divided by the time of the window and rounded down: a milliwatt less.
+  const isShown = (power: bigint) => Math.abs(Number(power) - watts * 1000) < 1.5
+  assert.ok(shownMilliwatts().some(isShown), `${watts} W`)
 
   stopPlug()
   const { fallback } = await windowWith(ergon, ({ method }) => method === 'model')

@@ -13,7 +13,10 @@ const NOBODY = 'nobody'
 const RETRY_S = 1
 const TEXT = 'text/plain; charset=utf-8'
 
-/** 200 with the proof once it is sealed, 202 until then, 404 for receipts of others. */
+/**
+ * 200 with the proof once it is sealed, 202 until then, 404 for receipts of others; without a token
+ * 401 for all but nobody's, whether there is one or not.
+ */
 export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler {
   return async ({ who, parameters, headers, signal }) => {
     const id = receiptIdOf(parameters['receipt'] ?? '')
@@ -22,7 +25,9 @@ export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler 
       answer.state === 'unknown' ||
       (answer.account !== NOBODY && answer.account !== who?.account)
     )
-      throw fault('receipt_not_found', `Could not find the receipt: "${id}"`)
+      throw who === undefined
+        ? fault('token_missing', `Could not show the receipt without its account's token: "${id}"`)
+        : fault('receipt_not_found', `Could not find the receipt: "${id}"`)
     if (answer.state === 'unsealed')
       return {
         kind: 'known',

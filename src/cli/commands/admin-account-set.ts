@@ -7,7 +7,9 @@ export async function run({ options, words: [account = ''] }: CommandCall): Prom
   const refuses = options['refuseTokenPresign']
   if (refuses !== 'on' && refuses !== 'off')
     throw new CommandError(
-      'Nothing to change',
+      refuses === undefined
+        ? 'Nothing to change: give --refuse-token-presign'
+        : `--refuse-token-presign is on or off, not: ${String(refuses)}`,
       EXIT.usage,
       `ergon admin account set ${account} --refuse-token-presign on`,
     )

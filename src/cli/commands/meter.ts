@@ -19,6 +19,15 @@ type Status = {
   model: { basis: string; band_pct: string; cpus: string }
   tariff_j_per_cpu_s: string
   true_up: Record<string, string>
+  carbon: { marginal?: Marginal }
+}
+
+type Marginal = {
+  source: string
+  region: string
+  mg_per_kwh?: string
+  least?: { at: string; mg_per_kwh: string }
+  failure?: string
 }
 
 const EVERY_MS = 1000
@@ -33,7 +42,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   }
 }
 
-function show({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp }: Status): void {
+function show({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp, carbon }: Status): void {
   if (now === undefined) return print('the first window is not closed yet')
   print(
     `${now.watts} W now, of which ${now.idle_watts} W idle; ${now.busy_cpus} of ${model.cpus} processors busy`,
@@ -46,6 +55,7 @@ function show({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp }: Statu
       'idle watts are guessed by the model: run `ergon meter calibrate`, or set ERGON_SENSOR_IDLE_MILLIWATTS',
     )
   if (now.fallback !== undefined) print(`the model stands in: ${now.fallback}`)
+  if (carbon.marginal !== undefined) print(marginalText(carbon.marginal))
   print(
     table(
       ['CELL', 'PAYER', 'WATTS'],
@@ -59,4 +69,16 @@ function show({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp }: Statu
         .join(' ')}`,
     ),
   )
+}
+
+const grams = (mgPerKwh: string) => `${Number(mgPerKwh) / 1000} g/kWh`
+
+/** For deciding when to run: a bill never has it. */
+function marginalText({ source, region, mg_per_kwh: now, least, failure }: Marginal): string {
+  const figures =
+    now === undefined || least === undefined
+      ? 'no forecast'
+      : `${grams(now)} now, least ${grams(least.mg_per_kwh)} at ${least.at}`
+  const why = failure === undefined ? '' : `; ${failure}`
+  return `one more kWh would cause ${figures} (${source}, ${region}; marginal, never billed${why})`
 }

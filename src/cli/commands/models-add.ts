@@ -3,11 +3,18 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { control } from '#cli/client.ts'
-import { progress, printJson, tell } from '#cli/output.ts'
+import { CommandError, EXIT, progress, printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
-  const source = /^https?:\/\//.test(model)
+  const isServer = /^https?:\/\//.test(model)
+  if (isServer && options['upstreamModel'] === undefined)
+    throw new CommandError(
+      '--upstream-model is needed: the name of the model at that server',
+      EXIT.usage,
+      `ergon models add ${model} --upstream-model <id>`,
+    )
+  const source = isServer
     ? { upstream: model }
     : existsSync(model)
       ? { file: resolve(model) }

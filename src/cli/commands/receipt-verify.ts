@@ -8,6 +8,7 @@ import { verifyReceipt, type Verified } from '#tlog/verify.ts'
 import { apiGet } from '#cli/client.ts'
 import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
 import { pinnedKeys, type Signers } from '#cli/pinned-keys.ts'
+import { knownToken } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 const UNSEALED_TRIES = 20
@@ -16,7 +17,7 @@ const UNSEALED_WAIT_MS = 500
 export async function run({ options, words: [receipt = ''] }: CommandCall): Promise<void> {
   const text = existsSync(receipt)
     ? readFileSync(receipt, 'utf8')
-    : await fetchReceipt(options, receipt)
+    : await fetchReceipt(options, idOf(receipt))
   if (typeof options['out'] === 'string') writeFileSync(options['out'], text)
   const keysFile = typeof options['keys'] === 'string' ? options['keys'] : undefined
   const { keys, signers } = await pinnedKeys(options, keysFile)
@@ -26,10 +27,22 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   if (!verified.ok) throw new CommandError('The receipt does not hold', EXIT.receipt)
 }
 
+/** What is neither a file nor an id is a file that was mistyped: the service need not be asked. */
+function idOf(receipt: string): string {
+  if (/^(rcpt|req)_\w+$/.test(receipt)) return receipt
+  throw new CommandError(
+    `There is no such file, and it is no id of a receipt: ${receipt}`,
+    EXIT.failed,
+    'a file that --out wrote, or an id that begins with rcpt_ or req_',
+  )
+}
+
 async function fetchReceipt(options: CommandCall['options'], id: string): Promise<string> {
   for (let attempt = 0; attempt < UNSEALED_TRIES; attempt++) {
     const answer = await apiGet(options, `/v1/receipts/${encodeURIComponent(id)}`, {
       accept: 'text/plain',
+      // What nobody was charged is public; of all else the service says that a token is missing.
+      public: knownToken(options) === undefined,
     })
     if (answer.status === 200) return answer.text
     if (attempt === 0) tell('not sealed yet; waiting …')

@@ -1,14 +1,24 @@
 // Opens the engine and one model file. Nothing is downloaded or compiled: a missing binary is an error.
-import { getLlama, LlamaLogLevel, type Llama, type LlamaModel } from 'node-llama-cpp'
+import {
+  getLlama,
+  LlamaLogLevel,
+  NoBinaryFoundError,
+  type Llama,
+  type LlamaModel,
+} from 'node-llama-cpp'
+import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { ModelConfig } from './model-config.ts'
 
 export type Loaded = { readonly llama: Llama; readonly model: LlamaModel }
 
-/** Loads the file. Rejects with the engine's own error when it cannot be read. */
+/**
+ * Loads the file. Rejects with `gpu_unusable` where the GPU's package or driver is missing, and with the
+ * engine's own error when the file cannot be read.
+ */
 export async function loadModel(config: ModelConfig, log: Logger): Promise<Loaded> {
   const llama = await getLlama({
-    gpu: false,
+    gpu: config.gpu ?? false,
     build: 'never',
     skipDownload: true,
     progressLogs: false,
@@ -17,7 +27,17 @@ export async function loadModel(config: ModelConfig, log: Logger): Promise<Loade
     maxThreads: config.threads,
     logLevel: LlamaLogLevel.error,
     logger: (_level, message) => log.error('The engine reports a fault', { text: message.trim() }),
+  }).catch((error: unknown) => {
+    throw error instanceof NoBinaryFoundError ? unusable(config.gpu, error) : error
   })
+  if (config.gpu !== undefined) log.warn('The engine is open', { gpu: llama.gpu })
   const model = await llama.loadModel({ modelPath: config.file })
   return { llama, model }
 }
+
+const unusable = (gpu: ModelConfig['gpu'], cause: unknown): ErgonError =>
+  new ErgonError(
+    { code: 'gpu_unusable', status: 500 },
+    `Could not open the engine: no package of it for this machine and ERGON_GPU=${gpu ?? 'off'}`,
+    { cause },
+  )

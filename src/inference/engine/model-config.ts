@@ -1,5 +1,7 @@
 // What a model cell is told at its start.
 
+export type Gpu = 'auto' | 'cuda' | 'vulkan'
+
 export type ModelConfig = {
   /** The public name that answers bear. */
   readonly id: string
@@ -12,6 +14,8 @@ export type ModelConfig = {
   readonly sequences: number
   /** ggml threads. 1 unless the cores are really free: they spin at barriers, and spinning is billed. */
   readonly threads: number
+  /** What of a GPU the engine uses; absent: nothing. Its package must be installed. */
+  readonly gpu?: Gpu
   /** How a conversation becomes tokens; absent: the file's own template, else ChatML. */
   readonly template?: 'chatml' | 'jinja'
   /** Whether the model was trained to emit <tool_call>; without it `tool_choice: auto` is refused. */

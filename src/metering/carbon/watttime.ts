@@ -22,14 +22,15 @@ export type MarginalForecast = {
 }
 
 export interface MarginalSource {
+  readonly name: string
   /** The forecast from now on, oldest first. Rejects with upstream_failed or upstream_timeout. */
   forecast(region: string, signal?: AbortSignal): Promise<MarginalForecast>
   close(): Promise<void>
 }
 
+/** `login` is `user:password`, as the service's registration gave it. */
 export function createWattTime(options: {
-  readonly user: string
-  readonly password: Secret
+  readonly login: Secret
   readonly clock: Clock
   readonly base?: string
 }): MarginalSource {
@@ -39,7 +40,7 @@ export function createWattTime(options: {
 
   const token = async (signal?: AbortSignal): Promise<string> => {
     if (login !== undefined && options.clock.monotonicMs() < login.untilMs) return login.token
-    const secret = Buffer.from(`${options.user}:${options.password.reveal()}`).toString('base64')
+    const secret = Buffer.from(options.login.reveal()).toString('base64')
     const headers = { authorization: `Basic ${secret}` }
     const fresh = valueAt(await reader.get(new URL('/login', base), headers, signal), ['token'])
     if (typeof fresh !== 'string' || fresh === '') throw unfit(NAME, 'no token at login')
@@ -47,6 +48,7 @@ export function createWattTime(options: {
     return fresh
   }
   return {
+    name: NAME,
     async forecast(region, signal) {
       const url = new URL('/v3/forecast', base)
       url.searchParams.set('region', region)

@@ -14,7 +14,7 @@ import { readConfig } from '#config/config.ts'
 import type { RawSettings } from '#config/env.ts'
 import { calibrationText, parseCalibration } from '#metering/calibration.ts'
 import { createCalibrator } from './calibrate.ts'
-import { carbonAdapter } from './carbon.ts'
+import { carbonAdapter, marginalOf } from './carbon.ts'
 import { createCellReader } from './cells.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { readCpuInfo } from './model.ts'
@@ -143,6 +143,8 @@ test('settings of sensors and carbon are checked together, and no password is sh
   assert.match(faultsOf({ carbonSource: 'uk' }), /knows the zone GB only/)
   assert.equal(faultsOf({ carbonSource: 'uk', carbonZone: 'GB' }), 'uk')
   assert.match(faultsOf({ carbonSource: 'electricity-maps' }), /needs ERGON_CARBON_TOKEN/)
+  assert.match(faultsOf({ gpu: 'cuda' }), /ERGON_GPU.*needs ERGON_PLUG_URL/)
+  assert.equal(faultsOf({ gpu: 'cuda', plugUrl: 'tasmota+http://plug' }), 'undefined')
   assert.match(faultsOf({ plugUrl: 'http://plug' }), /must be shelly\+, tasmota\+ or redfish\+/)
   const config = readConfig({ plugUrl: 'tasmota+http://a:hidden@plug' }, [])
   assert.ok(!JSON.stringify(config.plugUrl).includes('hidden'))
@@ -160,6 +162,29 @@ test('the carbon source is the one that is set', async () => {
     await nameOf({ carbonSource: 'electricity-maps', carbonToken: 'key', carbonZone: 'DE' }),
     'Electricity Maps',
   )
+})
+
+test('the marginal signal is asked with the login and region of the settings', async (t) => {
+  const asked: string[] = []
+  const host = await serve(t, (request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`)
+    const value = 870
+    const points = { data: [{ point_time: new Date().toISOString(), value }] }
+    const meta = { units: 'lbs_co2_per_mwh' }
+    response.end(JSON.stringify(request.url === '/login' ? { token: 'abc' } : { ...points, meta }))
+  })
+  const settings = { wattTimeLogin: 'ann:p:w', wattTimeRegion: 'CAISO_NORTH' }
+  assert.equal(marginalOf(readConfig({}, [])), undefined)
+  const marginal = marginalOf(readConfig(settings, []), `http://${host}`)
+  await marginal?.refresh()
+  await marginal?.close()
+  assert.equal(marginal?.status().mg_per_kwh, '394625')
+  assert.deepEqual(asked, [
+    `/login Basic ${Buffer.from('ann:p:w').toString('base64')}`,
+    '/v3/forecast?region=CAISO_NORTH&signal_type=co2_moer Bearer abc',
+  ])
+  assert.throws(() => readConfig({ wattTimeLogin: 'ann:pw' }, []), /need each other/)
+  assert.throws(() => readConfig({ wattTimeLogin: 'ann' }, []), /<user>:<password>/)
 })
 
 test('a calibration in the data folder is the model, one of another machine is named and not used', async (t) => {

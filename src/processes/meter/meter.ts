@@ -4,14 +4,14 @@ import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { TariffBody } from '#charging/tariff.ts'
 import type { Config } from '#config/config.ts'
-import { factorOf, type CarbonStatus } from '#metering/carbon.ts'
+import { factorOf } from '#metering/carbon.ts'
 import { createNodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
 import type { MeterStatus } from '#metering/status.ts'
 import type { Window } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
-import { startCarbon } from './carbon.ts'
+import { startCarbon, type NodeCarbon } from './carbon.ts'
 import { createCellReader } from './cells.ts'
 import { askGateways, createBills } from './gateway-bills.ts'
 import { openModel } from './model.ts'
@@ -25,7 +25,7 @@ export type Meter = {
   /** Writes the tariff that sessions bill at from now on. */
   publish(state: Pick<State, 'query'>): Promise<void>
   /** What `ergon meter` shows. */
-  status(): MeterStatus & { readonly carbon: CarbonStatus }
+  status(): MeterStatus & { readonly carbon: ReturnType<NodeCarbon['status']> }
   /** `ergon meter calibrate`. */
   readonly calibrate: Calibrator
   close(): Promise<void>

@@ -5,7 +5,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import type { ModelConfig } from '#inference/engine/model-config.ts'
+import type { Gpu, ModelConfig } from '#inference/engine/model-config.ts'
 import { answers, programCell, type ProgramPlace } from '#processes/node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
 import type { StoredOffer, StoredProvider } from './catalogue.ts'
@@ -26,6 +26,8 @@ export type FleetDeps = {
   readonly folders: ModelFolders
   readonly place: ProgramPlace
   readonly routedTo: string
+  /** What cells use of a GPU; absent: nothing. */
+  readonly gpu?: Gpu
   readonly environment: Readonly<Record<string, string>>
   readonly progress: (model: string, progress: Progress) => void
 }
@@ -169,10 +171,12 @@ export class ModelFleet {
   }
 
   #cell(id: string, file: string, engine: Engine): CellSpec {
+    const { gpu } = this.#deps
+    const model: ModelConfig = { id, file, ...engine, ...(gpu === undefined ? {} : { gpu }) }
     return programCell('model', {
       name: `${MODEL_CELLS}${id}`,
       place: this.#deps.place,
-      config: { model: { id, file, ...engine } },
+      config: { model },
       socketGroup: MODEL_SOCKETS,
       reads: [dirname(file)],
       ready: { probe: answers('/healthz'), timeoutMs: READY_TIMEOUT_MS },

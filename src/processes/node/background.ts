@@ -117,6 +117,7 @@ export function createFleet(deps: {
     log,
     routedTo,
     place: placeOf(config, data),
+    ...(config.gpu === 'off' ? {} : { gpu: config.gpu }),
     environment: toolEnvironment(),
     progress: report.progress,
     folders: {

@@ -1,0 +1,62 @@
+// What the matrix demands of an answer: its figures, who paid, its receipt, and how it refuses.
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { chargeOf, joulesOf, milligramsOf, type ChargeRow } from '../books.ts'
+import { energyHeaderFaults } from '../raw-http.ts'
+import { call, callers, ergon, SEALED_MAX_MS, type Answer } from './matrix-world.ts'
+
+/** Headers and ledger say the same of an answer, and `payer` paid. */
+export async function assertCharged(
+  answer: Answer,
+  expected: { payer: string; operation: string; status?: number },
+): Promise<ChargeRow> {
+  const header = (name: string) => answer.headers.get(name)
+  assert.deepEqual(energyHeaderFaults(Object.fromEntries(answer.headers)), [])
+  const charge = await chargeOf(ergon, header('x-receipt-id') ?? '')
+  assert.equal(charge.status, expected.status ?? answer.status)
+  assert.equal(charge.account, expected.payer)
+  assert.equal(charge.operation, expected.operation)
+  assert.equal(header('x-energy-joules'), joulesOf(charge))
+  assert.equal(header('x-carbon-mg'), milligramsOf(charge))
+  assert.equal(header('x-routed-to'), charge.routed_to)
+  assert.equal(header('x-tier'), charge.tier)
+  return charge
+}
+
+export const NOBODY = { payer: 'nobody', operation: 'service.nobody' }
+type Problem = { title: string; status: number; error: { code: string; param: string | null } }
+
+/** A refusal: problem+json of this code, charged as expected. */
+export async function assertRefused(
+  answer: Answer,
+  [status, code]: readonly [number, string],
+  expected: { payer: string; operation: string } = NOBODY,
+): Promise<Problem> {
+  assert.equal(answer.status, status, answer.text)
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/)
+  const problem = JSON.parse(answer.text) as Problem
+  assert.equal(problem.title, code)
+  assert.equal(problem.error.code, code)
+  await assertCharged(answer, expected)
+  return problem
+}
+
+/** The signed receipt of a charge holds the very bytes of the ledger's row. */
+export async function assertReceipt(charge: ChargeRow): Promise<void> {
+  const deadline = performance.now() + SEALED_MAX_MS
+  for (;;) {
+    const answer = await call(`/v1/receipts/${charge.id}`, {
+      ...callers.owner,
+      accept: 'application/json',
+    })
+    if (answer.status === 200) {
+      const receipt = JSON.parse(answer.text) as { id: string; charge: ChargeRow }
+      assert.equal(receipt.id, charge.id)
+      assert.deepEqual(receipt.charge, charge)
+      return
+    }
+    assert.equal(answer.status, 202, answer.text)
+    if (performance.now() > deadline) throw new Error(`${charge.id} is not sealed`)
+    await pause(100)
+  }
+}

@@ -1,0 +1,81 @@
+// What an honest call of each operation looks like, for the matrix: an operation without a row fails.
+import { METRICS_TOKEN } from './metrics-token.ts'
+import { CHAT, EMBEDDING, world } from './matrix-world.ts'
+
+/** What an honest call of an operation looks like, and what differs from the rule. */
+export type Row = {
+  readonly path: () => string
+  readonly body?: object
+  /** Bodies that must be refused with 400 and this `param`. */
+  readonly badBodies?: readonly { readonly body: unknown; readonly param: string | null }[]
+  /** A path that is another account's, and the code it gets. */
+  readonly others?: { readonly path: () => string; readonly code: string }
+  /** A path of what is nobody's, where the operation can be asked without a token. */
+  readonly nobodys?: () => string
+  /** A credential of its own kind, in place of an account's token. */
+  readonly credential?: string
+  /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
+  readonly statuses?: readonly number[]
+}
+
+const messages = [{ role: 'user', content: 'Hello' }]
+export const ROWS: Readonly<Record<string, Row>> = {
+  'chat.create': {
+    path: () => '/v1/chat/completions',
+    body: { model: CHAT, messages },
+    badBodies: [
+      { body: { messages }, param: 'model' },
+      { body: { model: CHAT }, param: 'messages' },
+      {
+        body: { model: CHAT, messages: [{ role: 'user', content: 7 }] },
+        param: 'messages[0].content',
+      },
+      { body: { model: CHAT, messages, max_tokens: '7' }, param: 'max_tokens' },
+      { body: [], param: null },
+    ],
+  },
+  'completion.create': {
+    path: () => '/v1/completions',
+    body: { model: CHAT, prompt: 'Hello' },
+    badBodies: [
+      { body: { model: CHAT }, param: 'prompt' },
+      { body: { model: CHAT, prompt: 'a', n: 0 }, param: 'n' },
+    ],
+  },
+  'embedding.create': {
+    path: () => '/v1/embeddings',
+    body: { model: EMBEDDING, input: 'Hello' },
+    badBodies: [
+      { body: { model: EMBEDDING }, param: 'input' },
+      { body: { model: EMBEDDING, input: '' }, param: 'input' },
+      { body: { model: EMBEDDING, input: 'a', encoding_format: 'hex' }, param: 'encoding_format' },
+    ],
+  },
+  'model.list': { path: () => '/v1/models' },
+  'model.get': { path: () => `/v1/models/${CHAT}` },
+  'presign.create': {
+    path: () => '/v1/storage/presigned',
+    body: { bucket: 'matrix', key: 'key' },
+    badBodies: [
+      { body: { bucket: 'matrix' }, param: 'key' },
+      { body: { bucket: 'Not A Bucket', key: 'key' }, param: 'bucket' },
+      { body: { bucket: 'matrix', key: 'a/../b' }, param: 'key' },
+      { body: { bucket: 'matrix', key: 'key', method: 'DELETE' }, param: 'method' },
+      { body: { bucket: 'matrix', key: 'key', expires_s: 604_801 }, param: 'expires_s' },
+    ],
+  },
+  'usage.last': { path: () => '/v1/usage/last' },
+  'usage.get': { path: () => '/v1/usage?group_by=model' },
+  'receipt.get': {
+    path: () => `/v1/receipts/${world.receipt}`,
+    others: { path: () => `/v1/receipts/${world.othersReceipt}`, code: 'receipt_not_found' },
+    nobodys: () => `/v1/receipts/${world.nobodysReceipt}`,
+    statuses: [200, 202],
+  },
+  'receipt.keys': { path: () => '/.well-known/ergon/receipt-keys.json' },
+  'receipt.checkpoint': { path: () => `/.well-known/ergon/logs/${world.log}/checkpoint` },
+  'receipt.tile': { path: () => `/.well-known/ergon/logs/${world.log}/tile/${world.tile}` },
+  'service.health': { path: () => '/healthz' },
+  'service.ready': { path: () => '/readyz' },
+  'service.metrics': { path: () => '/metrics', credential: METRICS_TOKEN },
+}

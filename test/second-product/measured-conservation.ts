@@ -1,0 +1,5 @@
+// The bill equals the meter where the meter is a plug, whose power does not grow in proportion to the load.
+import { testConservation } from '../conservation.ts'
+import { CHAT } from '../one-model/models.ts'
+
+testConservation(CHAT, [{ concurrent: 16, maxTokens: 8 }], false)
