@@ -56,6 +56,24 @@ test('words that no one knows are named at once, before anything starts', async 
   )
 })
 
+test('a data folder that cannot be made ends the start in a line, and changes nothing', async (t) => {
+  const refused = async (folder: string, why: RegExp) => {
+    const start = startRaw([...MAIN, '--data', folder, '--json'])
+    // One that spins heeds no signal.
+    t.after(() => start.child.kill('SIGKILL'))
+    assert.equal((await start.ended()).code, 1)
+    assert.match(start.stderr(), why)
+  }
+  await refused('/proc/x/y', /Could not make the data folder \/proc\/x\/y: ENOENT.*'\/proc\/x'/)
+  const parent = await newFolder(t, 'bare')
+  const file = join(parent, 'file')
+  writeFileSync(file, 'somebody’s', { mode: 0o600 })
+  await refused(file, /Could not make the data folder .*file: EEXIST/)
+  await refused(join(file, 'data'), /Could not make the data folder .*file\/data: EEXIST.*file'/)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(parent), ['file'])
+})
+
 test('a live source may know zones that the table does not', () => {
   assert.deepEqual(Object.keys(wordFaults({ carbonZone: 'US-CISO' })), ['carbonZone'])
   assert.deepEqual(wordFaults({ carbonZone: 'US-CISO', carbonSource: 'electricity-maps' }), {})
