@@ -33,6 +33,8 @@ import { createCompletionCreate } from '#inference/operations/completion-create.
 import { createEmbeddingCreate } from '#inference/operations/embedding-create.ts'
 import { createModelGet } from '#inference/operations/model-get.ts'
 import { createModelList } from '#inference/operations/model-list.ts'
+import { CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
+import { createShares } from '#inference/shares.ts'
 import { createWholeRule } from '#inference/whole.ts'
 import { followModels } from '#processes/models/catalogue.ts'
 import { diskPages } from '#processes/node/disk-full.ts'
@@ -125,6 +127,7 @@ const costs = await keepLearned({ state: readerState, log, process: config.name 
 const inference = {
   ...models,
   learned: costs.learned,
+  shares: createShares(CONNECTIONS_MAX),
   whole: createWholeRule(),
   clock: systemClock,
   log,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
@@ -10,6 +10,7 @@ import { parseChatRequest } from '#contract/inference.ts'
 import type { KnownReply, Reply, StreamedReply } from '#http/reply.ts'
 import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
+import { createShares } from '#inference/shares.ts'
 import { callOf, depsOf, offerOf, quietLog } from '#inference/testing/offers.ts'
 import {
   answering,
@@ -239,6 +240,39 @@ test('chat closes the upstream when the client goes before its stream is read', 
   } finally {
     await narrow.close()
   }
+})
+
+test('chat leaves calls to other accounts, and tells its own cell whose turn it is', async () => {
+  upstream.asked.length = 0
+  const { promise: gone, resolve } = Promise.withResolvers<void>()
+  let open = 0
+  upstream.script = (_asked, response) => {
+    open++
+    response.once('close', () => --open === 0 && resolve())
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(cellChunk({ content: 'a' }, [1_000_000, 5, 1]))
+  }
+  const deps = { ...depsOf([offerOf({ isCell: true })], [provider]), shares: createShares(4) }
+  const handler = createChatCreate(deps)
+  const calls: { leave(): void }[] = []
+  const begin = async (account: string) => {
+    const call = callOf(ask({ stream: true }))
+    const who = { ...present(call.who, 'a principal'), account }
+    streamed(await handler({ ...call, who }))
+    calls.push(call)
+  }
+  await begin('acct_1')
+  await begin('acct_1')
+  await assert.rejects(begin('acct_1'), { code: 'too_many_requests', status: 429 })
+  await begin('acct_2')
+  assert.deepEqual(
+    upstream.asked.map(({ body }) => body['ergon_payer']),
+    ['acct_1', 'acct_1', 'acct_2'],
+  )
+  for (const call of calls) call.leave()
+  await gone
+  await begin('acct_1')
+  calls.at(-1)?.leave()
 })
 
 test('chat closes the upstream when the client goes during prefill', async () => {

@@ -7,6 +7,8 @@ import { createCatalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import { createLearned } from '#inference/learned.ts'
 import type { Provider } from '#inference/providers/provider.ts'
+import { CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
+import { createShares } from '#inference/shares.ts'
 import { createWholeRule } from '#inference/whole.ts'
 import { createStrictSpend, type StrictSpend } from './strict-spend.ts'
 
@@ -41,6 +43,7 @@ export function depsOf(
     providers: byName,
     learned: createLearned(),
     clock: systemClock,
+    shares: createShares(CONNECTIONS_MAX),
     whole: createWholeRule(),
     log: quietLog,
   }
