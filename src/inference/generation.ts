@@ -2,8 +2,7 @@
 // the caller, and claims whatever is used, also by an offer that failed.
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
+import { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
@@ -11,6 +10,7 @@ import type { Handled } from '#http/reply.ts'
 import { ceilingOf, payerOf, tokensAtMost, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims, type Claims } from './claims.ts'
+import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
 import type { GenerationCall, GenerationEvent, Provider, Providers } from './providers/provider.ts'
 import type { Choice } from './router/choose.ts'
@@ -24,7 +24,7 @@ export type InferenceDeps = {
   readonly shares: Shares
   readonly whole: WholeRule
   readonly clock: Clock
-  readonly log: Logger
+  readonly failed: Failures
 }
 
 export type Plan = {
@@ -80,8 +80,7 @@ export async function startGeneration(
       failure = error
       reason = `${reason}; ${offer.id} failed (${codeOf(error)})`
       // A caller who leaves says nothing of the offer.
-      if (!call.signal.aborted)
-        deps.log.warn('An offer failed', { model: offer.id, error: messageOf(error) })
+      if (!call.signal.aborted) deps.failed(offer.id, error)
       else if (asked?.whole === true) deps.whole.left(payerOf(call.who).account)
     }
   }

@@ -28,6 +28,7 @@ import { listen } from '#http/server.ts'
 import { createExposures } from '#identity/exposures.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createIdentity, type Identity } from '#identity/tokens.ts'
+import { createFailures } from '#inference/failures.ts'
 import { createChatCreate } from '#inference/operations/chat-create.ts'
 import { createCompletionCreate } from '#inference/operations/completion-create.ts'
 import { createEmbeddingCreate } from '#inference/operations/embedding-create.ts'
@@ -130,7 +131,7 @@ const inference = {
   shares: createShares(CONNECTIONS_MAX),
   whole: createWholeRule(),
   clock: systemClock,
-  log,
+  failed: createFailures({ log, clock: systemClock }),
 }
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })

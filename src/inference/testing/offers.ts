@@ -5,6 +5,7 @@ import { nj } from '#base/units.ts'
 import type { Handled } from '#http/reply.ts'
 import { createCatalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
+import { createFailures } from '#inference/failures.ts'
 import { createLearned } from '#inference/learned.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
@@ -45,7 +46,7 @@ export function depsOf(
     clock: systemClock,
     shares: createShares(CONNECTIONS_MAX),
     whole: createWholeRule(),
-    log: quietLog,
+    failed: createFailures({ log: quietLog, clock: systemClock }),
   }
 }
 

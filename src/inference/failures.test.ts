@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createLogger, type Level } from '#base/log.ts'
+import { fault, type Code } from '#contract/errors.ts'
+import { createFailures } from './failures.ts'
+
+function listen(level: Level) {
+  const lines: unknown[] = []
+  const time = { ms: 5 }
+  const write = (line: string) => {
+    const { level: at, model, error, since_last } = JSON.parse(line) as Record<string, unknown>
+    lines.push([at, model, error, ...(since_last === undefined ? [] : [since_last])])
+  }
+  const failed = createFailures({
+    log: createLogger('test', { level, write }),
+    clock: { wallMs: () => 0, monotonicMs: () => time.ms },
+  })
+  return { lines, time, failed }
+}
+
+it('failures of an upstream are told once a second for each offer, with how many were not', () => {
+  const { lines, time, failed } = listen('warn')
+  for (let i = 0; i < 200; i++) failed('one', fault('upstream_failed', `Could not ${i}`))
+  failed('two', fault('upstream_timeout', 'Could not wait'))
+  time.ms += 999
+  failed('one', new TypeError('ours'))
+  time.ms += 1
+  failed('one', new TypeError('ours'))
+  assert.deepEqual(lines, [
+    ['warn', 'one', 'Could not 0'],
+    ['warn', 'two', 'Could not wait'],
+    ['warn', 'one', 'ours', 200],
+  ])
+})
+
+it('mistakes of callers and what is too much at once are for debugging', () => {
+  const codes: Code[] = [
+    'invalid_request',
+    'context_length_exceeded',
+    'overloaded',
+    'ceiling_reached',
+  ]
+  const { lines, failed } = listen('info')
+  for (const code of [...codes, 'too_many_requests'] as Code[])
+    failed('one', fault(code, 'Could not'))
+  assert.deepEqual(lines, [])
+  const close = listen('debug')
+  close.failed('one', fault('invalid_request', 'Could not'))
+  assert.deepEqual(close.lines, [['debug', 'one', 'Could not']])
+})
