@@ -6,6 +6,7 @@ import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
 import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
+import { AUTO } from '#inference/router/choose.ts'
 import { DEFAULT_MODELS } from '#processes/models/default-models.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
@@ -182,6 +183,12 @@ function nameOf(body: Body, otherwise: string): string {
     typeof body['name'] === 'string'
       ? body['name']
       : otherwise.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-')
+  if (name === AUTO)
+    throw fault(
+      'invalid_request',
+      `Could not add the model: "${AUTO}" asks the router for the best one; give another --name`,
+      { param: 'name' },
+    )
   if (NAME.test(name)) return name
   throw fault(
     'invalid_request',
