@@ -4,6 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import { readConfig } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
 import { startAgent } from '#processes/agent.ts'
+import { wordFaults } from '#processes/node/setting-words.ts'
 
 // All stages together have 19 s (processes/node/stop-budget.ts): this is for what hangs in our own.
 const STOP_TIMEOUT_MS = 22_000
@@ -11,7 +12,7 @@ const STOP_TIMEOUT_MS = 22_000
 const stopping = new AbortController()
 let started = false
 try {
-  const config = readConfig(readEnvironment(), process.argv.slice(2))
+  const config = readConfig(readEnvironment(), process.argv.slice(2), wordFaults)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stop(signal))
   followParent()

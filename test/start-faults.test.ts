@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { whyNoServer } from '#postgres/testing.ts'
+import { wordFaults } from '#processes/node/setting-words.ts'
 import { seed } from './ergon-cache.ts'
 import { call, leftOf, MAIN, newFolder, startRaw } from './faults/raw-start.ts'
 import type { RawStart, Reply } from './faults/raw-start.ts'
@@ -33,6 +34,52 @@ const argsOn = async (folder: string) => [
 ]
 const LOOKS_MAX = 600
 const ask = { model: 'auto', max_tokens: 3, messages: [{ role: 'user', content: 'Say yes.' }] }
+
+test('words that no one knows are named at once, before anything starts', async (t) => {
+  const folder = join(await newFolder(t, 'bare'), 'data')
+  const refused = async (env: Readonly<Record<string, string>>, ...words: string[]) => {
+    const start = startRaw([...MAIN, '--data', folder, '--json'], { env })
+    assert.equal((await start.ended()).code, 1)
+    for (const word of words) assert.ok(start.stderr().includes(word), start.stderr())
+    assert.ok(!existsSync(folder))
+  }
+  const names = `there is no default model "nope"; it is default, none, or names by comma of ${CHAT}`
+  await refused(
+    { ERGON_MODELS: `${CHAT},nope`, ERGON_CARBON_ZONE: 'XX', ERGON_PORT: '0' },
+    'ERGON_PORT',
+    `ERGON_MODELS (--models): ${names}`,
+    'ERGON_CARBON_ZONE (--carbon-zone): there is no figure for "XX"; the built-in zones are WORLD EU AE',
+  )
+  await refused(
+    { ERGON_MODELS: `${CHAT},` },
+    'ERGON_MODELS (--models): there is no default model ""',
+  )
+})
+
+test('a data folder that cannot be made ends the start in a line, and changes nothing', async (t) => {
+  const refused = async (folder: string, why: RegExp) => {
+    const start = startRaw([...MAIN, '--data', folder, '--json'])
+    // One that spins heeds no signal.
+    t.after(() => start.child.kill('SIGKILL'))
+    assert.equal((await start.ended()).code, 1)
+    assert.match(start.stderr(), why)
+  }
+  await refused('/proc/x/y', /Could not make the data folder \/proc\/x\/y: ENOENT.*'\/proc\/x'/)
+  const parent = await newFolder(t, 'bare')
+  const file = join(parent, 'file')
+  writeFileSync(file, 'somebody’s', { mode: 0o600 })
+  await refused(file, /Could not make the data folder .*file: EEXIST/)
+  await refused(join(file, 'data'), /Could not make the data folder .*file\/data: EEXIST.*file'/)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(parent), ['file'])
+})
+
+test('a live source may know zones that the table does not', () => {
+  assert.deepEqual(Object.keys(wordFaults({ carbonZone: 'US-CISO' })), ['carbonZone'])
+  assert.deepEqual(wordFaults({ carbonZone: 'US-CISO', carbonSource: 'electricity-maps' }), {})
+  assert.deepEqual(wordFaults({ carbonZone: 'DE', models: 'none' }), {})
+  assert.deepEqual(wordFaults({ models: 'default' }), {})
+})
 
 test('without a network it starts with what is there, finds damaged weights, and is mended', async (t) => {
   const folder = await newFolder(t, 'bare')

@@ -17,6 +17,18 @@ test('readConfig() names every setting that is wrong', () => {
   refused({ pueMilli: '999' }, 'ERGON_PUE_MILLI')
 })
 
+test('readConfig() names words that folders above do not know with all else, and each setting once', () => {
+  const settings = { port: '0', models: 'nope', carbonZone: 'xx' }
+  const wordFaults = () => ({ models: 'there is no "nope"', carbonZone: 'there is no "xx"' })
+  assert.throws(
+    () => readConfig(settings, [], wordFaults),
+    (error: Error) =>
+      /ERGON_PORT.*\n.*ERGON_CARBON_ZONE \(--carbon-zone\): must be.*\n.*ERGON_MODELS \(--models\): there is no "nope"$/.test(
+        error.message,
+      ),
+  )
+})
+
 test('readConfig() reads a list of S3 stores, and says which is wrong without its key', () => {
   const one = { store: 's3://one/a', endpoint: 'https://s3.example', key: 'id:secret-key' }
   const two = { store: 's3://two', region: 'eu-1', key: 'other:secret' }

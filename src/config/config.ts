@@ -47,7 +47,7 @@ const schema = z.object({
   region: word.default('local'),
   carbonZone: z
     .string()
-    .regex(/^[A-Z]{2,5}(-[A-Z0-9]{1,5})?$/, 'must be a zone such as DE or US-CISO')
+    .regex(/^[A-Z]{2,5}(-[A-Z0-9]{1,5}){0,3}$/, 'must be a zone such as DE')
     .default('WORLD'),
   carbonSource: z.enum(['uk', 'electricity-maps']).optional(),
   carbonToken: secret.optional(),
@@ -112,20 +112,33 @@ const schema = z.object({
 
 export type Config = z.infer<typeof schema>
 
+/** What is wrong with settings whose words only folders above this one know, by their key. */
+export type WordFaults = (raw: RawSettings) => { readonly [K in SettingKey]?: string }
+
 /**
  * The configuration of environment and flags; flags win. Throws `settings_invalid` naming every
  * setting that is wrong.
  */
-export function readConfig(environment: RawSettings, argv: readonly string[]): Config {
+export function readConfig(
+  environment: RawSettings,
+  argv: readonly string[],
+  wordFaults: WordFaults = () => ({}),
+): Config {
   const { flags, faults } = parseFlags(argv)
-  const parsed = schema.safeParse({ ...environment, ...flags })
+  const raw = { ...environment, ...flags }
+  const parsed = schema.safeParse(raw)
+  const wrong = new Set<SettingKey>()
+  const blame = (key: SettingKey, what: string) => {
+    wrong.add(key)
+    faults.push(`${SETTINGS[key].name} (--${SETTINGS[key].flag}): ${what}`)
+  }
   if (!parsed.success)
-    for (const issue of parsed.error.issues) {
-      const [key, ...place] = issue.path
-      const { name, flag } = SETTINGS[key as SettingKey]
-      const where = place.length === 0 ? '' : `${place.join('.')} `
-      faults.push(`${name} (--${flag}): ${where}${issue.message}`)
+    for (const { path, message } of parsed.error.issues) {
+      const [key, ...place] = path
+      blame(key as SettingKey, place.length === 0 ? message : `${place.join('.')} ${message}`)
     }
+  for (const [key, what] of Object.entries(wordFaults(raw)) as [SettingKey, string][])
+    if (!wrong.has(key)) blame(key, what)
   if (parsed.success) faults.push(...faultsTogether(parsed.data))
   if (!parsed.success || faults.length > 0)
     throw new ErgonError(

@@ -45,7 +45,7 @@ export const SETTINGS = {
   models: {
     name: 'ERGON_MODELS',
     flag: 'models',
-    help: '"none", or names to load, separated by commas',
+    help: 'Default models to load: names by comma, "none", or "default" for all (default)',
   },
   gpu: {
     name: 'ERGON_GPU',
@@ -75,7 +75,7 @@ export const SETTINGS = {
   carbonZone: {
     name: 'ERGON_CARBON_ZONE',
     flag: 'carbon-zone',
-    help: 'Electricity zone, for example DE (default WORLD, assumed)',
+    help: 'Electricity zone: an ISO code such as DE or US, or EU; others need a live source (default WORLD, assumed)',
   },
   carbonSource: {
     name: 'ERGON_CARBON_SOURCE',

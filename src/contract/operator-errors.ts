@@ -27,6 +27,8 @@ export const OPERATOR_ERRORS = {
   config_invalid:
     'A child process did not get its configuration: it is started by the agent alone.',
   data_damaged: 'A file of the data folder cannot be read: restore it from a backup.',
+  data_unmade:
+    'The data folder cannot be made or is not ours: the message says why; give another one.',
   data_too_new: 'A newer version wrote the data folder: run that version.',
   foreign_origin: 'A signer was asked to sign a log that is not of its key.',
   gap: 'A signer needs earlier leaves first; the sealer sends them.',

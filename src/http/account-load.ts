@@ -1,5 +1,5 @@
 // How many requests of one account run at once in this process. Without a limit one account can take
-// every connection to a model or to the state from all others, at no risk to itself.
+// every connection to the state from all others, at no risk to itself; of models see inference/shares.ts.
 import { fault } from '#contract/errors.ts'
 
 export const ACCOUNT_REQUESTS_MAX = 256

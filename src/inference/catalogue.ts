@@ -15,6 +15,8 @@ export type ModelOffer = {
   /** Public name, unique in the catalogue. */
   readonly id: string
   readonly provider: string
+  /** A cell of ours serves it, not a server that somebody else runs. */
+  readonly isCell?: boolean
   /** The name that the provider knows it by. */
   readonly upstreamId: string
   /** operator/region/silicon, as X-Routed-To prints it. */

@@ -2,8 +2,7 @@
 // the caller, and claims whatever is used, also by an offer that failed.
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
+import { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
@@ -11,18 +10,21 @@ import type { Handled } from '#http/reply.ts'
 import { ceilingOf, payerOf, tokensAtMost, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims, type Claims } from './claims.ts'
+import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
 import type { GenerationCall, GenerationEvent, Provider, Providers } from './providers/provider.ts'
-import type { Choice } from './router/choose.ts'
+import { nameOf, type Choice } from './router/choose.ts'
+import type { Shares } from './shares.ts'
 import type { WholeRule } from './whole.ts'
 
 export type InferenceDeps = {
   readonly catalogue: Catalogue
   readonly providers: Providers
   readonly learned: Learned
+  readonly shares: Shares
   readonly whole: WholeRule
   readonly clock: Clock
-  readonly log: Logger
+  readonly failures: Failures
 }
 
 export type Plan = {
@@ -55,33 +57,42 @@ export async function startGeneration(
 ): Promise<Started> {
   const claims = createClaims(call.spend)
   let failure: unknown
-  let { reason } = plan.choice
+  const failed: string[] = []
   for (const offer of plan.choice.offers) {
     let asked: GenerationCall | undefined
+    let leave: (() => void) | undefined
     if (failure !== undefined && !mayFallBack(failure, call.signal)) break
     try {
+      leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
       await admit(call, plan.operation, ceilingOf(offer, plan.work, deps.learned))
       call.spend.served({ model: offer.id, tier: plan.choice.tier, routedTo: offer.routedTo })
       claims.begin()
       const provider = providerOf(deps, offer)
       asked = askedOf(deps, plan, { offer, call, provider })
       const reads = provider.generate(asked, call.signal)
-      const steps = paidSteps(reads, call, claims)
+      const steps = paidSteps(reads, call, claims, leave)
       const first = await steps.next()
-      closeOnAbort(reads, call.signal)
+      closeOnAbort(reads, call.signal, leave)
       if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
+      const reason = reasonOf(plan.choice, offer, failed)
       return { offer, reason, events: fromFirst(first, steps) }
     } catch (error) {
+      leave?.()
       failure = error
-      reason = `${reason}; ${offer.id} failed (${codeOf(error)})`
+      failed.push(`${offer.id} failed (${codeOf(error)})`)
       // A caller who leaves says nothing of the offer.
-      if (!call.signal.aborted)
-        deps.log.warn('An offer failed', { model: offer.id, error: messageOf(error) })
+      if (!call.signal.aborted) deps.failures.tell(offer, error)
       else if (asked?.whole === true) deps.whole.left(payerOf(call.who).account)
     }
   }
   throw failure
 }
+
+/** Of the offer that served: what was said of the first one holds while it did. */
+const reasonOf = ({ because, reason }: Choice, offer: ModelOffer, failed: readonly string[]) =>
+  failed.length === 0
+    ? reason
+    : `${because}; ${failed.join('; ')}; served by ${nameOf(offer)}, meant for ${offer.tier}`
 
 /** Raises the cap of the request by a ceiling; what it was admitted with before stays in it. */
 export function admit(
@@ -110,7 +121,8 @@ function askedOf(
   return {
     shape: plan.shape,
     offer,
-    body: bounded(plan.body, offer),
+    // A cell of ours lets accounts take turns; nobody else is told who asks.
+    body: { ...bounded(plan.body, offer), ...(offer.isCell === true && { ergon_payer: account }) },
     promptBytes: plan.work.promptBytes,
     choices: plan.work.prompts * plan.work.choices,
     tokensMax,
@@ -124,9 +136,14 @@ type Steps = { next(): Promise<Step>; return(): Promise<Step> }
 
 /**
  * Claims every `used` event and stops at once when that used up the hold; without an `end` the answer
- * is not whole. No generator: each takes several turns of the promise queue for every token.
+ * is not whole; at its end the call is left. No generator: each takes several turns of the promise queue for every token.
  */
-function paidSteps(reads: Reads, { spend, signal }: Call, claims: Claims): Steps {
+function paidSteps(
+  reads: Reads,
+  { spend, signal }: Call,
+  claims: Claims,
+  leave: () => void,
+): Steps {
   let isWhole = false
   return {
     async next() {
@@ -137,6 +154,7 @@ function paidSteps(reads: Reads, { spend, signal }: Call, claims: Claims): Steps
           if (step.done === true) {
             // However quietly it stopped: closing on abort ends the iterator like any other end.
             if (!isWhole) throw signal.aborted ? signal.reason : stoppedEarly()
+            leave()
             return step
           }
           const paid = claimAll(step.value, spend, claims)
@@ -146,11 +164,13 @@ function paidSteps(reads: Reads, { spend, signal }: Call, claims: Claims): Steps
       } catch (error) {
         // The provider only sees an aborted signal; why the work was cut, the Spend knows.
         const reason = spend.cut.aborted ? cutError(spend) : error
+        leave()
         await reads.return()
         throw reason
       }
     },
     async return() {
+      leave()
       await reads.return()
       return { done: true, value: undefined }
     },
@@ -181,8 +201,11 @@ function claimAll(
 }
 
 /** A caller who goes before the first chunk is pulled leaves nobody to end the iterator. */
-function closeOnAbort(events: AsyncGenerator<unknown, void, void>, signal: AbortSignal): void {
-  const close = () => void events.return()
+function closeOnAbort(reads: Reads, signal: AbortSignal, leave: () => void): void {
+  const close = () => {
+    leave()
+    void reads.return()
+  }
   if (signal.aborted) close()
   else signal.addEventListener('abort', close, { once: true })
 }
@@ -204,6 +227,7 @@ const FALLS_BACK = new Set([
   'upstream_failed',
   'upstream_timeout',
   'overloaded',
+  'too_many_requests',
   'model_loading',
   'model_not_available',
 ])

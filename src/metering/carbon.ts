@@ -100,6 +100,11 @@ export function createCarbon(deps: {
   }
 }
 
+export const ZONES: readonly string[] = [...createCarbonTable().keys()]
+
+/** Whether the table has a zone's own figure. */
+export const zoneKnown = (zone: string): boolean => ZONES.includes(zone)
+
 /** The form that a charge carries. */
 export const factorOf = (reading: CarbonReading): CarbonFactor => ({
   zone: reading.zone,

@@ -28,11 +28,14 @@ import { listen } from '#http/server.ts'
 import { createExposures } from '#identity/exposures.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createIdentity, type Identity } from '#identity/tokens.ts'
+import { createFailures } from '#inference/failures.ts'
 import { createChatCreate } from '#inference/operations/chat-create.ts'
 import { createCompletionCreate } from '#inference/operations/completion-create.ts'
 import { createEmbeddingCreate } from '#inference/operations/embedding-create.ts'
 import { createModelGet } from '#inference/operations/model-get.ts'
 import { createModelList } from '#inference/operations/model-list.ts'
+import { CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
+import { createShares } from '#inference/shares.ts'
 import { createWholeRule } from '#inference/whole.ts'
 import { followModels } from '#processes/models/catalogue.ts'
 import { diskPages } from '#processes/node/disk-full.ts'
@@ -125,9 +128,10 @@ const costs = await keepLearned({ state: readerState, log, process: config.name 
 const inference = {
   ...models,
   learned: costs.learned,
+  shares: createShares(CONNECTIONS_MAX),
   whole: createWholeRule(),
   clock: systemClock,
-  log,
+  failures: createFailures({ log, clock: systemClock, providers: models.providers }),
 }
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })

@@ -6,6 +6,8 @@ import type { Usage } from './usage.ts'
 /** One request while it is worked on. */
 export type Work = {
   readonly usage: Usage
+  /** Whose turn it is in the queue. */
+  readonly payer: string
   /** Aborts when the caller is gone or the cell stops. */
   readonly signal: AbortSignal
 }

@@ -90,7 +90,7 @@ async function route(
   try {
     const text = await readBody(request)
     const body = clock.own(usage.account, () => parseBody(text))
-    await stream(response, handler, body, { usage, signal })
+    await stream(response, handler, body, { usage, payer: payerOf(body), signal })
   } catch (error) {
     clock.settle()
     fail(cell, response, error, usage)
@@ -98,6 +98,9 @@ async function route(
     clock.close(usage.account)
   }
 }
+
+/** Only our gateway sets it; others share one turn. */
+const payerOf = ({ ergon_payer: payer }: Fields): string => (typeof payer === 'string' ? payer : '')
 
 /** Ready only when the model is loaded and warm; with the CPU of the process and how much was claimed. */
 function sendHealth(response: ServerResponse, { engine, modelId }: Cell): void {

@@ -39,6 +39,7 @@ async function warmUp({ decoder, renderer }: ChatModel): Promise<void> {
       bias: new Map(),
     },
     account,
+    payer: '',
     signal: AbortSignal.timeout(WARM_UP_TIMEOUT_MS),
   })
   for await (const event of generation) if (event.kind === 'token') break

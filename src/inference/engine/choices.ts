@@ -28,7 +28,12 @@ export async function* runChoices(
   const left = new AbortController()
   const signal = AbortSignal.any([work.signal, left.signal])
   const streams = plans.map((plan) => {
-    const generation = engine.decoder.generate({ ...plan, account: work.usage.account, signal })
+    const generation = engine.decoder.generate({
+      ...plan,
+      account: work.usage.account,
+      payer: work.payer,
+      signal,
+    })
     const json = plan.grammar !== undefined
     return readChoice(engine.loaded.model, generation, { ...plan, json })
   })

@@ -46,8 +46,8 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
   const pool = createPool(takeSequences(context, config.sequences))
 
   async function* generate(generation: Generation): AsyncGenerator<Decoded, void, void> {
-    const { account, sampling, signal } = generation
-    const sequence = await pool.take(signal)
+    const { account, payer, sampling, signal } = generation
+    const sequence = await pool.take(signal, payer)
     try {
       await sequence.clearHistory()
       const last = sequence.tokenMeter.getState()

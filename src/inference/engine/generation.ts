@@ -42,6 +42,8 @@ export type Generation = {
   readonly sampling: Sampling
   readonly grammar?: LlamaGrammar
   readonly account: Account
+  /** Whose turn it takes when it must wait. */
+  readonly payer: string
   readonly signal: AbortSignal
 }
 

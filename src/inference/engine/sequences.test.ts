@@ -19,6 +19,21 @@ it('createPool() lends in the order of asking', async () => {
   assert.equal(pool.free, 1)
 })
 
+it('createPool() lends by turns of the accounts: many of one do not keep another waiting', async () => {
+  const pool = createPool(['only'])
+  const item = await pool.take(never, 'many')
+  const order: string[] = []
+  const later = ['many', 'many', 'many', 'one', 'other', 'one'].map(async (payer, place) => {
+    const taken = await pool.take(never, payer)
+    order.push(`${payer} ${place}`)
+    pool.give(taken)
+  })
+  pool.give(item)
+  await Promise.all(later)
+  assert.deepEqual(order, ['many 0', 'one 3', 'other 4', 'many 1', 'one 5', 'many 2'])
+  assert.equal(pool.free, 1)
+})
+
 it('createPool() forgets who gave up waiting', async () => {
   const pool = createPool(['only'])
   const item = await pool.take(never)

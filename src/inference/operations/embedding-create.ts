@@ -2,7 +2,7 @@
 import { chargeEnergy } from '#contract/charge.ts'
 import type { EmbeddingRequest } from '#contract/inference.ts'
 import type { Handled, Handler } from '#http/reply.ts'
-import { ceilingOf, type Work } from '#inference/admission.ts'
+import { ceilingOf, payerOf, type Work } from '#inference/admission.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { createClaims } from '#inference/claims.ts'
 import { admit, cutError, type InferenceDeps } from '#inference/generation.ts'
@@ -41,11 +41,17 @@ export const createEmbeddingCreate =
       ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
     } as const
     const question = { model, facts, tokens: expectedTokens(work) }
-    const { offers, tier, reason } = choose(deps.catalogue.models(), question, deps.learned)
+    const { offers, tier, reason } = choose(
+      deps.catalogue.models(),
+      question,
+      deps.learned,
+      deps.failures.rests,
+    )
     const [offer] = offers
     await admit(call, 'embedding.create', ceilingOf(offer, work, deps.learned))
     call.spend.served({ model: offer.id, tier, routedTo: offer.routedTo })
-    const { vectors, promptTokens } = await embedAll(deps, { offer, texts, call })
+    const leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
+    const { vectors, promptTokens } = await embedAll(deps, { offer, texts, call }).finally(leave)
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,

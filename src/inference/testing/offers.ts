@@ -5,8 +5,11 @@ import { nj } from '#base/units.ts'
 import type { Handled } from '#http/reply.ts'
 import { createCatalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
+import { createFailures } from '#inference/failures.ts'
 import { createLearned } from '#inference/learned.ts'
 import type { Provider } from '#inference/providers/provider.ts'
+import { CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
+import { createShares } from '#inference/shares.ts'
 import { createWholeRule } from '#inference/whole.ts'
 import { createStrictSpend, type StrictSpend } from './strict-spend.ts'
 
@@ -41,8 +44,9 @@ export function depsOf(
     providers: byName,
     learned: createLearned(),
     clock: systemClock,
+    shares: createShares(CONNECTIONS_MAX),
     whole: createWholeRule(),
-    log: quietLog,
+    failures: createFailures({ log: quietLog, clock: systemClock, providers: byName }),
   }
 }
 

@@ -1,12 +1,13 @@
 // Operator operations on models: add one by default name, file, download or server; remove one.
-import { access } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pullUrl } from '#artifacts/pull.ts'
 import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
 import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
+import { AUTO } from '#inference/router/choose.ts'
 import { DEFAULT_MODELS } from '#processes/models/default-models.ts'
+import { demandGguf } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
@@ -82,10 +83,13 @@ function defaultModel(name: string): NewModel {
 }
 
 async function fileModel(body: Body, path: string): Promise<NewModel> {
-  await access(path).catch((cause: unknown) => {
-    throw fault('invalid_request', `Could not read the file: "${path}"`, { cause })
-  })
+  await demandGguf(path)
   const isEmbedding = body['embedding'] === true
+  if (inputsOf(body).length > 0)
+    throw fault(
+      'invalid_request',
+      'Could not add the model: a file runs in our own engine, which takes text only; image and audio are for servers',
+    )
   const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
   const dimensions = integerOf(body, 'dimensions')
   const hasTools = body['tools'] === true
@@ -117,6 +121,9 @@ function upstreamModel(body: Body, key: Secret): NewModel {
   const apiKey = body['api_key']
   const upstreamId = textOf(body, 'upstream_model')
   const isEmbedding = body['embedding'] === true
+  const inputs = inputsOf(body)
+  if (isEmbedding && inputs.length > 0)
+    throw fault('invalid_request', 'Could not add the model: what embeds takes text only')
   const dimensions = integerOf(body, 'dimensions')
   return {
     id: nameOf(body, upstreamId),
@@ -133,7 +140,7 @@ function upstreamModel(body: Body, key: Secret): NewModel {
     offer: {
       ...offerOf(body, UPSTREAM_NJ_PER_TOKEN),
       ownedBy: url.hostname,
-      modalities: [isEmbedding ? 'embedding' : 'text'],
+      modalities: isEmbedding ? ['embedding'] : ['text', ...inputs],
       context: integerOf(body, 'context') ?? 4096,
       tools: body['tools'] === true ? 'auto' : 'none',
       structured: !isEmbedding,
@@ -141,6 +148,10 @@ function upstreamModel(body: Body, key: Secret): NewModel {
     },
   }
 }
+
+/** What a chat model takes beside text. */
+const inputsOf = (body: Body) =>
+  (['image', 'audio'] as const).filter((modality) => body[modality] === true)
 
 /** Throws invalid_request for what is no address, or has a password in it: lists would print it. */
 function addressOf(body: Body): URL {
@@ -182,6 +193,12 @@ function nameOf(body: Body, otherwise: string): string {
     typeof body['name'] === 'string'
       ? body['name']
       : otherwise.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-')
+  if (name === AUTO)
+    throw fault(
+      'invalid_request',
+      `Could not add the model: "${AUTO}" asks the router for the best one; give another --name`,
+      { param: 'name' },
+    )
   if (NAME.test(name)) return name
   throw fault(
     'invalid_request',

@@ -26,7 +26,7 @@ export type StoredProvider = { readonly name: string } & (
 )
 export type StoredOffer = Omit<
   ModelOffer,
-  'state' | 'reason' | 'retryAfterS' | 'njPerPromptToken' | 'njPerCompletionToken'
+  'state' | 'reason' | 'retryAfterS' | 'isCell' | 'njPerPromptToken' | 'njPerCompletionToken'
 > & { readonly njPerPromptToken: string; readonly njPerCompletionToken: string }
 type Row = {
   offer: StoredOffer
@@ -115,6 +115,7 @@ export async function followModels(deps: Deps): Promise<Models> {
 
 const toOffer = (row: Row): ModelOffer => ({
   ...row.offer,
+  isCell: 'socket' in row.provider,
   njPerPromptToken: nj(BigInt(row.offer.njPerPromptToken)),
   njPerCompletionToken: nj(BigInt(row.offer.njPerCompletionToken)),
   state: row.state,

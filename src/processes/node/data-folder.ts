@@ -1,12 +1,20 @@
 // The data folder: its format, what it decided at the first start (ports, run folder), its secrets.
 // Everything the product keeps is under it.
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statfsSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { writeDurably } from '#base/durable-file.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Config } from '#config/config.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import { claimPorts } from './ports.ts'
@@ -60,16 +68,36 @@ export type DataFolder = OpenFolder & {
 // These hold one folder for each process, whose own it is.
 const SHARED_FOLDERS = ['journals', 'signers']
 
-/** Makes the data folder where it is absent; throws `storage_full`. What is in it is read under its lock: settleDataFolder(). */
+/** Makes the data folder where it is absent; throws `data_unmade`, `storage_full`. What is in it is read under its lock: settleDataFolder(). */
 export function openDataFolder(config: Config): OpenFolder {
   // Traversable by the uids of cells; what is inside says who may read it.
   for (const folder of ['.', ...SHARED_FOLDERS].map((name) => join(config.data, name))) {
-    mkdirSync(folder, { recursive: true, mode: 0o711 })
-    chmodSync(folder, 0o711)
+    try {
+      makeFolder(folder)
+      chmodSync(folder, 0o711)
+    } catch (cause) {
+      throw new ErgonError(
+        { code: 'data_unmade', status: 500 },
+        `Could not make the data folder ${config.data}: ${messageOf(cause)}`,
+        { cause },
+      )
+    }
   }
   const path = realpathSync(config.data)
   demandRoom(path)
   return { path, runFolder: runFolderOf(path) }
+}
+
+/** One level at a time: Node's own `recursive` never returns where a folder below a parent that is there is ENOENT (/proc/x). */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, 0o711)
+  } catch (error) {
+    // Another start was faster: of two the lock lets one go on.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
 }
 
 /**
