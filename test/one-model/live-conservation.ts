@@ -12,7 +12,7 @@ import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { CHAT } from './models.ts'
 
-const FOR_MS = process.env['ERGON_LONG'] === '1' ? 60_000 : 1500
+const FOR_MS = process.env['ERGON_LONG'] === '1' ? 60_000 : 800
 const TRUE_UP_PERCENT_MAX = 2n
 // The more clients, the shorter their answers: the last ones end soon after the time is over.
 const LOADS = [
