@@ -169,22 +169,6 @@ test(
   },
 )
 
-test(
-  'root may choose to isolate by uids alone',
-  { skip: process.getuid?.() === 0 ? false : 'needs root' },
-  async (t) => {
-    const start = startRaw(await argsOn(await newFolder(t, 'initialised')), {
-      env: { ERGON_ISOLATION: 'plain' },
-    })
-    const ready = await start.ready()
-    await start.says(/everything is up/)
-    assert.match(start.stderr(), /isolation plain/)
-    const answer = await call(ready, '/v1/models', { token: String(ready.token) })
-    assert.equal(answer.status, 200)
-    await stopped(start)
-  },
-)
-
 test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, async (t) => {
   await using external = await startExternalState()
   const { url, server } = external

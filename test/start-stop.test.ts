@@ -22,6 +22,8 @@ import { freeBlock, portFlags } from './ports.ts'
 
 const INFO = { env: { ERGON_LOG_LEVEL: 'info' } }
 const LONG = process.env['ERGON_LONG'] === '1'
+const IS_ROOT = process.geteuid?.() === 0
+const PLAIN = { ERGON_ISOLATION: 'plain' }
 const CLEAN = /database system was shut down/
 const RECOVERED = /automatic recovery in progress/
 
@@ -29,6 +31,8 @@ const RECOVERED = /automatic recovery in progress/
 let folder: string
 let port: number
 let flags: readonly string[]
+/** What its first start says. */
+let token: string
 before(async () => {
   folder = await newFolder({ after }, 'initialised')
   port = await freeBlock()
@@ -50,7 +54,9 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   // Through the wrapper, where there is one: a terminal signals both.
   const wrapped = OLD_NODE === undefined ? args : [OLD_NODE, BOOTSTRAP, 'start', ...flags]
   const first = startRaw(wrapped, INFO)
-  const { account_id: account } = await first.ready()
+  const made = await first.ready()
+  const account = made.account_id
+  token = String(made.token)
   await first.says(/everything is up/)
   // A terminal signals the whole foreground group: our cells are not in it.
   process.kill(-(first.child.pid ?? 0), 'SIGINT')
@@ -94,9 +100,14 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
     async () => {
       second.child.kill('SIGKILL')
       await second.ended()
-      const third = startRaw(args, INFO)
-      assert.equal((await third.ready()).account_id, account)
+      // Also the one life of root that isolates by uids alone.
+      const third = startRaw(args, { env: { ...INFO.env, ...(IS_ROOT && PLAIN) } })
+      const ready = await third.ready()
+      assert.equal(ready.account_id, account)
       await third.says(RECOVERED)
+      await third.says(/everything is up/)
+      if (IS_ROOT) assert.match(third.stderr(), /isolation plain/)
+      assert.equal((await call(ready, '/v1/models', { token })).status, 200)
       third.child.kill('SIGTERM')
       assert.deepEqual(await third.ended(), { code: 0, signal: null })
       assert.deepEqual(await leftOf(folder), [])
@@ -133,47 +144,39 @@ test('a signal or a kill in the middle of a start leaves nothing, and the next s
 })
 
 test(
-  'npm start under an older Node stops when it is told to, and when it is killed',
+  'npm start under an older Node stops when it is told to',
   { skip: OLD_NODE === undefined ? 'every node on PATH can replace itself' : false },
   async () => {
-    const args = ['start', ...flags]
-    const told = startRaw([OLD_NODE ?? '', BOOTSTRAP, ...args])
-    await told.ready()
+    const told = startRaw([OLD_NODE ?? '', BOOTSTRAP, 'start', ...flags], INFO)
+    await told.says(/PostgreSQL 16/)
     told.child.kill('SIGTERM')
     assert.deepEqual(await told.ended(), { code: 0, signal: null })
-    assert.deepEqual(await leftOf(folder), [])
-
-    const killed = startRaw([OLD_NODE ?? '', BOOTSTRAP, ...args], INFO)
-    await killed.ready()
-    killed.child.kill('SIGKILL')
-    // Its output closes when the agent has ended too.
-    await killed.ended()
-    assert.match(killed.stderr(), /the starting process is gone/)
-    assert.match(killed.stderr(), /received fast shutdown request/)
     assert.deepEqual(await leftOf(folder), [])
   },
 )
 
-test('npm itself killed: its child stops the cloud', async () => {
-  const start = [process.execPath, BOOTSTRAP, 'start', ...flags]
+// Two at once on the default ports, each of which ends as its parents do.
+test('two at once choose different ports; npm killed, or an older Node, stops the cloud', async (t) => {
+  const other = await newFolder(t, 'initialised')
   // As npm runs a script: a shell between npm and us.
-  const shell = startRaw(['/bin/sh', '-c', '"$@"; true', 'npm', ...start], {
-    env: { npm_lifecycle_event: 'start' },
+  const inShell = ['/bin/sh', '-c', '"$@"; true', 'npm', process.execPath, BOOTSTRAP, 'start']
+  const shell = startRaw([...inShell, '--data', folder, '--json'], {
+    env: { ...INFO.env, npm_lifecycle_event: 'start' },
   })
-  await shell.ready()
-  shell.child.kill('SIGKILL')
+  // Where every Node on PATH can replace itself this is the agent's own process.
+  const wrapper = OLD_NODE === undefined ? MAIN : [OLD_NODE, BOOTSTRAP, 'start']
+  const wrapped = startRaw([...wrapper, '--data', other, '--json'], INFO)
+  const lines = await Promise.all([shell.ready(), wrapped.ready()])
+  const [one, another] = lines.map((line) => new URL(line.base_url).port)
+  assert.notEqual(one, another)
+  for (const line of lines) assert.equal((await call({ token, ...line }, '/v1/models')).status, 200)
+  for (const start of [shell, wrapped]) start.child.kill('SIGKILL')
   await once(shell.child, 'exit')
-  await shell.ended()
-  assert.deepEqual(await leftOf(folder), [])
-})
-
-test('two at once choose different default ports, and both answer', async (t) => {
-  const folders = [await newFolder(t, 'initialised'), await newFolder(t, 'initialised')]
-  const starts = folders.map((folder) => startRaw([...MAIN, '--data', folder, '--json']))
-  const lines = await Promise.all(starts.map((start) => start.ready()))
-  const [one, other] = lines.map((line) => new URL(line.base_url).port)
-  assert.notEqual(one, other)
-  for (const line of lines) assert.equal((await call(line, '/v1/models')).status, 200)
-  for (const start of starts) start.child.kill('SIGTERM')
-  for (const start of starts) assert.equal((await start.ended()).code, 0)
+  // Their output closes when the agents have ended too.
+  for (const start of [shell, wrapped]) await start.ended()
+  for (const start of OLD_NODE === undefined ? [shell] : [shell, wrapped]) {
+    assert.match(start.stderr(), /the starting process is gone/)
+    assert.match(start.stderr(), /received fast shutdown request/)
+  }
+  for (const each of [folder, other]) assert.deepEqual(await leftOf(each), [])
 })

@@ -198,7 +198,7 @@ async function blobOf(key: string): Promise<{ id: string; location: string }> {
 test('a store that cannot be used is refused at the start, and nothing changes', async () => {
   await put('none', 0)
   await put('small', 1000)
-  await put('old', 5 * MIB)
+  await put('old', 2 * MIB)
   // Two bodies that the store gets in parts, too.
   await put('parts', 22 * MIB)
   for (let n = 0; n < 24; n++) await put(`many/${n}`, 100_000)
@@ -223,7 +223,7 @@ test('a store that cannot be used is refused at the start, and nothing changes',
 
 test('new bodies go to the store, old ones are still read', async () => {
   await cloud.restart(settingsOf(STORE))
-  await put('new', 5 * MIB)
+  await put('new', 2 * MIB)
   await put('new-small', 1000)
   assert.equal((await blobOf('new')).location, STORE)
   assert.equal((await blobOf('old')).location, 'fs')

@@ -34,8 +34,7 @@ const environment = {
   PIP_NO_INDEX: '1',
   PIP_FIND_LINKS: index,
 }
-const noPip =
-  spawnSync('python3', ['-m', 'pip', '--version']).status === 0 ? false : 'there is no pip'
+const noPip = spawnSync('python3', ['-c', 'import pip']).status === 0 ? false : 'there is no pip'
 
 let folders = 0
 const freshFolder = () => join(root, `data-${++folders}`)

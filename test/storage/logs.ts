@@ -12,9 +12,12 @@ import {
   PutBucketLoggingCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
+  PutPublicAccessBlockCommand,
   type S3Client,
   type LoggingEnabled,
 } from '@aws-sdk/client-s3'
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
+import { chargeOf } from '../books.ts'
 import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -22,6 +25,8 @@ import type { Ergon } from '../start-ergon.ts'
 const SOURCE = 'logged-part'
 const TARGET = 'logs-part'
 const ITSELF = 'logs-itself-part'
+const REFUSING = 'logged-refusals-part'
+const FORMS = 'logged-forms-part'
 const BEARER_NOBODY = { headers: { authorization: 'Bearer svc_nobody' } }
 
 let ergon: Ergon
@@ -30,7 +35,8 @@ let s3: S3Client
 before(async () => {
   ergon = sharedErgon()
   s3 = s3ClientOf(ergon)
-  for (const Bucket of [SOURCE, TARGET, ITSELF]) await s3.send(new CreateBucketCommand({ Bucket }))
+  for (const Bucket of [SOURCE, TARGET, ITSELF, REFUSING, FORMS])
+    await s3.send(new CreateBucketCommand({ Bucket }))
 })
 
 const logTo = (Bucket: string, enabled: Partial<LoggingEnabled> | undefined): Promise<unknown> =>
@@ -79,11 +85,7 @@ test('logging is put on, told and taken off; a target is a bucket of the same ow
   })
   await logTo(SOURCE, undefined)
   assert.equal(await loggingOf(SOURCE), undefined)
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
-    scope: 'deploy',
-    account: id,
-  })
+  const { token } = await newAccount()
   await s3ClientOf(ergon, token).send(new CreateBucketCommand({ Bucket: 'logs-of-a-stranger' }))
   for (const TargetBucket of ['logs-of-a-stranger', 'logs-nowhere'])
     await assert.rejects(logTo(SOURCE, { TargetBucket }), { name: 'InvalidTargetBucketForLogging' })
@@ -93,7 +95,20 @@ test('logging is put on, told and taken off; a target is a bucket of the same ow
   assert.equal(await loggingOf(SOURCE), undefined)
 })
 
-test('an orderly stop delivers the lines of all requests, as objects of the target', async () => {
+let refusedBytes = 0
+/** The account that signed a form. */
+let signer = ''
+
+test('requests of each kind go to buckets with a log; nothing is delivered before its time', async () => {
+  await askOfOwnersAndNobody()
+  await askAndAreRefused()
+  await postForms()
+  assert.equal((await logsOf(TARGET, '')).keys.length, 0, 'nothing is delivered before its time')
+  // One stop for all of them.
+  await ergon.restart()
+})
+
+async function askOfOwnersAndNobody(): Promise<void> {
   await logTo(SOURCE, {})
   await logTo(ITSELF, {
     TargetBucket: ITSELF,
@@ -124,10 +139,89 @@ test('an orderly stop delivers the lines of all requests, as objects of the targ
   const page = await fetch(`${ergon.baseUrl}/${SOURCE}/a%20b`, { headers })
   assert.equal(await page.text(), 'twelve bytes')
   const refused = await fetch(`${ergon.baseUrl}/${SOURCE}/secret`)
-  const refusal = await refused.text()
-  assert.equal((await logsOf(TARGET, '')).keys.length, 0, 'nothing is delivered before its time')
-  await ergon.restart()
+  refusedBytes = (await refused.text()).length
+}
 
+async function askAndAreRefused(): Promise<void> {
+  await logTo(REFUSING, { TargetPrefix: 'refusals/' })
+  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+    scope: 'read',
+    account: ergon.account,
+  })
+  const put = (client: S3Client) =>
+    client.send(new PutObjectCommand({ Bucket: REFUSING, Key: 'k', Body: '' }))
+  const wrongSecret = s3ClientOf(ergon, ergon.token, 'another')
+  await assert.rejects(put(wrongSecret), { name: 'SignatureDoesNotMatch' })
+  await assert.rejects(put(s3ClientOf(ergon, 'svc_nobody')), { name: 'InvalidAccessKeyId' })
+  await assert.rejects(put(s3ClientOf(ergon, token)), { name: 'AccessDenied' })
+  for (const path of ['?acl&policy', `/${'x'.repeat(1025)}`, '?x=%zz'])
+    assert.equal((await fetch(`${ergon.baseUrl}/${REFUSING}${path}`)).status, 400, path)
+  // Neither of these names a bucket that there is.
+  for (const path of ['no-such-bucket/k', '%00/k'])
+    await (await fetch(`${ergon.baseUrl}/${path}`, BEARER_NOBODY)).text()
+  const Objects = [{ Key: 'a b' }, { Key: 'kept' }]
+  const Policy = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: {
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 's3:DeleteObject',
+      Resource: `arn:aws:s3:::${REFUSING}/kept`,
+    },
+  })
+  await s3.send(new PutBucketPolicyCommand({ Bucket: REFUSING, Policy }))
+  await s3.send(new DeleteObjectsCommand({ Bucket: REFUSING, Delete: { Objects } }))
+}
+
+async function postForms(): Promise<void> {
+  const { id, token } = await newAccount()
+  signer = id
+  const PublicAccessBlockConfiguration = {
+    BlockPublicAcls: false,
+    IgnorePublicAcls: false,
+    BlockPublicPolicy: false,
+    RestrictPublicBuckets: false,
+  }
+  await s3.send(new PutPublicAccessBlockCommand({ Bucket: FORMS, PublicAccessBlockConfiguration }))
+  const allowed = (principal: string | object, key: string) => ({
+    Effect: 'Allow',
+    Principal: principal,
+    Action: 's3:PutObject',
+    Resource: `arn:aws:s3:::${FORMS}/${key}`,
+  })
+  const Statement = [allowed('*', 'public'), allowed({ AWS: id }, 'signed')]
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement })
+  await s3.send(new PutBucketPolicyCommand({ Bucket: FORMS, Policy }))
+  await logTo(FORMS, { TargetPrefix: 'forms/' })
+  const theirs = s3ClientOf(ergon, token)
+  const { fields } = await createPresignedPost(theirs, { Bucket: FORMS, Key: 'signed' })
+  const signed = await post('signed', fields)
+  assert.deepEqual([signed.status, await payerOf(signed)], [204, id])
+  const forged = { ...fields, 'X-Amz-Signature': '0'.repeat(64) }
+  assert.equal((await post('signed', forged)).status, 403)
+  const open = await post('public', {})
+  assert.deepEqual([open.status, await payerOf(open)], [204, ergon.account])
+}
+
+async function payerOf({ headers }: Response): Promise<string> {
+  return (await chargeOf(ergon, String(headers.get('x-receipt-id')))).account
+}
+
+async function newAccount(): Promise<{ id: string; token: string }> {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const minted = { scope: 'deploy', account: id }
+  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', minted)
+  return { id, token }
+}
+
+async function post(key: string, fields: Readonly<Record<string, string>>): Promise<Response> {
+  const data = new FormData()
+  for (const [name, value] of Object.entries({ key, ...fields })) data.append(name, value)
+  data.append('file', new Blob(['text']), 'name.txt')
+  return await fetch(`${ergon.baseUrl}/${FORMS}`, { method: 'POST', body: data })
+}
+
+test('an orderly stop delivers the lines of all requests, as objects of the target', async () => {
   const { keys, lines } = await logsOf(TARGET, 'simple/')
   assert.equal(keys.length, 1)
   assert.match(keys[0] ?? '', /^simple\/\d{4}(-\d\d){5}-[0-9A-F]{16}$/)
@@ -151,10 +245,49 @@ test('an orderly stop delivers the lines of all requests, as objects of the targ
   assert.deepEqual(get.slice(4, 5), ['-'])
   assert.deepEqual(get.slice(8, 13), [`"GET /${SOURCE}/a%20b HTTP/1.1"`, '200', '-', '12', '12'])
   assert.deepEqual(get.slice(15, 17), ['"https://app.example/\\x22x\\x22"', '"a browser"'])
-  assert.deepEqual(denied.slice(9, 12), ['403', 'AccessDenied', String(refusal.length)])
+  assert.deepEqual(denied.slice(9, 12), ['403', 'AccessDenied', String(refusedBytes)])
   const log = await s3.send(new GetObjectCommand({ Bucket: TARGET, Key: keys[0] }))
   assert.equal(log.ServerSideEncryption, 'AES256')
   await log.Body?.transformToByteArray()
+})
+
+test('who is refused before the bucket is looked up, and each key of a batch, has a line too', async () => {
+  const { lines } = await logsOf(TARGET, 'refusals/')
+  const found = lines.map(fieldsOf)
+  assert.ok(found.every(({ length, [5]: id = '' }) => length === 26 && id.startsWith('req_')))
+  assert.ok(found.every(([owner, bucket]) => owner === ergon.account && bucket === REFUSING))
+  const told = found.map((fields) => [4, 6, 7, 9, 10].map((nth) => fields[nth]).join(' '))
+  const us = ergon.account
+  assert.deepEqual(told.toSorted(), [
+    '- REST.GET.BUCKET - 400 InvalidArgument',
+    '- REST.GET.BUCKET - 400 InvalidURI',
+    '- REST.GET.BUCKET - 400 KeyTooLongError',
+    '- REST.PUT.OBJECT k 403 InvalidAccessKeyId',
+    '- REST.PUT.OBJECT k 403 SignatureDoesNotMatch',
+    `${us} BATCH.DELETE.OBJECT a%20b 204 -`,
+    `${us} BATCH.DELETE.OBJECT kept 403 AccessDenied`,
+    `${us} REST.POST.MULTI_OBJECT_DELETE - 200 -`,
+    `${us} REST.PUT.BUCKETPOLICY - 204 -`,
+    `${us} REST.PUT.OBJECT k 403 AccessDenied`,
+  ])
+  const batch = found.find((fields) => fields[6] === 'BATCH.DELETE.OBJECT') ?? []
+  assert.deepEqual(batch.slice(8, 18).join(' '), '- 204 - - - - - - - -')
+  assert.equal(batch[21], 'AuthHeader')
+  await logTo(REFUSING, undefined)
+})
+
+test('the log of a bucket names who signed a form, and nobody where nobody proved it', async () => {
+  const { keys, lines } = await logsOf(TARGET, 'forms/')
+  assert.equal(keys.length, 1)
+  const told = lines
+    .map(fieldsOf)
+    .map((fields) => [4, 6, 7, 9, 10, 21].map((nth) => fields[nth]).join(' '))
+  assert.deepEqual(told.toSorted(), [
+    '- REST.POST.OBJECT public 204 - -',
+    '- REST.POST.OBJECT signed 403 SignatureDoesNotMatch -',
+    `${signer} REST.POST.OBJECT signed 204 - AuthHeader`,
+  ])
+  await logTo(FORMS, undefined)
 })
 
 test('a bucket that logs to itself tells of requests only, and nobody pays for the delivery', async () => {
@@ -178,61 +311,4 @@ test('a bucket that logs to itself tells of requests only, and nobody pays for t
   assert.deepEqual(await charges(), before)
   await logTo(ITSELF, undefined)
   await logTo(SOURCE, undefined)
-})
-
-test('who is refused before the bucket is looked up, and each key of a batch, has a line too', async () => {
-  const refusing = 'logged-refusals-part'
-  await s3.send(new CreateBucketCommand({ Bucket: refusing }))
-  await logTo(refusing, { TargetPrefix: 'refusals/' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
-    scope: 'read',
-    account: ergon.account,
-  })
-  const put = (client: S3Client) =>
-    client.send(new PutObjectCommand({ Bucket: refusing, Key: 'k', Body: '' }))
-  const wrongSecret = s3ClientOf(ergon, ergon.token, 'another')
-  await assert.rejects(put(wrongSecret), { name: 'SignatureDoesNotMatch' })
-  await assert.rejects(put(s3ClientOf(ergon, 'svc_nobody')), { name: 'InvalidAccessKeyId' })
-  await assert.rejects(put(s3ClientOf(ergon, token)), { name: 'AccessDenied' })
-  for (const path of ['?acl&policy', `/${'x'.repeat(1025)}`, '?x=%zz'])
-    assert.equal((await fetch(`${ergon.baseUrl}/${refusing}${path}`)).status, 400, path)
-  // Neither of these names a bucket that there is.
-  for (const path of ['no-such-bucket/k', '%00/k'])
-    await (await fetch(`${ergon.baseUrl}/${path}`, BEARER_NOBODY)).text()
-  const Objects = [{ Key: 'a b' }, { Key: 'kept' }]
-  const Policy = JSON.stringify({
-    Version: '2012-10-17',
-    Statement: {
-      Effect: 'Deny',
-      Principal: '*',
-      Action: 's3:DeleteObject',
-      Resource: `arn:aws:s3:::${refusing}/kept`,
-    },
-  })
-  await s3.send(new PutBucketPolicyCommand({ Bucket: refusing, Policy }))
-  await s3.send(new DeleteObjectsCommand({ Bucket: refusing, Delete: { Objects } }))
-  await ergon.restart()
-
-  const { lines } = await logsOf(TARGET, 'refusals/')
-  const found = lines.map(fieldsOf)
-  assert.ok(found.every(({ length, [5]: id = '' }) => length === 26 && id.startsWith('req_')))
-  assert.ok(found.every(([owner, bucket]) => owner === ergon.account && bucket === refusing))
-  const told = found.map((fields) => [4, 6, 7, 9, 10].map((nth) => fields[nth]).join(' '))
-  const us = ergon.account
-  assert.deepEqual(told.toSorted(), [
-    '- REST.GET.BUCKET - 400 InvalidArgument',
-    '- REST.GET.BUCKET - 400 InvalidURI',
-    '- REST.GET.BUCKET - 400 KeyTooLongError',
-    '- REST.PUT.OBJECT k 403 InvalidAccessKeyId',
-    '- REST.PUT.OBJECT k 403 SignatureDoesNotMatch',
-    `${us} BATCH.DELETE.OBJECT a%20b 204 -`,
-    `${us} BATCH.DELETE.OBJECT kept 403 AccessDenied`,
-    `${us} REST.POST.MULTI_OBJECT_DELETE - 200 -`,
-    `${us} REST.PUT.BUCKETPOLICY - 204 -`,
-    `${us} REST.PUT.OBJECT k 403 AccessDenied`,
-  ])
-  const batch = found.find((fields) => fields[6] === 'BATCH.DELETE.OBJECT') ?? []
-  assert.deepEqual(batch.slice(8, 18).join(' '), '- 204 - - - - - - - -')
-  assert.equal(batch[21], 'AuthHeader')
-  await logTo(refusing, undefined)
 })

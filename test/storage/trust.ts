@@ -10,7 +10,6 @@ import {
   DeleteObjectsCommand,
   GetBucketAbacCommand,
   GetBucketReplicationCommand,
-  GetObjectCommand,
   HeadBucketCommand,
   ListBucketInventoryConfigurationsCommand,
   ListObjectsV2Command,
@@ -250,50 +249,6 @@ test('a batch deletion is paid by who asks by name, else by the owner, if it may
   const nobody = await removal(['open/2', 'kept'])
   assert.equal(await payerOf(nobody), ergon.account)
   assert.deepEqual(await left(), ['kept'])
-})
-
-test('the log of a bucket names who signed a form, and nobody where nobody proved it', async () => {
-  const [logged, logs] = ['storage-trust-logged', 'storage-trust-form-logs']
-  for (const name of [logged, logs]) await s3.send(new CreateBucketCommand({ Bucket: name }))
-  const Resource = `arn:aws:s3:::${logged}/public`
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  await allow(logged, [
-    { Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource },
-    {
-      Effect: 'Allow',
-      Principal: { AWS: id },
-      Action: 's3:PutObject',
-      Resource: `arn:aws:s3:::${logged}/signed`,
-    },
-  ])
-  const LoggingEnabled = { TargetBucket: logs, TargetPrefix: '' }
-  await s3.send(
-    new PutBucketLoggingCommand({ Bucket: logged, BucketLoggingStatus: { LoggingEnabled } }),
-  )
-  const theirs = s3ClientOf(ergon, await mintToken('deploy', id))
-  const { fields } = await createPresignedPost(theirs, { Bucket: logged, Key: 'signed' })
-  const signed = await post('signed', fields, logged)
-  assert.equal(signed.status, 204)
-  assert.equal(await payerOf(signed), id)
-  const forged = { ...fields, 'X-Amz-Signature': '0'.repeat(64) }
-  assert.equal((await post('signed', forged, logged)).status, 403)
-  const open = await post('public', {}, logged)
-  assert.equal(open.status, 204)
-  assert.equal(await payerOf(open), ergon.account)
-  await ergon.restart()
-
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: logs }))
-  assert.equal(Contents.length, 1)
-  const log = await s3.send(new GetObjectCommand({ Bucket: logs, Key: Contents[0]?.Key }))
-  const lines = ((await log.Body?.transformToString()) ?? '').trimEnd().split('\n')
-  const told = lines
-    .map((line) => line.match(/\[[^\]]*\]|"[^"]*"|[^ "]+/g) ?? [])
-    .map((line) => [4, 6, 7, 9, 10, 21].map((nth) => line[nth]).join(' '))
-  assert.deepEqual(told.toSorted(), [
-    '- REST.POST.OBJECT public 204 - -',
-    '- REST.POST.OBJECT signed 403 SignatureDoesNotMatch -',
-    `${id} REST.POST.OBJECT signed 204 - AuthHeader`,
-  ])
 })
 
 test('what a bucket never has is told of one that there is, to who may ask', async () => {
