@@ -5,8 +5,7 @@ import { runHistories } from './histories.ts'
 
 const one = process.env['ERGON_SEED']
 const first = one === undefined ? 1 : Number(one)
-// The plants are found within 60. ERGON_LONG=1 tells more.
-const SEEDS = process.env['ERGON_LONG'] === '1' ? 5000 : 200
+const SEEDS = process.env['ERGON_LONG'] === '1' ? 10_000 : 500
 const count = one === undefined ? Number(process.env['ERGON_SEEDS'] ?? SEEDS) : 1
 const PLANTED_SEEDS_MAX = 60
 
