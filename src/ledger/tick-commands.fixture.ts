@@ -57,6 +57,11 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
     await tickOf({ process: 'gw-1', uses, wants, fault: 'none' }).run(model, real)
   const again = { account: 'acct_test', amount: 30_000_000n, kind: 'funds', priority: 20 }
   await fund({ ...again, livesMs: null }).run(model, real)
+  // A lease that is given back: one of two histories had none, and was green where it was kept.
+  for (const amount of [20_000_000n, 5_000_000n]) {
+    const less = [{ wallet: 'money:acct_live', amount }]
+    await tickOf({ process: 'gw-1', uses: [], wants: less, fault: 'none' }).run(model, real)
+  }
   return { model, real }
 }
 
