@@ -12,15 +12,19 @@ import { parseTilePath } from '#tlog/tiles.ts'
 const NOBODY = 'nobody'
 const RETRY_S = 1
 const TEXT = 'text/plain; charset=utf-8'
+/** Waits of callers without a token at once: each asks the state for a tick of every gateway. */
+const STRANGERS_MAX = 4
 
 /**
  * 200 with the proof once it is sealed, 202 until then, 404 for receipts of others; without a token
  * 401 for all but nobody's, whether there is one or not.
  */
 export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler {
+  const postedForStrangers = atMost(STRANGERS_MAX, posted)
   return async ({ who, parameters, headers, signal }) => {
     const id = receiptIdOf(parameters['receipt'] ?? '')
-    const answer = await found(id, { receipts, posted }, signal)
+    const deps = { receipts, posted: who === undefined ? postedForStrangers : posted }
+    const answer = await found(id, deps, signal)
     if (
       answer.state === 'unknown' ||
       (answer.account !== NOBODY && answer.account !== who?.account)
@@ -47,6 +51,16 @@ export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler 
 }
 
 type ReceiptGetDeps = { receipts: Receipts; posted: Posted }
+
+/** Waits for so many calls at once; the others learn what is known already. */
+function atMost(most: number, posted: Posted): Posted {
+  let waiting = 0
+  return async (signal) => {
+    if (waiting === most) return
+    waiting++
+    await posted(signal).finally(() => waiting--)
+  }
+}
 
 /** Its id left with the reply, a tick before the charge is posted: unknown is only said after that. */
 async function found(id: string, { receipts, posted }: ReceiptGetDeps, signal: AbortSignal) {

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '#base/ids.ts'
+import type { Handled } from '#http/reply.ts'
+import { createReceiptGet } from './receipt-pages.ts'
+
+test('strangers who ask for what is not there make few waits for the state, and the others one each', async () => {
+  const released = Promise.withResolvers<void>()
+  let waits = 0
+  const get = createReceiptGet({
+    receipts: { find: async () => ({ state: 'unknown' }) } as never,
+    posted: () => {
+      waits++
+      return released.promise
+    },
+  })
+  const ask = (who: object | undefined) =>
+    get({
+      who,
+      parameters: { receipt: newId('rcpt') },
+      headers: {},
+      signal: new AbortController().signal,
+    } as unknown as Handled).catch((error: { code: string }) => error.code)
+  let told = 0
+  const strangers = Array.from({ length: 10 }, () => ask(undefined).finally(() => told++))
+  await new Promise(setImmediate)
+  assert.deepEqual([waits, told], [4, 6])
+  const known = Array.from({ length: 10 }, () => ask({ account: 'acct_1' }))
+  await new Promise(setImmediate)
+  assert.equal(waits, 14)
+  released.resolve()
+  assert.deepEqual(new Set(await Promise.all(strangers)), new Set(['token_missing']))
+  assert.deepEqual(new Set(await Promise.all(known)), new Set(['receipt_not_found']))
+  await ask(undefined)
+  assert.equal(waits, 15)
+})
