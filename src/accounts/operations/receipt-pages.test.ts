@@ -14,13 +14,15 @@ test('strangers who ask for what is not there make few waits for the state, and 
       return released.promise
     },
   })
-  const ask = (who: object | undefined) =>
-    get({
-      who,
-      parameters: { receipt: newId('rcpt') },
-      headers: {},
-      signal: new AbortController().signal,
-    } as unknown as Handled).catch((error: { code: string }) => error.code)
+  const ask = async (who: object | undefined) => {
+    const { signal } = new AbortController()
+    const asked = { who, parameters: { receipt: newId('rcpt') }, headers: {}, signal }
+    try {
+      return await get(asked as unknown as Handled)
+    } catch (error) {
+      return (error as { code: string }).code
+    }
+  }
   let told = 0
   const strangers = Array.from({ length: 10 }, () => ask(undefined).finally(() => told++))
   await new Promise(setImmediate)
