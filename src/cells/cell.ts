@@ -96,6 +96,8 @@ export interface Cell {
   stop(graceMs?: number): Promise<void>
   /** The ends of its lives, newest last; at most 20 are kept. */
   readonly exits: readonly Exit[]
+  /** What its program last logged as an error, in words; undefined when it logged none. */
+  readonly lastError: string | undefined
 }
 
 export interface Cells {

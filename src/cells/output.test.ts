@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 
 import type { OutputLine } from './cell.ts'
-import { isLogLine, readLines } from './output.ts'
+import { errorIn, isLogLine, readLines } from './output.ts'
 
 function reading() {
   const stream = new PassThrough()
@@ -51,4 +51,17 @@ test('isLogLine() knows a line of our logger from others', () => {
   assert.ok(isLogLine('{"time":"","level":"info","subsystem":"x","message":"y"}'))
   for (const text of ['', 'x', '{', '{}', '[]', '{"level":"info"}'])
     assert.ok(!isLogLine(text), text)
+})
+
+test('errorIn() finds what a log line says of an error', () => {
+  const line = (fields: object) => JSON.stringify({ level: 'error', message: 'It ends', ...fields })
+  assert.equal(errorIn(line({ error: 'damaged' })), 'damaged')
+  assert.equal(
+    errorIn(line({ error: { name: 'Error', message: 'no room', stack: '…' } })),
+    'no room',
+  )
+  assert.equal(errorIn(line({})), 'It ends')
+  assert.equal(errorIn(line({ error: 'e'.repeat(1000) }))?.length, 300)
+  for (const other of ['"level":"error"', '', line({}).replace('error', 'warn')])
+    assert.equal(errorIn(other), undefined)
 })

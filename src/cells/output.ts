@@ -57,6 +57,17 @@ function* pieces(line: string): Generator<string> {
     yield line.slice(start, start + LINE_LENGTH_MAX)
 }
 
+const ERROR_LENGTH_MAX = 300
+
+/** What a log line of our own programs says of an error, or undefined for any other line. */
+export function errorIn(text: string): string | undefined {
+  // Most lines are not; parsing each would cost more than reading it.
+  if (!text.includes('"level":"error"') || !isLogLine(text)) return undefined
+  const { error, message } = JSON.parse(text) as { error?: unknown; message: unknown }
+  const named = typeof error === 'object' && error !== null && 'message' in error
+  return String(named ? error.message : (error ?? message)).slice(0, ERROR_LENGTH_MAX)
+}
+
 /** Whether a line is a log line of our own programs, to be passed on as it is. */
 export function isLogLine(text: string): boolean {
   if (!text.startsWith('{')) return false

@@ -9,7 +9,7 @@ import type { Logger } from '#base/log.ts'
 
 import type { Cell, CellSpec, CellState, Exit, OutputLine } from './cell.ts'
 import { giveLeave, type StartedProcess } from './launch.ts'
-import { readLines } from './output.ts'
+import { errorIn, readLines } from './output.ts'
 import { type Life, nextStart } from './restart.ts'
 import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
 
@@ -52,6 +52,7 @@ class SupervisedCell implements Cell {
   #state: CellState = 'starting'
   #life: StartedProcess | undefined
   #stopped: Promise<void> | undefined
+  #lastError: string | undefined
 
   constructor(spec: CellSpec, deps: SupervisorDeps) {
     this.spec = spec
@@ -67,6 +68,10 @@ class SupervisedCell implements Cell {
 
   get pid() {
     return this.#life?.pid
+  }
+
+  get lastError() {
+    return this.#lastError
   }
 
   cpuNs() {
@@ -143,8 +148,13 @@ class SupervisedCell implements Cell {
     this.#life = life
     const exit = untilExit(life, this.#deps.hasInit, clock)
     if (life.pid !== undefined) this.#record(life.pid)
+    const sink = this.spec.output ?? relay
+    const hear = (line: OutputLine) => {
+      this.#lastError = errorIn(line.text) ?? this.#lastError
+      sink(line)
+    }
     for (const name of ['stdout', 'stderr'] as const)
-      readLines({ name, stream: life[name] }, this.spec.output ?? relay, clock)
+      readLines({ name, stream: life[name] }, hear, clock)
     // The pipe breaks when the cell ends before it has read; its exit says why.
     life.config.on('error', () => life.config.destroy())
     life.config.once('data', () => life.config.write(giveLeave(this.spec.config)))

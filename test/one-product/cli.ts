@@ -1,13 +1,14 @@
 // The command line as a person uses it: the real program against a real service.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { addUpstream } from '../upstreams.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'ergon-cli-'))
@@ -164,6 +165,23 @@ test('wrong words, unknown data folders and missing arguments end with 2 or 1 an
   const bad = await run(['models', 'add', '/nowhere/model.gguf'])
   assert.equal(bad.code, 1)
   assert.match(bad.stderr, /model/)
+})
+
+test('a model whose file the engine refuses says so, where the operator asks', async () => {
+  const file = join(folder, 'damaged.gguf')
+  // Cells read it under a uid of their own.
+  chmodSync(folder, 0o755)
+  writeFileSync(file, 'GGUF, and then nothing of the kind')
+  const added = await run(['models', 'add', file])
+  assert.equal(added.code, 1)
+  const why = /Its process ended 3 times before it answered, last with code 70: .*out of range/
+  assert.match(added.stderr, why)
+  // As after a start that finds it so: a model that was added before stays, and has failed.
+  const upstream = await addUpstream(ergon, 'broken')
+  await ergon.sql("update models set state = 'failed', reason = 'its words' where id = 'broken'")
+  assert.match((await run(['models', 'list'])).stderr, /^broken is not served: its words$/m)
+  await ergon.control('DELETE', '/models/broken')
+  await upstream.close()
 })
 
 test('completion scripts load in their shells', async () => {

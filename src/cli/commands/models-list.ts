@@ -1,6 +1,6 @@
-// ergon models list: what GET /v1/models says.
-import { apiGet } from '#cli/client.ts'
-import { print, printJson, table } from '#cli/output.ts'
+// ergon models list: what GET /v1/models says, and to the operator what failed.
+import { apiGet, control } from '#cli/client.ts'
+import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 type Entry = {
@@ -12,6 +12,8 @@ type Entry = {
   state: string
   energy_j_per_1k_tokens: { p50: number; samples: number }
 }
+
+type Failed = { id: string; state: string; reason: string }
 
 export async function run({ options }: CommandCall): Promise<void> {
   const list = JSON.parse((await apiGet(options, '/v1/models')).text) as { data: Entry[] }
@@ -30,4 +32,12 @@ export async function run({ options }: CommandCall): Promise<void> {
       ]),
     ),
   )
+  for (const { id, state, reason } of await ownModels(options))
+    if (state === 'failed') tell(`${id} is not served: ${reason}`)
 }
+
+/** All models, for who may use the operator's door of the node that was asked; nothing for others. */
+const ownModels = async (options: CommandCall['options']) =>
+  options.baseUrl === undefined
+    ? ((await control(options, { method: 'GET', path: '/models' }).catch(() => [])) as Failed[])
+    : []

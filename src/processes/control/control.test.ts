@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { newEncryptionKey } from '#base/encryption.ts'
@@ -64,6 +65,30 @@ test('what an operator gets wrong is said, and is no failure of ours', async (t)
     )
   for (const body of ['null', '"text"', '7', '{']) await refused(add(body), 'invalid_json', body)
   assert.deepEqual(logged, [])
+})
+
+test('what is no GGUF file is refused before a process is started with it', async (t) => {
+  const { add, socket } = await start(t)
+  const folder = dirname(socket)
+  const files: [name: string, why: RegExp][] = [
+    ['empty.gguf', /it does not begin with GGUF/],
+    ['short.gguf', /it does not begin with GGUF/],
+    ['text.gguf', /it does not begin with GGUF/],
+    ['', /it is no regular file/],
+    ['control.sock', /it is no regular file/],
+    ['pipe.gguf', /it is no regular file/],
+    ['absent.gguf', /ENOENT/],
+  ]
+  writeFileSync(join(folder, 'empty.gguf'), '')
+  writeFileSync(join(folder, 'short.gguf'), 'GGU')
+  writeFileSync(join(folder, 'text.gguf'), 'A model, said the file')
+  execFileSync('mkfifo', [join(folder, 'pipe.gguf')])
+  for (const [name, why] of files) {
+    const file = join(folder, name)
+    const message = await refused(add(JSON.stringify({ file })), 'invalid_request', name)
+    assert.ok(message.startsWith(`Could not use the file ${file}: `), message)
+    assert.match(message, why)
+  }
 })
 
 async function refused(answer: Promise<Answer>, code: string, what: string): Promise<string> {

@@ -1,5 +1,4 @@
 // Operator operations on models: add one by default name, file, download or server; remove one.
-import { access } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pullUrl } from '#artifacts/pull.ts'
 import { encrypt } from '#base/encryption.ts'
@@ -8,6 +7,7 @@ import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/router/choose.ts'
 import { DEFAULT_MODELS } from '#processes/models/default-models.ts'
+import { demandGguf } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
@@ -83,9 +83,7 @@ function defaultModel(name: string): NewModel {
 }
 
 async function fileModel(body: Body, path: string): Promise<NewModel> {
-  await access(path).catch((cause: unknown) => {
-    throw fault('invalid_request', `Could not read the file: "${path}"`, { cause })
-  })
+  await demandGguf(path)
   const isEmbedding = body['embedding'] === true
   const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
   const dimensions = integerOf(body, 'dimensions')

@@ -1,9 +1,11 @@
 // The files of a model: from an artifact by the assembling child, or where the operator has them.
 import { spawn } from 'node:child_process'
+import { open, stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Level } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { APP_FOLDER } from '#processes/node/cell-specs.ts'
 
 /** Where weights come from: a catalogue artifact (converted where it must be), or a file. */
@@ -35,6 +37,28 @@ export type AssembleLine =
 
 export type ModelFolders = Omit<AssembleConfig, 'model' | 'verify'>
 
+const MAGIC = 'GGUF'
+
+/**
+ * Throws invalid_request for what is no GGUF file: the engine would find out in a process of its own,
+ * three times, and say it in its log alone.
+ */
+export async function demandGguf(path: string): Promise<void> {
+  const wrong = await wrongWith(path).catch((error: unknown) => messageOf(error))
+  if (wrong !== undefined)
+    throw fault('invalid_request', `Could not use the file ${path}: ${wrong}`, { param: 'file' })
+}
+
+async function wrongWith(path: string): Promise<string | undefined> {
+  // Opening a pipe would wait for its writer.
+  if (!(await stat(path)).isFile()) return 'it is no regular file'
+  await using file = await open(path)
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0)
+  return buffer.toString('latin1', 0, bytesRead) === MAGIC
+    ? undefined
+    : `it is no GGUF file: it does not begin with ${MAGIC}`
+}
+
 /**
  * The path of the weights; fetched and converted first where they are absent. When the signal is
  * aborted nothing of that work is left running; a later call takes it up.
@@ -50,7 +74,10 @@ export async function modelFile(
   },
 ): Promise<string> {
   const { folders, environment, progress, verify, signal } = work
-  if ('path' in source) return source.path
+  if ('path' in source) {
+    await demandGguf(source.path)
+    return source.path
+  }
   signal.throwIfAborted()
   const child = spawn(
     'setpriv',

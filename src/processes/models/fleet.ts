@@ -230,7 +230,7 @@ async function untilAnswering(cell: Cell, signal: AbortSignal): Promise<void> {
   const look = setInterval(() => {
     // Of itself: one that was killed has nothing against its files.
     const ends = cell.exits.filter(({ code }) => code !== null)
-    if (ends.length >= ENDS_MAX) hopeless.abort(ended(ends.at(-1)?.code ?? null))
+    if (ends.length >= ENDS_MAX) hopeless.abort(ended(ends.at(-1)?.code ?? null, cell))
   }, LOOK_MS)
   try {
     await cell.ready(AbortSignal.any([signal, limit, hopeless.signal]))
@@ -242,8 +242,8 @@ async function untilAnswering(cell: Cell, signal: AbortSignal): Promise<void> {
   }
 }
 
-const ended = (code: number | null) =>
+const ended = (code: number | null, { lastError = 'it said nothing' }: Cell) =>
   new ErgonError(
     { code: MODEL_ENDED, status: 503 },
-    `Its process ended ${ENDS_MAX} times before it answered, last with code ${code}`,
+    `Its process ended ${ENDS_MAX} times before it answered, last with code ${code}: ${lastError}`,
   )
