@@ -3,6 +3,9 @@ import { it } from 'node:test'
 import { createLogger, type Level } from '#base/log.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { createFailures } from './failures.ts'
+import { RestingError } from './providers/breaker.ts'
+import type { Provider } from './providers/provider.ts'
+import { offerOf } from './testing/offers.ts'
 
 function listen(level: Level) {
   const lines: unknown[] = []
@@ -11,11 +14,15 @@ function listen(level: Level) {
     const { level: at, model, error, since_last } = JSON.parse(line) as Record<string, unknown>
     lines.push([at, model, error, ...(since_last === undefined ? [] : [since_last])])
   }
-  const failed = createFailures({
+  const providers = new Map([['one', {} as Provider]])
+  const failures = createFailures({
     log: createLogger('test', { level, write }),
     clock: { wallMs: () => 0, monotonicMs: () => time.ms },
+    providers,
   })
-  return { lines, time, failed }
+  const failed = (id: string, error: unknown) => failures.tell(offerOf({ id, provider: id }), error)
+  const rests = (id: string) => failures.rests(offerOf({ id, provider: id }))
+  return { lines, time, failed, rests, providers }
 }
 
 it('failures of an upstream are told once a second for each offer, with how many were not', () => {
@@ -47,4 +54,18 @@ it('mistakes of callers and what is too much at once are for debugging', () => {
   const close = listen('debug')
   close.failed('one', fault('invalid_request', 'Could not'))
   assert.deepEqual(close.lines, [['debug', 'one', 'Could not']])
+})
+
+it('an offer rests as long as its breaker said, and not when its provider is another one', () => {
+  const { time, failed, rests, providers } = listen('warn')
+  failed('one', fault('overloaded', 'Could not: all its calls are taken', { retryAfterS: 9 }))
+  assert.equal(rests('one'), false)
+  failed('one', new RestingError('Could not ask', 100))
+  failed('gone', new RestingError('Could not ask', 100))
+  assert.deepEqual([rests('one'), rests('two'), rests('gone')], [true, false, false])
+  time.ms += 100
+  assert.equal(rests('one'), false)
+  failed('one', new RestingError('Could not ask', 100))
+  providers.set('one', {} as Provider)
+  assert.equal(rests('one'), false)
 })

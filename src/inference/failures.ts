@@ -1,27 +1,53 @@
-// What the operator's log hears of offers that fail: what the upstream did, and that once a second. What a
-// caller did wrong, or too much at once, can be asked of us thousands of times a second, and is no news.
+// What failures of offers teach. The operator's log hears of what upstreams did, once a second each: what
+// callers do wrong, or too much at once, can be asked of us thousands of times a second, and is no news.
+// The router hears which upstreams are left alone.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import type { ModelOffer } from './catalogue.ts'
+import { RestingError } from './providers/breaker.ts'
+import type { Provider, Providers } from './providers/provider.ts'
 
 const SILENT_MS = 1000
 const OFFERS_MAX = 1000
 
-/** Told of each failure of an offer, by the offer's name. */
-export type Failures = (model: string, error: unknown) => void
+export interface Failures {
+  /** To be told of each failure of an offer. */
+  tell(offer: ModelOffer, error: unknown): void
+  /** Whether its breaker has said to leave it alone, and the time of that is not over. */
+  rests(offer: ModelOffer): boolean
+}
 
-export function createFailures({ log, clock }: { log: Logger; clock: Clock }): Failures {
+export function createFailures(deps: {
+  readonly log: Logger
+  readonly clock: Clock
+  readonly providers: Providers
+}): Failures {
+  const { log, clock, providers } = deps
   // When each was last told of, and how many more there were since.
   const told = new Map<string, { atMs: number; more: number }>()
-  return (model, error) => {
-    const fields = { model, error: messageOf(error) }
-    if (!isUpstreams(error)) return log.debug('An offer refused', fields)
-    const last = told.get(model)
-    const nowMs = clock.monotonicMs()
-    if (last !== undefined && nowMs - last.atMs < SILENT_MS) return void last.more++
-    if (told.size >= OFFERS_MAX) told.clear()
-    told.set(model, { atMs: nowMs, more: 0 })
-    log.warn('An offer failed', last === undefined ? fields : { ...fields, since_last: last.more })
+  const restsUntilMs = new WeakMap<Provider, number>()
+  return {
+    tell(offer, error) {
+      const nowMs = clock.monotonicMs()
+      const provider = providers.get(offer.provider)
+      if (error instanceof RestingError && provider !== undefined)
+        restsUntilMs.set(provider, nowMs + error.waitMs)
+      const fields = { model: offer.id, error: messageOf(error) }
+      if (!isUpstreams(error)) return log.debug('An offer refused', fields)
+      const last = told.get(offer.id)
+      if (last !== undefined && nowMs - last.atMs < SILENT_MS) return void last.more++
+      if (told.size >= OFFERS_MAX) told.clear()
+      told.set(offer.id, { atMs: nowMs, more: 0 })
+      log.warn(
+        'An offer failed',
+        last === undefined ? fields : { ...fields, since_last: last.more },
+      )
+    },
+    rests(offer) {
+      const provider = providers.get(offer.provider)
+      return provider !== undefined && (restsUntilMs.get(provider) ?? 0) > clock.monotonicMs()
+    },
   }
 }
 

@@ -13,7 +13,7 @@ import { createClaims, type Claims } from './claims.ts'
 import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
 import type { GenerationCall, GenerationEvent, Provider, Providers } from './providers/provider.ts'
-import type { Choice } from './router/choose.ts'
+import { nameOf, type Choice } from './router/choose.ts'
 import type { Shares } from './shares.ts'
 import type { WholeRule } from './whole.ts'
 
@@ -24,7 +24,7 @@ export type InferenceDeps = {
   readonly shares: Shares
   readonly whole: WholeRule
   readonly clock: Clock
-  readonly failed: Failures
+  readonly failures: Failures
 }
 
 export type Plan = {
@@ -57,7 +57,7 @@ export async function startGeneration(
 ): Promise<Started> {
   const claims = createClaims(call.spend)
   let failure: unknown
-  let { reason } = plan.choice
+  const failed: string[] = []
   for (const offer of plan.choice.offers) {
     let asked: GenerationCall | undefined
     let leave: (() => void) | undefined
@@ -74,18 +74,25 @@ export async function startGeneration(
       const first = await steps.next()
       closeOnAbort(reads, call.signal, leave)
       if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
+      const reason = reasonOf(plan.choice, offer, failed)
       return { offer, reason, events: fromFirst(first, steps) }
     } catch (error) {
       leave?.()
       failure = error
-      reason = `${reason}; ${offer.id} failed (${codeOf(error)})`
+      failed.push(`${offer.id} failed (${codeOf(error)})`)
       // A caller who leaves says nothing of the offer.
-      if (!call.signal.aborted) deps.failed(offer.id, error)
+      if (!call.signal.aborted) deps.failures.tell(offer, error)
       else if (asked?.whole === true) deps.whole.left(payerOf(call.who).account)
     }
   }
   throw failure
 }
+
+/** Of the offer that served: what was said of the first one holds while it did. */
+const reasonOf = ({ because, reason }: Choice, offer: ModelOffer, failed: readonly string[]) =>
+  failed.length === 0
+    ? reason
+    : `${because}; ${failed.join('; ')}; served by ${nameOf(offer)}, meant for ${offer.tier}`
 
 /** Raises the cap of the request by a ceiling; what it was admitted with before stays in it. */
 export function admit(

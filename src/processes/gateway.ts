@@ -131,7 +131,7 @@ const inference = {
   shares: createShares(CONNECTIONS_MAX),
   whole: createWholeRule(),
   clock: systemClock,
-  failed: createFailures({ log, clock: systemClock }),
+  failures: createFailures({ log, clock: systemClock, providers: models.providers }),
 }
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })

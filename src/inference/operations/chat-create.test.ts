@@ -8,6 +8,8 @@ import { fault } from '#contract/errors.ts'
 import { chatCompletion, chatCompletionChunk } from '#contract/inference-replies.ts'
 import { parseChatRequest } from '#contract/inference.ts'
 import type { KnownReply, Reply, StreamedReply } from '#http/reply.ts'
+import { BREAKER_POLICY } from '#inference/providers/breaker.ts'
+import { createFailures } from '#inference/failures.ts'
 import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { createShares } from '#inference/shares.ts'
@@ -404,6 +406,8 @@ test('chat passes on what the model finds wrong with the request, and claims wha
 })
 
 test('chat with auto falls back to the next offer and keeps what the first one used', async () => {
+  // A pause of the breaker does not end, however busy the machine is.
+  const still = { ...systemClock, monotonicMs: () => 0 }
   const dying = await startScriptedUpstream('socket', (_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(': {"cpu_ns":"7000000","prompt_tokens":5,"completion_tokens":0}\n\n')
@@ -411,7 +415,7 @@ test('chat with auto falls back to the next offer and keeps what the first one u
   })
   const other = createOpenaiProvider(
     { name: 'cell-dying', at: { kind: 'cell', socketPath: dying.socketPath } },
-    { clock: systemClock, log: quietLog, sleep: async () => {} },
+    { clock: still, log: quietLog, sleep: async () => {} },
   )
   try {
     upstream.script = streaming(...cellHello)
@@ -422,7 +426,10 @@ test('chat with auto falls back to the next offer and keeps what the first one u
     })
     const call = callOf(ask({ model: 'auto' }))
     const reply = known(await createChatCreate(depsOf([cheap, offerOf()], [other, provider]))(call))
-    assert.match(reply.headers?.['x-router-reason'] ?? '', /cheap failed \(upstream_failed\)/)
+    assert.equal(
+      reply.headers?.['x-router-reason'],
+      'L0: short, lookup words; cheap failed (upstream_failed); served by small, meant for L3',
+    )
     assert.equal(call.spend.facts.model, 'small')
     assert.equal(call.spend.admissions.length, 2)
     const cells = new Set(call.spend.claims.map((used) => used.kind === 'cpu' && used.cell))
@@ -432,6 +439,18 @@ test('chat with auto falls back to the next offer and keeps what the first one u
       Promise.resolve(createChatCreate(depsOf([cheap, offerOf()], [other, provider]))(pinned)),
       { code: 'upstream_failed' },
     )
+    // After failures in a row it is left alone, and nobody is told that it would be the cheapest.
+    const all = depsOf([cheap, offerOf()], [other, provider])
+    const failures = createFailures({ log: quietLog, clock: still, providers: all.providers })
+    const deps = { ...all, failures }
+    const reasons: string[] = []
+    for (let asked = 0; asked < BREAKER_POLICY.failuresMax + 1; asked++) {
+      const again = callOf(ask({ model: 'auto' }))
+      const reply = known(await createChatCreate(deps)(again))
+      reasons.push(reply.headers?.['x-router-reason'] ?? '')
+    }
+    assert.ok(reasons.some((said) => /; cheap failed \(overloaded\); served by small/.test(said)))
+    assert.match(reasons.at(-1) ?? '', /^L0: .*; small is the only capable model at /)
   } finally {
     await other.close()
     await dying.close()

@@ -23,6 +23,7 @@ export const createChatCreate =
       deps.catalogue.models(),
       { model: request.model, facts: factsOf(request, work), tokens: expectedTokens(work) },
       deps.learned,
+      deps.failures.rests,
     )
     const streamed = request.stream === true
     const body = bodyOf(request, work)

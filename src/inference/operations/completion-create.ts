@@ -30,6 +30,7 @@ export const createCompletionCreate =
       deps.catalogue.models(),
       { model: request.model, facts: factsOf(request), tokens: expectedTokens(work) },
       deps.learned,
+      deps.failures.rests,
     )
     const body = { ...fieldsOf(request, FORWARDED), max_tokens: work.maxTokens }
     const streamed = request.stream === true

@@ -41,7 +41,12 @@ export const createEmbeddingCreate =
       ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
     } as const
     const question = { model, facts, tokens: expectedTokens(work) }
-    const { offers, tier, reason } = choose(deps.catalogue.models(), question, deps.learned)
+    const { offers, tier, reason } = choose(
+      deps.catalogue.models(),
+      question,
+      deps.learned,
+      deps.failures.rests,
+    )
     const [offer] = offers
     await admit(call, 'embedding.create', ceilingOf(offer, work, deps.learned))
     call.spend.served({ model: offer.id, tier, routedTo: offer.routedTo })

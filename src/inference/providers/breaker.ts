@@ -1,7 +1,8 @@
 // A circuit breaker per upstream: after several failures in a row it is left alone for a while, then
 // one request tries it. So a dead upstream costs its callers nothing and is not beaten while down.
 import type { Clock } from '#base/clock.ts'
-import { fault } from '#contract/errors.ts'
+import { ErgonError } from '#base/errors.ts'
+import { ERRORS } from '#contract/errors.ts'
 
 export type BreakerPolicy = {
   readonly failuresMax: number
@@ -29,6 +30,17 @@ export type Breaker = {
   enter(): Pass
 }
 
+/** `overloaded`: the upstream is left alone for so long. */
+export class RestingError extends ErgonError {
+  readonly waitMs: number
+
+  constructor(message: string, waitMs: number) {
+    const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000))
+    super({ code: 'overloaded', status: ERRORS.overloaded.status }, message, { retryAfterS })
+    this.waitMs = waitMs
+  }
+}
+
 export function createBreaker(
   name: string,
   clock: Pick<Clock, 'monotonicMs'>,
@@ -40,9 +52,7 @@ export function createBreaker(
   let trying = false
 
   const refuse = (waitMs: number) =>
-    fault('overloaded', `Could not ask ${name}: it failed ${failures} times in a row`, {
-      retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)),
-    })
+    new RestingError(`Could not ask ${name}: it failed ${failures} times in a row`, waitMs)
 
   const close = () => {
     failures = 0

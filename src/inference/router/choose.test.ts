@@ -19,7 +19,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
 })
 const ask = (
   offers: readonly ModelOffer[],
-  more: { model?: string; facts?: Partial<Facts> } = {},
+  more: { model?: string; facts?: Partial<Facts>; rests?: readonly string[] } = {},
   learned = createLearned(),
 ) =>
   choose(
@@ -30,6 +30,7 @@ const ask = (
       tokens: { prompt: 100, completion: 100 },
     },
     learned,
+    ({ id }) => more.rests?.includes(id) ?? false,
   )
 const ids = (choice: { offers: readonly ModelOffer[] }) => choice.offers.map(({ id }) => id)
 
@@ -45,6 +46,18 @@ test('choose() takes the cheapest that is trusted with the tier, the others behi
     'L1: extraction words; cheap is cheapest of 2 capable models at 1 J/1k tokens (catalogue)',
   )
   assert.deepEqual(ids(ask([dear, demo, cheap], { facts: { tier: 'L2' } })), ['dear'])
+})
+
+test('choose() leaves out who is left alone, and counts them not, while another is there', () => {
+  const one = ask([dear, demo, cheap], { rests: ['cheap'] })
+  assert.deepEqual(ids(one), ['dear'])
+  assert.match(one.reason, /^L1: extraction words; dear is the only capable model at /)
+  const none = ask([dear, demo, cheap], { rests: ['cheap', 'dear'] })
+  assert.deepEqual(ids(none), ['demo'])
+  assert.match(none.reason, /no better model is ready than demo \(demo model\), meant for L0$/)
+  const all = ask([dear, cheap], { rests: ['cheap', 'dear'] })
+  assert.deepEqual(ids(all), ['cheap', 'dear'])
+  assert.deepEqual(ids(ask([dear, cheap], { model: 'cheap', rests: ['cheap'] })), ['cheap'])
 })
 
 test('choose() learns from charges what is cheapest', () => {

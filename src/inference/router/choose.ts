@@ -13,7 +13,9 @@ export type Choice = {
   /** In the order to try. A named model has one. */
   readonly offers: readonly [ModelOffer, ...ModelOffer[]]
   readonly tier: Tier
-  /** X-Router-Reason. */
+  /** Why the tier is what it is. */
+  readonly because: string
+  /** X-Router-Reason, when the first offer serves. */
   readonly reason: string
 }
 
@@ -27,14 +29,18 @@ export type Question = {
 const LOADING_RETRY_S = 2
 const NAMES_MAX = 10
 
+/** Offers that are left alone for now, as after failures in a row; `auto` takes others while there are some. */
+export type Rests = (offer: ModelOffer) => boolean
+
 /** Throws model_not_found, model_loading, model_not_available, or what keeps a named model from it. */
 export function choose(
   offers: readonly ModelOffer[],
   question: Question,
   learned: Learned,
+  rests: Rests,
 ): Choice {
   return question.model === AUTO
-    ? chooseAuto(offers, question, learned)
+    ? chooseAuto(offers, question, learned, rests)
     : chooseNamed(offers, question)
 }
 
@@ -48,10 +54,21 @@ function chooseNamed(offers: readonly ModelOffer[], { model, facts }: Question):
     })
   if (offer.state === 'loading') throw loading([offer])
   if (offer.state === 'failed') throw failed(offer)
-  return { offers: [offer], tier: facts.tier, reason: `${facts.tier}; model named by the caller` }
+  const because = facts.tier
+  return {
+    offers: [offer],
+    tier: facts.tier,
+    because,
+    reason: `${because}; model named by the caller`,
+  }
 }
 
-function chooseAuto(offers: readonly ModelOffer[], question: Question, learned: Learned): Choice {
+function chooseAuto(
+  offers: readonly ModelOffer[],
+  question: Question,
+  learned: Learned,
+  rests: Rests,
+): Choice {
   const { facts } = question
   const fitting = offers.filter((offer) => misfitOf(offer, facts) === undefined)
   const ready = fitting.filter(({ state }) => state === 'ready')
@@ -61,12 +78,15 @@ function chooseAuto(offers: readonly ModelOffer[], question: Question, learned: 
   }
   // Vectors of two models do not compare: embeddings have one model, the first of the catalogue.
   if (facts.asks === 'embedding') return chooseEmbedding(fitting, facts)
-  const [first, ...rest] = ranked(ready, question, learned)
+  const awake = ready.filter((offer) => !rests(offer))
+  const able = awake.length > 0 ? awake : ready
+  const [first, ...others] = ranked(able, question, learned)
   if (first === undefined) throw nothingServes(offers, facts)
   return {
-    offers: [first, ...rest],
+    offers: [first, ...others],
     tier: facts.tier,
-    reason: reasonOf(first, ready, facts, learned),
+    because: becauseOf(facts),
+    reason: reasonOf(first, able, facts, learned),
   }
 }
 
@@ -75,11 +95,9 @@ function chooseEmbedding(fitting: readonly ModelOffer[], facts: Facts): Choice {
   if (offer === undefined) throw nothingServes([], facts)
   if (offer.state === 'loading') throw loading([offer])
   if (offer.state === 'failed') throw failed(offer)
-  return {
-    offers: [offer],
-    tier: facts.tier,
-    reason: `${facts.tier}: ${facts.because}; ${offer.id} is the default embedding model`,
-  }
+  const because = becauseOf(facts)
+  const reason = `${because}; ${offer.id} is the default embedding model`
+  return { offers: [offer], tier: facts.tier, because, reason }
 }
 
 /** Trusted offers by cost; behind them the weaker ones, the strongest first. */
@@ -97,22 +115,27 @@ function ranked(ready: readonly ModelOffer[], question: Question, learned: Learn
   return ready.toSorted((a, b) => b.tier.localeCompare(a.tier) || byCost(a, b))
 }
 
+const becauseOf = ({ tier, because }: Facts) => `${tier}: ${because}`
+
+/** A model by its name, and whether it is one for a first look only. */
+export const nameOf = ({ id, class: kind }: ModelOffer): string =>
+  kind === 'demo' ? `${id} (demo model)` : id
+
 function reasonOf(
   chosen: ModelOffer,
   ready: readonly ModelOffer[],
   facts: Facts,
   learned: Learned,
 ): string {
-  const why = `${facts.tier}: ${facts.because}`
-  const kind = chosen.class === 'demo' ? ' (demo model)' : ''
+  const why = becauseOf(facts)
   if (chosen.tier < facts.tier)
-    return `${why}; no better model is ready than ${chosen.id}${kind}, meant for ${chosen.tier}`
+    return `${why}; no better model is ready than ${nameOf(chosen)}, meant for ${chosen.tier}`
   const capable = ready.filter((offer) => offer.tier >= facts.tier).length
   const { p50, samples } = learned.perThousandTokens(chosen)
   const basis = samples > 0 ? 'measured' : 'catalogue'
   const cheapest =
     capable === 1 ? 'the only capable model' : `cheapest of ${capable} capable models`
-  return `${why}; ${chosen.id}${kind} is ${cheapest} at ${printJoules(p50)} J/1k tokens (${basis})`
+  return `${why}; ${nameOf(chosen)} is ${cheapest} at ${printJoules(p50)} J/1k tokens (${basis})`
 }
 
 const loading = (offers: readonly ModelOffer[]) =>

@@ -46,7 +46,7 @@ export function depsOf(
     clock: systemClock,
     shares: createShares(CONNECTIONS_MAX),
     whole: createWholeRule(),
-    failed: createFailures({ log: quietLog, clock: systemClock }),
+    failures: createFailures({ log: quietLog, clock: systemClock, providers: byName }),
   }
 }
 
