@@ -12,6 +12,7 @@ testParts(
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),
     'key of an upstream': () => import('./one-product/upstream-key.ts'),
     'slow state': () => import('./one-product/slow-state.ts'),
+    'images and sound': () => import('./one-product/media.ts'),
     'bad upstream': () => import('./one-product/bad-upstream.ts'),
     'cut short': () => import('./one-product/cut-short.ts'),
     idempotency: () => import('./one-product/idempotency.ts'),

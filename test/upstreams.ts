@@ -77,6 +77,8 @@ export const honest: Script = ({ path, body }, response) => {
 export type UpstreamOptions = {
   readonly script?: Script
   readonly embedding?: boolean
+  readonly image?: boolean
+  readonly audio?: boolean
   readonly context?: number
   readonly nj_per_token?: string
   readonly api_key?: string

@@ -32,6 +32,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--context <tokens>', 'context length (default 4096)'],
       ['--tools', 'the model was trained to call tools'],
       ['--embedding', 'it embeds instead of generating'],
+      ['--image', 'it takes images beside text (servers)'],
+      ['--audio', 'it takes sound beside text (servers)'],
       ['--dimensions <n>', 'length of its vectors'],
       ['--upstream-model <id>', 'its name at the server'],
       ['--api-key-stdin', 'read the server’s key from stdin'],

@@ -29,6 +29,8 @@ export const modelFields = (options: CommandCall['options']) => ({
   context: numberOf(options['context']),
   tools: options['tools'],
   embedding: options['embedding'],
+  image: options['image'],
+  audio: options['audio'],
   dimensions: numberOf(options['dimensions']),
   upstream_model: options['upstreamModel'],
   nj_per_token: options['njPerToken'],

@@ -95,6 +95,19 @@ async function refused(answer: Promise<Answer>, code: string, what: string): Pro
   return message
 }
 
+test('images and sound are declared where something can take them', async (t) => {
+  const { add, socket } = await start(t)
+  const file = join(dirname(socket), 'model.gguf')
+  writeFileSync(file, 'GGUF')
+  const server = { upstream: 'http://models.example/v1', upstream_model: 'a', embedding: true }
+  for (const input of ['image', 'audio'])
+    for (const body of [{ file }, server])
+      assert.match(
+        await refused(add(JSON.stringify({ ...body, [input]: true })), 'invalid_request', input),
+        /takes text only/,
+      )
+})
+
 test('no model is named auto: nobody could ask for it', async (t) => {
   const { add } = await start(t)
   const upstream = 'http://models.example/v1'

@@ -85,6 +85,11 @@ function defaultModel(name: string): NewModel {
 async function fileModel(body: Body, path: string): Promise<NewModel> {
   await demandGguf(path)
   const isEmbedding = body['embedding'] === true
+  if (inputsOf(body).length > 0)
+    throw fault(
+      'invalid_request',
+      'Could not add the model: a file runs in our own engine, which takes text only; image and audio are for servers',
+    )
   const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
   const dimensions = integerOf(body, 'dimensions')
   const hasTools = body['tools'] === true
@@ -116,6 +121,9 @@ function upstreamModel(body: Body, key: Secret): NewModel {
   const apiKey = body['api_key']
   const upstreamId = textOf(body, 'upstream_model')
   const isEmbedding = body['embedding'] === true
+  const inputs = inputsOf(body)
+  if (isEmbedding && inputs.length > 0)
+    throw fault('invalid_request', 'Could not add the model: what embeds takes text only')
   const dimensions = integerOf(body, 'dimensions')
   return {
     id: nameOf(body, upstreamId),
@@ -132,7 +140,7 @@ function upstreamModel(body: Body, key: Secret): NewModel {
     offer: {
       ...offerOf(body, UPSTREAM_NJ_PER_TOKEN),
       ownedBy: url.hostname,
-      modalities: [isEmbedding ? 'embedding' : 'text'],
+      modalities: isEmbedding ? ['embedding'] : ['text', ...inputs],
       context: integerOf(body, 'context') ?? 4096,
       tools: body['tools'] === true ? 'auto' : 'none',
       structured: !isEmbedding,
@@ -140,6 +148,10 @@ function upstreamModel(body: Body, key: Secret): NewModel {
     },
   }
 }
+
+/** What a chat model takes beside text. */
+const inputsOf = (body: Body) =>
+  (['image', 'audio'] as const).filter((modality) => body[modality] === true)
 
 /** Throws invalid_request for what is no address, or has a password in it: lists would print it. */
 function addressOf(body: Body): URL {
