@@ -10,7 +10,7 @@ import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import type { Spend } from '#charging/spend.ts'
-import { operationOf } from '#contract/operations.ts'
+import { operationOf, type OperationName } from '#contract/operations.ts'
 import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
 import type { Call, Door } from './door.ts'
@@ -20,6 +20,7 @@ import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import { toErgonError } from './problem.ts'
 import type { Handled, Reply } from './reply.ts'
+import type { RequestCounts } from './request-counts.ts'
 import { sendError, sendKnown, sendStreamed } from './send.ts'
 
 // What reading and refusing a request may cost before its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
@@ -34,6 +35,7 @@ export type PipelineDeps = {
   readonly fallback: Door
   readonly idempotency: Idempotency
   readonly accounts: AccountLoad
+  readonly counts: Pick<RequestCounts, 'add'>
   /** Told of every target: it may bear a token. */
   readonly exposures: { see(target: string): void }
   readonly log: Logger
@@ -51,10 +53,12 @@ export async function answer(exchange: Exchange, deps: PipelineDeps): Promise<vo
 }
 
 async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
+  const begunMs = performance.now()
   const spend = deps.charging.open()
   exchange.requestId = spend.requestId
   let door = deps.fallback
   let leave: (() => void) | undefined
+  let operation: OperationName = 'service.nobody'
   spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })
   try {
     checkForm(exchange.request)
@@ -62,6 +66,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     door = deps.doorOf(exchange)
     if (door.ignoresExpectations !== true) checkExpectation(exchange.request)
     const call = door.match(exchange)
+    ;({ operation } = call)
     const arrive = (one: Principal): void => {
       demandScope(one, call.operation, operationOf(call.operation).scope)
       leave ??= deps.accounts.enter(one.account)
@@ -79,7 +84,8 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   } finally {
     leave?.()
     exchange.close()
-    spend.settle(exchange.response.statusCode)
+    const charge = spend.settle(exchange.response.statusCode)
+    deps.counts.add(operation, charge, performance.now() - begunMs)
     discardBody(exchange)
     spend.written()
   }

@@ -13,6 +13,7 @@ import type { Door } from './door.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
 import type { Handler } from './reply.ts'
+import { createRequestCounts } from './request-counts.ts'
 import { listen } from './server.ts'
 
 export type TestHttp = AsyncDisposable & {
@@ -44,6 +45,7 @@ export async function startTestHttp(
     fallback: door,
     idempotency: { claim: () => undefined },
     exposures: { see: () => undefined },
+    counts: createRequestCounts(),
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
     log: createLogger('test', { level: 'error', write: (line) => logged.push(line) }),
     host: '127.0.0.1',

@@ -1,8 +1,21 @@
 // A gateway's figures for Prometheus. No label has an unbounded set of values.
-import type { Registry } from 'prom-client'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Gauge, Registry } from 'prom-client'
+import type { RequestCounts } from '#http/request-counts.ts'
 import type { Accounting } from './accounting.ts'
+import type { BooksFigures } from './books-figures.ts'
+import { requestFigures } from './request-figures.ts'
 
-type Deps = { readonly accounting: Accounting; readonly logLinesLost: () => number }
+type Deps = {
+  readonly accounting: Accounting
+  readonly counts: Pick<RequestCounts, 'operations' | 'tokens'>
+  /** Asks the state; may reject, or take its time. */
+  readonly books: () => Promise<BooksFigures>
+  readonly logLinesLost: () => number
+}
+
+/** The agent gives a gateway 2 s for all of its figures. */
+const BOOKS_MS_MAX = 1000
 
 /** Those of Node itself are counted from the first look on: nobody looks at most gateways. */
 export function createGatewayMetrics(deps: Deps): {
@@ -13,8 +26,15 @@ export function createGatewayMetrics(deps: Deps): {
   let opened: Promise<Registry> | undefined
   const registry = () => (opened ??= openRegistry(deps))
   return {
-    print: async () => (await registry()).metrics(),
-    json: async () => (await registry()).getMetricsAsJSON(),
+    async print() {
+      const { AggregatorRegistry } = await import('prom-client')
+      const requests = AggregatorRegistry.aggregate([requestFigures(deps.counts)])
+      return `${await (await registry()).metrics()}\n${await requests.metrics()}`
+    },
+    json: async () => [
+      ...(await (await registry()).getMetricsAsJSON()),
+      ...requestFigures(deps.counts),
+    ],
   }
 }
 
@@ -52,5 +72,44 @@ async function openRegistry(deps: Deps): Promise<Registry> {
     () => Number(charging.billed().accruedNj) / 1e9,
   )
   gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
+  const ask = askOnce(deps.books)
+  // All gateways ask the same books.
+  const ofBooks = (name: string, help: string, read: (books: BooksFigures) => number) =>
+    new Gauge({
+      name: `ergon_${name}`,
+      help,
+      aggregator: 'max',
+      registers: [registry],
+      collect() {
+        return show(this, ask(), read)
+      },
+    })
+  ofBooks('ledger_alarms', 'What the ledger found wrong, ever', ({ alarms }) => alarms)
+  ofBooks(
+    'receipts_waiting',
+    'Charges in the ledger whose receipts are not signed yet',
+    ({ receiptsWaiting }) => receiptsWaiting,
+  )
   return registry
+}
+
+/** One question for all figures of a look; undefined when the answer does not come in time. */
+function askOnce(books: Deps['books']): () => Promise<BooksFigures | undefined> {
+  let asked: Promise<BooksFigures | undefined> | undefined
+  return () =>
+    (asked ??= Promise.race([
+      books().catch(() => undefined),
+      pause(BOOKS_MS_MAX, undefined, { ref: false }),
+    ]).finally(() => (asked = undefined)))
+}
+
+/** A figure that is not known is left out: an old one would look like a good one. */
+async function show(
+  gauge: Gauge,
+  books: Promise<BooksFigures | undefined>,
+  read: (books: BooksFigures) => number,
+): Promise<void> {
+  const known = await books
+  if (known === undefined) gauge.remove()
+  else gauge.set(read(known))
 }

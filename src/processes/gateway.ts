@@ -24,6 +24,7 @@ import { createAccountLoad } from '#http/account-load.ts'
 import { createApiDoor } from '#http/api-door.ts'
 import { createHostRule } from '#http/host-rule.ts'
 import { createIdempotency } from '#http/idempotency.ts'
+import { createRequestCounts } from '#http/request-counts.ts'
 import { listen } from '#http/server.ts'
 import { createExposures } from '#identity/exposures.ts'
 import { createPayers } from '#identity/payers.ts'
@@ -53,6 +54,7 @@ import type { StorageSettings } from '#storage/s3/deps.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createHealth, createMetrics, createReady } from '#statuspage/operations/service.ts'
 import { openAccounting } from './accounting.ts'
+import { booksFigures } from './books-figures.ts'
 import { createGatewayMetrics } from './gateway-metrics.ts'
 import { serveInside } from './inside.ts'
 
@@ -123,7 +125,13 @@ const models = await followModels({
   clock: systemClock,
   key: new Secret(config.stateKey),
 })
-const metrics = createGatewayMetrics({ accounting, logLinesLost: () => accessLog.lost })
+const counts = createRequestCounts()
+const metrics = createGatewayMetrics({
+  accounting,
+  counts,
+  books: () => booksFigures(readerState),
+  logLinesLost: () => accessLog.lost,
+})
 const costs = await keepLearned({ state: readerState, log, process: config.name })
 const inference = {
   ...models,
@@ -213,6 +221,7 @@ const server = await listen({
   fallback: door,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
+  counts,
   exposures: createExposures({ state, identity, clock: systemClock, log }),
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,

@@ -6,9 +6,10 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { addUpstream } from '../upstreams.ts'
+import { addUpstream, COMPLETION_TOKENS, PROMPT_TOKENS } from '../upstreams.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'ergon-cli-'))
@@ -198,8 +199,8 @@ test('completion scripts load in their shells', async () => {
   assert.equal(completed, 'token')
 })
 
-test('the operator’s door prints the metrics of the gateways', async () => {
-  const text = await new Promise<string>((resolve, reject) => {
+const metrics = () =>
+  new Promise<string>((resolve, reject) => {
     request({ socketPath: join(ergon.runFolder, 'control.sock'), path: '/metrics' }, (response) => {
       let body = ''
       response.on('data', (chunk: Buffer) => (body += chunk.toString()))
@@ -208,8 +209,70 @@ test('the operator’s door prints the metrics of the gateways', async () => {
       .on('error', reject)
       .end()
   })
+
+test('the operator’s door prints the metrics of the gateways', async () => {
+  const text = await metrics()
   assert.match(text, /^ergon_session_fresh 1$/m)
   assert.match(text, /^ergon_billed_joules [\d.]+$/m)
+  assert.match(text, /^ergon_ledger_alarms 0$/m)
   const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
   assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
 })
+
+test(
+  'metrics count requests by operation, their durations, tokens, and receipts that wait',
+  { timeout: 120_000 },
+  async () => {
+    const upstream = await addUpstream(ergon, 'counted')
+    const figure = (text: string, name: string) => {
+      const line = text.split('\n').find((one) => one.startsWith(`${name} `))
+      return Number(line?.slice(name.length) ?? 0)
+    }
+    const names = {
+      ok: 'ergon_requests_total{operation="chat.create",status="2xx"}',
+      refused: 'ergon_requests_total{operation="chat.create",status="4xx"}',
+      durations: 'ergon_request_duration_seconds_bucket{operation="chat.create",le="+Inf"}',
+      durationCount: 'ergon_request_duration_seconds_count{operation="chat.create"}',
+      prompt: 'ergon_tokens_total{kind="prompt"}',
+      completion: 'ergon_tokens_total{kind="completion"}',
+    }
+    const read = async () => {
+      const text = await metrics()
+      const all = Object.entries(names).map(
+        ([name, series]) => [name, figure(text, series)] as const,
+      )
+      return Object.fromEntries(all) as Record<keyof typeof names, number>
+    }
+    const before = await read()
+    for (const model of ['counted', 'counted', 'nobody']) {
+      const answer = await fetch(`${ergon.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+      })
+      await answer.text()
+    }
+    // They are counted a moment after their callers have the last byte.
+    let after = await read()
+    while (after.durationCount < before.durationCount + 3) after = await read()
+    const more = Object.entries(after).map(([name, value]) => [
+      name,
+      value - before[name as keyof typeof names],
+    ])
+    assert.deepEqual(Object.fromEntries(more), {
+      ok: 2,
+      refused: 1,
+      durations: 3,
+      durationCount: 3,
+      prompt: 2 * PROMPT_TOKENS,
+      completion: 2 * COMPLETION_TOKENS,
+    })
+    const [waiting] = await ergon.sql<{ leaves: number }>(
+      'select size::int as leaves from log_head',
+    )
+    assert.ok((waiting?.leaves ?? 0) > 0)
+    while (!/^ergon_receipts_waiting 0$/m.test(await metrics())) await pause(50)
+    await ergon.control('DELETE', '/models/counted')
+    await upstream.close()
+  },
+)
