@@ -6,6 +6,7 @@
 // Every door goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
 // before the head it is answered with all the energy headers, after it the stream says it in its own
 // form. Whatever happens, the work is settled once and an unread body is drained or its socket closed.
+import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
@@ -79,7 +80,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     }
     const body = await door.body(exchange, call)
     spend.mark()
-    await serve({ exchange, call, who, arrive, body, spend }, deps.idempotency)
+    await serve({ exchange, call, who, arrive, body, spend, log: deps.log }, deps.idempotency)
   } catch (thrown) {
     await refuse({ exchange, door, spend, thrown, log: deps.log })
   } finally {
@@ -99,14 +100,15 @@ type Work = {
   readonly arrive: (who: Principal) => void
   readonly body: unknown
   readonly spend: Spend
+  readonly log: Logger
 }
 
 /** Handles and replies; a request with an Idempotency-Key may be answered by an earlier one. */
 async function serve(work: Work, idempotency: Idempotency): Promise<void> {
   const claimed = idempotency.claim(work)
-  if (claimed === undefined) return await reply(work.exchange, work.spend, await handle(work))
+  if (claimed === undefined) return await reply(work, await handle(work))
   await using key = await claimed
-  await reply(work.exchange, work.spend, await key.answer(() => handle(work)))
+  await reply(work, await key.answer(() => handle(work)))
 }
 
 async function handle({ exchange, call, who, arrive, body, spend }: Work): Promise<Reply> {
@@ -123,10 +125,22 @@ async function handle({ exchange, call, who, arrive, body, spend }: Work): Promi
   return await call.endpoint.handle(handled)
 }
 
-async function reply(exchange: Exchange, spend: Spend, made: Reply): Promise<void> {
-  if (made.kind === 'streamed') return await sendStreamed(exchange, spend, made)
+async function reply(work: Work, made: Reply): Promise<void> {
+  const { exchange, spend } = work
+  if (made.kind === 'streamed')
+    return await sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
   if (exchange.signal.aborted) throw exchange.signal.reason
   await sendKnown(exchange, spend, made)
+}
+
+/** Tells the operator of what is neither the caller's fault nor an upstream's. */
+function report(
+  { exchange, spend, log }: Pick<Work, 'exchange' | 'spend' | 'log'>,
+  error: ErgonError,
+  thrown: unknown,
+): void {
+  if (error.code !== 'internal' && !Object.hasOwn(OPERATOR_ERRORS, error.code)) return
+  log.error('A request failed', { request: spend.requestId, path: exchange.path, error: thrown })
 }
 
 async function refuse(work: {
@@ -136,15 +150,10 @@ async function refuse(work: {
   thrown: unknown
   log: Logger
 }): Promise<void> {
-  const { exchange, door, spend, log } = work
+  const { exchange, door, spend } = work
   // What ended the exchange is the cause; what it made fail afterwards is not.
   const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
-  if (error.code === 'internal' || Object.hasOwn(OPERATOR_ERRORS, error.code))
-    log.error('A request failed', {
-      request: spend.requestId,
-      path: exchange.path,
-      error: work.thrown,
-    })
+  report(work, error, work.thrown)
   if (exchange.response.headersSent || exchange.response.destroyed) {
     spend.settle(error.status)
     exchange.response.destroy()

@@ -85,11 +85,14 @@ const CLOSING: ReadonlySet<string> = new Set<Code>([
 const mustClose = ({ request }: Exchange, error: ErgonError): boolean =>
   CLOSING.has(error.code) || (request.headers.expect !== undefined && !request.complete)
 
-/** Streams; every failure after the head is told inside the stream, in the reply's own form. */
+/**
+ * Streams; every failure after the head is told inside the stream, in the reply's own form, and to `failed`.
+ */
 export async function sendStreamed(
   exchange: Exchange,
   spend: Spend,
   reply: StreamedReply,
+  failed: (error: ErgonError, thrown: unknown) => void,
 ): Promise<void> {
   const { response } = exchange
   const chunks = reply.chunks[Symbol.asyncIterator]()
@@ -116,6 +119,7 @@ export async function sendStreamed(
     }
   } catch (thrown) {
     error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : thrown)
+    failed(error, thrown)
   }
   if (error !== undefined) letGo()
   const charge = spend.settle(error?.status ?? reply.status, 0)

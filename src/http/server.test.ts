@@ -1,4 +1,5 @@
 // What a connection may do to the server that serves it.
+import { fault } from '#contract/errors.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -147,6 +148,31 @@ test('a stream whose head cannot be written lets go of what it holds', OPTIONS, 
   await answer.text()
   assert.equal(isOpen, false)
   await answers(http)
+})
+
+test('what fails of ours within a stream is told in it, and to the operator', OPTIONS, async () => {
+  async function* chunks(thrown: unknown) {
+    yield 'a'
+    throw thrown
+  }
+  const replyOf = (thrown: unknown): StreamedReply => ({
+    kind: 'streamed',
+    status: 200,
+    contentType: 'text/plain',
+    chunks: chunks(thrown),
+    last: () => ' whole',
+    cut: ({ code }) => ` ${code}`,
+  })
+  await using http = await startTestHttp({
+    '/ours': () => replyOf(new TypeError('a plan was wrong')),
+    '/theirs': () => replyOf(fault('upstream_failed', 'It went away')),
+  })
+  const text = async (path: string) =>
+    await (await fetch(`http://127.0.0.1:${http.port}${path}`)).text()
+  assert.equal(await text('/theirs'), 'a upstream_failed')
+  assert.deepEqual(http.logged, [])
+  assert.equal(await text('/ours'), 'a internal')
+  assert.match(http.logged.join(), /A request failed.*a plan was wrong/)
 })
 
 test('after a body that is too large by one byte the connection goes on', OPTIONS, async () => {
