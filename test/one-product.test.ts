@@ -13,6 +13,7 @@ testParts(
     'key of an upstream': () => import('./one-product/upstream-key.ts'),
     'slow state': () => import('./one-product/slow-state.ts'),
     'bad upstream': () => import('./one-product/bad-upstream.ts'),
+    'costs of upstreams': () => import('./one-product/upstream-costs.ts'),
     'cut short': () => import('./one-product/cut-short.ts'),
     idempotency: () => import('./one-product/idempotency.ts'),
     'stop budget': () => import('./one-product/stop-budget.ts'),
