@@ -14,6 +14,7 @@ testParts(
     'slow state': () => import('./one-product/slow-state.ts'),
     'images and sound': () => import('./one-product/media.ts'),
     'bad upstream': () => import('./one-product/bad-upstream.ts'),
+    'costs of upstreams': () => import('./one-product/upstream-costs.ts'),
     'cut short': () => import('./one-product/cut-short.ts'),
     idempotency: () => import('./one-product/idempotency.ts'),
     'stop budget': () => import('./one-product/stop-budget.ts'),

@@ -81,6 +81,7 @@ export type UpstreamOptions = {
   readonly audio?: boolean
   readonly context?: number
   readonly nj_per_token?: string
+  readonly prompt_overhead_tokens?: number
   readonly api_key?: string
 }
 

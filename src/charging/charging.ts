@@ -12,7 +12,10 @@ import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Terms } from './compose-charge.ts'
 import { Refusals } from './refusals.ts'
 import { readTariff } from './tariff.ts'
-import { silent, Work, type ChargingDeps, type Floor, type Span } from './work.ts'
+import type { ChargingDeps } from './charging-deps.ts'
+import { silent } from './faults.ts'
+import type { Span } from './spend.ts'
+import { Work, type Floor } from './work.ts'
 
 export interface Charging {
   /**

@@ -1,7 +1,9 @@
 // Requests of nobody (401, malformed) share one charge per second and status: a flood of them costs
 // the journal one record a second, and each reply still prints a figure that has a receipt.
 import type { Charge } from '#contract/charge.ts'
+import type { Payer } from './spend.ts'
 
+export const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
 const FIRST_CPU_NS = 150_000
 const SAMPLE_NS_MAX = 3_000_000
 const LEARN = 1 / 32

@@ -26,6 +26,9 @@ export type Used =
       readonly energyNj: Nj
     }
 
+/** When what is charged happened, where that is not while the work is open. */
+export type Span = { readonly fromMs: number; readonly toMs: number }
+
 /** Facts for the receipt, filled in as they become known. */
 export type Served = {
   model?: string
@@ -52,9 +55,11 @@ export interface Spend {
   readonly receiptId: string
   /**
    * Takes a hold for the work, or raises the cap of an earlier one. Synchronous when the leases are
-   * warm. Throws balance_depleted, free_tier_exceeded, state_unavailable.
+   * warm. `least` is spent as soon as the work is asked for, before anything is known of it: who
+   * cannot hold that much is not admitted. Throws balance_depleted, free_tier_exceeded,
+   * state_unavailable.
    */
-  admit(payer: Payer, operation: OperationName, ceiling: Nj): void | Promise<void>
+  admit(payer: Payer, operation: OperationName, ceiling: Nj, least?: Nj): void | Promise<void>
   /** Takes the hold up to the whole cap at once; false, and nothing taken, when the leases cannot. */
   cover(): boolean
   /** This process's CPU since the last mark (of anybody) is this work's. */
@@ -66,6 +71,14 @@ export interface Spend {
   claimThread(thread: JoinedThread, cpuNs: number): void
   /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
   claim(used: Used): void
+  /**
+   * The claim of an answer that is whole: from here nothing is cut for want of energy. What it used beyond the
+   * hold is asked of the ledger, until that refuses once; what is not granted then is the operator's.
+   * Never rejects; synchronous when the leases are warm.
+   */
+  finish(used: Used): void | Promise<void>
+  /** Everything that was measured so far, be it held or not. */
+  measured(): Nj
   /** What the receipt says of who served. */
   served(facts: Served): void
   /** Aborts when the hold cannot grow, the token is revoked, or the service drains. */

@@ -1,35 +1,39 @@
 // One piece of work, from open to settle: the implementation of Spend.
 import type { Bag } from '#base/bag.ts'
-import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import { energyFor, nj, priceCeiling, priceOf, pusd, smaller, type Nj } from '#base/units.ts'
+import {
+  add,
+  energyFor,
+  larger,
+  nj,
+  priceCeiling,
+  priceOf,
+  pusd,
+  smaller,
+  type Nj,
+} from '#base/units.ts'
 import type { Charge, ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
-import type { JoinedThread, Marks } from '#metering/marks.ts'
+import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass, Tails } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
+import type { ChargingDeps } from './charging-deps.ts'
 import { composeCharge, energyOf, fixedTier, type Terms } from './compose-charge.ts'
-import { free, type Lease, type Leases } from './leases.ts'
+import { free, type Lease } from './leases.ts'
+import { depleted, silent } from './faults.ts'
 import { Measure } from './measure.ts'
-import type { Refusals } from './refusals.ts'
-import type { Session } from './session.ts'
-import type { Estimate, Payer, Served, Spend, Used } from './spend.ts'
+import { NOBODY, type Refusals } from './refusals.ts'
+import type { Estimate, Payer, Served, Span, Spend, Used } from './spend.ts'
 
 // Held at first: some hundred tokens of a small model. It doubles while the work goes on.
 const FIRST_HOLD_NJ = nj(5_000_000_000n)
-
-export type ChargingDeps = {
-  session: Session
-  leases: Leases
-  marks: Marks
-  clock: TimerClock
-  /** With `journal=sync`: resolves when what is journaled survives a power cut. */
-  synced?: (() => Promise<void>) | undefined
-}
+// What the gateway may still use of a whole answer: 0.3 s of CPU.
+const REPLY_NJ = nj(1_000_000_000n)
+const NONE = nj(0n)
 
 /** What all work of a process shares. */
 export type Floor = ChargingDeps & {
@@ -43,9 +47,6 @@ export type Floor = ChargingDeps & {
   /** The last terms known: refusals are priced even while the state is away. */
   lastTerms(): Terms
 }
-
-/** When what is charged happened, where that is not while the work is open. */
-export type Span = { readonly fromMs: number; readonly toMs: number }
 
 /** `paidNj` is the energy that the amount pays for. */
 type Hold = { readonly lease: Lease; readonly amount: bigint; readonly paidNj: Nj }
@@ -63,8 +64,11 @@ export class Work implements Spend {
   #payer: Payer | undefined
   #terms: Terms | undefined
   #hold: Hold | undefined
-  #cap: Nj = nj(0n)
+  #cap = NONE
   #growing = false
+  #isWhole = false
+  /** What whole work used beyond the hold was asked for, and not all of it granted. */
+  #isRefused = false
   /** CPU of this process at which a mark looks whether the hold must grow. */
   #growAtNs = Number.POSITIVE_INFINITY
   readonly #served: Served = {}
@@ -92,7 +96,7 @@ export class Work implements Spend {
     return this.#payer
   }
 
-  admit(payer: Payer, operation: OperationName, ceiling: Nj): void | Promise<void> {
+  admit(payer: Payer, operation: OperationName, ceiling: Nj, least = NONE): void | Promise<void> {
     invariant(ceiling > 0n, 'a ceiling of nothing admits nothing')
     // While the books do not add up nobody is billed; the free tier goes on.
     if (payer.funded && this.#floor.session.latest?.halted === true) throw silent()
@@ -100,16 +104,15 @@ export class Work implements Spend {
     this.#payer = payer
     this.#operation = operation
     if (ceiling > this.#cap) this.#cap = ceiling
-    const wished = this.#price(smaller(this.#cap, FIRST_HOLD_NJ))
-    const missing = wished - (this.#hold?.amount ?? 0n)
-    if (missing <= 0n || this.#take(missing)) return undefined
-    return this.#wait(missing)
+    const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
+    if (this.#reach(wished)) return undefined
+    return this.#wait(wished).then(() => {
+      if (!this.#reach(least)) throw depleted(this.#payer)
+    })
   }
 
   cover(): boolean {
-    if (this.#hold === undefined) return false
-    const missing = this.#price(this.#cap) - this.#hold.amount
-    return missing <= 0n || this.#take(missing)
+    return this.#hold !== undefined && this.#reach(this.#cap)
   }
 
   /**
@@ -118,8 +121,8 @@ export class Work implements Spend {
    */
   async fill(): Promise<boolean> {
     if (this.cover()) return true
-    const held = present(this.#hold, 'work is admitted before it is filled').amount
-    await this.#wait(this.#price(this.#cap) - held)
+    invariant(this.#hold !== undefined, 'work is admitted before it is filled')
+    await this.#wait(this.#cap)
     return this.cover()
   }
 
@@ -143,6 +146,19 @@ export class Work implements Spend {
   claim(used: Used): void {
     this.#measure.claim(used)
     this.#grow()
+  }
+
+  finish(used: Used): void | Promise<void> {
+    this.#isWhole = true
+    this.#measure.claim(used)
+    const wished = add(this.measured(), REPLY_NJ)
+    if (this.#isRefused || this.#reach(wished)) return undefined
+    const asked = () => void (this.#isRefused = !this.#reach(wished))
+    return this.#wait(wished).then(asked, asked)
+  }
+
+  measured(): Nj {
+    return this.#measure.energy(this.#agreed.tariff)
   }
 
   served(facts: Served): void {
@@ -195,6 +211,10 @@ export class Work implements Spend {
       this.#floor.tails.learn(this.#operation, this.#tail, this.#tailOwner.cpuNs)
   }
 
+  get #isOver(): boolean {
+    return this.#isWhole || this.settled !== undefined
+  }
+
   /** A hold in the wallet's unit for an energy. */
   #price(energy: Nj): bigint {
     return this.#payer?.funded ? priceCeiling(energy, this.#agreed.pusdPerJ) : energy
@@ -223,6 +243,18 @@ export class Work implements Spend {
     return this.#hold?.lease ?? this.#floor.leases.get(this.#want)
   }
 
+  /** What the hold lacks of an energy, or of the cap when that is less. */
+  #missing(energy: Nj): bigint {
+    return this.#price(smaller(this.#cap, energy)) - (this.#hold?.amount ?? 0n)
+  }
+
+  /** Takes the hold up to an energy at once, when the lease can. */
+  #reach(energy: Nj): boolean {
+    if (this.settled !== undefined) return true
+    const missing = this.#missing(energy)
+    return missing <= 0n || this.#take(missing)
+  }
+
   #take(amount: bigint): boolean {
     const lease = this.#lease
     if (lease === undefined || free(lease) < amount) return false
@@ -236,16 +268,16 @@ export class Work implements Spend {
   }
 
   /** Asks the ledger for more, and takes what it gives: all that is missing, or what is left. */
-  async #wait(missing: bigint): Promise<void> {
+  async #wait(energy: Nj): Promise<void> {
     const { leases, session, clock } = this.#floor
     const late = new AbortController()
     const cancel = clock.setTimer(ADMIT_TIMEOUT_MS, () => late.abort(silent()))
     const signal = AbortSignal.any([this.#abort.signal, late.signal])
     try {
       do {
-        leases.ask(this.#lease ?? this.#want, missing)
+        leases.ask(this.#lease ?? this.#want, this.#missing(energy))
         await session.tickNow(signal)
-        if (this.settled !== undefined || this.#take(missing)) return
+        if (this.#reach(energy)) return
         // Others may have taken what we asked for: only the ledger can say that there is no more.
       } while (this.#lease?.dry === false)
     } finally {
@@ -260,29 +292,23 @@ export class Work implements Spend {
     const left = lease === undefined ? 0n : free(lease)
     const least = this.#hold === undefined ? this.#price(smaller(this.#cap, LEAST_HOLD_NJ)) : 1n
     if (left >= least) this.#take(left)
-    if (this.#hold === undefined) throw this.#depleted()
-  }
-
-  #depleted() {
-    return this.#payer?.funded
-      ? fault('balance_depleted', 'Could not go on: the balance is empty')
-      : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
+    if (this.#hold === undefined) throw depleted(this.#payer)
   }
 
   /** Doubles the hold while leases allow; cuts only when they cannot and the hold is used up. */
   #grow(): void {
-    if (this.#hold === undefined || this.#growing || this.settled !== undefined) return
-    const measured = this.#measure.energy(this.#agreed.tariff)
+    if (this.#hold === undefined || this.#growing || this.#isOver) return
+    const measured = this.measured()
     if (measured * 2n < this.#covered(this.#hold)) return
     if (measured >= this.#cap)
       return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
-    const missing = this.#price(smaller(this.#cap, nj(measured * 4n))) - this.#hold.amount
-    if (missing <= 0n || this.#take(missing)) return
+    const wished = nj(measured * 4n)
+    if (this.#reach(wished)) return
     this.#growing = true
-    void this.#wait(missing)
+    void this.#wait(wished)
       // The ledger is away: the work goes on inside its hold, and more is asked for at the next claim.
       .then(
-        () => this.#cutWhenUsedUp(this.#depleted()),
+        () => this.#cutWhenUsedUp(depleted(this.#payer)),
         () => this.#cutWhenUsedUp(silent()),
       )
       .finally(() => (this.#growing = false))
@@ -290,12 +316,10 @@ export class Work implements Spend {
 
   #cutWhenUsedUp(reason: NonNullable<Spend['cutReason']>): void {
     const hold = this.#hold
-    if (hold === undefined || this.settled !== undefined) return
-    if (this.#measure.energy(this.#agreed.tariff) < this.#covered(hold)) return
+    if (hold === undefined || this.#isOver || this.measured() < this.#covered(hold)) return
     const left = free(hold.lease)
-    const missing = this.#price(this.#cap) - hold.amount
     if (left === 0n) this.stop(reason)
-    else this.#take(left < missing ? left : missing)
+    else if (!this.cover()) this.#take(left)
   }
 
   #charge(status: number, hold: Hold): Charge {
@@ -372,12 +396,5 @@ export class Work implements Spend {
   }
 }
 
-/** The state does not answer, or answers that its books are closed. */
-export const silent = () =>
-  fault('state_unavailable', 'Could not admit the request: the state did not answer', {
-    retryAfterS: 1,
-  })
-
-const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
 // Longer than a session lives without the ledger: whoever waits past it would not be admitted anyway.
 const ADMIT_TIMEOUT_MS = 2500

@@ -38,6 +38,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--upstream-model <id>', 'its name at the server (required for an address)'],
       ['--api-key-stdin', 'read the server’s key from stdin'],
       ['--nj-per-token <nj>', 'declared energy of a generated token, in nanojoules (servers)'],
+      [
+        '--prompt-overhead-tokens <n>',
+        'what the server adds to each prompt (servers; default: learned, 64 to 1024)',
+      ],
     ],
     load: () => import('./commands/models-add.ts'),
   },

@@ -1,10 +1,12 @@
 // The most that a request can cost: what is admitted before any of it is spent. Too low would cut an
-// honest request short; too high costs its caller nothing, as a hold starts small and grows.
-import { add, nj, type Nj } from '#base/units.ts'
+// honest request short; too high costs its caller nothing, as a hold starts small and grows. And the
+// least: what its prompt takes as soon as a model is asked, which is held before.
+import { add, larger, nj, smaller, type Nj } from '#base/units.ts'
 import type { Payer } from '#charging/spend.ts'
 import { invariant } from '#base/errors.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
-import type { Learned } from '#inference/learned.ts'
+import type { Learned, Tokens } from '#inference/learned.ts'
+import { BYTES_PER_TOKEN, catalogueEnergy } from '#inference/providers/meter.ts'
 import type { Principal } from '#identity/principal.ts'
 
 export type Work = {
@@ -33,24 +35,50 @@ const GATEWAY_NJ_PER_TOKEN = 500_000n
 const UNKNOWN_FACTOR = 5n
 const KNOWN_FACTOR_HALVES = 3n
 
-/** Upper bounds in tokens: what the prompt can be, and what may be generated. */
-export function tokensAtMost(offer: ModelOffer, work: Work) {
-  const { promptBytes, promptTexts, media = 0, prompts, choices, maxTokens } = work
-  const prompt = Math.min(
-    promptBytes + promptTexts * TEMPLATE_TOKENS_PER_TEXT + media * TOKENS_PER_MEDIA,
-    offer.context * prompts,
-  )
-  if (offer.modalities.includes('embedding')) return { prompt, completion: 0 }
-  const answer = Math.min(maxTokens ?? offer.defaultMaxTokens ?? offer.context, offer.context)
-  return { prompt: prompt * choices, completion: answer * prompts * choices }
+/** What a request is admitted with at an offer. */
+export type Bounds = {
+  /** The most that its prompts are read as, in tokens, all together: beyond it nothing is billed. */
+  readonly promptTokensMax: number
+  /** The most that may be generated, in tokens of all answers. */
+  readonly tokensMax: number
+  /** Of `promptTokensMax`, what the server may add to each prompt. */
+  readonly overheadTokens: number
+  readonly ceilingNj: Nj
+  /** What the prompt takes at least, as soon as the offer is asked. */
+  readonly leastNj: Nj
 }
 
-/** The ceiling in nJ that a request is admitted with. */
-export function ceilingOf(offer: ModelOffer, work: Work, learned: Learned): Nj {
-  const tokens = tokensAtMost(offer, work)
+/** The bounds of a request at an offer, by what is known of it now. */
+export function boundsOf(offer: ModelOffer, work: Work, learned: Learned): Bounds {
+  const overheadTokens = learned.overheadTokens(offer)
+  const { promptTokensMax, tokensMax } = tokensAtMost(offer, work, overheadTokens)
+  // An engine may read the prompt again for each answer.
+  const tokens = { prompt: promptTokensMax * work.choices, completion: tokensMax }
+  const ceilingNj = ceilingOf(offer, tokens, learned)
+  const prompt = { prompt: Math.floor(work.promptBytes / BYTES_PER_TOKEN), completion: 0 }
+  const leastNj = smaller(ceilingNj, learned.estimate(offer, prompt, 0.5))
+  return { promptTokensMax, tokensMax, overheadTokens, ceilingNj, leastNj }
+}
+
+/** Upper bounds in tokens: what the prompts can be, and what may be generated. */
+export function tokensAtMost(offer: ModelOffer, work: Work, overheadTokens: number) {
+  const { promptBytes, promptTexts, media = 0, prompts, choices, maxTokens } = work
+  const added =
+    promptTexts * TEMPLATE_TOKENS_PER_TEXT + media * TOKENS_PER_MEDIA + prompts * overheadTokens
+  const promptTokensMax = Math.min(promptBytes + added, offer.context * prompts)
+  if (offer.modalities.includes('embedding')) return { promptTokensMax, tokensMax: 0 }
+  const answer = Math.min(maxTokens ?? offer.defaultMaxTokens ?? offer.context, offer.context)
+  return { promptTokensMax, tokensMax: answer * prompts * choices }
+}
+
+function ceilingOf(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
   const estimate = learned.estimate(offer, tokens, 0.99)
+  // The catalogue's is what an upstream is billed by: below it an honest answer could not be paid.
   const modelNj = learned.isKnown(offer)
-    ? nj((estimate * KNOWN_FACTOR_HALVES) / 2n)
+    ? larger(
+        catalogueEnergy(offer, tokens.prompt, tokens.completion),
+        nj((estimate * KNOWN_FACTOR_HALVES) / 2n),
+      )
     : nj(estimate * UNKNOWN_FACTOR)
   return add(add(modelNj, GATEWAY_NJ), nj(GATEWAY_NJ_PER_TOKEN * BigInt(tokens.completion)))
 }

@@ -37,6 +37,11 @@ export type ModelOffer = {
   /** Whether response_format json_object and json_schema hold. */
   readonly structured: boolean
   readonly embeddingDimensions?: number
+  /**
+   * Tokens that its server adds to each prompt, where the operator says so: a long chat template, a
+   * system prompt of its own. Else they are learned; see learned.ts.
+   */
+  readonly promptOverheadTokens?: number
   /** Declared cost, used until our own charges tell better, and to bill upstreams that have no meter. */
   readonly njPerPromptToken: Nj
   readonly njPerCompletionToken: Nj

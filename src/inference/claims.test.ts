@@ -15,7 +15,8 @@ const upstream = (energyNj: bigint): Used => ({
 
 test('claims of a second call come on top of the first, each meter for itself', () => {
   const claimed: Used[] = []
-  const claims = createClaims({ claim: (used) => void claimed.push(used) })
+  const take = (used: Used) => void claimed.push(used)
+  const claims = createClaims({ claim: take, finish: take })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(cpu('a', 9n))
@@ -26,7 +27,7 @@ test('claims of a second call come on top of the first, each meter for itself', 
   claims.claim(cpu('b', 1n))
   claims.claim(upstream(7n))
   claims.begin()
-  claims.claim(cpu('a', 1n))
+  void claims.finish(cpu('a', 1n))
   assert.deepEqual(claimed, [
     cpu('a', 5n),
     cpu('a', 9n),

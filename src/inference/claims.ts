@@ -7,22 +7,26 @@ export type Claims = {
   /** A new call begins: its figures come on top of what was claimed. */
   begin(): void
   claim(used: Used): void
+  /** A claim of an answer that is whole. */
+  finish(used: Used): void | Promise<void>
 }
 
-export function createClaims(spend: Pick<Spend, 'claim'>): Claims {
+export function createClaims(spend: Pick<Spend, 'claim' | 'finish'>): Claims {
   const claimed = new Map<string, Used>()
   let before = new Map<string, Used>()
+  const totalOf = (used: Used): Used => {
+    // Cells and meters have names of two kinds: no cell's holds a colon, every meter's does.
+    const key = used.kind === 'cpu' ? used.cell : used.meter
+    const total = plus(used, before.get(key))
+    claimed.set(key, total)
+    return total
+  }
   return {
     begin() {
       before = new Map(claimed)
     },
-    claim(used) {
-      // Cells and meters have names of two kinds: no cell's holds a colon, every meter's does.
-      const key = used.kind === 'cpu' ? used.cell : used.meter
-      const total = plus(used, before.get(key))
-      claimed.set(key, total)
-      spend.claim(total)
-    },
+    claim: (used) => spend.claim(totalOf(used)),
+    finish: (used) => spend.finish(totalOf(used)),
   }
 }
 

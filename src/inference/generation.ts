@@ -7,7 +7,7 @@ import type { Spend } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
-import { ceilingOf, payerOf, tokensAtMost, type Work } from './admission.ts'
+import { boundsOf, payerOf, type Bounds, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims, type Claims } from './claims.ts'
 import type { Failures } from './failures.ts'
@@ -45,6 +45,8 @@ export type Started = {
   readonly reason: string
   /** From the first piece of the answer to its end; what was used is claimed already. */
   readonly events: AsyncIterable<readonly AnswerEvent[]>
+  /** Everything that it took so far, billed or not. */
+  measured(): Nj
 }
 
 type Call = Pick<Handled, 'who' | 'spend' | 'signal'>
@@ -64,18 +66,22 @@ export async function startGeneration(
     if (failure !== undefined && !mayFallBack(failure, call.signal)) break
     try {
       leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
-      await admit(call, plan.operation, ceilingOf(offer, plan.work, deps.learned))
+      const bounds = boundsOf(offer, plan.work, deps.learned)
+      await admit(call, plan.operation, bounds)
       call.spend.served({ model: offer.id, tier: plan.choice.tier, routedTo: offer.routedTo })
       claims.begin()
       const provider = providerOf(deps, offer)
-      asked = askedOf(deps, plan, { offer, call, provider })
+      asked = askedOf(deps, plan, { offer, bounds, call, provider })
       const reads = provider.generate(asked, call.signal)
-      const steps = paidSteps(reads, call, claims, leave)
+      const whole = (promptExcess: number) =>
+        learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess })
+      const steps = paidSteps(reads, call, { claims, answers: asked.choices, whole, leave })
       const first = await steps.next()
       closeOnAbort(reads, call.signal, leave)
       if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
       const reason = reasonOf(plan.choice, offer, failed)
-      return { offer, reason, events: fromFirst(first, steps) }
+      const measured = () => call.spend.measured()
+      return { offer, reason, events: fromFirst(first, steps), measured }
     } catch (error) {
       leave?.()
       failure = error
@@ -98,9 +104,10 @@ const reasonOf = ({ because, reason }: Choice, offer: ModelOffer, failed: readon
 export function admit(
   { who, spend }: Call,
   operation: OperationName,
-  ceiling: Nj,
+  { ceilingNj, leastNj }: Pick<Bounds, 'ceilingNj' | 'leastNj'>,
 ): void | Promise<void> {
-  return spend.admit(payerOf(who), operation, add(spend.estimate().ceilingNj, ceiling))
+  const ceiling = add(spend.estimate().ceilingNj, ceilingNj)
+  return spend.admit(payerOf(who), operation, ceiling, leastNj)
 }
 
 function providerOf({ providers }: InferenceDeps, offer: ModelOffer): Provider {
@@ -113,9 +120,10 @@ function providerOf({ providers }: InferenceDeps, offer: ModelOffer): Provider {
 function askedOf(
   deps: InferenceDeps,
   plan: Plan,
-  { offer, call, provider }: { offer: ModelOffer; call: Call; provider: Provider },
+  asked: { offer: ModelOffer; bounds: Bounds; call: Call; provider: Provider },
 ): GenerationCall {
-  const tokensMax = tokensAtMost(offer, plan.work).completion
+  const { offer, call, provider } = asked
+  const { tokensMax, promptTokensMax } = asked.bounds
   const { spend } = call
   const { account } = payerOf(call.who)
   return {
@@ -124,6 +132,7 @@ function askedOf(
     // A cell of ours lets accounts take turns; nobody else is told who asks.
     body: { ...bounded(plan.body, offer), ...(offer.isCell === true && { ergon_payer: account }) },
     promptBytes: plan.work.promptBytes,
+    promptTokensMax,
     choices: plan.work.prompts * plan.work.choices,
     tokensMax,
     whole: !plan.streamed && deps.whole.allows({ provider, account, tokensMax, spend }),
@@ -134,17 +143,29 @@ type Reads = AsyncGenerator<readonly GenerationEvent[], void, void>
 type Step = IteratorResult<readonly AnswerEvent[], void>
 type Steps = { next(): Promise<Step>; return(): Promise<Step> }
 
+type Paying = {
+  readonly claims: Claims
+  /** How many answers there will be. */
+  readonly answers: number
+  /** All of it is there; so much of the prompt was declared and not believed. */
+  whole(promptExcess: number): void
+  /** Nothing is asked of the provider any more. */
+  leave(): void
+}
+
 /**
- * Claims every `used` event and stops at once when that used up the hold; without an `end` the answer
- * is not whole; at its end the call is left. No generator: each takes several turns of the promise queue for every token.
+ * Claims every `used` event and stops at once when that used up the hold, unless all that was asked for
+ * is there by then; without an `end` the answer is not whole; at its end the call is left. No generator:
+ * each takes several turns of the promise queue for every token.
  */
 function paidSteps(
   reads: Reads,
   { spend, signal }: Call,
-  claims: Claims,
-  leave: () => void,
+  { claims, answers, whole, leave }: Paying,
 ): Steps {
   let isWhole = false
+  let unfinished = answers
+  let promptExcess = 0
   return {
     async next() {
       try {
@@ -157,8 +178,18 @@ function paidSteps(
             leave()
             return step
           }
-          const paid = claimAll(step.value, spend, claims)
-          isWhole ||= paid.at(-1)?.kind === 'end'
+          for (const event of step.value) {
+            if (event.kind === 'finish') unfinished--
+            else if (event.kind === 'used') promptExcess = event.promptExcess ?? 0
+          }
+          const paid =
+            unfinished > 0
+              ? claimAll(step.value, spend, claims)
+              : await finishAll(step.value, spend, claims)
+          if (paid.at(-1)?.kind === 'end') {
+            isWhole = true
+            whole(promptExcess)
+          }
           if (paid.length > 0) return { done: false, value: paid }
         }
       } catch (error) {
@@ -198,6 +229,35 @@ function claimAll(
     if (spend.cut.aborted) break
   }
   return paid
+}
+
+/** The events of an answer that is all there: it is paid as far as can be, and given. */
+async function finishAll(
+  events: readonly GenerationEvent[],
+  spend: Spend,
+  claims: Claims,
+): Promise<readonly AnswerEvent[]> {
+  for (const event of events) {
+    if (event.kind !== 'used') continue
+    const { used, promptTokens, completionTokens } = event
+    spend.served({ promptTokens, completionTokens })
+    await claims.finish(used)
+  }
+  return events.filter((event) => event.kind !== 'used')
+}
+
+/** A prompt of more tokens than can be is one to which its server adds something. */
+export function learnOverhead(
+  learned: Learned,
+  {
+    offer,
+    bounds,
+    work,
+    promptExcess,
+  }: { offer: ModelOffer; bounds: Bounds; work: Work; promptExcess: number },
+): void {
+  if (promptExcess > 0)
+    learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
 }
 
 /** A caller who goes before the first chunk is pulled leaves nobody to end the iterator. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj } from '#base/units.ts'
-import { ceilingOf, tokensAtMost, type Work } from './admission.ts'
+import { boundsOf, tokensAtMost, type Work } from './admission.ts'
 import { createLearned } from './learned.ts'
 import { catalogueEnergy } from './providers/meter.ts'
 import { createQuantiles } from './quantiles.ts'
@@ -117,23 +117,26 @@ test('learned costs ignore a charge without tokens or energy', () => {
 const work: Work = { promptBytes: 100, promptTexts: 1, prompts: 1, choices: 1 }
 
 test('tokensAtMost() bounds prompt and answers by what can be', () => {
-  assert.deepEqual(tokensAtMost(offer, { ...work, maxTokens: 10 }), { prompt: 116, completion: 10 })
-  assert.deepEqual(tokensAtMost(offer, { ...work, promptBytes: 1e6, choices: 2 }), {
-    prompt: 2 * 2048,
-    completion: 2 * 2048,
+  assert.deepEqual(tokensAtMost(offer, { ...work, maxTokens: 10 }, 0), {
+    promptTokensMax: 116,
+    tokensMax: 10,
   })
-  assert.deepEqual(tokensAtMost({ ...offer, defaultMaxTokens: 64 }, { ...work, prompts: 3 }), {
-    prompt: 116,
-    completion: 3 * 64,
+  assert.deepEqual(tokensAtMost(offer, { ...work, promptBytes: 1e6, choices: 2 }, 0), {
+    promptTokensMax: 2048,
+    tokensMax: 2 * 2048,
+  })
+  assert.deepEqual(tokensAtMost({ ...offer, defaultMaxTokens: 64 }, { ...work, prompts: 3 }, 7), {
+    promptTokensMax: 116 + 3 * 7,
+    tokensMax: 3 * 64,
   })
   const embedding = offerOf({ modalities: ['embedding'], context: 512 })
   assert.deepEqual(
-    tokensAtMost(embedding, { promptBytes: 1e6, promptTexts: 4, prompts: 4, choices: 1 }),
-    { prompt: 2048, completion: 0 },
+    tokensAtMost(embedding, { promptBytes: 1e6, promptTexts: 4, prompts: 4, choices: 1 }, 0),
+    { promptTokensMax: 2048, tokensMax: 0 },
   )
 })
 
-test('ceilingOf() is above whatever the charges of the model were', () => {
+test('boundsOf() admits with ceilings above whatever the charges of the model were', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 300, max: 5_000 }), { maxLength: 40 }),
@@ -141,9 +144,96 @@ test('ceilingOf() is above whatever the charges of the model were', () => {
         const learned = createLearned()
         const charges = milliRatios.map((milli) => nj((catalogue * BigInt(milli)) / 1000n))
         for (const charge of charges) learned.record(offer, tokens, charge)
-        const ceiling = ceilingOf(offer, { ...work, promptBytes: 84, maxTokens: 50 }, learned)
-        for (const charge of charges) assert.ok(charge <= ceiling, `${charge} over ${ceiling}`)
+        const asked = { ...work, promptBytes: 84, maxTokens: 50 }
+        const { ceilingNj, leastNj } = boundsOf(offer, asked, learned)
+        for (const charge of charges) assert.ok(charge <= ceilingNj, `${charge} over ${ceilingNj}`)
+        assert.ok(leastNj > 0n && leastNj <= ceilingNj)
       },
     ),
   )
+})
+
+const costly = offerOf({
+  njPerPromptToken: nj(100_000_000n),
+  njPerCompletionToken: nj(200_000_000n),
+})
+
+test('boundsOf() admits with what an upstream may bill, however cheap its answers were', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 8, maxLength: 40 }),
+      fc.integer({ min: 1, max: 100_000 }),
+      (milliRatios, promptBytes) => {
+        const learned = createLearned()
+        for (const milli of milliRatios)
+          learned.record(costly, tokens, nj((catalogue * BigInt(milli)) / 10n))
+        const { promptTokensMax, tokensMax, ceilingNj } = boundsOf(
+          costly,
+          { ...work, promptBytes, maxTokens: 5 },
+          learned,
+        )
+        assert.ok(ceilingNj > catalogueEnergy(costly, promptTokensMax, tokensMax))
+      },
+    ),
+  )
+})
+
+/** What the server of an offer declares for "hi", and what of it is believed; answer by answer. */
+function believed(learned: ReturnType<typeof createLearned>, of: typeof offer, declared: number[]) {
+  const hi = { ...work, promptBytes: 2, maxTokens: 5 }
+  return declared.map((prompt) => {
+    const { promptTokensMax, overheadTokens } = boundsOf(of, hi, learned)
+    if (prompt > promptTokensMax)
+      learned.needsOverhead(of, overheadTokens + prompt - promptTokensMax)
+    return Math.min(prompt, promptTokensMax)
+  })
+}
+const times = (count: number, tokensOf: number) => Array.from({ length: count }, () => tokensOf)
+
+test('what a server adds to a prompt is believed after a few answers', () => {
+  assert.deepEqual(believed(createLearned(), offer, times(3, 72)), [72, 72, 72])
+  assert.deepEqual(believed(createLearned(), offer, times(6, 400)), [82, 146, 274, 400, 400, 400])
+})
+
+test('what a server adds to a prompt is never believed beyond the double, nor a limit', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 2048 }), { maxLength: 40 }), (declared) => {
+      const learned = createLearned()
+      let before = learned.overheadTokens(offer)
+      assert.equal(before, 64)
+      for (const prompt of declared) {
+        believed(learned, offer, [prompt])
+        const now = learned.overheadTokens(offer)
+        assert.ok(now >= before && now <= before * 2 && now <= 1024)
+        assert.ok(now === before || now <= prompt)
+        before = now
+      }
+    }),
+  )
+})
+
+test('what the operator declares of a server is believed from the first, and nothing else', () => {
+  const learned = createLearned()
+  for (const promptOverheadTokens of [1500, 100, 0]) {
+    const declared = { ...offer, promptOverheadTokens }
+    const most = 18 + promptOverheadTokens
+    assert.deepEqual(believed(learned, declared, [most, 1900, 1900]), [most, most, most])
+  }
+  assert.equal(learned.overheadTokens(offer), 64)
+})
+
+test('what a server adds goes on in the next life', () => {
+  const learned = createLearned()
+  believed(learned, offer, times(4, 400))
+  assert.equal(learned.overheadTokens(offer), 382)
+  const saved: ReturnType<typeof learned.changes> = JSON.parse(JSON.stringify(learned.changes()))
+  assert.equal(createLearned(saved).overheadTokens(offer), 382)
+  // What an older version saved says nothing of it.
+  const older = saved.map(({ model, declared, ratio, njPerToken }) => ({
+    model,
+    declared,
+    ratio,
+    njPerToken,
+  }))
+  assert.equal(createLearned(older).overheadTokens(offer), 64)
 })

@@ -8,8 +8,12 @@ import { createQuantiles, type Quantiles, type SavedQuantiles } from './quantile
 export type Tokens = { readonly prompt: number; readonly completion: number }
 
 export type Learned = {
-  /** A settled charge: its whole energy, the gateway's share included. */
+  /** A whole answer: all its energy, the gateway's share and what was not billed included. */
   record(offer: ModelOffer, tokens: Tokens, energyNj: Nj): void
+  /** The most that the offer's server is believed to add to a prompt, in tokens. */
+  overheadTokens(offer: ModelOffer): number
+  /** A whole answer's prompt was more than that could explain: so many would have. */
+  needsOverhead(offer: ModelOffer, tokens: number): void
   /** Energy of 1000 tokens of the mixture that callers send; the catalogue's when samples is 0. */
   perThousandTokens(offer: ModelOffer): { p50: Nj; p95: Nj; samples: number }
   /** What work will take: the catalogue's energy times the learned ratio at a quantile. */
@@ -26,9 +30,12 @@ export type SavedCosts = {
   readonly declared: readonly [prompt: string, completion: string]
   readonly ratio: SavedQuantiles
   readonly njPerToken: SavedQuantiles
+  /** Absent in what older versions saved. */
+  readonly overheadTokens?: number
 }
 
 type Costs = Pick<ModelOffer, 'njPerPromptToken' | 'njPerCompletionToken'> & {
+  overheadTokens: number
   readonly ratio: Quantiles
   readonly njPerToken: Quantiles
 }
@@ -36,6 +43,15 @@ type Costs = Pick<ModelOffer, 'njPerPromptToken' | 'njPerCompletionToken'> & {
 /** Fewer charges than this may all be of one kind. */
 const SAMPLES_MIN = 8
 const MILLI = 1000
+/**
+ * What a server adds to a prompt is only known by its own word. It is believed as far as a chat template
+ * goes; who says more is billed that far, and an answer that needed more doubles it. So a system prompt
+ * of 400 tokens is billed whole from the fourth answer on, and no lie is worth more than the double of
+ * all that was believed before, nor ever more than this limit. What the operator declares is believed,
+ * and nothing beyond it.
+ */
+const TEMPLATE_TOKENS = 64
+const OVERHEAD_TOKENS_MAX = 1024
 
 /** Learned per model id; ids come from the catalogue, so the map is as small as that. */
 export function createLearned(saved: readonly SavedCosts[] = []): Learned {
@@ -50,6 +66,14 @@ export function createLearned(saved: readonly SavedCosts[] = []): Learned {
       costs.njPerCompletionToken === offer.njPerCompletionToken
     return isSame ? costs : undefined
   }
+  const change = (offer: ModelOffer): Costs => {
+    const costs = of(offer) ?? newCosts(offer)
+    models.set(offer.id, costs)
+    changed.add(offer.id)
+    return costs
+  }
+  const overheadTokens = (offer: ModelOffer): number =>
+    offer.promptOverheadTokens ?? of(offer)?.overheadTokens ?? TEMPLATE_TOKENS
   const isKnown = (offer: ModelOffer) => (of(offer)?.ratio.samples ?? 0) >= SAMPLES_MIN
 
   return {
@@ -57,11 +81,16 @@ export function createLearned(saved: readonly SavedCosts[] = []): Learned {
     record(offer, tokens, energyNj) {
       const guessNj = catalogueEnergy(offer, tokens.prompt, tokens.completion)
       if (guessNj <= 0n || energyNj <= 0n) return
-      const model = of(offer) ?? newCosts(offer)
-      models.set(offer.id, model)
-      changed.add(offer.id)
+      const model = change(offer)
       model.ratio.record(Number(energyNj) / Number(guessNj))
       model.njPerToken.record(Number(energyNj) / (tokens.prompt + tokens.completion))
+    },
+    overheadTokens,
+    needsOverhead(offer, tokens) {
+      if (offer.promptOverheadTokens !== undefined) return
+      const known = overheadTokens(offer)
+      const next = Math.min(tokens, known * 2, OVERHEAD_TOKENS_MAX)
+      if (next > known) change(offer).overheadTokens = next
     },
     perThousandTokens(offer) {
       const rate = of(offer)?.njPerToken
@@ -90,6 +119,7 @@ export function createLearned(saved: readonly SavedCosts[] = []): Learned {
 const newCosts = ({ njPerPromptToken, njPerCompletionToken }: ModelOffer): Costs => ({
   njPerPromptToken,
   njPerCompletionToken,
+  overheadTokens: TEMPLATE_TOKENS,
   ratio: createQuantiles(),
   njPerToken: createQuantiles(),
 })
@@ -99,11 +129,13 @@ const savedOf = (model: string, costs: Costs): SavedCosts => ({
   declared: [costs.njPerPromptToken.toString(), costs.njPerCompletionToken.toString()],
   ratio: costs.ratio.save(),
   njPerToken: costs.njPerToken.save(),
+  overheadTokens: costs.overheadTokens,
 })
 
-const costsOf = ({ declared: [prompt, completion], ratio, njPerToken }: SavedCosts): Costs => ({
+const costsOf = ({ declared: [prompt, completion], ...saved }: SavedCosts): Costs => ({
   njPerPromptToken: nj(BigInt(prompt)),
   njPerCompletionToken: nj(BigInt(completion)),
-  ratio: createQuantiles(undefined, ratio),
-  njPerToken: createQuantiles(undefined, njPerToken),
+  overheadTokens: saved.overheadTokens ?? TEMPLATE_TOKENS,
+  ratio: createQuantiles(undefined, saved.ratio),
+  njPerToken: createQuantiles(undefined, saved.njPerToken),
 })

@@ -41,6 +41,7 @@ export const modelFields = (options: CommandCall['options']) => ({
   dimensions: numberOf(options['dimensions']),
   upstream_model: options['upstreamModel'],
   nj_per_token: options['njPerToken'],
+  prompt_overhead_tokens: numberOf(options['promptOverheadTokens']),
 })
 
 const numberOf = (value: string | boolean | undefined) =>

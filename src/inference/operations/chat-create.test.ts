@@ -156,8 +156,7 @@ test('chat is cut when its hold is used up, and says so inside the stream', asyn
     [
       cellChunk({ content: 'a' }, [1_000_000, 5, 1]),
       cellChunk({ content: 'b' }, [900_000_000, 5, 2]),
-      cellChunk({ content: 'c' }, [1_000_000_000, 5, 3], 'stop'),
-      DONE,
+      cellChunk({ content: 'c' }, [1_000_000_000, 5, 3]),
     ].join(''),
   )
   const call = callOf(ask({ stream: true }), createStrictSpend({ holdNj: 1_000_000_000n }))

@@ -1,11 +1,12 @@
 // POST /v1/embeddings.
 import { chargeEnergy } from '#contract/charge.ts'
+import { larger } from '#base/units.ts'
 import type { EmbeddingRequest } from '#contract/inference.ts'
 import type { Handled, Handler } from '#http/reply.ts'
-import { ceilingOf, payerOf, type Work } from '#inference/admission.ts'
+import { boundsOf, payerOf, tokensAtMost, type Bounds, type Work } from '#inference/admission.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { createClaims } from '#inference/claims.ts'
-import { admit, cutError, type InferenceDeps } from '#inference/generation.ts'
+import { admit, cutError, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
 import { fault } from '#contract/errors.ts'
 import { energyFigures } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
@@ -24,12 +25,7 @@ export const createEmbeddingCreate =
   async (call) => {
     const { model, input, dimensions, encoding_format: encoding } = call.body
     const texts = textsOf(input)
-    const work: Work = {
-      promptBytes: textBytes(texts),
-      promptTexts: texts.length,
-      prompts: texts.length,
-      choices: 1,
-    }
+    const work = workOf(texts)
     const facts = {
       asks: 'embedding',
       inputs: [],
@@ -48,10 +44,12 @@ export const createEmbeddingCreate =
       deps.failures.rests,
     )
     const [offer] = offers
-    await admit(call, 'embedding.create', ceilingOf(offer, work, deps.learned))
+    const bounds = boundsOf(offer, work, deps.learned)
+    await admit(call, 'embedding.create', bounds)
     call.spend.served({ model: offer.id, tier, routedTo: offer.routedTo })
     const leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
-    const { vectors, promptTokens } = await embedAll(deps, { offer, texts, call }).finally(leave)
+    const asked = { offer, bounds, texts, call }
+    const { vectors, promptTokens } = await embedAll(deps, asked).finally(leave)
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,
@@ -62,7 +60,8 @@ export const createEmbeddingCreate =
       status: 200,
       headers: { 'x-router-reason': reason },
       body: (charge) => {
-        deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, chargeEnergy(charge))
+        const energyNj = larger(chargeEnergy(charge), call.spend.measured())
+        deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, energyNj)
         const usage = {
           prompt_tokens: promptTokens,
           total_tokens: promptTokens,
@@ -73,36 +72,55 @@ export const createEmbeddingCreate =
     }
   }
 
+const workOf = (texts: readonly Text[]): Work => ({
+  promptBytes: textBytes(texts),
+  promptTexts: texts.length,
+  prompts: texts.length,
+  choices: 1,
+})
+
 type Job = {
   readonly offer: ModelOffer
+  readonly bounds: Bounds
   readonly texts: readonly Text[]
   readonly call: Pick<Handled, 'spend' | 'signal'>
 }
 
-async function embedAll(deps: InferenceDeps, { offer, texts, call }: Job) {
+async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job) {
   const provider = deps.providers.get(offer.provider)
   if (provider === undefined)
     throw fault('model_not_available', `Could not serve ${offer.id}: its provider has gone`)
   const claims = createClaims(call.spend)
   const vectors: Float32Array[] = []
   let promptTokens = 0
+  let missing = texts.length
   try {
     for (let at = 0; at < texts.length; at += BATCH_INPUTS) {
       const input = texts.slice(at, at + BATCH_INPUTS)
-      const batch = { offer, input, promptBytes: textBytes(input) }
+      const work = workOf(input)
+      const { promptTokensMax } = tokensAtMost(offer, work, bounds.overheadTokens)
+      const batch = { offer, input, promptBytes: work.promptBytes, promptTokensMax }
       const before = promptTokens
+      let promptExcess = 0
       claims.begin()
-      for await (const events of provider.embed(batch, call.signal))
+      for await (const events of provider.embed(batch, call.signal)) {
         for (const event of events) {
-          if (event.kind === 'vector') {
-            vectors[at + event.index] = event.vector
-            continue
-          }
+          if (event.kind !== 'vector') continue
+          vectors[at + event.index] = event.vector
+          missing--
+        }
+        for (const event of events) {
+          if (event.kind !== 'used') continue
           promptTokens = before + event.promptTokens
+          promptExcess = event.promptExcess ?? 0
           call.spend.served({ promptTokens })
-          claims.claim(event.used)
+          // What is all there is given, whatever of it can still be paid.
+          if (missing > 0) claims.claim(event.used)
+          else await claims.finish(event.used)
           if (call.spend.cut.aborted) throw cutError(call.spend)
         }
+      }
+      learnOverhead(deps.learned, { offer, bounds, work, promptExcess })
     }
   } catch (error) {
     throw call.spend.cut.aborted ? cutError(call.spend) : error

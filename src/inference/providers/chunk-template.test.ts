@@ -78,11 +78,12 @@ function readAll(frames: readonly string[]) {
     offer: offerOf(),
     body: {},
     promptBytes: 80,
+    promptTokensMax: 1000,
     choices: 2,
     tokensMax: 1000,
   }
   const source = { meter: 'upstream:up', bandPct: 60 }
-  const limits = { promptBytes: 80, promptTokensMax: 1000, tokensMax: 1000 }
+  const limits = { promptBytes: 80, promptTokensMax: 1000, contextTokens: 2000, tokensMax: 1000 }
   const reader = createGenerationReader(call, tokenMeter(call.offer, source, limits))
   const events: GenerationEvent[] = frames.flatMap((frame) => reader.push(Buffer.from(frame)))
   return {

@@ -16,10 +16,11 @@ const CALL: GenerationCall = {
   offer,
   body: {},
   promptBytes: 1,
+  promptTokensMax: 1,
   choices: 1,
   tokensMax: 1,
 }
-const EMBEDDING: EmbeddingCall = { offer, input: ['a'], promptBytes: 1 }
+const EMBEDDING: EmbeddingCall = { offer, input: ['a'], promptBytes: 1, promptTokensMax: 1 }
 const meter = () => cellMeter('small')
 
 const MADE: Readonly<Record<string, () => object>> = {

@@ -25,6 +25,8 @@ export function createGenerationReader(
   let done = false
   let broken: Error | undefined
   const tally = createTally(meter)
+  // What an engine says after the last finish is not followed, so it is not billed.
+  const isFinished = () => finished.size >= call.choices
 
   const addChoice = (
     { index, delta, logprobs, finish }: ChunkChoice,
@@ -57,7 +59,7 @@ export function createGenerationReader(
     addUsed(figures, events)
     // A stranger's member of that name is no figure, and its tokens are counted like any other's.
     if (chunk.usage !== undefined) tally.declared(chunk.usage)
-    else if (figures === undefined && chunk.choices.some(hasToken)) tally.token()
+    else if (figures === undefined && !isFinished() && chunk.choices.some(hasToken)) tally.token()
     for (const choice of chunk.choices) addChoice(choice, events)
     template.learn(data, chunk)
   }

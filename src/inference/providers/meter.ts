@@ -60,7 +60,7 @@ const lie = (cell: string, what: string) =>
  * Tokens that the upstream does not tell, or not yet: few texts have more bytes per token than this, so the
  * claim is hardly ever above the truth, and a caller who leaves early does not prefill for nothing.
  */
-const BYTES_PER_TOKEN = 8
+export const BYTES_PER_TOKEN = 8
 
 /** The meter of an upstream that has none: tokens seen × catalogue energy, method `model`. */
 export function tokenMeter(
@@ -68,11 +68,15 @@ export function tokenMeter(
   source: { readonly meter: string; readonly bandPct: number },
   call: {
     readonly promptBytes: number
+    /** The most that the prompts can be, with what the server may add to them. */
     readonly promptTokensMax: number
+    /** The most that its contexts hold. */
+    readonly contextTokens: number
     readonly tokensMax: number
   },
 ): Meter {
   let prompt = Math.floor(call.promptBytes / BYTES_PER_TOKEN)
+  let promptExcess = 0
   let completion = 0
   let seenNj = catalogueEnergy(offer, prompt, completion)
   let energyNj: Nj = nj(0n)
@@ -86,6 +90,7 @@ export function tokenMeter(
       used: { kind: 'upstream', ...source, method: 'model', energyNj },
       promptTokens: prompt,
       completionTokens: completion,
+      ...(promptExcess > 0 && { promptExcess }),
     }
   }
   return {
@@ -101,11 +106,13 @@ export function tokenMeter(
       return claim()
     },
     declared(usage) {
-      // Beyond what was asked or can be, it is a lie: what we saw stands.
-      if (usage.promptTokens > call.promptTokensMax || usage.completionTokens > call.tokensMax)
+      // Beyond what was asked, or than the model can read, it is a lie: what we saw stands.
+      if (usage.promptTokens > call.contextTokens || usage.completionTokens > call.tokensMax)
         return undefined
       details = usage
-      prompt = usage.promptTokens
+      // Beyond what the prompt can be, it may be the server's own system prompt: for now it is not billed.
+      prompt = Math.min(usage.promptTokens, call.promptTokensMax)
+      promptExcess = usage.promptTokens - prompt
       completion = usage.completionTokens
       seenNj = catalogueEnergy(offer, prompt, completion)
       return claim()

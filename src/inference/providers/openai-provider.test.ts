@@ -64,6 +64,7 @@ const callOf = (more: Partial<GenerationCall> = {}): GenerationCall => ({
   offer: offerOf(),
   body: { messages: [] },
   promptBytes: 80,
+  promptTokensMax: 160,
   choices: 1,
   tokensMax: 100,
   ...more,
@@ -136,6 +137,29 @@ test('an upstream that declares an absurd usage is billed what was seen', async 
       usage: { promptTokens: 10, completionTokens: 1 },
     })
   }
+})
+
+test('a declared prompt that cannot be is billed as far as it can, and the rest is told apart', async () => {
+  const usage = { prompt_tokens: 400, completion_tokens: 1 }
+  server.script = streaming(plainChunk('a', 'stop'), frame({ choices: [], usage }), DONE)
+  const events = await read(remote)
+  assert.equal(energies(events).at(-1), 162_000_000n)
+  assert.equal(events.findLast((event) => event.kind === 'used')?.promptExcess, 240)
+  assert.deepEqual(events.at(-1), {
+    kind: 'end',
+    usage: { promptTokens: 160, completionTokens: 1 },
+  })
+})
+
+test('what is said after the last finish is neither given nor billed', async () => {
+  server.script = streaming(
+    plainChunk('a', 'stop'),
+    ...Array.from({ length: 50 }, () => plainChunk('more')),
+    DONE,
+  )
+  const events = await read(remote)
+  assert.equal(textOf(events), 'a')
+  assert.equal(energies(events).at(-1), 12_000_000n)
 })
 
 test('an upstream without [DONE] or indexes, with comments and reasons of its own, is understood', async () => {

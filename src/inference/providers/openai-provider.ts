@@ -171,7 +171,8 @@ function meterOf({ name, at }: ProviderConfig, call: GenerationCall | EmbeddingC
     { meter: `upstream:${name}`, bandPct: at.bandPct },
     {
       promptBytes: call.promptBytes,
-      promptTokensMax: call.offer.context * answers,
+      promptTokensMax: call.promptTokensMax,
+      contextTokens: call.offer.context * answers,
       tokensMax,
     },
   )

@@ -50,6 +50,8 @@ export type Usage = {
   readonly used: Used
   readonly promptTokens: number
   readonly completionTokens: number
+  /** Tokens of the prompt that the upstream declared beyond promptTokensMax: neither told nor billed. */
+  readonly promptExcess?: number
 }
 
 export type GenerationCall = {
@@ -59,6 +61,8 @@ export type GenerationCall = {
   readonly body: Readonly<Record<string, unknown>>
   /** UTF-8 bytes of everything that becomes prompt. */
   readonly promptBytes: number
+  /** The most tokens that it can be, with what the server may add. */
+  readonly promptTokensMax: number
   /** How many answers come back at once (n, times prompts), and the most tokens of all of them. */
   readonly choices: number
   readonly tokensMax: number
@@ -70,6 +74,7 @@ export type EmbeddingCall = {
   readonly offer: ModelOffer
   readonly input: readonly (string | readonly number[])[]
   readonly promptBytes: number
+  readonly promptTokensMax: number
 }
 /** `used` comes before the vectors it paid for; each input has one vector, of finite numbers. */
 export type EmbeddingEvent =

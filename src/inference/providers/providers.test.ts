@@ -13,6 +13,8 @@ const config = (name: string, key: string): ProviderConfig => ({
   apiKey: new Secret(key),
 })
 
+const LIMITS = { promptBytes: 8, promptTokensMax: 24, choices: 1, tokensMax: 9 }
+
 test('providers stay while their config does, and go with it', async () => {
   const providers = createProviders({ clock: systemClock, log: quietLog })
   providers.replace([config('a', 'k'), config('b', 'k')])
@@ -50,7 +52,7 @@ test('a provider that is replaced or removed ends its calls first, then its conn
   const calls = ['a', 'b'].map(async (name) => {
     const provider = providers.get(name)
     assert.ok(provider)
-    const call = { offer: offerOf(), body: {}, promptBytes: 8, choices: 1, tokensMax: 9 } as const
+    const call = { offer: offerOf(), body: {}, ...LIMITS } as const
     const kinds: string[] = []
     const { signal } = new AbortController()
     for await (const events of provider.generate({ shape: 'chat', ...call }, signal))
@@ -76,7 +78,7 @@ test('closing the set ends what a replaced provider still does', async () => {
   const at = { kind: 'upstream', baseUrl: server.baseUrl, bandPct: 60 } as const
   const providers = createProviders({ clock: systemClock, log: quietLog })
   providers.replace([{ name: 'a', at }])
-  const call = { offer: offerOf(), body: {}, promptBytes: 8, choices: 1, tokensMax: 9 } as const
+  const call = { offer: offerOf(), body: {}, ...LIMITS } as const
   const events = providers
     .get('a')
     ?.generate({ shape: 'chat', ...call }, new AbortController().signal)

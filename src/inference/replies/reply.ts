@@ -1,5 +1,6 @@
 // A started generation as a Reply: whole JSON after settling, or SSE chunks with the figures last.
 import type { ErgonError } from '#base/errors.ts'
+import { larger } from '#base/units.ts'
 import { openaiError } from '#contract/errors.ts'
 import { chargeEnergy, type Charge } from '#contract/charge.ts'
 import type { KnownReply, StreamedReply } from '#http/reply.ts'
@@ -13,7 +14,7 @@ type Deps = Pick<InferenceDeps, 'clock' | 'learned'>
 
 export async function knownReply(
   deps: Deps,
-  { offer, reason, events }: Started,
+  { offer, reason, events, measured }: Started,
   shape: Shape,
 ): Promise<KnownReply> {
   const { answers, usage } = await collectAnswers(events)
@@ -23,7 +24,7 @@ export async function knownReply(
     status: 200,
     headers: { 'x-router-reason': reason },
     body: (charge) => {
-      learn(deps, { offer, usage, charge })
+      learn(deps, { offer, usage, charge, measured })
       return JSON.stringify({
         ...envelope(shape.object.whole, head),
         choices: answers.map(shape.wholeChoice),
@@ -43,7 +44,7 @@ export function streamedReply(
   started: Started,
   { shape, includeUsage }: { shape: Shape; includeUsage: boolean },
 ): StreamedReply {
-  const { offer, reason } = started
+  const { offer, reason, measured } = started
   const head = headOf(deps, shape, offer.id)
   const state: StreamState = { finishes: new Map(), usage: undefined }
   const write = chunkWriter(shape, head, includeUsage)
@@ -55,7 +56,7 @@ export function streamedReply(
     chunks: chunksOf(started.events, { shape, write, state }),
     last: (charge) => {
       const usage = state.usage ?? NOTHING_USED
-      learn(deps, { offer, usage, charge })
+      learn(deps, { offer, usage, charge, measured })
       const figures = usageJson(usage, charge)
       const finishes = [...state.finishes].map(([index, finish]) =>
         shape.chunkChoice(index, {}, { logprobs: null, finish }),
@@ -177,14 +178,18 @@ const headOf = ({ clock }: Deps, shape: Shape, model: string): Head => {
   return { id: shape.newId(nowMs), createdS: Math.floor(nowMs / 1000), model }
 }
 
-/** A whole answer's charge teaches what the model costs; one that was cut short says less than it did. */
+/**
+ * A whole answer teaches what the model costs, by what was measured where less could be billed; one that
+ * was cut short says less than it did.
+ */
 function learn(
   { learned }: Deps,
-  { offer, usage, charge }: { offer: Started['offer']; usage: TokenUsage; charge: Charge },
+  { offer, usage, charge, measured }: Pick<Started, 'offer' | 'measured'> & Told,
 ): void {
   learned.record(
     offer,
     { prompt: usage.promptTokens, completion: usage.completionTokens },
-    chargeEnergy(charge),
+    larger(chargeEnergy(charge), measured()),
   )
 }
+type Told = { readonly usage: TokenUsage; readonly charge: Charge }

@@ -10,6 +10,8 @@ export type StrictSpend = Spend & {
   readonly claims: readonly Used[]
   readonly facts: Served
   readonly admissions: readonly Nj[]
+  /** What each admission had to hold at least. */
+  readonly leasts: readonly Nj[]
   readonly settled: Charge | undefined
   /** What the gateway itself used: a figure with all its digits. */
   readonly ownNj: Nj
@@ -44,21 +46,21 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
   const ownNj = nj(options.ownNj ?? 123_456_789n)
   const claims: Used[] = []
   const admissions: Nj[] = []
+  const leasts: Nj[] = []
   const facts: Served = {}
   const latest = new Map<string, Used>()
   let cutReason: ErgonError | undefined
   let charge: Charge | undefined
 
-  const parts = (): ChargePart[] => [
-    { meter: 'gateway', method: 'model', band_pct: '40', energy_nj: ownNj.toString() },
-    ...[...latest].map(([meter, used]) => ({
-      meter,
-      method: used.kind === 'cpu' ? ('model' as const) : used.method,
-      band_pct: used.kind === 'cpu' ? '40' : String(used.bandPct),
-      energy_nj: energyOf(used).toString(),
-    })),
-  ]
+  const parts = () => partsOf(ownNj, latest)
   const energy = () => sum(parts().map((part) => nj(BigInt(part.energy_nj))))
+
+  const take = (used: Used) => {
+    invariant(charge === undefined, 'claimed after settling')
+    invariant(admissions.length > 0, 'claimed before it was admitted')
+    keepLatest(latest, used)
+    claims.push(used)
+  }
 
   const cutNow = (reason: ErgonError) => {
     cutReason = reason
@@ -71,6 +73,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
     claims,
     facts,
     admissions,
+    leasts,
     ownNj,
     cut: cut.signal,
     get cutReason() {
@@ -80,25 +83,23 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       return charge
     },
     estimate: () => ({ ...SERVED, ceilingNj: admissions.at(-1) ?? nj(0n) }),
-    admit(payer, operation, ceiling) {
+    admit(payer, operation, ceiling, least = nj(0n)) {
       invariant(charge === undefined, 'admitted after settling')
       invariant(payer.account !== '' && operation.length > 0, 'admitted without a payer')
       invariant(ceiling > (admissions.at(-1) ?? 0n), 'a ceiling that does not grow')
+      invariant(least <= ceiling, 'more is held at least than at most')
       admissions.push(ceiling)
+      leasts.push(least)
     },
     cover: () => options.holdNj === undefined,
     ...NOT_THEIRS,
     claim(used) {
-      invariant(charge === undefined, 'claimed after settling')
-      invariant(admissions.length > 0, 'claimed before it was admitted')
-      const key = used.kind === 'cpu' ? used.cell : used.meter
-      const before = latest.get(key)
-      invariant(before === undefined || energyOf(used) >= energyOf(before), 'a claim that shrank')
-      claims.push(used)
-      latest.set(key, used)
+      take(used)
       if (options.holdNj === undefined || energy() <= options.holdNj || cutReason) return
       cutNow(fault('balance_depleted', 'The hold is used up'))
     },
+    finish: take,
+    measured: energy,
     cutNow,
     served(more) {
       invariant(charge === undefined, 'facts after settling')
@@ -111,6 +112,23 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       return charge
     },
   }
+}
+
+const partsOf = (ownNj: Nj, latest: ReadonlyMap<string, Used>): ChargePart[] => [
+  { meter: 'gateway', method: 'model', band_pct: '40', energy_nj: ownNj.toString() },
+  ...[...latest].map(([meter, used]) => ({
+    meter,
+    method: used.kind === 'cpu' ? ('model' as const) : used.method,
+    band_pct: used.kind === 'cpu' ? '40' : String(used.bandPct),
+    energy_nj: energyOf(used).toString(),
+  })),
+]
+
+function keepLatest(latest: Map<string, Used>, used: Used): void {
+  const key = used.kind === 'cpu' ? used.cell : used.meter
+  const before = latest.get(key)
+  invariant(before === undefined || energyOf(used) >= energyOf(before), 'a claim that shrank')
+  latest.set(key, used)
 }
 
 const energyOf = (used: Used): Nj =>

@@ -125,6 +125,7 @@ function upstreamModel(body: Body, key: Secret): NewModel {
   if (isEmbedding && inputs.length > 0)
     throw fault('invalid_request', 'Could not add the model: what embeds takes text only')
   const dimensions = integerOf(body, 'dimensions')
+  const promptOverheadTokens = integerOf(body, 'prompt_overhead_tokens', 0)
   return {
     id: nameOf(body, upstreamId),
     upstream: {
@@ -144,6 +145,7 @@ function upstreamModel(body: Body, key: Secret): NewModel {
       context: integerOf(body, 'context') ?? 4096,
       tools: body['tools'] === true ? 'auto' : 'none',
       structured: !isEmbedding,
+      ...(promptOverheadTokens === undefined ? {} : { promptOverheadTokens }),
       ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
     },
   }
@@ -206,11 +208,14 @@ function nameOf(body: Body, otherwise: string): string {
   )
 }
 
-function integerOf(body: Body, name: string): number | undefined {
+function integerOf(body: Body, name: string, least = 1): number | undefined {
   const value = body[name]
   if (value === undefined) return undefined
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
-  throw fault('invalid_request', `Could not add the model: "${name}" is a whole number above 0`)
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value
+  throw fault(
+    'invalid_request',
+    `Could not add the model: "${name}" is a whole number above ${least - 1}`,
+  )
 }
 
 /** Downloads with resume and checks the hash; what is there and right is not fetched again. */

@@ -1,0 +1,14 @@
+// What charging needs of the process it is in.
+import type { TimerClock } from '#base/clock.ts'
+import type { Marks } from '#metering/marks.ts'
+import type { Leases } from './leases.ts'
+import type { Session } from './session.ts'
+
+export type ChargingDeps = {
+  session: Session
+  leases: Leases
+  marks: Marks
+  clock: TimerClock
+  /** With `journal=sync`: resolves when what is journaled survives a power cut. */
+  synced?: (() => Promise<void>) | undefined
+}

@@ -1,0 +1,15 @@
+// Why work is not admitted, or ends before its end.
+import { fault } from '#contract/errors.ts'
+import type { Payer } from './spend.ts'
+
+/** The state does not answer, or answers that its books are closed. */
+export const silent = () =>
+  fault('state_unavailable', 'Could not admit the request: the state did not answer', {
+    retryAfterS: 1,
+  })
+
+/** What the work is paid from has not enough left. */
+export const depleted = (payer: Payer | undefined) =>
+  payer?.funded === true
+    ? fault('balance_depleted', 'Could not go on: the balance is empty')
+    : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
