@@ -20,6 +20,7 @@ const SEED = Number(process.env['ERGON_SEED'] ?? Date.now() % 1_000_000)
 const CLIENTS = LONG ? 4 : 2
 const BETWEEN_KILLS_MS = 600
 const SETTLED_MAX_MS = 60_000
+const NO_MODELS = { ERGON_MODELS: 'none' }
 const TARGETS = ['gw-1', 'postgres', 'a backend', 'signer', 'jobs', `model-${CHAT}`] as const
 
 let ergon: Ergon
@@ -51,9 +52,9 @@ test('kill -9 of every process under load loses nothing that was told', async (t
     assert.deepEqual(await receiptFaults(ergon, clients.receipts.keys()), [], `round ${round}`)
     assert.deepEqual(await ledgerFaults(ergon), [], `round ${round}`)
   }
-  // After an orderly stop too; of a product that nobody killed the stop budget's test shows it.
-  if (LONG) await ergon.restart()
-  assert.deepEqual(await ledgerFaults(ergon), [])
+  // No model is asked from here on.
+  await ergon.restart(NO_MODELS)
+  assert.deepEqual(await ledgerFaults(ergon), [], 'after an orderly stop')
 })
 
 test('planted fault: a journal that is deleted turns the check red', async () => {
@@ -69,7 +70,7 @@ test('planted fault: a journal that is deleted turns the check red', async () =>
   }
   const journal = join(ergon.dataFolder, 'journals', 'gw-1')
   for (const name of readdirSync(journal)) rmSync(join(journal, name))
-  await ergon.resume({ ERGON_MODELS: 'none' })
+  await ergon.resume(NO_MODELS)
   const faults = await receiptFaults(ergon, clients.receipts.keys(), 2000)
   assert.match(faults[0] ?? '', /was told to a client and is charged 0 times/)
 })
