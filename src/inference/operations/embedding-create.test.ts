@@ -75,18 +75,31 @@ const cellLines: Script = ({ body }, response) => {
 
 async function embed(
   more: Record<string, unknown>,
-  options: { offers?: (typeof offer)[]; spend?: StrictSpend } = {},
+  options: { offers?: (typeof offer)[]; spend?: StrictSpend; told?: unknown[] } = {},
 ) {
   const call = callOf(
     parseEmbeddingRequest({ model: 'mini', input: 'abc', ...more }),
     options.spend,
   )
-  const inference = depsOf(options.offers ?? [offer], [cell, remote])
+  const made = depsOf(options.offers ?? [offer], [cell, remote])
+  const failures = {
+    ...made.failures,
+    tell: ({ id }: typeof offer, error: unknown) =>
+      void options.told?.push([id, (error as ErgonError).code]),
+  }
+  const inference = { ...made, failures }
   const reply = await createEmbeddingCreate(inference)(call)
   assert.ok(reply.kind === 'known')
   const text = String(reply.body(call.spend.settle(200)))
   return { text, body: embeddingList.parse(JSON.parse(text)), spend: call.spend, inference }
 }
+
+test('what a model does wrong with embeddings is told to the operator', async () => {
+  socket.script = (_asked, response) => void response.destroy()
+  const told: unknown[] = []
+  await assert.rejects(embed({}, { told }), { code: 'upstream_failed' })
+  assert.deepEqual(told, [['mini', 'upstream_failed']])
+})
 
 test('embeddings of a cell come as numbers with the figures of the charge', async () => {
   socket.script = cellLines

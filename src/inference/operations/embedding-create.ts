@@ -49,7 +49,13 @@ export const createEmbeddingCreate =
     call.spend.served({ model: offer.id, tier, routedTo: offer.routedTo })
     const leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
     const asked = { offer, bounds, texts, call }
-    const { vectors, promptTokens } = await embedAll(deps, asked).finally(leave)
+    const { vectors, promptTokens } = await embedAll(deps, asked)
+      .catch((error: unknown) => {
+        // A caller who leaves says nothing of the offer.
+        if (!call.signal.aborted) deps.failures.tell(offer, error)
+        throw error
+      })
+      .finally(leave)
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,

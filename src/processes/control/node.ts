@@ -84,8 +84,9 @@ async function booksOf(state: State): Promise<object> {
     'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
   )
   const sums = await state.query(
-    `select (select count(*) from charges)::text as charges, (select size from log_head)::text as leaves,
-       (select count(*) from alarms)::text as alarms`,
+    // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
+    `select size::text as charges, size::text as leaves, (select count(*) from alarms)::text as alarms
+     from log_head`,
   )
   const alarms = await state.query(
     'select kind, detail, at from alarms order by id desc limit $1',
