@@ -1,10 +1,13 @@
 // What a test run says: each failure in full, each skip with its reason, the slowest files, and one line
 // of counts.
 import { relative } from 'node:path'
+import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
 import { fileEventOf, isOfShare } from './test-shares.ts'
 
 const SLOWEST_SHOWN = 10
+/** How a diagnostic begins that is shown: the runner adds many of its own. */
+export const LOG_HEAD = 'The log of the product: '
 
 export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const counts = { passed: 0, failed: 0, skipped: 0 }
@@ -24,7 +27,10 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       // Its tests have been named.
       if ('failureType' in error && error.failureType === 'subtestsFailed') continue
       counts.failed++
-      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${error.stack ?? error.message}\n${String(error.cause ?? '')}\n`
+      // With the causes of the cause: "fetch failed" alone says nothing.
+      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(error.cause ?? error)}\n`
+    } else if (type === 'test:diagnostic' && data.message.startsWith(LOG_HEAD)) {
+      yield `\n${data.message}\n`
     } else if (type === 'test:summary' && data.file !== undefined) {
       tookMs.set(data.file, data.duration_ms)
     }

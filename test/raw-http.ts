@@ -1,5 +1,6 @@
 // HTTP/1.1 by hand: sends bytes that no client library would send and reads what comes back.
 import { connect, type Socket } from 'node:net'
+import { isSilent, untilHeard } from './patient-fetch.ts'
 
 export type RawResponse = {
   readonly status: number
@@ -27,11 +28,24 @@ export type RawOptions = {
   readonly then?: (socket: Socket) => void
 }
 
-/** Sends `text` as latin-1 bytes and collects responses until enough are there or the server closes. */
-export function sendRaw(
+/**
+ * Sends `text` as latin-1 bytes and collects responses until enough are there or the server closes; anew
+ * where an answer says that the state was silent.
+ */
+export const sendRaw = (
   port: number,
   text: string | Uint8Array,
-  { responses: wanted = 1, lingerMs = 0, timeoutMs = 10_000, head = false, then }: RawOptions = {},
+  options: RawOptions = {},
+): Promise<RawOutcome> =>
+  untilHeard(
+    () => sendOnce(port, text, options),
+    ({ responses }) => !responses.some(({ status, body }) => isSilent(status, body)),
+  )
+
+function sendOnce(
+  port: number,
+  text: string | Uint8Array,
+  { responses: wanted = 1, lingerMs = 0, timeoutMs = 10_000, head = false, then }: RawOptions,
 ): Promise<RawOutcome> {
   return new Promise((resolve) => {
     const startedMs = performance.now()

@@ -12,10 +12,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { seed, seedState } from './ergon-cache.ts'
 import { startExternalState } from './external-state.ts'
+import './patient-fetch.ts'
 import { freeBlock, portFlags } from './ports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const START_MAX_MS = 90_000
+const START_MAX_MS = 150_000
 const MODEL_MAX_MS = 120_000
 const STOP_MAX_MS = 30_000
 const ATTEMPTS = 5
@@ -70,6 +71,11 @@ export interface Ergon extends AsyncDisposable {
   cli(...words: readonly string[]): Promise<CommandOutcome>
   /** The process id of a cell, such as gw-1 or model-<id>. */
   pidOf(cell: string): Promise<number>
+  /**
+   * kill -9 of a cell, as `ergon status` names its process; resolves when nothing of that life is left:
+   * what runs below the process that was killed may answer for a moment longer.
+   */
+  killCell(cell: string): Promise<void>
   /** Resolves when the gateway is ready, as after it was killed. */
   answers(): Promise<void>
   /** What the gateway says of a model: ready, loading or failed; undefined when it knows none. */
@@ -131,6 +137,7 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     control: (method, path, body) => control(join(runFolder, 'control.sock'), method, path, body),
     cli: (...words) => runCommand(ergon, words),
     pidOf: (cell) => pidOf(ergon, cell),
+    killCell: (cell) => killCell(ergon, cell),
     answers: () => answers(ready.base_url),
     modelState: (id) => modelState(ergon, id),
     waitForModel: (id) => waitForModel(ergon, id),
@@ -280,13 +287,28 @@ async function runCommand(ergon: Ergon, words: readonly string[]): Promise<Comma
 }
 
 async function pidOf(ergon: Ergon, name: string): Promise<number> {
+  const pid = await leaderOf(ergon, name)
+  if (pid === undefined) throw new Error(`no cell ${name} is running`)
+  return pid
+}
+
+async function leaderOf(ergon: Ergon, name: string): Promise<number | undefined> {
   const { cells } = await ergon.control<{ cells: { name: string; pid: number | null }[] }>(
     'GET',
     '/status',
   )
-  const pid = cells.find((cell) => cell.name === name)?.pid
-  if (pid == null) throw new Error(`no cell ${name} is running`)
-  return pid
+  return cells.find((cell) => cell.name === name)?.pid ?? undefined
+}
+
+async function killCell(ergon: Ergon, name: string): Promise<void> {
+  const pid = await pidOf(ergon, name)
+  process.kill(pid, 'SIGKILL')
+  const deadline = performance.now() + STOP_MAX_MS
+  // The agent forgets the process once all below it has ended.
+  while ((await leaderOf(ergon, name)) === pid) {
+    if (performance.now() > deadline) throw new Error(`the cell ${name} does not end`)
+    await pause(5)
+  }
 }
 
 async function answers(baseUrl: string): Promise<void> {

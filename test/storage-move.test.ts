@@ -248,7 +248,7 @@ test('a body that nobody names any more is removed from the store', async () => 
   bodies.delete('gone')
   await cloud.sql("update blob_garbage set since = since - interval '2 hours'")
   // It cleans at its start, and then once a minute.
-  process.kill(await cloud.pidOf('storage'), 'SIGKILL')
+  await cloud.killCell('storage')
   const isGone = () =>
     there().then(
       async ({ Body }) => {
@@ -274,7 +274,7 @@ test('a move to the store survives kill -9 of the mover, while writes go on', as
     }
   })()
   await until('it moves', async () => ((await counts())['fs'] ?? 0) < before - 6)
-  process.kill(await cloud.pidOf('storage'), 'SIGKILL')
+  await cloud.killCell('storage')
   const { code, stdout, stderr } = await moving
   isMoving = false
   await writing

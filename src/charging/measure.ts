@@ -40,6 +40,11 @@ export class Measure {
     return energyOfCpu(this.totalCpuNs(), tariff.njPerCpuS)
   }
 
+  /** What cells and upstreams spent, without the CPU of this process. */
+  claimedEnergy(tariff: Tariff): Nj {
+    return add(energyOfCpu(this.#cellsNs, tariff.njPerCpuS), this.#upstreamsNj)
+  }
+
   energy(tariff: Tariff): Nj {
     return add(this.nodeEnergy(tariff), this.#upstreamsNj)
   }

@@ -51,6 +51,26 @@ test('a charge never bills more than was held, nor more than the stated ceiling'
   assert.equal(small.settle(200).energy_nj, J.toString())
 })
 
+test('CPU of this process beyond the ceiling cuts nobody, and is not billed', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(10n * J))
+  claim(work, 4n)
+  for (let time = 0; time < 3; time++) {
+    bench.spendCpu(60 * 10 ** 9)
+    work.mark()
+    await bench.session.tickNow(AbortSignal.timeout(5000))
+  }
+  const cutBy = () => work.cutReason?.code
+  assert.ok(work.measured() > 10n * J)
+  assert.equal(cutBy(), undefined)
+  claim(work, 9n)
+  assert.equal(cutBy(), undefined)
+  claim(work, 10n)
+  assert.equal(cutBy(), 'ceiling_reached')
+  assert.equal(work.settle(200).energy_nj, (10n * J).toString())
+})
+
 test('a hold grows with claims and with marks as far as the ceiling', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()

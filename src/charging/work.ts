@@ -300,7 +300,9 @@ export class Work implements Spend {
     if (this.#hold === undefined || this.#growing || this.#isOver) return
     const measured = this.measured()
     if (measured * 2n < this.#covered(this.#hold)) return
-    if (measured >= this.#cap)
+    // This process's own CPU cuts nobody: it rises with what else runs here, no caller can lower it, and
+    // beyond the ceiling it is the operator's.
+    if (this.#measure.claimedEnergy(this.#agreed.tariff) >= this.#cap)
       return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
     const wished = nj(measured * 4n)
     if (this.#reach(wished)) return

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import type { Handler } from './reply.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
 
-const OPTIONS = { timeout: 30_000 }
+const OPTIONS = { timeout: 120_000 }
 const MIB = 1024 * 1024
 
 const pong: Handler = () => ({ kind: 'known', status: 200, body: () => ({ pong: true }) })

@@ -89,21 +89,20 @@ const LOOK_UP_CONNECTIONS = 4
 const READER_CONNECTIONS = 4
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const STORAGE_CONNECTIONS = 16
-// A thousand uploads that end together wait for one another: with 3 s half of them were refused.
-const STORAGE_WAIT_MS = 15_000
 const EXIT_LOST = 74
+const FIRST_TICK_MS_MAX = 30_000
 /** Of its stop: how long access logs may take to be written after the last request, at least. */
 const LOGS_MS_LEAST = 1000
 
 const config = await readConfig<GatewayConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
-const connect = (connections: number, further: { prepares?: boolean; waitMs?: number } = {}) =>
+const connect = (connections: number, further: { prepares?: boolean } = {}) =>
   connectState({ address: config.state, connections, log, ...further })
 const ledgerState = connect(LEDGER_CONNECTIONS)
 const state = connect(LOOK_UP_CONNECTIONS)
 const readerState = connect(READER_CONNECTIONS)
-const storageState = connect(STORAGE_CONNECTIONS, { prepares: true, waitMs: STORAGE_WAIT_MS })
+const storageState = connect(STORAGE_CONNECTIONS, { prepares: true })
 const accounting = await openAccounting({
   process: config.name,
   meter: config.meter,
@@ -209,7 +208,7 @@ const { accessLog, ...doors } = createStorageDoors({
 })
 
 // Nothing is answered before the first tick: price, tariff and epoch come with it.
-await session.tickNow(AbortSignal.timeout(10_000))
+await session.tickNow(AbortSignal.timeout(FIRST_TICK_MS_MAX))
 const server = await listen({
   charging,
   doorOf: createHostRule({

@@ -34,7 +34,10 @@ export type StateAddress =
       readonly database: string
     }
 
-const CONNECT_TIMEOUT_MS = 3000
+// For a connection of the pool, or of the server. With 3 s half of a thousand uploads that ended together
+// were refused, and a product did not start where 13 processes shared a core. A server that is not there
+// refuses at once.
+const WAIT_MS_MAX = 15_000
 // No statement of ours takes longer: the sealer's batches and the reconcile job are bounded.
 const STATEMENT_TIMEOUT_MS = 30_000
 // Longer than the server's own: it is the connection that is dead, and the pool makes another.
@@ -52,13 +55,11 @@ export function connectState(options: {
   log: Logger
   /** Each connection parses a statement once; their texts are few and always the same. */
   prepares?: boolean
-  /** How long a statement may wait for a connection, or a connection for the server (3 s). */
-  waitMs?: number
 }): State {
   const config: pg.PoolConfig = {
     ...('url' in options.address ? { connectionString: options.address.url } : options.address),
     max: options.connections,
-    connectionTimeoutMillis: options.waitMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: WAIT_MS_MAX,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,

@@ -13,6 +13,7 @@ import { processesOf } from './processes.ts'
 import { marksOf, orphans } from './check.ts'
 import { signalProcess } from '#cells/stop.ts'
 import { seed, seedState } from '../ergon-cache.ts'
+import { isSilent, untilHeard } from '../patient-fetch.ts'
 import { compileCache, type ReadyLine } from '../start-ergon.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -121,11 +122,14 @@ export type Reply = {
 }
 
 /** One call of the API. */
-export function call(
-  ready: ReadyLine,
-  path: string,
-  more: { readonly token?: string; readonly body?: object } = {},
-): Promise<Reply> {
+export const call = (ready: ReadyLine, path: string, more: CallOptions = {}): Promise<Reply> =>
+  untilHeard(
+    () => callOnce(ready, path, more),
+    ({ status, body }) => !isSilent(status, body),
+  )
+type CallOptions = { readonly token?: string; readonly body?: object }
+
+function callOnce(ready: ReadyLine, path: string, more: CallOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const token = more.token ?? ready.token
     const sent = request(

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DONE, type ScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
 import { bookFaults, chargeOf, joulesOf, leasesReturned } from '../books.ts'
+import { readyProgramOf } from '../faults/processes.ts'
 import { writeRandomLlama } from '../gguf/random-llama.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -140,7 +141,7 @@ describe('a model cell', () => {
     const answer = await chat({ stream: true, max_tokens: 400, temperature: 0 })
     const reader = answer.body!.getReader()
     const first = await reader.read()
-    process.kill(await ergon.pidOf(`model-${CELL}`), 'SIGKILL')
+    process.kill(await readyProgramOf(ergon, `model-${CELL}`), 'SIGKILL')
     let text = new TextDecoder().decode(first.value)
     for (let next = await reader.read(); !next.done; next = await reader.read())
       text += new TextDecoder().decode(next.value)
@@ -163,7 +164,7 @@ describe('a model cell', () => {
     await again.text()
 
     // Killed while nothing runs, and asked at once, before anybody can have heard of it.
-    process.kill(await ergon.pidOf(`model-${CELL}`), 'SIGKILL')
+    process.kill(await readyProgramOf(ergon, `model-${CELL}`), 'SIGKILL')
     await assertProblem(await chat({ max_tokens: 3 }), 503, 'model_loading')
   })
 })

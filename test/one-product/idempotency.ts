@@ -190,7 +190,7 @@ test('an answer outlives its gateway, and work that died with it does not hold i
   upstream.script = () => reached.resolve()
   const dying = post(orphaned)
   await reached.promise
-  process.kill(await ergon.pidOf('gw-1'), 'SIGKILL')
+  await ergon.killCell('gw-1')
   await assert.rejects(dying)
   upstream.script = honest
   await ergon.answers()

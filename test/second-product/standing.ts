@@ -77,7 +77,7 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
   for (let kill = 0; kill < 3; kill++) {
     const charges = await untilCharges(Bucket, count + 2)
     count = charges.length
-    process.kill(await ergon.pidOf('storage'), 'SIGKILL')
+    await ergon.killCell('storage')
   }
   const charges = await untilCharges(Bucket, count + 2)
   assertExact(charges, BYTES)

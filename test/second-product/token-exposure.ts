@@ -58,7 +58,7 @@ test('a token in an address is told to its owner once an hour, and nowhere else'
   assert.equal((await eventsOf(presigning.id)).length, 1)
 
   // Also over the gateway's life, which keeps no more than the state does.
-  process.kill(await ergon.pidOf('gw-1'), 'SIGKILL')
+  await ergon.killCell('gw-1')
   await ergon.answers()
   const later = await mint('later')
   for (const { token } of [asked, later]) await fetch(`${ergon.baseUrl}/v1/models?token=${token}`)
@@ -89,11 +89,14 @@ test('no log bears a token, also where a request fails that has it in its path a
   await ergon.sql('alter table object_versions rename to away')
   const escaped = token.replace('_', '%5f')
   const headers = { authorization: `Bearer ${token}`, cookie: `ergon_session=${token}` }
-  for (const text of [token, escaped]) {
-    const answer = await fetch(`${ergon.baseUrl}/exposed/${text}?x=${text}`, { headers })
-    assert.equal(answer.status, 500)
+  try {
+    for (const text of [token, escaped]) {
+      const answer = await fetch(`${ergon.baseUrl}/exposed/${text}?x=${text}`, { headers })
+      assert.equal(answer.status, 500)
+    }
+  } finally {
+    await ergon.sql('alter table away rename to object_versions')
   }
-  await ergon.sql('alter table away rename to object_versions')
   const failures = () => ergon.stderr().split('"A request failed"').length - 1
   const deadline = performance.now() + WAIT_MS
   while (failures() < 2) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { before, test } from 'node:test'
 import { sharedErgon } from '../parts.ts'
+import { untilHeard } from '../patient-fetch.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const CONNECTIONS = 12
@@ -14,8 +15,14 @@ before(() => {
   ergon = sharedErgon()
 })
 
-/** Status of GET /v1/models over one kept connection. */
-function ask(agent: Agent, token: string): Promise<number> {
+/** Status of GET /v1/models over one kept connection, once the gateway has heard from the state. */
+const ask = (agent: Agent, token: string): Promise<number> =>
+  untilHeard(
+    () => askOnce(agent, token),
+    (status) => status !== 503,
+  )
+
+function askOnce(agent: Agent, token: string): Promise<number> {
   return new Promise((resolve, reject) => {
     request(
       `${ergon.baseUrl}/v1/models`,

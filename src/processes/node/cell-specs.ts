@@ -11,7 +11,11 @@ import { PROGRAM_FLAGS, type Program } from './program-flags.ts'
 export const APP_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 
 const RESTART: Backoff = { delaysMs: [100, 500, 2000, 5000, 15_000, 30_000], steadyMs: 60_000 }
-const READY_TIMEOUT_MS = 20_000
+// A program that is ended for being slow is slower still the next time: with 20 s a gateway never came up
+// where 13 processes shared a core.
+const READY_TIMEOUT_MS = 60_000
+/** How long a start waits for a cell, over all its lives. */
+export const START_TIMEOUT_MS = 90_000
 
 const SOCKET = 'http.sock'
 /** In the data folder: what compilePrograms() makes. */

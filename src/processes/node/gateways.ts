@@ -7,7 +7,7 @@ import type { GatewayConfig } from '#processes/gateway.ts'
 import { MODEL_SOCKETS } from '#processes/models/fleet.ts'
 import type { StateAddress } from '#state/connect.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
-import { programCell } from './cell-specs.ts'
+import { programCell, START_TIMEOUT_MS } from './cell-specs.ts'
 import { placeOf, type DataFolder } from './data-folder.ts'
 import { SIGNERS_HERE } from './sealing.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
@@ -15,7 +15,6 @@ import { DRAIN_MS } from './stop-budget.ts'
 
 export const GATEWAY_SOCKETS = 'gateways'
 const MIB = 1024 * 1024
-const READY_TIMEOUT_MS = 30_000
 
 /** Starts them and waits until each one answers. */
 export async function startGateways(deps: {
@@ -78,7 +77,7 @@ export async function startGateways(deps: {
 
 /** Waits for a gateway; throws `gateway_not_ready` with what its last life ended by. */
 async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)])
   await cell.ready(limit).catch((cause: unknown) => {
     signal.throwIfAborted()
     const last = cell.exits.at(-1)
@@ -86,7 +85,7 @@ async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
       last === undefined ? '' : `; it ended ${cell.exits.length} times, last with code ${last.code}`
     throw new ErgonError(
       { code: 'gateway_not_ready', status: 500 },
-      `The gateway ${cell.spec.name} did not answer in ${READY_TIMEOUT_MS / 1000} s${end}`,
+      `The gateway ${cell.spec.name} did not answer in ${START_TIMEOUT_MS / 1000} s${end}`,
       { cause },
     )
   })

@@ -4,14 +4,13 @@ import type { Cell, Cells } from '#cells/cell.ts'
 import type { JobsConfig } from '#processes/jobs.ts'
 import type { SignerConfig } from '#signers/signer.ts'
 import type { StateAddress } from '#state/connect.ts'
-import { programCell, type ProgramPlace } from './cell-specs.ts'
+import { programCell, START_TIMEOUT_MS, type ProgramPlace } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
 
 const SIGNER_SOCKETS = 'signers'
 const SIGNERS = [1, 2, 3, 4, 5] as const
 export const SIGNERS_HERE = { count: SIGNERS.length, threshold: 3, hosts: 1 } as const
-const READY_TIMEOUT_MS = 30_000
 
 /** Starts signers and jobs; resolves when they answer. */
 export async function startSealing(deps: {
@@ -36,7 +35,7 @@ export async function startSealing(deps: {
       calls: [STATE_SOCKETS, SIGNER_SOCKETS],
     }),
   )
-  const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(READY_TIMEOUT_MS)])
+  const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(START_TIMEOUT_MS)])
   await Promise.all([...signers, jobs].map((cell) => cell.ready(limit)))
 }
 

@@ -4,12 +4,11 @@ import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import type { StorageConfig } from '#processes/storage.ts'
 import type { StateAddress } from '#state/connect.ts'
-import { programCell, type ProgramPlace } from './cell-specs.ts'
+import { programCell, START_TIMEOUT_MS, type ProgramPlace } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
 
 export const STORAGE_CELL = 'storage'
-const READY_TIMEOUT_MS = 30_000
 
 /** Starts it; resolves when it answers. */
 export async function startStorageUpkeep(deps: {
@@ -50,5 +49,5 @@ export async function startStorageUpkeep(deps: {
       calls: [STATE_SOCKETS],
     }),
   )
-  await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]))
+  await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)]))
 }

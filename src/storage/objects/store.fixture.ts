@@ -22,16 +22,12 @@ export const ACCOUNT = 'acct_a'
 export const OTHER = 'acct_b'
 /** A part but the last must have this size in these tests. */
 export const PART_SIZE_MIN = 5
-/** For a connection: 3 s are a deadline of the product, which a busy machine misses with nothing wrong. */
-export const WAIT_MS = 60_000
-
 /** Opens a schema of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
 export async function openStore(urlOf: (schema: string) => string, connections: number) {
   const schema = `s_${randomUUID().replaceAll('-', '')}`
   const state: State = connectState({
     address: { url: urlOf(schema) },
     connections,
-    waitMs: WAIT_MS,
     log: createLogger('test', { level: 'error' }),
   })
   await state.query(`create schema ${schema}`)

@@ -9,7 +9,6 @@ import { connectState, type State } from '#state/connect.ts'
 import {
   ACCOUNT,
   OTHER,
-  WAIT_MS,
   makeBucket,
   openStore,
   type Store,
@@ -45,7 +44,7 @@ before(async () => {
   await openBooks(store.state)
   const log = createLogger('test', { level: 'error' })
   for (const process of ['storage-1', 'storage-2']) {
-    const own = connectState({ address: { url }, connections: 1, waitMs: WAIT_MS, log })
+    const own = connectState({ address: { url }, connections: 1, log })
     looks.push(own)
     cells.push(await openCell({ process, state: store.state, looks: own, power: POWER }))
   }
