@@ -1,6 +1,7 @@
 // What is done each minute to what is stored: blobs that no version names any more and orphans of crashes go,
 // and a little of all that is there is read again.
 import type { Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
@@ -10,7 +11,7 @@ import { collectGarbage } from './collect-garbage.ts'
 import { forgetCompletions } from './expire-uploads.ts'
 import { forgetEvents } from './forget-events.ts'
 import { scrub } from './scrub.ts'
-import { scrubRows } from './scrub-rows.ts'
+import { ANNOTATIONS, BODIES, scrubRows, type RowPass } from './scrub-rows.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
 /** Of one round; what is over waits for the next. */
@@ -20,6 +21,10 @@ const GARBAGE_MAX = 10_000
 const EVENTS_MAX = 100_000
 /** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
 const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
+
+/** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
+const isOfPage = (error: unknown): boolean =>
+  ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
 
 /** One round. `tried` logs what fails of a piece that the others need not wait for. */
 export function createClean(deps: {
@@ -42,8 +47,12 @@ export function createClean(deps: {
     }
   }
 
-  async function scrubState(signal: AbortSignal): Promise<void> {
-    const { damaged } = await scrubRows(state, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
+  async function scrubState(pass: RowPass, signal: AbortSignal): Promise<void> {
+    const limits = { bytesMax: SCRUB_BYTES_A_MINUTE, signal }
+    const { damaged } = await scrubRows(state, pass, limits).catch(async (cause: unknown) => {
+      if (isOfPage(cause)) await alarm('page_damaged', { task: pass.task, found: messageOf(cause) })
+      throw cause
+    })
     for (const { key, ...damage } of damaged) {
       log.error('A stored body is damaged', { damage })
       await alarm('body_damaged', { ...damage, key })
@@ -60,7 +69,7 @@ export function createClean(deps: {
 
   return async (signal: AbortSignal): Promise<void> => {
     await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
-    await tried(scrubState(signal), signal)
+    for (const pass of [BODIES, ANNOTATIONS]) await tried(scrubState(pass, signal), signal)
     await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })

@@ -4,9 +4,10 @@ import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { createBlobStores } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
 import { inlineObject, makeBucket, type Store, withStore } from '#storage/objects/store.fixture.ts'
 import { createClean } from './clean.ts'
-import { scrubRows } from './scrub-rows.ts'
+import { ANNOTATIONS, BODIES, scrubRows } from './scrub-rows.ts'
 
 const skip = whyNoState()
 const { signal } = new AbortController()
@@ -31,7 +32,7 @@ test(
     const found: string[] = []
     let read = 0
     for (let calls = 1; ; calls++) {
-      const slice = await scrubRows(store.state, { bytesMax: 100, signal })
+      const slice = await scrubRows(store.state, BODIES, { bytesMax: 100, signal })
       found.push(...slice.damaged.map(({ key }) => key))
       read += slice.read
       assert.equal(slice.done, calls === 2)
@@ -39,7 +40,7 @@ test(
     }
     assert.deepEqual(found, ['k7'])
     assert.ok(read > 250 * 6)
-    assert.equal((await scrubRows(store.state, { bytesMax: 1e9, signal })).read, read)
+    assert.equal((await scrubRows(store.state, BODIES, { bytesMax: 1e9, signal })).read, read)
   },
 )
 
@@ -63,4 +64,51 @@ test('a damaged body is one alarm, however often it is found', { skip }, async (
     ['a'],
   )
   assert.match(lines.join(), /A stored body is damaged/)
+})
+
+const addAnnotations = (sheet: number, count: number) =>
+  store.state.query(
+    `insert into object_annotations (sheet, name, size, etag, checksums, modified_at, salt, body)
+     select $1, 'name-' || n, 9000, 'e', '{}', now(), '', decode(repeat('ab', 9000), 'hex')
+     from generate_series(1, $2) n`,
+    [sheet, count],
+  )
+
+test('scrubRows() reads every annotation, a piece at a time', { skip }, async () => {
+  await store.state.query('truncate object_annotations')
+  await addAnnotations(-5, 20)
+  await addAnnotations(7, 20)
+  const reads: number[] = []
+  for (let done = false; !done;) {
+    const slice = await scrubRows(store.state, ANNOTATIONS, { bytesMax: 1, signal })
+    reads.push(slice.read)
+    done = slice.done
+  }
+  assert.deepEqual(reads, [16 * 9000, 16 * 9000, 8 * 9000])
+})
+
+test('a page that cannot be read is an alarm, and is said at each round', { skip }, async () => {
+  await store.state.query('truncate object_annotations, alarms')
+  await addAnnotations(1, 1)
+  const broken = Object.assign(new Error('invalid page in block 7'), { code: 'XX001' })
+  const query = store.state.query.bind(store.state)
+  const state = {
+    ...store.state,
+    query: (text: string, values?: readonly unknown[]) =>
+      text === ANNOTATIONS.next ? Promise.reject(broken) : query(text, values),
+  } as State
+  const failed: unknown[] = []
+  const clean = createClean({
+    state,
+    stores: createBlobStores([]),
+    clock: systemClock,
+    log: createLogger('test', { write: () => undefined }),
+    tried: (work) => work.catch((error: unknown) => void failed.push(error)),
+  })
+  for (let rounds = 0; rounds < 2; rounds++) await clean(signal)
+  assert.deepEqual(failed, [broken, broken])
+  const { rows } = await store.state.query("select detail from alarms where kind = 'page_damaged'")
+  assert.deepEqual(rows, [
+    { detail: { task: 'scrub:annotations', found: 'invalid page in block 7' } },
+  ])
 })

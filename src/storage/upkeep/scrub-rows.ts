@@ -1,6 +1,7 @@
-// Reads the bodies that are in rows again. PostgreSQL compares the checksum of each page that it reads from
-// disk, so that reading alone finds a page that has changed (an error, which is logged); what is not encrypted
-// and was not put together of parts is compared with its MD5 as well, which finds what was changed above the disk.
+// Reads again what is in rows: small bodies and annotations. PostgreSQL compares the checksum of each page that
+// it reads from disk, so that reading alone finds a page that has changed (an error, which is logged); what is not
+// encrypted and was not put together of parts is compared with its MD5 as well, which finds what was changed above
+// the disk.
 import type { Queryable, Row } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
 
@@ -11,30 +12,44 @@ export type RowDamage = {
   readonly found: string
 }
 
-const TASK = 'scrub:rows'
-// Rows, each with 32 KiB at most, or with none: its body is in blobs.
-const PAGE = 200
-type Place = { readonly bucket: number; readonly key: string; readonly seq: string }
-// Greater than any seq: all versions of the keys after ''.
-const BEGINNING: Place = { bucket: 0, key: '', seq: '9223372036854775807' }
-
-type Read = Row & {
-  bucket: number
-  key: string
-  seq: string
-  version_id: string
-  size: number
-  /** Of a body in the row, where its ETag is its MD5. */
-  etag: string | null
-  md5: string | null
+/** One way through a table: what reads the next rows from a place, in the order of places. */
+export type RowPass = {
+  readonly task: string
+  readonly beginning: readonly (string | number)[]
+  /** `$1` and so on are the place, the one after them how many rows; `place` is that of each row, `size` its bytes. */
+  readonly next: string
+  /** How many rows are read at once. */
+  readonly rowsMax: number
 }
 
-const NEXT = `select bucket, key, seq, version_id, coalesce(octet_length(inline), 0) as size,
-  md5(inline) as md5,
-  case when inline is not null and encryption is null and part_count = 0 then etag end as etag
+type Read = Row & { place: RowPass['beginning']; size: number; damage: RowDamage | null }
+
+/** The bodies of versions, by bucket, key, and seq from the newest. */
+export const BODIES: RowPass = {
+  task: 'scrub:rows',
+  // Of 32 KiB at most, or with none: its body is in blobs.
+  rowsMax: 200,
+  // Greater than any seq: all versions of the keys after ''.
+  beginning: [0, '', '9223372036854775807'],
+  next: `select json_build_array(bucket, key, seq::text) as place, coalesce(octet_length(inline), 0) as size,
+  case when encryption is null and part_count = 0 and etag <> md5(inline)
+    then json_build_object('bucket', bucket, 'key', key, 'version', version_id, 'found', md5(inline)) end as damage
 from object_versions
 where (bucket, key) >= ($1, $2) and ((bucket, key) > ($1, $2) or seq < $3)
-order by bucket, key, seq desc limit $4`
+order by bucket, key, object_versions.seq desc limit $4`,
+}
+
+/** Annotations, which are all encrypted, by sheet and name. Only a digest reads them: their length is known without. */
+export const ANNOTATIONS: RowPass = {
+  task: 'scrub:annotations',
+  // Of 1 MiB at most.
+  rowsMax: 16,
+  beginning: ['-9223372036854775808', ''],
+  next: `select json_build_array(sheet::text, name) as place,
+  case when md5(body) is not null then octet_length(body) end as size, null as damage
+from object_annotations
+where (sheet, name) > ($1, $2) order by sheet, name limit $3`,
+}
 
 /**
  * Reads on from where the last call ended, about `bytesMax` bytes, and answers what is damaged; `done` says
@@ -42,24 +57,24 @@ order by bucket, key, seq desc limit $4`
  */
 export async function scrubRows(
   state: Queryable,
+  { task, beginning, next, rowsMax }: RowPass,
   { bytesMax, signal }: { bytesMax: number; signal: AbortSignal },
 ): Promise<{ read: number; damaged: RowDamage[]; done: boolean }> {
-  const saved = await loadPlace(state, TASK)
-  let place = saved === undefined ? BEGINNING : (JSON.parse(saved) as Place)
+  const saved = await loadPlace(state, task)
+  let place = saved === undefined ? beginning : (JSON.parse(saved) as RowPass['beginning'])
   const damaged: RowDamage[] = []
   let read = 0
   for (;;) {
     signal.throwIfAborted()
-    const { rows } = await state.query<Read>(NEXT, [place.bucket, place.key, place.seq, PAGE])
-    for (const { bucket, key, version_id: version, etag, md5 } of rows)
-      if (etag !== null && md5 !== null && etag !== md5)
-        damaged.push({ bucket, key, version, found: md5 })
-    read += rows.reduce((sum, { size }) => sum + size, 0)
-    const last = rows.at(-1)
-    if (last !== undefined) place = { bucket: last.bucket, key: last.key, seq: last.seq }
-    const done = rows.length < PAGE
+    const { rows } = await state.query<Read>(next, [...place, rowsMax])
+    for (const { size, damage } of rows) {
+      read += size
+      if (damage !== null) damaged.push(damage)
+    }
+    place = rows.at(-1)?.place ?? place
+    const done = rows.length < rowsMax
     if (!done && read < bytesMax) continue
-    await savePlace(state, TASK, done ? undefined : JSON.stringify(place))
+    await savePlace(state, task, done ? undefined : JSON.stringify(place))
     return { read, damaged, done }
   }
 }
