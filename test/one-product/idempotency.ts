@@ -188,10 +188,10 @@ test('an answer outlives its gateway, and work that died with it does not hold i
   const first = await post(kept)
   const reached = Promise.withResolvers<void>()
   upstream.script = () => reached.resolve()
-  const dying = post(orphaned)
+  const dead = assert.rejects(post(orphaned))
   await reached.promise
   await ergon.killCell('gw-1')
-  await assert.rejects(dying)
+  await dead
   upstream.script = honest
   await ergon.answers()
   await assertReplayed(first, await post(kept))
