@@ -31,9 +31,9 @@ const Bucket = 'storage-trust'
 const WAIT_MS = 60_000
 const OPTIONS = { timeout: 2 * WAIT_MS }
 /** The default of ERGON_ACCOUNT_REQUESTS. */
+const REQUESTS_MAX = 256
 /** Forms that are one too many, and some more. */
 const OVER = 16
-const REQUESTS_MAX = 256
 
 let ergon: Ergon
 let s3: S3Client
