@@ -15,19 +15,16 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { chargeOf } from '../books.ts'
-import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'storage-addresses'
 
 let ergon: Ergon
 let s3: S3Client
-
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
   await put('shared', 'shared text')
 })
 

@@ -1,10 +1,9 @@
 // Annotations and a change of encryption, as the AWS SDK asks for them.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   CopyObjectCommand,
-  CreateBucketCommand,
   DeleteObjectAnnotationCommand,
   DeleteObjectCommand,
   GetObjectAnnotationCommand,
@@ -16,21 +15,15 @@ import {
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'annotation-part'
 const MIB = 1_048_576
 
 let ergon: Ergon
 let s3: S3Client
-
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
 const put = (Key: string, more: Partial<PutObjectCommandInput> = {}) =>
   s3.send(new PutObjectCommand({ Bucket, Key, Body: 'body', ...more }))

@@ -1,6 +1,6 @@
 // Buckets as they are made, and made again.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   type BucketLocationConstraint,
   CreateBucketCommand,
@@ -12,17 +12,12 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 let ergon: Ergon
 let s3: S3Client
-
-before(() => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-})
+withClient((opened) => ({ ergon, s3 } = opened))
 
 test('a bucket is made with its tags; made again it stays, and what it is not is told', async () => {
   const again = { Bucket: 'objects-made-again' }

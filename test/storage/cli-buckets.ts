@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
@@ -19,18 +19,14 @@ import { removeVersions } from '#cli/storage/removal.ts'
 import { versionPagesOf, type ListedVersion } from '#cli/storage/versions.ts'
 import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
+import { withClient } from './client.ts'
 import { createCli, sessionOf } from './cli-runs.ts'
 
 const cli = createCli()
 const { run, done, json } = cli
 let s3: S3Client
-before(() => {
-  s3 = s3ClientOf(sharedErgon())
-})
-after(() => {
-  s3.destroy()
-  cli.close()
-})
+withClient((opened) => ({ s3 } = opened))
+after(() => cli.close())
 
 const put = (Bucket: string, Key: string) =>
   s3.send(new PutObjectCommand({ Bucket, Key, Body: Key }))

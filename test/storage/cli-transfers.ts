@@ -6,10 +6,9 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
-  CreateBucketCommand,
   GetObjectAnnotationCommand,
   GetObjectCommand,
   GetObjectTaggingCommand,
@@ -23,20 +22,15 @@ import { copies, type CopyLimits } from '#cli/storage/copies.ts'
 import { runTransfers } from '#cli/storage/transfers.ts'
 import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
+import { withClient } from './client.ts'
 import { createCli, MIB, sessionOf } from './cli-runs.ts'
 
 const BUCKET = 'storage-cli-transfers'
 const cli = createCli()
 const { at, run, done } = cli
 let s3: S3Client
-before(async () => {
-  s3 = s3ClientOf(sharedErgon())
-  await s3.send(new CreateBucketCommand({ Bucket: BUCKET }))
-})
-after(() => {
-  s3.destroy()
-  cli.close()
-})
+withClient((opened) => ({ s3 } = opened), { Bucket: BUCKET })
+after(() => cli.close())
 
 const headOf = (Key: string) => s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key }))
 const typeOf = async (key: string) => (await headOf(key)).ContentType

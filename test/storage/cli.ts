@@ -13,11 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
-import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { s3ClientOf } from '../s3-client.ts'
+import { withClient } from './client.ts'
 import { createCli, MIB } from './cli-runs.ts'
 
 const BUCKET = 'storage-cli'
@@ -27,14 +26,8 @@ const folder = at()
 
 let ergon: Ergon
 let s3: S3Client
-before(() => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-})
-after(() => {
-  s3.destroy()
-  cli.close()
-})
+withClient((opened) => ({ ergon, s3 } = opened))
+after(() => cli.close())
 
 type Copied = {
   files: number

@@ -1,9 +1,8 @@
 // Another key for objects that are there: nothing of them moves, and they are read as before.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
-  CreateBucketCommand,
   GetObjectAnnotationCommand,
   GetObjectCommand,
   HeadObjectCommand,
@@ -16,21 +15,15 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'encryption-updates-part'
 const MIB = 1_048_576
 
 let ergon: Ergon
 let s3: S3Client
-
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }))
-})
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket, ObjectLockEnabledForBucket: true })
 
 const put = (Key: string, Body: Buffer, more: Partial<PutObjectCommandInput> = {}) =>
   s3.send(new PutObjectCommand({ Bucket, Key, Body, ServerSideEncryption: 'AES256', ...more }))

@@ -4,7 +4,6 @@ import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CopyObjectCommand,
-  CreateBucketCommand,
   DeleteObjectCommand,
   GetBucketNotificationConfigurationCommand,
   PutBucketNotificationConfigurationCommand,
@@ -14,19 +13,15 @@ import {
   type NotificationConfiguration,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'events-part'
 
 let ergon: Ergon
 let s3: S3Client
-
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
   await s3.send(
     new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }),
   )

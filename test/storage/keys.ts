@@ -1,17 +1,11 @@
 // Rotation of named keys: by the operator's command, on objects that were there before and after.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  CreateBucketCommand,
-  GetObjectCommand,
-  PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'keys-part'
 const NAME = 'invoices'
@@ -20,12 +14,7 @@ const TRIES = 600
 
 let ergon: Ergon
 let s3: S3Client
-
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
 const put = (Key: string, Body: Buffer) =>
   s3.send(

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
-  CreateBucketCommand,
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
@@ -15,19 +14,14 @@ import {
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'large-bodies'
 const MIB = 1_048_576
 const BATCH = MIB / 4
 
 let s3: S3Client
-
-before(async () => {
-  s3 = s3ClientOf(sharedErgon())
-  await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient((opened) => ({ s3 } = opened), { Bucket })
 
 const etagOf = (body: Buffer) => `"${hash('md5', body)}"`
 const put = (Key: string, Body: Buffer | Readable, more: Partial<PutObjectCommandInput> = {}) =>

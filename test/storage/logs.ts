@@ -1,7 +1,7 @@
 // Access logs of buckets: each request that reaches one is a line of an object in another, an orderly stop
 // delivers what waits, and a bucket that is its own target does not feed itself.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   CreateBucketCommand,
   DeleteObjectsCommand,
@@ -18,9 +18,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { chargeOf } from '../books.ts'
-import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const SOURCE = 'logged-part'
 const TARGET = 'logs-part'
@@ -31,13 +31,10 @@ const BEARER_NOBODY = { headers: { authorization: 'Bearer svc_nobody' } }
 
 let ergon: Ergon
 let s3: S3Client
-
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  for (const Bucket of [SOURCE, TARGET, ITSELF, REFUSING, FORMS])
-    await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient(
+  (opened) => ({ ergon, s3 } = opened),
+  ...[SOURCE, TARGET, ITSELF, REFUSING, FORMS].map((Bucket) => ({ Bucket })),
+)
 
 const logTo = (Bucket: string, enabled: Partial<LoggingEnabled> | undefined): Promise<unknown> =>
   s3.send(

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CompleteMultipartUploadCommand,
@@ -29,21 +29,16 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'storage-part'
 const MIB = 1_048_576
 
 let ergon: Ergon
 let s3: S3Client
-
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
 const put = (Key: string, Body: string | Buffer) =>
   s3.send(new PutObjectCommand({ Bucket, Key, Body }))

@@ -5,7 +5,6 @@ import { before, test } from 'node:test'
 import {
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
-  CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
@@ -17,20 +16,16 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'storage-presigned'
 type Command = Parameters<typeof getSignedUrl>[1]
 
 let ergon: Ergon
 let s3: S3Client
-
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
   await s3.send(new PutObjectCommand({ Bucket, Key: 'source', Body: 'text of the source' }))
 })
 

@@ -4,11 +4,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
-  CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectAttributesCommand,
@@ -19,21 +18,15 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'storage-protocol'
 const MIB = 1_048_576
 
 let ergon: Ergon
 let s3: S3Client
-
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
 const put = (Key: string, Body: string) => s3.send(new PutObjectCommand({ Bucket, Key, Body }))
 

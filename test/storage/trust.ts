@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
@@ -23,17 +23,17 @@ import {
   type S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
-import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'storage-trust'
 const WAIT_MS = 60_000
 const OPTIONS = { timeout: 2 * WAIT_MS }
 /** The default of ERGON_ACCOUNT_REQUESTS. */
+const REQUESTS_MAX = 256
 /** Forms that are one too many, and some more. */
 const OVER = 16
-const REQUESTS_MAX = 256
 
 let ergon: Ergon
 let s3: S3Client
@@ -41,11 +41,7 @@ let s3: S3Client
 const mintToken = async (scope: string, account = ergon.account): Promise<string> =>
   (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
 
-before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
-})
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
 const open = {
   BlockPublicAcls: false,

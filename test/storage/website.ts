@@ -20,20 +20,16 @@ import {
   type RoutingRule,
   type WebsiteConfiguration,
 } from '@aws-sdk/client-s3'
-import { sharedErgon } from '../parts.ts'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
 
 const Bucket = 'website-part'
 const PAGE = '<script>document.title = 1</script>'
 
 let ergon: Ergon
 let s3: S3Client
-
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 before(async () => {
-  ergon = sharedErgon()
-  s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
   for (const key of ['index.html', 'folder/index.html', 'a b.html']) await put(key, PAGE)
   await put('error.html', 'the page for errors')
   await put('private', 'nobody but us')

@@ -1,33 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { systemClock } from '#base/clock.ts'
+import { test } from 'node:test'
 import { textCompletion } from '#contract/inference-replies.ts'
 import { parseCompletionRequest } from '#contract/inference.ts'
-import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
-import { callOf, depsOf, offerOf, quietLog } from '#inference/testing/offers.ts'
+import { callOf, depsOf, offerOf } from '#inference/testing/offers.ts'
 import {
   DONE,
   frame,
-  startScriptedUpstream,
   streaming,
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
 import { createCompletionCreate } from './completion-create.ts'
+import { withCell } from './generation.fixture.ts'
 
 let upstream: ScriptedUpstream
 let provider: Provider
-before(async () => {
-  upstream = await startScriptedUpstream('socket', streaming())
-  provider = createOpenaiProvider(
-    { name: 'cell-small', at: { kind: 'cell', socketPath: upstream.socketPath } },
-    { clock: systemClock, log: quietLog },
-  )
-})
-after(async () => {
-  await provider.close()
-  await upstream.close()
-})
+withCell((opened) => ({ upstream, provider } = opened))
 
 const piece = (index: number, text: string, finish: string | null = null) =>
   frame({

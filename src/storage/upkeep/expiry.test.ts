@@ -1,0 +1,148 @@
+// What goes when its time is over: versions and uploads by the rules of a bucket, and what uploads leave.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import {
+  ACCOUNT,
+  attributes,
+  brokenInvariants,
+  inlineObject,
+  makeBucket,
+  part,
+  type Store,
+} from '#storage/objects/store.fixture.ts'
+import { expireObjects } from './expire-objects.ts'
+import { expireUploads, forgetCompletions } from './expire-uploads.ts'
+import { lookAtBuckets } from './standing.ts'
+import { later, withBlobs } from './upkeep.fixture.ts'
+
+const skip = whyNoState()
+const { signal } = new AbortController()
+const DAY_MS = 86_400_000
+let store: Store
+const { remove } = withBlobs((opened) => ({ store } = opened))
+
+test(
+  'expireObjects() applies the rules of each bucket, a bounded number at a call',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'expiring')
+    await makeBucket(store, 'without-rules')
+    const rule = (id: string, prefix: string, more: object) => ({
+      id,
+      enabled: true,
+      filter: { bare: false, prefix, tags: {} },
+      ...more,
+    })
+    const rules = [
+      rule('current', 'logs/', { expiration: { days: 1 } }),
+      rule('older', 'docs/', { noncurrent: { days: 1, keepNewer: 1 } }),
+      rule('markers', 'docs/', { expiration: { deleteMarker: true } }),
+      rule('uploads', 'u/', { abortUploadsDays: 3 }),
+    ]
+    await store.buckets.configure(bucket, 'lifecycle', { rules })
+    await store.objects.put(bucket, 'logs/a', inlineObject('1'))
+    await store.objects.put(bucket, 'other', inlineObject('1'))
+    await store.buckets.setVersioning(bucket, 'enabled')
+    for (const text of ['1', '2', '3', '4'])
+      await store.objects.put(bucket, 'docs/a', inlineObject(text))
+    const { versionId } = await store.objects.put(bucket, 'docs/b', inlineObject('1'))
+    await remove(bucket, 'docs/b')
+    await store.objects.delete(bucket, [{ key: 'docs/b', versionId }], { bypassGovernance: false })
+    await store.uploads.create(bucket, {
+      key: 'u/1',
+      initiator: ACCOUNT,
+      attributes: attributes('', 0),
+    })
+    // More than a page of uploads that no rule chooses, before it.
+    await store.state.query(
+      `insert into uploads (id, bucket, key, initiator, initiated_at, attributes)
+       select 'kept-' || n, bucket, 'kept-' || n, initiator, initiated_at - interval '1 hour', attributes
+       from uploads, generate_series(1, 1001) n where bucket = $1`,
+      [bucket.id],
+    )
+
+    const round = async (clock: typeof systemClock) => {
+      for (let calls = 0; ; calls++) {
+        const { done, examined } = await expireObjects(
+          { state: store.state, objects: store.objects, clock },
+          { limit: 2, signal, dayMs: 10_000 },
+        )
+        assert.ok(examined <= 2 && calls < 20)
+        if (done) return
+      }
+    }
+    const left = async () => {
+      const page = { prefix: '', delimiter: '', after: '', limit: 100 }
+      const { entries } = await store.listings.versions(bucket, page)
+      return entries.map(
+        ({ key, deleteMarker, etag }) => `${key} ${deleteMarker ? 'marker' : etag}`,
+      )
+    }
+    await round(systemClock)
+    assert.deepEqual(await left(), [
+      'docs/a e-4',
+      'docs/a e-3',
+      'docs/a e-2',
+      'docs/a e-1',
+      'logs/a e-1',
+      'other e-1',
+    ])
+    await round(later(11_000))
+    assert.deepEqual(await left(), [
+      'docs/a e-4',
+      'docs/a e-3',
+      'logs/a marker',
+      'logs/a e-1',
+      'other e-1',
+    ])
+    const uploads = async () =>
+      (await store.listings.uploads(bucket, { prefix: 'u/', delimiter: '', after: '', limit: 10 }))
+        .entries
+    assert.equal((await uploads()).length, 1)
+    await round(later(31_000))
+    assert.equal((await uploads()).length, 0)
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)
+
+test(
+  'uploads expire, answers are forgotten, and both count in what is stored until then',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'old-uploads')
+    const begin = async (key: string) => {
+      const upload = await store.uploads.create(bucket, {
+        key,
+        initiator: ACCOUNT,
+        attributes: attributes('', 0),
+      })
+      await store.uploads.putPart(bucket, { key, uploadId: upload.id }, part(1, 7, 'p'))
+      return { key, uploadId: upload.id }
+    }
+    const done = await begin('done')
+    await begin('open')
+    const complete = () =>
+      store.uploads.complete(bucket, done, {
+        parts: [{ number: 1, etag: 'p' }],
+        compose: () => ({ etag: 'm', checksums: {} }),
+      })
+    await complete()
+    await store.objects.put(bucket, 'small', inlineObject('123'))
+    const stored = async () =>
+      (await lookAtBuckets(store.state, { minuteMs: 1, after: 0, limit: 9 })).map(
+        ({ name, bytes }) => [name, bytes],
+      )
+    assert.deepEqual(await stored(), [['old-uploads', 17n]])
+    const nowMs = Date.now() + 1000
+    assert.equal(await expireUploads(store.state, { beforeMs: nowMs - DAY_MS, limit: 9 }), 0)
+    assert.equal(await expireUploads(store.state, { beforeMs: nowMs, limit: 9 }), 1)
+    assert.deepEqual(await stored(), [['old-uploads', 10n]])
+    assert.equal(await forgetCompletions(store.state, { nowMs, limit: 9 }), 0)
+    await complete()
+    assert.equal(await forgetCompletions(store.state, { nowMs: nowMs + DAY_MS, limit: 9 }), 1)
+    await assert.rejects(complete(), { code: 'NoSuchUpload' })
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)
