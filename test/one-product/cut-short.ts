@@ -169,7 +169,7 @@ describe('a model cell', () => {
   })
 })
 
-test('after all of it no hold is stuck and the books add up', async () => {
+test('after all of it, and of the parts before, no hold is stuck and the books add up', async () => {
   assert.ok(await leasesReturned(ergon, ergon.account))
   assert.deepEqual(await bookFaults(ergon), [])
 })
