@@ -26,7 +26,10 @@ export const s3ClientOf = (
 type RetryStrategy = Exclude<NonNullable<S3ClientConfig['retryStrategy']>, { retry: unknown }>
 type RetryToken = Awaited<ReturnType<RetryStrategy['acquireInitialRetryToken']>>
 
-function createPatience(): RetryStrategy {
+/** Asks again after a second, twenty times, where the state was silent, and where `isPassing` says so. */
+export function createPatience(
+  isPassing: (error: S3ServiceException) => boolean = () => false,
+): RetryStrategy {
   const token = (count: number): RetryToken => ({
     getRetryCount: () => count,
     getRetryDelay: () => (count === 0 ? 0 : RETRY_MS),
@@ -34,9 +37,11 @@ function createPatience(): RetryStrategy {
   return {
     acquireInitialRetryToken: async () => token(0),
     async refreshRetryTokenForRetry(last, { error }) {
-      const status = (error as S3ServiceException | undefined)?.$metadata?.httpStatusCode ?? 0
+      const answer = error as S3ServiceException
+      const isWaitedFor =
+        isSilent(answer.$metadata?.httpStatusCode ?? 0, String(error)) || isPassing(answer)
       const count = last.getRetryCount() + 1
-      if (count >= TRIES_MAX || !isSilent(status, String(error))) throw error
+      if (count >= TRIES_MAX || !isWaitedFor) throw error
       return token(count)
     },
     recordSuccess: () => undefined,
