@@ -1,22 +1,31 @@
 #!/usr/bin/env node
 // The command line's door: plain JavaScript, because the Node that runs it may be too old to strip
-// types; it then hands over to the pinned one beside it.
-import { spawnSync } from 'node:child_process'
+// types; it then hands over to the pinned one beside it. What Node 20 does not have is not imported by name.
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import nodeModule from 'node:module'
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const pinned = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   // Where `npm start` keeps it; somebody who may not write there goes without.
-  enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)))
+  nodeModule.enableCompileCache(
+    fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)),
+  )
   const { run } = await import('./program.ts')
   await run(process.argv)
 } else if (existsSync(pinned)) {
-  const done = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: 'inherit',
+  const words = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
+  const child = spawn(pinned, words, { stdio: 'inherit' })
+  // What a terminal sends reaches the child too, and says how it ends; `kill` reaches this process alone.
+  for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined)
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+  child.once('error', (error) => {
+    process.stderr.write(`ergon: ${error.message}\n`)
+    process.exit(1)
   })
-  process.exit(done.status ?? 1)
 } else {
   process.stderr.write('ergon: the packages are not installed: run `npm start` or `npm ci` first\n')
   process.exit(1)
