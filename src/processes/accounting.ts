@@ -90,7 +90,13 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
     synced: options.journalSync === true ? () => journal.synced() : undefined,
   })
   // A revocation waits until every session has acted on it: all of them are told at once.
-  const credentials = await state.listen('ergon_credentials', () => session.poke())
+  const credentials = await state
+    .listen('ergon_credentials', () => session.poke())
+    .catch((error: unknown) => {
+      // Who starts it ends for that, and closes the state under a session that would tick on.
+      session.abandon()
+      throw error
+    })
   return {
     session,
     charging,
