@@ -52,6 +52,8 @@ function startSigner(
       config,
       socketGroup: SIGNER_SOCKETS,
       writes: [folder],
+      // It holds a part of a key, and is asked over its socket alone.
+      network: 'none',
     }),
   )
 }
