@@ -1,4 +1,7 @@
-/** The SQL functions of object storage, replaced as a whole at every start; later files use earlier ones. */
+/**
+ * The SQL functions of object storage, replaced as a whole at every start; later files use earlier ones, the last
+ * one settles what a restored dump brings.
+ */
 export const STORAGE_FUNCTIONS = [
   'common',
   'lookup',
@@ -9,4 +12,5 @@ export const STORAGE_FUNCTIONS = [
   'annotation',
   'upload',
   'standing',
+  'restored',
 ].map((name) => new URL(`./${name}.sql`, import.meta.url))
