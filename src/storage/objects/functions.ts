@@ -1,6 +1,8 @@
+// The SQL of object storage that is run at each start.
+
 /**
- * The SQL functions of object storage, replaced as a whole at every start; later files use earlier ones, the last
- * one settles what a restored dump brings.
+ * The files of functions, replaced as a whole; later ones use earlier ones. The last one settles what a restored
+ * dump brings.
  */
 export const STORAGE_FUNCTIONS = [
   'common',
