@@ -145,6 +145,11 @@ export const SETTINGS = {
     flag: 'body-memory-mib',
     help: 'MiB that request bodies may hold in memory at once, in each gateway (default 256)',
   },
+  windowsDays: {
+    name: 'ERGON_WINDOWS_DAYS',
+    flag: 'windows-days',
+    help: 'For how many days windows of the meter are kept, a row a second; 0 for ever (default 400)',
+  },
   storageDayS: {
     name: 'ERGON_STORAGE_DAY_S',
     flag: 'storage-day-s',
