@@ -129,11 +129,13 @@ function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
-    const { headers, target, client } = request.body
+    const { headers, target, client, judging } = request.body
+    judging.question()
     const { action, key, version, prefix } = question
     const caller = request.who?.account
     const tagging = headers['x-amz-tagging']
     return allowedBy({
+      judging,
       caller,
       action,
       key,

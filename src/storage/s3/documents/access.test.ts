@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
 import { allowedBy, type AccessBucket, type AccessQuestion } from './access.ts'
 import { cannedAcl } from './acl.ts'
+import { Judging } from './judging.ts'
 import {
   checkAclAllowed,
   checkBucketAcl,
@@ -66,6 +67,7 @@ const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: ob
     key: 'a',
     object: MINE,
     context: () => undefined,
+    judging: new Judging(),
     ...more,
   }
   return allowedBy(question) !== undefined
