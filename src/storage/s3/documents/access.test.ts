@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
 import { allowedBy, type AccessBucket, type AccessQuestion } from './access.ts'
-import { cannedAcl } from './acl.ts'
+import { cannedAcl, type Acl } from './acl.ts'
 import { Judging } from './judging.ts'
 import {
   checkAclAllowed,
@@ -85,6 +85,19 @@ test('allowedBy() is yes for the owner, no for others, unless a list or policy g
   assert.ok(ask('bob', { policy: policy('Allow', 's3:GetObject', 'bob') }))
   assert.ok(!ask('carol', { policy: policy('Allow', 's3:GetObject', 'bob') }))
   assert.ok(!ask('bob', {}, { object: undefined }))
+})
+
+test('allowedBy() keeps versions and uploads of others from who may write', () => {
+  const all: Acl = { grants: [{ grantee: { account: 'bob' }, permission: 'FULL_CONTROL' }] }
+  for (const action of ['s3:DeleteObjectVersion', 's3:AbortMultipartUpload'])
+    for (const object of [undefined, MINE]) {
+      for (const caller of ['bob', undefined])
+        assert.ok(!ask(caller, { acl: PUBLIC }, { action, object }))
+      assert.ok(!ask('bob', { acl: all }, { action, object }))
+      assert.ok(ask('alice', { acl: PUBLIC }, { action, object }))
+      assert.ok(ask('bob', { policy: policy('Allow', action, 'bob') }, { action, object }))
+    }
+  assert.ok(ask('bob', { acl: all }, { action: 's3:DeleteObject' }))
 })
 
 test('allowedBy() is no where a policy denies, the owner included', () => {

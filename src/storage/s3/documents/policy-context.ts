@@ -28,6 +28,9 @@ export type Facts = {
   readonly sourceAccount?: string
 }
 
+/** The `aws:userid` of who has none (IAM, "Principal key values"). */
+export const NOBODY = 'anonymous'
+
 type Read = (facts: Facts) => string | readonly string[] | undefined
 
 const header =
@@ -67,7 +70,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:currenttime', ({ nowMs }) => new Date(nowMs).toISOString()],
   ['aws:epochtime', ({ nowMs }) => String(Math.floor(nowMs / 1000))],
   ['aws:principalaccount', ({ account }) => account],
-  ['aws:userid', ({ account }) => account ?? 'anonymous'],
+  ['aws:userid', ({ account }) => account ?? NOBODY],
   ['aws:referer', header('referer')],
   ['aws:useragent', header('user-agent')],
   ['aws:securetransport', ({ secure }) => String(secure)],

@@ -238,6 +238,10 @@ test('isPublicPolicy() is true unless callers are named or narrowed to fixed val
     [{ Condition: { StringEquals: { 'aws:PrincipalAccount': 'acct_b' } } }, false],
     [{ Condition: { StringEqualsIfExists: { 'aws:PrincipalAccount': 'acct_b' } } }, true],
     [{ Condition: { StringLike: { 'aws:PrincipalAccount': 'acct_*' } } }, true],
+    [{ Condition: { StringEquals: { 'aws:userid': 'acct_b' } } }, false],
+    [{ Condition: { StringEquals: { 'aws:userid': 'anonymous' } } }, true],
+    [{ Condition: { StringEquals: { 'aws:userid': ['acct_b', 'anonymous'] } } }, true],
+    [{ Condition: { StringEqualsIgnoreCase: { 'aws:UserId': 'Anonymous' } } }, true],
     [{ Condition: { StringLike: { 'aws:Referer': 'http://example.com/*' } } }, true],
   ]
   for (const [statement, isPublic] of rows)
