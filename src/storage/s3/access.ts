@@ -8,7 +8,7 @@ import type { Bucket, Version } from '#storage/objects/types.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
 import { accessBucket, privateAcl } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
-import { allowedBy, type AccessReason } from './documents/access.ts'
+import { allowedBy, mayAllowStranger, type AccessReason } from './documents/access.ts'
 import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
@@ -123,6 +123,21 @@ export function createAccess(deps: {
 /** What the log of the bucket says of the request. */
 function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
   trace.bucket ??= bucket
+}
+
+/**
+ * Before what a request asks is read: throws AccessDenied to who has no name when none of the actions could
+ * be allowed to everybody, of any key.
+ */
+export function checkStranger(
+  { who, body: { judging } }: StorageRequest,
+  bucket: Bucket,
+  actions: readonly string[],
+): void {
+  if (who !== undefined) return
+  const asked = { bucket: accessBucket(bucket), judging }
+  if (!actions.some((action) => mayAllowStranger({ ...asked, action })))
+    throw storageFault('AccessDenied')
 }
 
 /** Judges one question by everything that the bucket, and the version, say. */

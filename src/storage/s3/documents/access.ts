@@ -5,7 +5,7 @@ import { permissionOf } from './acl-actions.ts'
 import { aclAllows, type Acl } from './acl.ts'
 import type { Judging } from './judging.ts'
 import type { Ownership } from './ownership.ts'
-import { evaluatePolicy, type Policy } from './policy.ts'
+import { evaluatePolicy, mayAllow, type Policy } from './policy.ts'
 import type { Context } from './policy-context.ts'
 import { isPublicPolicy } from './policy-public.ts'
 import type { PublicAccessBlock } from './public-access.ts'
@@ -56,8 +56,22 @@ export function allowedBy(question: AccessQuestion): AccessReason | undefined {
   return aclGives(question) ? 'acl' : undefined
 }
 
+/** Whether a stranger could be allowed the action of some key: whatever is not, nothing need be read for. */
+export function mayAllowStranger(
+  asked: Pick<AccessQuestion, 'action' | 'bucket' | 'judging'>,
+): boolean {
+  const question = { ...asked, caller: undefined, object: undefined }
+  const { policy } = asked.bucket
+  if (policy !== undefined && mayAllow(policy, question) && !isRestricted(question)) return true
+  return aclGives(question)
+}
+
 /** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */
-function isRestricted({ caller, bucket, judging }: AccessQuestion): boolean {
+function isRestricted({
+  caller,
+  bucket,
+  judging,
+}: Pick<AccessQuestion, 'caller' | 'bucket' | 'judging'>): boolean {
   const { block, policy, owner } = bucket
   if (block?.restrictPublicBuckets !== true || policy === undefined) return false
   if (caller === owner || caller?.startsWith('service:') === true) return false
@@ -71,7 +85,12 @@ function ownsTarget({ caller, action, bucket, object }: AccessQuestion): boolean
   return object.owner === caller || permissionOf(action)?.of !== 'object'
 }
 
-function aclGives({ caller, action, bucket, object }: AccessQuestion): boolean {
+function aclGives({
+  caller,
+  action,
+  bucket,
+  object,
+}: Pick<AccessQuestion, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
   const found = permissionOf(action)
   if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false
   const target = found.of === 'bucket' ? bucket : object

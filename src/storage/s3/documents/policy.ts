@@ -58,6 +58,15 @@ export function evaluatePolicy(
   return allowed ? 'allow' : undefined
 }
 
+/** Whether some statement allows the action to the caller, under whatever conditions, of whatever. */
+export const mayAllow = (
+  policy: Pick<Policy, 'statements'>,
+  request: Omit<PolicyRequest, 'resource' | 'context'>,
+): boolean =>
+  policy.statements.some(
+    (statement) => statement.effect === 'Allow' && fitsCall(statement, request),
+  )
+
 function fits(statement: Statement, request: PolicyRequest): boolean {
   const { caller, action, resource, context, judging } = request
   return (
@@ -68,7 +77,10 @@ function fits(statement: Statement, request: PolicyRequest): boolean {
 }
 
 /** Whether the statement is about the caller and the action. */
-function fitsCall({ principals, actions }: Statement, request: PolicyRequest): boolean {
+function fitsCall(
+  { principals, actions }: Statement,
+  request: Omit<PolicyRequest, 'resource' | 'context'>,
+): boolean {
   const { caller, judging } = request
   const action = request.action.toLowerCase()
   return (

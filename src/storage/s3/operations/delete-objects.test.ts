@@ -15,7 +15,7 @@ const ALLOW = { Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject' }
 
 /** A stranger's request for these keys of a bucket with this policy, whose objects are all deleted. */
 function asked(statements: readonly object[], keys: readonly string[]) {
-  const told = { deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0 }
+  const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0 }
   const policy = parsePolicy(
     JSON.stringify({ Statement: statements.map((one) => ({ ...ALLOW, ...one })) }),
     'b',
@@ -35,7 +35,12 @@ function asked(statements: readonly object[], keys: readonly string[]) {
     admitTransfer,
   } as unknown as Parameters<typeof createAccess>[0])
   const body = keys.map((key) => `<Object><Key>${key}</Key></Object>`).join('')
-  const receiver = { document: async () => Buffer.from(`<Delete>${body}</Delete>`) }
+  const receiver = {
+    async document() {
+      told.read++
+      return Buffer.from(`<Delete>${body}</Delete>`)
+    },
+  }
   let before = 0
   class Counting extends Judging {
     override spend(steps: number) {
@@ -115,4 +120,29 @@ test('DeleteObjects ends between two turns when nobody waits for it', async () =
   gone.abort(new Error('gone'))
   await assert.rejects(running, /gone/)
   assert.deepEqual([told.deleted, told.marks], [0, 1])
+})
+
+test("DeleteObjects reads no stranger's keys where nobody could allow any", async () => {
+  const other = { Principal: { AWS: 'acct_b' } }
+  const narrow = [
+    { Action: 's3:GetObject' },
+    { Effect: 'Deny' },
+    other,
+    { Principal: '*', Action: 's3:Delete*Tagging' },
+  ]
+  const Resource = 'arn:aws:s3:::b/*'
+  const { told, run } = asked(
+    narrow.map((one) => ({ ...one, Resource })),
+    ['a'],
+  )
+  await assert.rejects(run(), (error: ErgonError) => error.code === 'AccessDenied')
+  assert.deepEqual([told.read, told.admitted], [0, 0])
+  for (const Action of ['s3:DeleteObject', 's3:DeleteObjectVersion', 's3:*', '*']) {
+    const open = asked(
+      [other, { Action }].map((one) => ({ ...one, Resource })),
+      ['a'],
+    )
+    await open.run()
+    assert.equal(open.told.read, 1, Action)
+  }
 })

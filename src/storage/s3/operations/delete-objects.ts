@@ -5,7 +5,7 @@ import { STORAGE_ERRORS, type StorageCode } from '#storage/errors.ts'
 import type { Deletion } from '#storage/objects/objects.ts'
 import type { BatchKey } from '#storage/s3/access-log/record.ts'
 import type { Bucket } from '#storage/objects/types.ts'
-import type { Access } from '#storage/s3/access.ts'
+import { checkStranger, type Access } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { deleteConditions } from '#storage/s3/write-conditions.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
@@ -20,11 +20,13 @@ import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
 import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
-/** DeleteObjects. Throws NoSuchBucket, MalformedXML; a key that may not be deleted is told in the answer. */
+/** DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (to strangers); a key that may not be deleted is told in the answer. */
 export const createDeleteObjects =
   ({ access, objects, receiver, admitTransfer }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.find(request)
+    // Nobody pays for reading what nobody could allow.
+    checkStranger(request, bucket, ['s3:DeleteObject', 's3:DeleteObjectVersion'])
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     // What strangers may do costs the bucket's owner.
