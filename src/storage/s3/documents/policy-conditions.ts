@@ -40,8 +40,8 @@ function holds(
   const { negated, matches } = comparison
   const fits = (one: string) =>
     values.some((value) => {
-      // Some operators read the whole of what was found again for each value.
-      judging.spend(VALUE_STEPS + one.length / VALUE_STEPS)
+      // Most operators read the whole of what was found again for each value.
+      judging.spend(VALUE_STEPS + one.length)
       return matches(value, one, judging)
     }) !== negated
   if (absent) return set === 'all' || (set === 'none' && negated)

@@ -270,6 +270,27 @@ test('evaluatePolicy() refuses what takes too long to judge, and counts what it 
   }, tooLong)
 })
 
+test('evaluatePolicy() counts a long value again for each that it is compared with', () => {
+  const rows: [operator: string, wanted: string, found: string][] = [
+    ['ArnLike', ':::::x', ':'.repeat(2048)],
+    ['DateEquals', '1', '1 '.repeat(1024)],
+    ['NumericEquals', '1', '2'.repeat(2048)],
+    ['StringEqualsIgnoreCase', 'x', 'Y'.repeat(2048)],
+  ]
+  for (const [operator, wanted, referer] of rows) {
+    const all = policyOf({ Condition: { [operator]: { 'aws:Referer': Array(1500).fill(wanted) } } })
+    assert.throws(
+      () => evaluatePolicy(all, request({}, { headers: { referer } })),
+      tooLong,
+      operator,
+    )
+    assert.equal(
+      evaluatePolicy(all, request({}, { headers: { referer: referer.slice(0, 100) } })),
+      undefined,
+    )
+  }
+})
+
 test('evaluatePolicy() never takes too long for patterns without ? and a key', () => {
   for (const run of ['a', 'aaa', `${'a'.repeat(400)}b`]) {
     const pattern = `arn:aws:s3:::photos/*${run}${run === 'a' ? 'b' : ''}*`
