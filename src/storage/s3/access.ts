@@ -8,7 +8,7 @@ import type { Bucket, Version } from '#storage/objects/types.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
 import { accessBucket, privateAcl } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
-import { allowedBy, type AccessReason } from './documents/access.ts'
+import { allowedBy, mayAllowStranger, type AccessReason } from './documents/access.ts'
 import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
@@ -125,15 +125,32 @@ function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
   trace.bucket ??= bucket
 }
 
+/**
+ * Before what a request asks is read: throws AccessDenied to who has no name when none of the actions could
+ * be allowed to everybody, of any key.
+ */
+export function checkStranger(
+  { who, body: { judging } }: StorageRequest,
+  bucket: Bucket,
+  actions: readonly string[],
+): void {
+  if (who !== undefined) return
+  const asked = { bucket: accessBucket(bucket), judging }
+  if (!actions.some((action) => mayAllowStranger({ ...asked, action })))
+    throw storageFault('AccessDenied')
+}
+
 /** Judges one question by everything that the bucket, and the version, say. */
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
-    const { headers, target, client } = request.body
+    const { headers, target, client, judging } = request.body
+    judging.question()
     const { action, key, version, prefix } = question
     const caller = request.who?.account
     const tagging = headers['x-amz-tagging']
     return allowedBy({
+      judging,
       caller,
       action,
       key,

@@ -12,6 +12,7 @@ import type { Principal } from '#identity/principal.ts'
 import type { Record, Trace } from './access-log/record.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './callers.ts'
+import { Judging } from './documents/judging.ts'
 import { match, type Match } from './match.ts'
 import type { S3OperationName } from './operations.ts'
 import type { Unserved } from './operations/unserved.ts'
@@ -128,6 +129,7 @@ function callOf(
   const { headers: sent } = exchange.request
   return {
     trace,
+    judging: new Judging(),
     match: found,
     target,
     headers: verified === undefined ? sent : headers,
