@@ -1,5 +1,18 @@
 -- What needs more than one statement about a bucket, and changes of a version after it was written.
 
+-- Two of one account make theirs one after the other, so that both count what the other made.
+create or replace function storage_create_bucket(given jsonb, most int) returns text language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(4207712, hashtext(given ->> 'account'));
+  if exists (select from buckets where name = given ->> 'name') then return 'BucketAlreadyExists'; end if;
+  if (select count(*) from buckets where account = given ->> 'account') >= most then return 'TooManyBuckets'; end if;
+  insert into buckets (name, account, region, object_lock, versioning, configurations)
+  values (given ->> 'name', given ->> 'account', given ->> 'region', (given ->> 'objectLock')::boolean,
+    case when (given ->> 'objectLock')::boolean then 'enabled' else 'off' end, given -> 'configurations')
+  on conflict (name) do nothing;
+  return case when not found then 'BucketAlreadyExists' end;
+end $$;
+
 -- Alone with the bucket: whoever writes an object holds it shared. Open uploads keep no bucket, as at AWS:
 -- they end as storage_abort ends each. Parts come without the bucket's lock: their upload's row keeps them out.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
