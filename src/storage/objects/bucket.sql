@@ -30,7 +30,10 @@ begin
   if held is not null then perform storage_release(held); end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
-  delete from storage_samples where bucket = bucket_id;
+  -- What is due is charged at the next look; a charge is of 1 nJ at least.
+  delete from storage_samples where bucket = bucket_id and due_zj < 1000000000000;
+  update storage_samples s set name = b.name, account = b.account from buckets b
+  where b.id = bucket_id and s.bucket = bucket_id;
   delete from buckets where id = bucket_id;
   return case when not found then 'NoSuchBucket' end;
 end $$;

@@ -130,8 +130,9 @@ test(
       })
     await complete()
     await store.objects.put(bucket, 'small', inlineObject('123'))
+    const power = { milliwattsPerTb: 1, pueMilli: 1000 }
     const stored = async () =>
-      (await lookAtBuckets(store.state, { minuteMs: 1, after: 0, limit: 9 })).map(
+      (await lookAtBuckets(store.state, { minuteMs: 1, after: 0, limit: 9, power })).map(
         ({ name, bytes }) => [name, bytes],
       )
     assert.deepEqual(await stored(), [['old-uploads', 17n]])
