@@ -44,6 +44,7 @@ returns table (refused text, version_id text, modified_ms bigint) language plpgs
 declare
   found_seq bigint;
   found_row record;
+  stored_now bigint;
 begin
   perform storage_lock(bucket_id, object_key);
   if version is null then
@@ -51,7 +52,8 @@ begin
   else
     found_seq := storage_find(bucket_id, object_key, version);
   end if;
-  select v.version_id, v.delete_marker, v.retention_mode, v.retain_until, v.modified_at into found_row
+  select v.version_id, v.delete_marker, v.retention_mode, v.retain_until, v.modified_at,
+    storage_stored(v) as stored into found_row
   from object_versions v where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq;
   if not found or found_row.delete_marker and version is null then
     return query select case when version is null then 'NoSuchKey' else 'NoSuchVersion' end, null::text, null::bigint;
@@ -70,7 +72,9 @@ begin
       then change #>> '{retention,mode}' else v.retention_mode end,
     retain_until = case when change ? 'retention'
       then storage_time(change #> '{retention,untilMs}') else v.retain_until end
-  where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq;
+  where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq
+  returning storage_stored(v) into stored_now;
+  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), stored_now - found_row.stored, 0);
   return query select null::text, found_row.version_id, storage_ms(found_row.modified_at);
 end $$;
 

@@ -19,9 +19,9 @@ declare
 begin
   return query
   with page as materialized (
-    (select id, name, account, false as is_deleted from buckets where id > after order by id limit most)
+    (select id, name, account, documents_bytes, false as is_deleted from buckets where id > after order by id limit most)
     union all
-    (select s.bucket, s.name, s.account, true from storage_samples s
+    (select s.bucket, s.name, s.account, 0, true from storage_samples s
       where s.bucket > after and s.account is not null order by s.bucket limit most)
     order by id limit most
   ), earlier as materialized (
@@ -29,12 +29,15 @@ begin
     select s.bucket, s.at_ms, s.bytes, s.due_zj, s.due_from_ms, s.due_to_ms from storage_samples s
     where s.bucket in (select id from page) order by s.bucket for update
   ), stored as materialized (
-    -- All versions, and parts of uploads that are not completed; counters are read, not the objects.
+    -- All versions, uploads that are not completed with their parts, and the bucket's documents; counters are
+    -- read, not the objects.
     select page.*, e.at_ms, e.bytes as bytes_before, e.due_zj, e.due_from_ms, e.due_to_ms,
       not is_deleted and coalesce(e.at_ms / minute_ms < now_ms / minute_ms, true) as is_looked,
-      coalesce((select sum(u.bytes) from bucket_usage u where u.bucket = page.id), 0)::bigint
-      + coalesce((select sum(p.size) from uploads o join upload_parts p on p.upload = o.id
-          where o.bucket = page.id and o.completed is null), 0)::bigint as bytes
+      documents_bytes
+      + coalesce((select sum(u.bytes) from bucket_usage u where u.bucket = page.id), 0)::bigint
+      + coalesce((select sum(o.own_bytes
+            + coalesce((select sum(p.size) from upload_parts p where p.upload = o.id), 0))
+          from uploads o where o.bucket = page.id and o.completed is null), 0)::bigint as bytes
     from page left join earlier e on e.bucket = page.id
   ), grown as materialized (
     select s.id, coalesce(s.due_zj, 0) + m.zj as zj,

@@ -121,8 +121,8 @@ export async function brokenInvariants(state: State): Promise<string[]> {
     union all
     select 'usage of bucket ' || coalesce(u.bucket, v.bucket) from
       (select bucket, sum(bytes) as bytes, sum(versions) as versions from bucket_usage group by bucket) u
-      full join (select bucket, sum(size + storage_sheet_bytes(annotations)) as bytes, count(*) as versions
-        from object_versions group by bucket) v
+      full join (select bucket, sum(storage_stored(o)) as bytes, count(*) as versions
+        from object_versions o group by bucket) v
       on u.bucket = v.bucket
       where coalesce(u.bytes, 0) <> coalesce(v.bytes, 0) or coalesce(u.versions, 0) <> coalesce(v.versions, 0)
     union all
