@@ -91,6 +91,7 @@ const schema = z.object({
     .regex(/^[\w.-]{1,64}(,[\w.-]{1,64})*$/, 'must be names by comma')
     .transform((text) => text.split(','))
     .default([]),
+  storageBuckets: z.coerce.number().int().min(1).max(1_000_000).default(1000),
   storageAcls: z.stringbool().default(false),
   storageWebsiteHost: z
     .string()

@@ -170,6 +170,11 @@ export const SETTINGS = {
     flag: 'storage-kms-keys',
     help: 'Names of keys that objects may be encrypted with (SSE-KMS), by comma; the keys follow from the secret of the data folder',
   },
+  storageBuckets: {
+    name: 'ERGON_STORAGE_BUCKETS',
+    flag: 'storage-buckets',
+    help: 'Buckets that an account may have; more are 400 TooManyBuckets, and those that are there stay (default 1000)',
+  },
   storageAcls: {
     name: 'ERGON_STORAGE_ACLS',
     flag: 'storage-acls',

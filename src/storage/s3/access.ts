@@ -13,11 +13,15 @@ import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
 import type { CopySource } from './objects/copy-source.ts'
+import { checkRoom, storesMore } from './read-only.ts'
 
 export type Found = FoundVersion & { readonly bucket: Bucket }
 
 export interface Access {
-  /** The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied. */
+  /**
+   * The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied, balance_depleted
+   * (it would store more, and is read-only).
+   */
   bucket(request: StorageRequest): Promise<Bucket>
   /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
@@ -51,15 +55,8 @@ export function createAccess(deps: {
   const { buckets, objects, clock, admitTransfer } = deps
 
   const reasonFor = createReasonFor(clock)
+  const judge = createJudge(reasonFor, admitTransfer)
   const allows: Access['allows'] = (...asked) => reasonFor(...asked) !== undefined
-
-  /** What strangers may do costs the bucket's owner. */
-  async function judge(request: StorageRequest, bucket: Bucket, question: Question): Promise<void> {
-    const by = reasonFor(request, bucket, question)
-    request.body.trace.neededAcl = by === 'acl'
-    if (by === undefined) throw storageFault('AccessDenied')
-    if (request.who === undefined) await admitTransfer(request, bucket, 0)
-  }
 
   async function find(request: StorageRequest): Promise<Bucket> {
     const bucket = await buckets.get(
@@ -97,6 +94,7 @@ export function createAccess(deps: {
       const bucket = await find(request)
       const key = target.key === undefined ? {} : { key: target.key }
       await judge(request, bucket, { action: match.action, ...key })
+      checkRoom(match.operation, bucket)
       return bucket
     },
     async version(request) {
@@ -108,6 +106,8 @@ export function createAccess(deps: {
         action: match.action,
         isSource: false,
       })
+      // Finding a version does not ask what the account has: no read waits for that.
+      if (storesMore(match.operation)) checkRoom(match.operation, await find(request))
       trace.version = found.version
       return found
     },
@@ -168,6 +168,16 @@ const createReasonFor =
         ...(typeof tagging === 'string' ? { requestTags: parseTaggingHeader(tagging) } : {}),
       }),
     })
+  }
+
+/** Throws AccessDenied. What strangers may do costs the bucket's owner. */
+const createJudge =
+  (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
+  async (request: StorageRequest, bucket: Bucket, question: Question): Promise<void> => {
+    const by = reasonFor(request, bucket, question)
+    request.body.trace.neededAcl = by === 'acl'
+    if (by === undefined) throw storageFault('AccessDenied')
+    if (request.who === undefined) await admitTransfer(request, bucket, 0)
   }
 
 /** The list of a version: its own, or one that gives its owner all. */
