@@ -5,10 +5,16 @@ import { nj, priceOf } from '#base/units.ts'
 import { changeCredentials } from '#ledger/model.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
-import { NJ_PER_CPU_S, openTestCharging, PUSD_PER_J } from './charging.fixture.ts'
+import {
+  NJ_PER_CPU_S,
+  openTestCharging,
+  PUSD_PER_J,
+  type TestCharging,
+} from './charging.fixture.ts'
 import type { Work } from './work.ts'
 
 const J = 1_000_000_000n
+const FREE_TIER_NJ = 10n * J
 const priceOfJoules = (joules: bigint) => joules * PUSD_PER_J
 /** Claims a total of joules that a cell spent. */
 const claim = (work: Work, joules: bigint) =>
@@ -159,6 +165,57 @@ test('the price of a charge is the one of its first admit', async () => {
   await later.admit(payer, 'chat.create', LEAST_HOLD_NJ)
   assert.equal(later.settle(200).price_id, 'price_2')
 })
+
+for (const [first, second] of [
+  ['funded', 'free'],
+  ['free', 'funded'],
+]) {
+  const payerOf = (bench: TestCharging, account: string, kind?: string) =>
+    bench.payer(account, kind === 'funded' ? priceOfJoules(1000n) : undefined)
+  const walletsOf = async (bench: TestCharging, account: string) => {
+    await bench.session.tickNow(AbortSignal.timeout(5000))
+    assert.deepEqual(brokenInvariants(bench.books), [])
+    const day = [...bench.books.wallets.keys()].find((id) => id.startsWith(`free:${account}:`))
+    return {
+      money: bench.books.wallets.get(`money:${account}`)?.posted ?? 0n,
+      free: day === undefined ? FREE_TIER_NJ : walletOf(bench.books, day).posted,
+    }
+  }
+
+  test(`the first payer of a work stays: a ${first} one, asked again for a ${second} one`, async () => {
+    await using bench = await openTestCharging(FREE_TIER_NJ)
+    const one = payerOf(bench, 'acct_1', first)
+    const other = payerOf(bench, 'acct_2', second)
+    const before = await walletsOf(bench, 'acct_2')
+    const work = bench.charging.open()
+    await work.admit(one, 'chat.create', nj(J))
+    await work.admit(other, 'chat.create', nj(8n * J))
+    claim(work, 4n)
+    const charge = work.settle(200)
+    assert.equal(charge.account, 'acct_1')
+    assert.equal(charge.free, first === 'free')
+    assert.ok(BigInt(charge.energy_nj) >= 4n * J, 'the cap is the later one')
+    const after = await walletsOf(bench, 'acct_1')
+    assert.deepEqual(after, {
+      money: (first === 'free' ? 0n : priceOfJoules(1000n)) - BigInt(charge.charge_pusd),
+      free: FREE_TIER_NJ - (first === 'free' ? BigInt(charge.energy_nj) : 0n),
+    })
+    assert.deepEqual(await walletsOf(bench, 'acct_2'), before)
+  })
+
+  test(`an account that becomes ${second} while its work runs pays as a ${first} one`, async () => {
+    await using bench = await openTestCharging(FREE_TIER_NJ)
+    const payer = payerOf(bench, 'acct_1', first)
+    const work = bench.charging.open()
+    await work.admit(payer, 'chat.create', nj(J))
+    await work.admit(payerOf(bench, 'acct_1', second), 'chat.create', nj(8n * J))
+    claim(work, 4n)
+    const charge = work.settle(200)
+    assert.equal(charge.free, first === 'free')
+    const { free } = await walletsOf(bench, 'acct_1')
+    assert.equal(FREE_TIER_NJ - free, first === 'free' ? BigInt(charge.energy_nj) : 0n)
+  })
+}
 
 test('a revoked token cuts what runs under it, and nothing else', async () => {
   await using bench = await openTestCharging()

@@ -98,10 +98,12 @@ export class Work implements Spend {
 
   admit(payer: Payer, operation: OperationName, ceiling: Nj, least = NONE): void | Promise<void> {
     invariant(ceiling > 0n, 'a ceiling of nothing admits nothing')
+    // The first one stays, as it was then: the hold is of its wallet and in that wallet's unit.
+    const paying = this.#payer ?? payer
     // While the books do not add up nobody is billed; the free tier goes on.
-    if (payer.funded && this.#floor.session.latest?.halted === true) throw silent()
+    if (paying.funded && this.#floor.session.latest?.halted === true) throw silent()
     this.#terms ??= this.#floor.terms()
-    this.#payer = payer
+    this.#payer = paying
     this.#operation = operation
     if (ceiling > this.#cap) this.#cap = ceiling
     const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
@@ -345,6 +347,7 @@ export class Work implements Spend {
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
     const spent = payer.funded ? cost : energy
+    invariant(spent <= hold.amount, `a charge exceeds its hold on ${hold.lease.wallet}`)
     const charge = this.#compose(status, { payer, terms, parts, cost })
     return { charge, tailNs, spent, debits: [{ wallet: hold.lease.wallet, amount: spent }] }
   }

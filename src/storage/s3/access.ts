@@ -40,6 +40,8 @@ export type Question = {
   readonly version?: Version
   /** What a listing would be asked for, where the request is none. */
   readonly prefix?: string
+  /** It is about what a copy reads. */
+  readonly isSource?: boolean
 }
 
 export function createAccess(deps: {
@@ -53,12 +55,12 @@ export function createAccess(deps: {
   const reasonFor = createReasonFor(clock)
   const allows: Access['allows'] = (...asked) => reasonFor(...asked) !== undefined
 
-  /** What strangers may do costs the bucket's owner. */
+  /** What strangers may do costs the bucket's owner; a copy that of the bucket it goes to. */
   async function judge(request: StorageRequest, bucket: Bucket, question: Question): Promise<void> {
     const by = reasonFor(request, bucket, question)
     request.body.trace.neededAcl = by === 'acl'
     if (by === undefined) throw storageFault('AccessDenied')
-    if (request.who === undefined) await admitTransfer(request, bucket, 0)
+    if (request.who === undefined && !question.isSource) await admitTransfer(request, bucket, 0)
   }
 
   async function find(request: StorageRequest): Promise<Bucket> {
@@ -84,7 +86,7 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    await judge(request, bucket, { action, key, version: found.version })
+    await judge(request, bucket, { action, key, version: found.version, isSource })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
