@@ -63,18 +63,35 @@ test('CPU of this process beyond the ceiling cuts nobody, and is not billed', as
   await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(10n * J))
   claim(work, 4n)
   for (let time = 0; time < 3; time++) {
-    bench.spendCpu(60 * 10 ** 9)
+    bench.spendCpu(2.5 * 10 ** 9)
     work.mark()
     await bench.session.tickNow(AbortSignal.timeout(5000))
   }
   const cutBy = () => work.cutReason?.code
-  assert.ok(work.measured() > 10n * J)
+  assert.ok(work.measured() > 30n * J)
   assert.equal(cutBy(), undefined)
   claim(work, 9n)
   assert.equal(cutBy(), undefined)
   claim(work, 10n)
   assert.equal(cutBy(), 'ceiling_reached')
   assert.equal(work.settle(200).energy_nj, (10n * J).toString())
+})
+
+test('CPU of this process cuts at four times the ceiling: so much is no noise', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(10n * J))
+  // 39 J, and then one more.
+  bench.spendCpu(Math.floor((39 / 3.5) * 1e9))
+  work.mark()
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  const cutBy = () => work.cutReason?.code
+  assert.equal(cutBy(), undefined)
+  bench.spendCpu(Math.ceil(1e9 / 3.5) + 1)
+  work.mark()
+  assert.equal(cutBy(), 'ceiling_reached')
+  assert.equal(work.settle(402).energy_nj, (10n * J).toString())
 })
 
 test('a hold grows with claims and with marks as far as the ceiling', async () => {
