@@ -1,10 +1,15 @@
-// Who pays for what strangers do in two accounts at once: a copy is paid by whom it is made for.
+// What strangers may do at the expense of others: who pays for a copy between two accounts, and how many
+// of them an account is the host of.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
   PutPublicAccessBlockCommand,
@@ -16,7 +21,11 @@ import type { Ergon } from '../start-ergon.ts'
 import { withClient } from './client.ts'
 
 const Key = 'source'
-const OPTIONS = { timeout: 120_000 }
+const WAIT_MS = 60_000
+const OPTIONS = { timeout: 2 * WAIT_MS }
+/** Half the default of ERGON_ACCOUNT_REQUESTS, some more than may wait, and requests of the owner. */
+const STRANGERS_MAX = 128
+const OVER = 16
 
 let ergon: Ergon
 
@@ -87,6 +96,48 @@ test(
     for (const owner of [funded, free]) owner.s3.destroy()
   },
 )
+
+/** A PUT by nobody whose body does not come, on a connection of its own; what is answered to it. */
+async function silent(bucket: string, nth: number) {
+  const { port, hostname } = new URL(ergon.baseUrl)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  const head = `PUT /${bucket}/held-${nth} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 9\r\n\r\n`
+  socket.write(`${head}x`)
+  return { socket, answer: once(socket, 'data').then(([bytes]) => String(bytes)) }
+}
+
+test('strangers are bounded, and take nothing of what their host may run', OPTIONS, async () => {
+  // With money: a free tier that is used up is refused in the same words.
+  const owner = await openOwner('storage-payers-host', '1000000000000')
+  const other = await openOwner('storage-payers-other')
+  const held = await Promise.all(
+    Array.from({ length: STRANGERS_MAX + OVER }, (_, nth) => silent(owner.bucket, nth)),
+  )
+  // As many as are one too many are answered; the others wait for their bodies.
+  const refusals = held.map(async ({ answer }) => {
+    assert.match(await answer, /^HTTP\/1.1 503 [^]*\r\nretry-after: 1\r\n[^]*<Code>SlowDown</i)
+  })
+  await Promise.any(refusals)
+  const visit = async ({ bucket }: Owner) => {
+    const answer = await fetch(`${ergon.baseUrl}/${bucket}/${Key}`)
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  assert.equal(await visit(owner), 503)
+  assert.equal(await visit(other), 200)
+  const own = await Promise.all(
+    Array.from({ length: STRANGERS_MAX }, () =>
+      owner.s3.send(new HeadObjectCommand({ Bucket: owner.bucket, Key })),
+    ),
+  )
+  assert.equal(own.length, STRANGERS_MAX)
+  for (const { socket } of held) socket.destroy()
+  for (const deadline = performance.now() + WAIT_MS; (await visit(owner)) !== 200; await pause(50))
+    assert.ok(performance.now() < deadline, 'strangers that are gone still count')
+  for (const { s3 } of [owner, other]) s3.destroy()
+})
 
 /** Accounts of whose free energy another amount is gone than their free charges took. */
 async function freeFaults(owners: readonly Owner[]) {
