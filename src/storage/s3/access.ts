@@ -44,6 +44,8 @@ export type Question = {
   readonly version?: Version
   /** What a listing would be asked for, where the request is none. */
   readonly prefix?: string
+  /** It is about what a copy reads. */
+  readonly isSource?: boolean
 }
 
 export function createAccess(deps: {
@@ -81,7 +83,7 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    await judge(request, bucket, { action, key, version: found.version })
+    await judge(request, bucket, { action, key, version: found.version, isSource })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
@@ -170,14 +172,15 @@ const createReasonFor =
     })
   }
 
-/** Throws AccessDenied. What strangers may do costs the bucket's owner. */
+/** Throws AccessDenied. What strangers may do costs the bucket's owner; a copy that of the bucket it goes to. */
 const createJudge =
   (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
   async (request: StorageRequest, bucket: Bucket, question: Question): Promise<void> => {
     const by = reasonFor(request, bucket, question)
     request.body.trace.neededAcl = by === 'acl'
     if (by === undefined) throw storageFault('AccessDenied')
-    if (request.who === undefined) await admitTransfer(request, bucket, 0)
+    if (request.who === undefined && question.isSource !== true)
+      await admitTransfer(request, bucket, 0)
   }
 
 /** The list of a version: its own, or one that gives its owner all. */

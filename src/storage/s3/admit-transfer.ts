@@ -10,7 +10,10 @@ import type { StorageRequest } from './call.ts'
 const BASE_NJ = 1_000_000_000n
 const NJ_PER_MIB = 75_000_000n
 
-/** Throws balance_depleted, free_tier_exceeded, state_unavailable. */
+/**
+ * For who was judged, and may do it: the request then has the time that an object takes. A stranger counts
+ * among those of the owner. Throws balance_depleted, free_tier_exceeded, too_many_requests, state_unavailable.
+ */
 export type AdmitTransfer = (
   request: StorageRequest,
   bucket: Bucket,
@@ -20,9 +23,11 @@ export type AdmitTransfer = (
 export function createAdmitTransfer(deps: {
   payerOf: (account: string) => Payer | Promise<Payer>
 }): AdmitTransfer {
-  return async ({ who, spend, body: { match } }, bucket, bytes) => {
+  return async ({ who, spend, arriveAsStranger, body: { match, prolong } }, bucket, bytes) => {
+    if (who === undefined) arriveAsStranger(bucket.account)
     const payer = who ?? (await deps.payerOf(bucket.account))
     await spend.admit(payer, `storage.${match.operation}` as OperationName, ceilingOf(bytes))
+    prolong()
   }
 }
 

@@ -17,6 +17,8 @@ export type StorageCall = {
   readonly target: Target
   readonly headers: IncomingHttpHeaders
   readonly payload: Payload
+  /** From now on it may take as long as an object does: for who may do what is asked. */
+  prolong(): void
   /** Who asked, for policies. */
   readonly client: Client
 }

@@ -120,12 +120,11 @@ const identified =
     return { ...reply, headers }
   }
 
-/** What handlers get; its payload is not read yet, and may take long. */
+/** What handlers get; its payload is not read yet. */
 function callOf(
   exchange: Exchange,
   { match: found, target, headers, trace, verified }: S3Call,
 ): StorageCall {
-  exchange.prolong(TRANSFER_DEADLINE_MS)
   const { headers: sent } = exchange.request
   return {
     trace,
@@ -134,6 +133,7 @@ function callOf(
     target,
     headers: verified === undefined ? sent : headers,
     payload: createPayload(exchange, verified),
+    prolong: () => exchange.prolong(TRANSFER_DEADLINE_MS),
     client: trace.client,
   }
 }
