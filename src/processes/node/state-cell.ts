@@ -50,12 +50,36 @@ export async function startState(deps: Deps): Promise<RunningState> {
   const state = connectState({ address, connections: CONNECTIONS, log })
   await demandVersion(state)
   await demandSameState(state, data)
-  const { applied } = await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
+  const { applied } = await migrateState(deps, state, address)
   await rememberState(state, data)
   report.step(
     applied.length === 0 ? 'state is up to date' : `state migrated: ${applied.join(', ')}`,
   )
   return { state, address, close: async () => await state[Symbol.asyncDispose]() }
+}
+
+/** On a connection without limits of time: an index over a large table takes minutes. A stop ends it. */
+async function migrateState(
+  { log, report, signal }: Deps,
+  state: State,
+  address: StateAddress,
+): Promise<{ applied: string[] }> {
+  await using patient = connectState({ address, connections: 1, log, unhurried: true })
+  const { rows } = await patient.query<{ pid: number }>('select pg_backend_pid() as pid')
+  // By the server, which else would go on without us.
+  const cancel = () =>
+    void state.query('select pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined)
+  signal.addEventListener('abort', cancel)
+  try {
+    return await migrate(patient, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS], (name) => {
+      signal.throwIfAborted()
+      report.step(`state is being migrated: ${name}`)
+    })
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
 }
 
 async function startCell({
