@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { ErgonError } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { quiet } from '#postgres/testing.ts'
@@ -88,4 +91,59 @@ test('a stop ends a migration', OPTIONS, async (t) => {
   stopping.abort(reason)
   await assert.rejects(starting, reason)
   await go()
+})
+
+const { signal } = new AbortController()
+
+test('a start says which DATABASE_URL it cannot use, and why', OPTIONS, async (t) => {
+  await using server = await openTestUrl()
+  const url = server.of('public')
+  const role = `r_${randomUUID().replaceAll('-', '')}`
+  const other = connectState({ address: { url }, connections: 1, log: quiet })
+  t.after(() => other[Symbol.asyncDispose]())
+  await other.query(`create role ${role} login password 'of-a-test'`)
+  const as = (change: (changed: URL) => void) => {
+    const changed = new URL(url)
+    change(changed)
+    return changed.href
+  }
+  const readOnly = '-c default_transaction_read_only=on'
+  const cases: [string, RegExp][] = [
+    [as((to) => (to.password = 'wrong-one')), /password authentication failed/],
+    [as((to) => (to.pathname = 'nix')), /\/nix\): database "nix" does not exist$/],
+    [
+      as((to) => Object.assign(to, { username: role, password: 'of-a-test' })),
+      /permission denied for schema public$/,
+    ],
+    [
+      as((to) => to.searchParams.set('options', readOnly)),
+      /read-only transaction \(a standby, .* written to\)$/,
+    ],
+    ['postgres://u:wrong-one@localhost:1/none', /\(localhost:1\/none\): connect ECONNREFUSED/],
+  ]
+  for (const [wrong, why] of cases)
+    await assert.rejects(start(wrong, [], signal), (error) => {
+      assert.ok(error instanceof ErgonError)
+      assert.equal(error.code, 'database_unusable')
+      assert.match(error.message, /^Could not use DATABASE_URL \(.+:\d+\/\w+\): /)
+      assert.match(error.message, why)
+      assert.doesNotMatch(error.message, /wrong-one|of-a-test/)
+      return true
+    })
+  await other.query(`drop role ${role}`)
+})
+
+test('a start says which DATABASE_URL does not answer', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.after(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const starting = start(`postgres://u:p@127.0.0.1:${port}/d`, [], signal)
+  starting.catch(() => undefined)
+  await once(silent, 'connection')
+  t.mock.timers.tick(LONGER_MS)
+  await assert.rejects(starting, {
+    message: `Could not use DATABASE_URL (127.0.0.1:${port}/d): Connection terminated due to connection timeout`,
+  })
 })

@@ -12,6 +12,7 @@ import { initialiseCluster } from '#postgres/cluster.ts'
 import { installPostgres } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
+import { unusable } from '#state/database-url.ts'
 import { migrate } from '#state/migrate.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Reporter } from './report.ts'
@@ -43,10 +44,17 @@ type Deps = {
   signal: AbortSignal
 }
 
+/** Throws `database_unusable` when the state of DATABASE_URL cannot be reached or written. */
 export async function startState(deps: Deps): Promise<RunningState> {
-  const { config, data, log, report } = deps
-  const address =
-    config.databaseUrl === undefined ? await startCell(deps) : { url: config.databaseUrl }
+  const url = deps.config.databaseUrl
+  if (url === undefined) return await openState(deps, await startCell(deps))
+  return await openState(deps, { url }).catch((error: unknown) => {
+    throw deps.signal.aborted ? error : unusable(url, error)
+  })
+}
+
+async function openState(deps: Deps, address: StateAddress): Promise<RunningState> {
+  const { data, log, report } = deps
   const state = connectState({ address, connections: CONNECTIONS, log })
   await demandVersion(state)
   await demandSameState(state, data)
