@@ -188,3 +188,36 @@ test(
     assert.deepEqual(rows, [{ left: '40', pending: 'voided', loss: '0' }])
   },
 )
+
+test(
+  'upkeep forgets changes that every open session has acted on, and a dead life need not hear any',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    await addTestAccount(state, { id: 'acct_0', env: 'live', lowWater: 0n })
+    const change = () => state.query("select change_credentials('tok_1', 'acct_0')")
+    const ledger = createLedger(state)
+    const upkeep = createUpkeep({ state, log: createLogger('test', { level: 'error' }) })
+    const left = async () => {
+      await upkeep.once()
+      const { rows } = await state.query('select epoch::int from credential_changes order by epoch')
+      return rows.map(({ epoch }) => epoch)
+    }
+    await change()
+    await change()
+    const { session, epoch } = await ledger.openSession('gw-1')
+    await change()
+    await change()
+    assert.deepEqual([epoch, (await ledger.findSession(session))?.newestChange], [2n, 4n])
+    assert.deepEqual(await left(), [1, 2, 3, 4], 'they are new')
+    await state.query("update credential_changes set at = at - interval '2 hours'")
+    assert.deepEqual(await left(), [3, 4])
+    const input = { session, number: 1n, meter: 'm1', records: [], debits: [], wants: [] }
+    assert.equal((await ledger.tick({ ...input, epoch })).changes.length, 2)
+    await ledger.tick({ ...input, number: 2n, epoch: 4n })
+    assert.deepEqual(await left(), [4])
+    await ledger.closeSession(session)
+    assert.deepEqual(await left(), [4])
+    assert.equal((await ledger.openSession('gw-1')).epoch, 4n)
+  },
+)

@@ -7,7 +7,16 @@ import type { KnownSession, Ledger } from './tick.ts'
 export function createModelLedger(books: Books, nowMs: () => number): Ledger {
   const known = (id: string): KnownSession | undefined => {
     const one = books.sessions.get(id)
-    return one && { session: id, open: one.open, lastSeq: one.lastSeq, lastTick: one.lastTick }
+    const newestChange = BigInt(books.changes.length)
+    return (
+      one && {
+        session: id,
+        open: one.open,
+        lastSeq: one.lastSeq,
+        lastTick: one.lastTick,
+        newestChange,
+      }
+    )
   }
   return {
     async openSession(process) {

@@ -51,6 +51,8 @@ export type KnownSession = {
   readonly open: boolean
   readonly lastSeq: bigint
   readonly lastTick: bigint
+  /** The newest credential change, of any account: what a life that is over need not be told. */
+  readonly newestChange: bigint
 }
 
 export interface Ledger {

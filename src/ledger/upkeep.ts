@@ -1,5 +1,5 @@
-// What the books need each minute: promises that ran out are voided, lots expire, and the sums are
-// checked. Any number of processes may do it at once.
+// What the books need each minute: promises that ran out are voided, lots expire, changes that all have
+// seen are forgotten, and the sums are checked. Any number of processes may do it at once.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -9,6 +9,17 @@ const EVERY_MS = 60_000
 // Of one round; what is over waits a minute.
 const PENDING_MAX = 200
 const ROUNDS_MAX = 20
+
+// Changes that every open session has acted on. The newest one stays, since sessions begin at it; an hour is
+// longer than any transaction that has read the newest one and is not seen yet.
+const FORGET_CHANGES = `
+  delete from credential_changes where epoch in (
+    select epoch from credential_changes
+    where epoch < (select max(epoch) from credential_changes)
+      and epoch <= (select coalesce(min(epoch), 9223372036854775807) from sessions where closed_at is null)
+      and at < ledger_now() - interval '1 hour'
+    order by epoch limit $1)`
+const CHANGES_MAX = 10_000
 
 export type BookFault = { readonly invariant: string; readonly detail: string }
 
@@ -29,6 +40,7 @@ export function createUpkeep(deps: { state: Queryable; log: Logger }): Upkeep {
     )
     for (const { id } of overdue.rows) await state.query('select void_pending($1)', [id])
     await expire()
+    await state.query(FORGET_CHANGES, [CHANGES_MAX])
     const { rows } = await state.query<{ faults: BookFault[] }>('select reconcile() as faults')
     const faults = rows[0]?.faults ?? []
     if (faults.length > 0)
