@@ -19,8 +19,8 @@ export function createModelLedger(books: Books, nowMs: () => number): Ledger {
     )
   }
   return {
-    async openSession(process) {
-      const session = openSession(books, process, nowMs())
+    async openSession(process, lifeMin) {
+      const session = openSession(books, process, nowMs(), lifeMin)
       return { session, epoch: BigInt(books.changes.length) }
     },
     findSession: async (session) => known(session),

@@ -56,7 +56,8 @@ export type KnownSession = {
 }
 
 export interface Ledger {
-  openSession(process: string): Promise<{ session: string; epoch: bigint }>
+  /** The next life of a process, numbered `lifeMin` at least: a state that was set back knows fewer. */
+  openSession(process: string, lifeMin?: number): Promise<{ session: string; epoch: bigint }>
   findSession(session: string): Promise<KnownSession | undefined>
   /** The session of a process that is still open, when there is one: its journal comes first. */
   openSessionOf(process: string): Promise<KnownSession | undefined>
