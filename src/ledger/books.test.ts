@@ -221,3 +221,59 @@ test(
     assert.equal((await ledger.openSession('gw-1')).epoch, 4n)
   },
 )
+
+test(
+  'reconcile() reads past days of the free tier once a day, and halts for none that changed rightly',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    const on = (day: number, time = '12:00:00') =>
+      state.query(`set ergon.now = '2026-11-${day}T${time}Z'`)
+    const found = async () => {
+      const { rows } = await state.query<{ faults: { invariant: string }[] }>(
+        'select reconcile() as faults',
+      )
+      return rows[0]?.faults.map(({ invariant }) => invariant)
+    }
+    const set = (what: string, which: string) =>
+      state.query(`update wallets set ${what} where id = '${which}'`)
+    await addTestAccount(state, { id: 'acct_0', env: 'test', lowWater: 0n })
+    const ledger = createLedger(state)
+    const { session } = await ledger.openSession('gw-1')
+    const tick = async (number: bigint) => {
+      const wants = [{ wallet: 'free:acct_0', amount: 1_000_000n }]
+      await ledger.tick({ session, number, epoch: 0n, meter: 'm1', records: [], debits: [], wants })
+    }
+    for (const day of [18, 21]) {
+      await on(day)
+      await tick(BigInt(day))
+    }
+    const past = 'free:acct_0:2026-11-18'
+    assert.deepEqual(await found(), [])
+    // A process that was away posts what it spent of a day that is long over.
+    await set('posted = posted - 5, reserved = reserved - 5', past)
+    await state.query(`update leases set amount = amount - 5 where wallet = '${past}'`)
+    await set('posted = posted + 5', 'operator:free-tier')
+    assert.deepEqual(await found(), [])
+    await set('posted = posted - 1', 'operator:free-tier')
+    assert.deepEqual(await found(), ['units_sum_to_zero'])
+    await set('posted = posted + 1', 'operator:free-tier')
+    assert.deepEqual(await found(), [])
+    // Found at once where a lease or today tells of it, and else at the next day's look.
+    await set('reserved = reserved + 1', past)
+    assert.deepEqual(await found(), ['reserved_is_leased'])
+    await set('reserved = reserved - 1', past)
+    await set('reserved = reserved + 1', 'free:acct_0:2026-11-21')
+    assert.deepEqual(await found(), ['reserved_is_leased'])
+    await set('reserved = reserved - 1', 'free:acct_0:2026-11-21')
+    assert.deepEqual(await found(), [])
+    await set('posted = posted + 1', past)
+    assert.deepEqual(await found(), [])
+    await on(22, '11:59:00')
+    assert.deepEqual(await found(), [])
+    await on(22, '12:01:00')
+    assert.deepEqual(await found(), ['units_sum_to_zero'])
+    await set('posted = posted - 1', past)
+    assert.deepEqual(await found(), [])
+  },
+)

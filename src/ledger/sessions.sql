@@ -56,7 +56,6 @@ end $$;
 
 -- Opens the next life of a process, `life_min` or a later one. Fails while an earlier life is open: its journal
 -- comes first.
-drop function if exists open_session(text);
 create or replace function open_session(process_name text, life_min int) returns json language plpgsql as $$
 declare
   made sessions%rowtype;
