@@ -154,6 +154,13 @@ export async function dropPromises(
   return unknown
 }
 
+/** The sessions whose promises are kept for another ledger. */
+export const keptPromises = (disk: Disk): string[] =>
+  disk
+    .list()
+    .filter((name) => name.startsWith(`${FILE}-`))
+    .map((name) => name.slice(FILE.length + 1))
+
 const isCharge = (record: JournalRecord) => record.kind === 'charge'
 
 function readSlots(file: Buffer) {

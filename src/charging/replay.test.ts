@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { writeOffSession } from '#ledger/model.ts'
+import { changeCredentials, writeOffSession } from '#ledger/model.ts'
 import { addAccount, brokenInvariants, newBooks } from '#ledger/model-books.ts'
 import { grantFunds } from '#ledger/model-funds.ts'
 import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
@@ -55,6 +55,22 @@ test('a dead life is posted, then ended, and its leases return', async () => {
   const { posted, reserved } = books.wallets.get('money:acct_1') ?? {}
   assert.deepEqual({ posted, reserved }, { posted: 1000n - 3n * MONEY, reserved: 0n })
   assert.deepEqual(brokenInvariants(books), [])
+})
+
+test('a dead life is not told of what doors must forget', async () => {
+  const { books, ledger, left } = await deadLife()
+  changeCredentials(books, 'tok_1', 'acct_1')
+  const told: unknown[] = []
+  const heard: Ledger = {
+    ...ledger,
+    async tick(input) {
+      const answer = await ledger.tick(input)
+      told.push(answer.changes)
+      return answer
+    },
+  }
+  await replay(heard, 'gw-1', [left([1n, 2n])], 'm1')
+  assert.deepEqual(told, [[]])
 })
 
 test('a replay that was interrupted goes on, and posts nothing twice', async () => {

@@ -63,10 +63,12 @@ async function replayLife(
     fresh = []
   }
   let number = known.lastTick
+  // It honours no credentials any more; to tell it of a million changes took 4.5 s with each batch.
+  const epoch = known.newestChange
   for (let at = 0; at < fresh.length; at += RECORDS_PER_TICK_MAX) {
     const batch = fresh.slice(at, at + RECORDS_PER_TICK_MAX)
     const debits = debitsOf(batch)
-    const input = { session, number: ++number, epoch: 0n, meter, wants: [] }
+    const input = { session, number: ++number, epoch, meter, wants: [] }
     await ledger.tick({ ...input, records: batch, debits })
   }
   if (lost > 0)

@@ -26,6 +26,8 @@ export const OPERATOR_ERRORS = {
   charge_invalid: 'Bytes that should be a charge are not one; on a receipt: do not believe it.',
   config_invalid:
     'A child process did not get its configuration: it is started by the agent alone.',
+  database_unusable:
+    'The state of DATABASE_URL cannot be reached or may not be written: the message says where and why.',
   data_damaged: 'A file of the data folder cannot be read: restore it from a backup.',
   data_unmade:
     'The data folder cannot be made or is not ours: the message says why; give another one.',

@@ -235,3 +235,97 @@ test(
       await assert.rejects(state.query(change), /windows is append-only/)
   },
 )
+
+test(
+  'upkeep forgets changes that every open session has acted on, and a dead life need not hear any',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    await addTestAccount(state, { id: 'acct_0', env: 'live', lowWater: 0n })
+    const change = () => state.query("select change_credentials('tok_1', 'acct_0')")
+    const ledger = createLedger(state)
+    const upkeep = createUpkeep({
+      state,
+      clock: systemClock,
+      log: createLogger('test', { level: 'error' }),
+      windowsDays: 0,
+    })
+    const left = async () => {
+      await upkeep.once()
+      const { rows } = await state.query('select epoch::int from credential_changes order by epoch')
+      return rows.map(({ epoch }) => epoch)
+    }
+    await change()
+    await change()
+    const { session, epoch } = await ledger.openSession('gw-1')
+    await change()
+    await change()
+    assert.deepEqual([epoch, (await ledger.findSession(session))?.newestChange], [2n, 4n])
+    assert.deepEqual(await left(), [1, 2, 3, 4], 'they are new')
+    await state.query("update credential_changes set at = at - interval '2 hours'")
+    assert.deepEqual(await left(), [3, 4])
+    const input = { session, number: 1n, meter: 'm1', records: [], debits: [], wants: [] }
+    assert.equal((await ledger.tick({ ...input, epoch })).changes.length, 2)
+    await ledger.tick({ ...input, number: 2n, epoch: 4n })
+    assert.deepEqual(await left(), [4])
+    await ledger.closeSession(session)
+    assert.deepEqual(await left(), [4])
+    assert.equal((await ledger.openSession('gw-1')).epoch, 4n)
+  },
+)
+
+test(
+  'reconcile() reads past days of the free tier once a day, and halts for none that changed rightly',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    const on = (day: number, time = '12:00:00') =>
+      state.query(`set ergon.now = '2026-11-${day}T${time}Z'`)
+    const found = async () => {
+      const { rows } = await state.query<{ faults: { invariant: string }[] }>(
+        'select reconcile() as faults',
+      )
+      return rows[0]?.faults.map(({ invariant }) => invariant)
+    }
+    const set = (what: string, which: string) =>
+      state.query(`update wallets set ${what} where id = '${which}'`)
+    await addTestAccount(state, { id: 'acct_0', env: 'test', lowWater: 0n })
+    const ledger = createLedger(state)
+    const { session } = await ledger.openSession('gw-1')
+    const tick = async (number: bigint) => {
+      const wants = [{ wallet: 'free:acct_0', amount: 1_000_000n }]
+      await ledger.tick({ session, number, epoch: 0n, meter: 'm1', records: [], debits: [], wants })
+    }
+    for (const day of [18, 21]) {
+      await on(day)
+      await tick(BigInt(day))
+    }
+    const past = 'free:acct_0:2026-11-18'
+    assert.deepEqual(await found(), [])
+    // A process that was away posts what it spent of a day that is long over.
+    await set('posted = posted - 5, reserved = reserved - 5', past)
+    await state.query(`update leases set amount = amount - 5 where wallet = '${past}'`)
+    await set('posted = posted + 5', 'operator:free-tier')
+    assert.deepEqual(await found(), [])
+    await set('posted = posted - 1', 'operator:free-tier')
+    assert.deepEqual(await found(), ['units_sum_to_zero'])
+    await set('posted = posted + 1', 'operator:free-tier')
+    assert.deepEqual(await found(), [])
+    // Found at once where a lease or today tells of it, and else at the next day's look.
+    await set('reserved = reserved + 1', past)
+    assert.deepEqual(await found(), ['reserved_is_leased'])
+    await set('reserved = reserved - 1', past)
+    await set('reserved = reserved + 1', 'free:acct_0:2026-11-21')
+    assert.deepEqual(await found(), ['reserved_is_leased'])
+    await set('reserved = reserved - 1', 'free:acct_0:2026-11-21')
+    assert.deepEqual(await found(), [])
+    await set('posted = posted + 1', past)
+    assert.deepEqual(await found(), [])
+    await on(22, '11:59:00')
+    assert.deepEqual(await found(), [])
+    await on(22, '12:01:00')
+    assert.deepEqual(await found(), ['units_sum_to_zero'])
+    await set('posted = posted - 1', past)
+    assert.deepEqual(await found(), [])
+  },
+)

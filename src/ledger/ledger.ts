@@ -12,16 +12,23 @@ type RawResult = {
   tariff: unknown
   halted: boolean
 }
-type SessionRow = { id: string; open: boolean; last_seq: string; last_tick: string }
+type SessionRow = {
+  id: string
+  open: boolean
+  last_seq: string
+  last_tick: string
+  newest_change: string
+}
 
-const SESSION = 'select id, closed_at is null as open, last_seq, last_tick from sessions'
+const SESSION = `select id, closed_at is null as open, last_seq, last_tick,
+  (select coalesce(max(epoch), 0) from credential_changes) as newest_change from sessions`
 
 export function createLedger(state: Queryable): Ledger {
   return {
-    async openSession(process) {
+    async openSession(process, lifeMin = 1) {
       const { rows } = await state.query<{ made: { session: string; epoch: number } }>(
-        'select open_session($1) as made',
-        [process],
+        'select open_session($1, $2) as made',
+        [process, lifeMin],
       )
       const { made } = present(rows[0], 'open_session gave no row')
       return { session: made.session, epoch: BigInt(made.epoch) }
@@ -59,6 +66,7 @@ const known = (row: SessionRow | undefined): KnownSession | undefined =>
     open: row.open,
     lastSeq: BigInt(row.last_seq),
     lastTick: BigInt(row.last_tick),
+    newestChange: BigInt(row.newest_change),
   }
 
 // The records' own bytes as they are: as JSON texts within JSON they were the most of a tick's cost on

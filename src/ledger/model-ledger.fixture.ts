@@ -7,11 +7,20 @@ import type { KnownSession, Ledger } from './tick.ts'
 export function createModelLedger(books: Books, nowMs: () => number): Ledger {
   const known = (id: string): KnownSession | undefined => {
     const one = books.sessions.get(id)
-    return one && { session: id, open: one.open, lastSeq: one.lastSeq, lastTick: one.lastTick }
+    const newestChange = BigInt(books.changes.length)
+    return (
+      one && {
+        session: id,
+        open: one.open,
+        lastSeq: one.lastSeq,
+        lastTick: one.lastTick,
+        newestChange,
+      }
+    )
   }
   return {
-    async openSession(process) {
-      const session = openSession(books, process, nowMs())
+    async openSession(process, lifeMin) {
+      const session = openSession(books, process, nowMs(), lifeMin)
       return { session, epoch: BigInt(books.changes.length) }
     },
     findSession: async (session) => known(session),

@@ -44,10 +44,10 @@ export function tick(books: Books, input: TickInput, nowMs: number): TickResult 
 }
 
 /** Opens the next life of a process; fails while an earlier one is open. */
-export function openSession(books: Books, process: string, nowMs: number): string {
+export function openSession(books: Books, process: string, nowMs: number, lifeMin = 1): string {
   const lives = [...books.sessions.values()].filter((one) => one.process === process)
   if (lives.some((one) => one.open)) throw refused('23505', 'has an open life')
-  const life = lives.length + 1
+  const life = Math.max(lifeMin, ...lives.map((one) => one.life + 1))
   const id = `${process}.${life}`
   books.sessions.set(id, {
     process,

@@ -51,10 +51,13 @@ export type KnownSession = {
   readonly open: boolean
   readonly lastSeq: bigint
   readonly lastTick: bigint
+  /** The newest credential change, of any account: what a life that is over need not be told. */
+  readonly newestChange: bigint
 }
 
 export interface Ledger {
-  openSession(process: string): Promise<{ session: string; epoch: bigint }>
+  /** The next life of a process, numbered `lifeMin` at least: a state that was set back knows fewer. */
+  openSession(process: string, lifeMin?: number): Promise<{ session: string; epoch: bigint }>
   findSession(session: string): Promise<KnownSession | undefined>
   /** The session of a process that is still open, when there is one: its journal comes first. */
   openSessionOf(process: string): Promise<KnownSession | undefined>

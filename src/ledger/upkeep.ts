@@ -1,5 +1,5 @@
-// What the books need each minute: promises that ran out are voided, lots expire, old windows go, and the sums
-// are checked. Any number of processes may do it at once.
+// What the books need each minute: promises that ran out are voided, lots expire, changes that all have seen
+// are forgotten, old windows go, and the sums are checked. Any number of processes may do it at once.
 import { type Clock, sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -12,6 +12,17 @@ const ROUNDS_MAX = 20
 /** Two and a half hours of windows of one meter. */
 const WINDOWS_MAX = 10_000
 const DAY_S = 86_400
+
+// Changes that every open session has acted on. The newest one stays, since sessions begin at it; an hour is
+// longer than any transaction that has read the newest one and is not seen yet.
+const FORGET_CHANGES = `
+  delete from credential_changes where epoch in (
+    select epoch from credential_changes
+    where epoch < (select max(epoch) from credential_changes)
+      and epoch <= (select coalesce(min(epoch), 9223372036854775807) from sessions where closed_at is null)
+      and at < ledger_now() - interval '1 hour'
+    order by epoch limit $1)`
+const CHANGES_MAX = 10_000
 
 export type BookFault = { readonly invariant: string; readonly detail: string }
 
@@ -42,6 +53,7 @@ export function createUpkeep(deps: {
       const beforeS = Math.floor(clock.wallMs() / 1000) - windowsDays * DAY_S
       await state.query('select forget_windows($1, $2)', [beforeS, WINDOWS_MAX])
     }
+    await state.query(FORGET_CHANGES, [CHANGES_MAX])
     const { rows } = await state.query<{ faults: BookFault[] }>('select reconcile() as faults')
     const faults = rows[0]?.faults ?? []
     if (faults.length > 0)

@@ -10,7 +10,7 @@ import { createCharging, type Charging } from '#charging/charging.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
 import { Journal, readJournals } from '#charging/journal.ts'
 import { Leases } from '#charging/leases.ts'
-import { dropPromises, withPromises } from '#charging/promises.ts'
+import { dropPromises, keptPromises, withPromises } from '#charging/promises.ts'
 import { replay } from '#charging/replay.ts'
 import { Session } from '#charging/session.ts'
 import { createLedger } from '#ledger/ledger.ts'
@@ -58,8 +58,8 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   const lock = await lockFile(join(options.journalFolder, 'lock'))
   const disk = createDisk(options.journalFolder)
   const ledger = createLedger(state)
-  await postEarlierLives({ process, meter, state, log, disk, ledger })
-  const opened = await ledger.openSession(process)
+  const sessions = await postEarlierLives({ process, meter, state, log, disk, ledger })
+  const opened = await ledger.openSession(process, lifeAfter(process, sessions))
   const journal = new Journal({ disk, session: opened.session, clock: systemClock, failed })
   const { leaseLeastNj = LEASE_LEAST_NJ, marks = createMarks() } = options
   const leases: Leases = new Leases((want) =>
@@ -113,13 +113,13 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   }
 }
 
-/** Posts what earlier lives left in the journal and in their promises, then drops it. */
+/** Posts what earlier lives left in the journal and in their promises, then drops it; their sessions. */
 async function postEarlierLives(
   deps: Pick<AccountingOptions, 'process' | 'meter' | 'state' | 'log'> & {
     disk: Disk
     ledger: Ledger
   },
-): Promise<void> {
+): Promise<string[]> {
   const { process, meter, state, log, disk, ledger } = deps
   const left = await withPromises(readJournals(disk), disk, {
     open: await ledger.openSessionOf(process),
@@ -137,4 +137,16 @@ async function postEarlierLives(
   )
   if (promised.length > 0)
     log.error('Kept promises of sessions that this state does not know', { unknown: promised })
+  return [...left.map(({ session }) => session), ...keptPromises(disk)]
+}
+
+/**
+ * The life that none of these sessions can be: a state that was restored from a dump has forgotten some, and
+ * a second one of the same name would be joined with the journal that is kept of the first.
+ */
+function lifeAfter(process: string, sessions: readonly string[]): number {
+  const lives = sessions
+    .filter((session) => session.startsWith(`${process}.`))
+    .map((session) => Number(/^\d{1,9}$/.exec(session.slice(process.length + 1))?.[0] ?? 0))
+  return Math.max(0, ...lives) + 1
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { booksFigures } from './books-figures.ts'
+import { booksCheck, booksFigures } from './books-figures.ts'
 
 test(
   'booksFigures() counts alarms, and charges behind the last checkpoint',
@@ -31,5 +31,45 @@ test(
     assert.deepEqual(await of(sealed('b', 1)), [0, 2])
     assert.deepEqual(await of(sealed('b', 3)), [0, 0])
     assert.deepEqual(await of(`insert into alarms (kind, detail) values ('books', '{}')`), [1, 0])
+  },
+)
+
+test(
+  'booksFigures() and booksCheck() say when the books were checked, and what does not add up',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 1)
+    const figures = async () => {
+      const { checkedAgeS, isHalted } = await booksFigures(state)
+      return [checkedAgeS, isHalted]
+    }
+    assert.deepEqual(await figures(), [undefined, false])
+    const none = { halted_at: null, faults: [] }
+    assert.deepEqual(await booksCheck(state), { checked_age_s: null, ...none })
+    // The ledger's time stands still.
+    const at = (second: number) =>
+      state.query(`set ergon.now = '2026-11-21T00:00:${String(second).padStart(2, '0')}Z'`)
+    const reconcile = () => state.query('select reconcile()')
+    await at(10)
+    await reconcile()
+    await at(22)
+    assert.deepEqual(await figures(), [12, false])
+    assert.deepEqual(await booksCheck(state), { checked_age_s: 12, ...none })
+
+    await state.query("update wallets set posted = posted + 4 where id = 'operator:energy'")
+    await reconcile()
+    await at(30)
+    await reconcile()
+    await at(31)
+    assert.deepEqual(await figures(), [1, true])
+    assert.deepEqual(await booksCheck(state), {
+      checked_age_s: 1,
+      halted_at: '2026-11-21T00:00:22.000Z',
+      faults: [{ invariant: 'units_sum_to_zero', detail: 'nJ: 4' }],
+    })
+    await state.query("update wallets set posted = posted - 4 where id = 'operator:energy'")
+    await reconcile()
+    assert.deepEqual(await booksCheck(state), { checked_age_s: 0, ...none })
   },
 )

@@ -1,7 +1,27 @@
-// What the state says of the books in two figures that are cheap to ask for, at each look of Prometheus.
-import type { State } from '#state/connect.ts'
+// What the state says of the books: figures that are cheap to ask for at each look of Prometheus, and what
+// the last check found.
+import { present } from '#base/errors.ts'
+import type { Row, State } from '#state/connect.ts'
 
-export type BooksFigures = { readonly alarms: number; readonly receiptsWaiting: number }
+export type BooksFigures = {
+  readonly alarms: number
+  readonly receiptsWaiting: number
+  /** Whole seconds since the books were checked; undefined before the first check. */
+  readonly checkedAgeS: number | undefined
+  /** They do not add up: nothing paid is admitted. */
+  readonly isHalted: boolean
+}
+
+/** As the operator's door says it. */
+export type BooksCheck = {
+  /** Null before the first check. */
+  readonly checked_age_s: number | null
+  readonly halted_at: string | null
+  /** What did not add up when they were halted. */
+  readonly faults: readonly { readonly invariant: string; readonly detail: string }[]
+}
+
+const AGE = 'extract(epoch from ledger_now() - checked_at)::int'
 
 // Leaves are in the order of the log; of the newest shard the last checkpoint says how many are sealed. The
 // link to the shard before is a leaf of its own.
@@ -13,11 +33,37 @@ const FIGURES = `
       from (select * from receipt_shards order by first_leaf desc, valid_from desc limit 1) shard
       left join lateral (
         select size from receipt_checkpoints where origin = shard.origin order by size desc limit 1
-      ) sealed on true), 0))::text as waiting`
+      ) sealed on true), 0))::text as waiting,
+    (select ${AGE} from books) as age, (select halted_at is not null from books) as halted`
 
 /** Asks the state. Rejects when it does not answer. */
 export async function booksFigures(state: State): Promise<BooksFigures> {
-  const { rows } = await state.query<{ alarms: string; waiting: string }>(FIGURES)
-  const [row] = rows
-  return { alarms: Number(row?.alarms), receiptsWaiting: Number(row?.waiting) }
+  const { rows } = await state.query<Figures>(FIGURES)
+  const row = present(rows[0], 'the figures have a row')
+  return {
+    alarms: Number(row.alarms),
+    receiptsWaiting: Number(row.waiting),
+    checkedAgeS: row.age ?? undefined,
+    isHalted: row.halted,
+  }
+}
+type Figures = { alarms: string; waiting: string; age: number | null; halted: boolean }
+
+// The faults of a check are alarmed together, when it halts the books.
+const CHECK = `
+  select ${AGE} as checked_age_s, halted_at, case when halted_at is null then '[]' else (
+    select coalesce(json_agg(detail order by id), '[]') from (
+      select id, detail from alarms where kind = 'books_do_not_add_up' and at = (
+        select max(at) from alarms where kind = 'books_do_not_add_up')
+      order by id limit $1) found) end as faults
+  from books`
+const FAULTS_MAX = 5
+
+/** What the last check of the books said. Rejects when the state does not answer. */
+export async function booksCheck(state: State): Promise<BooksCheck> {
+  const { rows } = await state.query<
+    Row & Omit<BooksCheck, 'halted_at'> & { halted_at: Date | null }
+  >(CHECK, [FAULTS_MAX])
+  const { halted_at: haltedAt, ...row } = present(rows[0], 'the books have a row')
+  return { ...row, halted_at: haltedAt?.toISOString() ?? null }
 }

@@ -74,7 +74,7 @@ async function openRegistry(deps: Deps): Promise<Registry> {
   gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
   const ask = askOnce(deps.books)
   // All gateways ask the same books.
-  const ofBooks = (name: string, help: string, read: (books: BooksFigures) => number) =>
+  const ofBooks = (name: string, help: string, read: ReadBooks) =>
     new Gauge({
       name: `ergon_${name}`,
       help,
@@ -90,8 +90,20 @@ async function openRegistry(deps: Deps): Promise<Registry> {
     'Charges in the ledger whose receipts are not signed yet',
     ({ receiptsWaiting }) => receiptsWaiting,
   )
+  ofBooks(
+    'books_checked_age_seconds',
+    'Since the books were checked, which is done each minute',
+    ({ checkedAgeS }) => checkedAgeS,
+  )
+  ofBooks(
+    'books_halted',
+    '1 while the books do not add up: nothing paid is admitted',
+    ({ isHalted }) => Number(isHalted),
+  )
   return registry
 }
+
+type ReadBooks = (books: BooksFigures) => number | undefined
 
 /** One question for all figures of a look; undefined when the answer does not come in time. */
 function askOnce(books: Deps['books']): () => Promise<BooksFigures | undefined> {
@@ -107,9 +119,10 @@ function askOnce(books: Deps['books']): () => Promise<BooksFigures | undefined> 
 async function show(
   gauge: Gauge,
   books: Promise<BooksFigures | undefined>,
-  read: (books: BooksFigures) => number,
+  read: ReadBooks,
 ): Promise<void> {
   const known = await books
-  if (known === undefined) gauge.remove()
-  else gauge.set(read(known))
+  const figure = known && read(known)
+  if (figure === undefined) gauge.remove()
+  else gauge.set(figure)
 }

@@ -55,13 +55,17 @@ export function connectState(options: {
   log: Logger
   /** Each connection parses a statement once; their texts are few and always the same. */
   prepares?: boolean
+  /** Statements take as long as they take: for the migrations of a large state. */
+  unhurried?: boolean
 }): State {
   const config: pg.PoolConfig = {
     ...('url' in options.address ? { connectionString: options.address.url } : options.address),
     max: options.connections,
     connectionTimeoutMillis: WAIT_MS_MAX,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    ...(options.unhurried === true
+      ? // So that a server that is gone is noticed at all.
+        { keepAlive: true }
+      : { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS }),
     idleTimeoutMillis: 60_000,
     application_name: 'ergon',
   }

@@ -9,15 +9,18 @@ const MIGRATION_LOCK = 4_207_701
 const NAME = /^(\d{4})_[a-z0-9-]+\.sql$/
 
 /**
- * Applies what is missing and (re)creates the given function files.
- * Throws `state_too_new` when the state was written by a newer version.
+ * Applies what is missing and (re)creates the given function files; `beginning` hears of each migration
+ * before it is applied. Throws `state_too_new` when the state was written by a newer version.
  */
 export async function migrate(
   state: State,
   functionFiles: readonly URL[],
+  beginning: (name: string) => void = () => undefined,
 ): Promise<{ applied: string[] }> {
   const files = (await readdir(FOLDER)).filter((name) => NAME.test(name)).toSorted()
   return await state.transaction(async (transaction) => {
+    // A role may have a limit of its own.
+    await transaction.query('set local statement_timeout = 0')
     await transaction.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await transaction.query(
       'create table if not exists migrations (name text primary key, at timestamptz not null default now())',
@@ -34,6 +37,7 @@ export async function migrate(
       )
     const applied: string[] = []
     for (const name of files.filter((file) => !known.has(file))) {
+      beginning(name)
       await apply(transaction, new URL(name, FOLDER))
       await transaction.query('insert into migrations (name) values ($1)', [name])
       applied.push(name)

@@ -57,7 +57,11 @@ const json = async (words: readonly string[]): Promise<unknown> => {
 }
 
 test('status, meter, accounts, tokens, artifacts and models print JSON and tables', async () => {
-  const status = (await json(['status'])) as { cells: { name: string; state: string }[] }
+  const status = (await json(['status'])) as {
+    cells: { name: string; state: string }[]
+    books: { halted_at: string | null }
+  }
+  assert.equal(status.books.halted_at, null)
   assert.ok(status.cells.some((cell) => cell.name === 'gw-1' && cell.state === 'ready'))
   const accounts = (await json(['admin', 'account', 'list'])) as {
     id: string
@@ -252,6 +256,7 @@ test('the operator’s door prints the metrics of the gateways', async () => {
   assert.match(text, /^ergon_session_fresh 1$/m)
   assert.match(text, /^ergon_billed_joules [\d.]+$/m)
   assert.match(text, /^ergon_ledger_alarms 0$/m)
+  assert.match(text, /^ergon_books_halted 0$/m)
   const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
   assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
 })

@@ -12,7 +12,14 @@ type Status = {
   ledger: { charges: string; leaves: string; alarms: string } | null
   /** The newest first. */
   last_alarms?: { kind: string; detail: object; at: string }[]
+  books?: Books
   receipts: { origin?: string; size: number; reason?: string } | null
+}
+
+type Books = {
+  checked_age_s: number | null
+  halted_at: string | null
+  faults: { invariant: string; detail: string }[]
 }
 
 export async function run({ options }: CommandCall): Promise<void> {
@@ -43,8 +50,18 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(`ledger   ${ledger.charges} charges, ${ledger.alarms} alarms`)
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
+  if (status.books !== undefined) print(booksLine(status.books))
   if (receipts !== null)
     print(
       `receipts ${receipts.size} sealed of ${ledger.leaves}${receipts.reason === undefined ? '' : `: ${receipts.reason}`}`,
     )
+}
+
+/** When the books were checked, and what stops paid requests. */
+export function booksLine(books: Books): string {
+  const { checked_age_s: ageS, halted_at: haltedAt, faults } = books
+  const checked = ageS === null ? 'not checked yet' : `checked ${ageS} s ago`
+  if (haltedAt === null) return `books    ${checked}`
+  const why = faults.map(({ invariant, detail }) => `${invariant} (${detail})`).join('; ')
+  return `books    halted since ${haltedAt}: ${why}; ${checked}`
 }

@@ -2,6 +2,7 @@
 import type { Artifacts } from '#artifacts/fetch.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
+import { booksCheck } from '#processes/books-figures.ts'
 import type { Meter } from '#processes/meter/meter.ts'
 import { ask } from '#processes/node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
@@ -97,6 +98,7 @@ async function booksOf(state: State): Promise<object> {
     sessions: sessions.rows,
     ledger: sums.rows[0],
     last_alarms: alarms.rows,
+    books: await booksCheck(state),
   }
 }
 

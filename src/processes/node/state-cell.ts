@@ -12,6 +12,7 @@ import { initialiseCluster } from '#postgres/cluster.ts'
 import { installPostgres } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
+import { unusable } from '#state/database-url.ts'
 import { migrate } from '#state/migrate.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Reporter } from './report.ts'
@@ -43,19 +44,50 @@ type Deps = {
   signal: AbortSignal
 }
 
+/** Throws `database_unusable` when the state of DATABASE_URL cannot be reached or written. */
 export async function startState(deps: Deps): Promise<RunningState> {
-  const { config, data, log, report } = deps
-  const address =
-    config.databaseUrl === undefined ? await startCell(deps) : { url: config.databaseUrl }
+  const url = deps.config.databaseUrl
+  if (url === undefined) return await openState(deps, await startCell(deps))
+  return await openState(deps, { url }).catch((error: unknown) => {
+    throw deps.signal.aborted ? error : unusable(url, error)
+  })
+}
+
+async function openState(deps: Deps, address: StateAddress): Promise<RunningState> {
+  const { data, log, report } = deps
   const state = connectState({ address, connections: CONNECTIONS, log })
   await demandVersion(state)
   await demandSameState(state, data)
-  const { applied } = await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
+  const { applied } = await migrateState(deps, state, address)
   await rememberState(state, data)
   report.step(
     applied.length === 0 ? 'state is up to date' : `state migrated: ${applied.join(', ')}`,
   )
   return { state, address, close: async () => await state[Symbol.asyncDispose]() }
+}
+
+/** On a connection without limits of time: an index over a large table takes minutes. A stop ends it. */
+async function migrateState(
+  { log, report, signal }: Deps,
+  state: State,
+  address: StateAddress,
+): Promise<{ applied: string[] }> {
+  await using patient = connectState({ address, connections: 1, log, unhurried: true })
+  const { rows } = await patient.query<{ pid: number }>('select pg_backend_pid() as pid')
+  // By the server, which else would go on without us.
+  const cancel = () =>
+    void state.query('select pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined)
+  signal.addEventListener('abort', cancel)
+  try {
+    return await migrate(patient, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS], (name) => {
+      signal.throwIfAborted()
+      report.step(`state is being migrated: ${name}`)
+    })
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
 }
 
 async function startCell({

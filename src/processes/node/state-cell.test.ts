@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { ErgonError } from '#base/errors.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
+import { quiet } from '#postgres/testing.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { connectState, type State } from '#state/connect.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { Reporter } from './report.ts'
+import { startState } from './state-cell.ts'
+
+const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
+const MIGRATION_LOCK = 4_207_701
+/** More than what a statement, and its answer, have elsewhere. */
+const LONGER_MS = 60_000
+
+/** A start on a state of its own, whose migrations wait until `go` is called. */
+async function startWaiting(t: TestContext) {
+  const server = await openTestUrl()
+  const schema = `t_${randomUUID().replaceAll('-', '')}`
+  const url = server.of(schema)
+  const other = connectState({ address: { url }, connections: 2, log: quiet })
+  t.after(async () => {
+    await other.query(`drop schema ${schema} cascade`)
+    await other[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
+  await other.query(`create schema ${schema}`)
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const released = other.transaction(async (transaction) => {
+    await transaction.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    locked.resolve()
+    await held.promise
+  })
+  await locked.promise
+  const stopping = new AbortController()
+  const steps: string[] = []
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const limited = `${url}${encodeURIComponent(' -c statement_timeout=1s')}`
+  const starting = start(limited, steps, stopping.signal)
+  starting.catch(() => undefined)
+  await waitingForLock(other)
+  const go = async () => {
+    held.resolve()
+    await released
+  }
+  /** Waits longer than the limit that its role has. */
+  const outlast = () => other.query('select pg_sleep(1.5)')
+  return { starting, steps, stopping, go, outlast }
+}
+
+const start = (url: string, steps: string[], signal: AbortSignal) =>
+  startState({
+    config: { databaseUrl: url } as Config,
+    data: { stateId: undefined, rememberState: () => undefined } as unknown as DataFolder,
+    cells: {} as Cells,
+    log: quiet,
+    report: { step: (text) => void steps.push(text) } as Reporter,
+    signal,
+  })
+
+async function waitingForLock(state: State): Promise<void> {
+  for (;;) {
+    const { rowCount } = await state.query(
+      "select from pg_locks where locktype = 'advisory' and objid = $1 and not granted",
+      [MIGRATION_LOCK],
+    )
+    if (rowCount > 0) return
+  }
+}
+
+test('migrations take as long as they take, and are told', OPTIONS, async (t) => {
+  const { starting, steps, go, outlast } = await startWaiting(t)
+  t.mock.timers.tick(LONGER_MS)
+  await outlast()
+  await go()
+  const running = await starting
+  await running.close()
+  assert.equal(steps[0], 'state is being migrated: 0001_ledger.sql')
+  assert.match(steps.at(-1) ?? '', /^state migrated: 0001_ledger\.sql, /)
+})
+
+test('a stop ends a migration', OPTIONS, async (t) => {
+  const { starting, stopping, go } = await startWaiting(t)
+  const reason = new Error('stopped')
+  stopping.abort(reason)
+  await assert.rejects(starting, reason)
+  await go()
+})
+
+const { signal } = new AbortController()
+
+test('a start says which DATABASE_URL it cannot use, and why', OPTIONS, async (t) => {
+  await using server = await openTestUrl()
+  const url = server.of('public')
+  const role = `r_${randomUUID().replaceAll('-', '')}`
+  const other = connectState({ address: { url }, connections: 1, log: quiet })
+  t.after(() => other[Symbol.asyncDispose]())
+  await other.query(`create role ${role} login password 'of-a-test'`)
+  const as = (change: (changed: URL) => void) => {
+    const changed = new URL(url)
+    change(changed)
+    return changed.href
+  }
+  const readOnly = '-c default_transaction_read_only=on'
+  const cases: [string, RegExp][] = [
+    [as((to) => (to.password = 'wrong-one')), /password authentication failed/],
+    [as((to) => (to.pathname = 'nix')), /\/nix\): database "nix" does not exist$/],
+    [
+      as((to) => Object.assign(to, { username: role, password: 'of-a-test' })),
+      /permission denied for schema public$/,
+    ],
+    [
+      as((to) => to.searchParams.set('options', readOnly)),
+      /read-only transaction \(a standby, .* written to\)$/,
+    ],
+    ['postgres://u:wrong-one@localhost:1/none', /\(localhost:1\/none\): connect ECONNREFUSED/],
+  ]
+  for (const [wrong, why] of cases)
+    await assert.rejects(start(wrong, [], signal), (error) => {
+      assert.ok(error instanceof ErgonError)
+      assert.equal(error.code, 'database_unusable')
+      assert.match(error.message, /^Could not use DATABASE_URL \(.+:\d+\/\w+\): /)
+      assert.match(error.message, why)
+      assert.doesNotMatch(error.message, /wrong-one|of-a-test/)
+      return true
+    })
+  await other.query(`drop role ${role}`)
+})
+
+test('a start says which DATABASE_URL does not answer', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.after(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const starting = start(`postgres://u:p@127.0.0.1:${port}/d`, [], signal)
+  starting.catch(() => undefined)
+  await once(silent, 'connection')
+  t.mock.timers.tick(LONGER_MS)
+  await assert.rejects(starting, {
+    message: `Could not use DATABASE_URL (127.0.0.1:${port}/d): Connection terminated due to connection timeout`,
+  })
+})

@@ -1,0 +1,36 @@
+// What a start says of a DATABASE_URL that cannot be used: where it leads and why not, never its password.
+import pg from 'pg'
+import { ErgonError, messageOf } from '#base/errors.ts'
+
+// SQLSTATE read_only_sql_transaction.
+const READ_ONLY = '25006'
+
+/**
+ * The error of a start on the state at `url`: `database_unusable` for what its server or the way to it
+ * says. What is an error of ours already says enough and comes back as it is.
+ */
+export function unusable(url: string, error: unknown): unknown {
+  if (error instanceof ErgonError && error.code !== 'state_unavailable') return error
+  const cause = error instanceof ErgonError ? error.cause : error
+  const hint =
+    cause instanceof pg.DatabaseError && cause.code === READ_ONLY
+      ? ' (a standby, or set to be read only: name the server that may be written to)'
+      : ''
+  return new ErgonError(
+    { code: 'database_unusable', status: 500 },
+    `Could not use DATABASE_URL (${placeOf(url)}): ${reasonOf(cause)}${hint}`,
+    { cause },
+  )
+}
+
+/** As the driver reads it: what is left out comes from PGHOST and the like. */
+function placeOf(url: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: url })
+  return `${host}:${port}/${database}`
+}
+
+// A name with two addresses that both refuse: the error of the two has no text of its own.
+const reasonOf = (cause: unknown): string =>
+  cause instanceof AggregateError
+    ? cause.errors.map((each) => messageOf(each)).join(', ')
+    : messageOf(cause)
