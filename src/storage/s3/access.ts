@@ -36,6 +36,8 @@ export interface Access {
 export type Question = {
   readonly action: string
   readonly key?: string
+  /** As it is asked for: copies and batches name theirs elsewhere than in the query. */
+  readonly versionId?: string | undefined
   /** The version that the action is about, where there is one. */
   readonly version?: Version
   /** What a listing would be asked for, where the request is none. */
@@ -84,7 +86,7 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    await judge(request, bucket, { action, key, version: found.version })
+    await judge(request, bucket, { action, key, versionId, version: found.version })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
@@ -93,10 +95,8 @@ export function createAccess(deps: {
     find,
     allows,
     async bucket(request) {
-      const { match, target } = request.body
       const bucket = await find(request)
-      const key = target.key === undefined ? {} : { key: target.key }
-      await judge(request, bucket, { action: match.action, ...key })
+      await judge(request, bucket, questionOf(request))
       return bucket
     },
     async version(request) {
@@ -104,7 +104,7 @@ export function createAccess(deps: {
       const found = await read(request, {
         bucket: present(target.bucket, 'the operation has a bucket'),
         key: present(target.key, 'the operation has a key'),
-        versionId: target.query.get('versionId'),
+        versionId: versionOf(target),
         action: match.action,
         isSource: false,
       })
@@ -120,6 +120,13 @@ export function createAccess(deps: {
   }
 }
 
+const questionOf = ({ body: { match, target } }: StorageRequest): Question => ({
+  action: match.action,
+  ...(target.key === undefined ? {} : { key: target.key, versionId: versionOf(target) }),
+})
+
+const versionOf = ({ query }: StorageRequest['body']['target']) => query.get('versionId')
+
 /** What the log of the bucket says of the request. */
 function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
   trace.bucket ??= bucket
@@ -130,7 +137,7 @@ const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
     const { headers, target, client } = request.body
-    const { action, key, version, prefix } = question
+    const { action, key, versionId, version, prefix } = question
     const caller = request.who?.account
     const tagging = headers['x-amz-tagging']
     return allowedBy({
@@ -146,6 +153,7 @@ const createReasonFor =
         secure: client.isSecure,
         nowMs: clock.wallMs(),
         account: caller,
+        versionId,
         ...(prefix === undefined ? {} : { prefix }),
         ...(version === undefined ? {} : { existingTags: version.tags }),
         ...(typeof tagging === 'string' ? { requestTags: parseTaggingHeader(tagging) } : {}),

@@ -18,6 +18,8 @@ export type Facts = {
    * caller may be told so.
    */
   readonly prefix?: string
+  /** The version that is asked for by its id. */
+  readonly versionId?: string | undefined
   /** Of the object that is there now. */
   readonly existingTags?: Readonly<Record<string, string>>
   /** That the request would set. */
@@ -75,7 +77,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['s3:delimiter', parameter('delimiter')],
   ['s3:max-keys', parameter('max-keys')],
   ['s3:prefix', ({ prefix, query }) => prefix ?? query.get('prefix')],
-  ['s3:versionid', parameter('versionId')],
+  ['s3:versionid', ({ versionId }) => versionId],
   ['s3:object-lock-legal-hold', header('x-amz-object-lock-legal-hold')],
   ['s3:object-lock-mode', header('x-amz-object-lock-mode')],
   ['s3:object-lock-retain-until-date', header('x-amz-object-lock-retain-until-date')],

@@ -186,6 +186,7 @@ async function copiedAnnotations(
   const mayRead = access.allows(request, source.bucket, {
     action: 's3:GetObjectAnnotation',
     key: place.key,
+    versionId: place.versionId,
     version: source.version,
   })
   const mayWrite = access.allows(request, bucket, { action: 's3:PutObjectAnnotation', key })

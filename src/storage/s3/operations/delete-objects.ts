@@ -27,6 +27,7 @@ export const createDeleteObjects =
       access.allows(request, bucket, {
         action: versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion',
         key,
+        versionId,
       })
     const allowed = targets.filter(isAllowed)
     const failed: (NotDeleted & { readonly code: StorageCode })[] = targets
@@ -36,8 +37,8 @@ export const createDeleteObjects =
     if (request.who === undefined && allowed.length > 0) await admitTransfer(request, bucket, 0)
     const deleted: Deleted[] = []
     // A policy may let one key's governance be bypassed, and not another's.
-    const byBypass = Map.groupBy(allowed, ({ key }) =>
-      bypassesGovernance(access, request, bucket, key),
+    const byBypass = Map.groupBy(allowed, (target) =>
+      bypassesGovernance(access, request, bucket, target),
     )
     for (const [bypassGovernance, some] of byBypass) {
       const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })
