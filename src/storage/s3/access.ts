@@ -1,5 +1,6 @@
 // Every operation gets its bucket or version here, judged by everything that the bucket says of access
 // (documents/access.ts); nothing else in the door decides who may do what.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#base/clock.ts'
 import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
@@ -11,7 +12,7 @@ import type { StorageRequest } from './call.ts'
 import { allowedBy, type AccessReason } from './documents/access.ts'
 import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
-import { parseTaggingHeader } from './documents/tagging.ts'
+import { parseTaggingHeader, type Tags } from './documents/tagging.ts'
 import type { CopySource } from './objects/copy-source.ts'
 
 export type Found = FoundVersion & { readonly bucket: Bucket }
@@ -22,9 +23,9 @@ export interface Access {
   /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
    * (AccessDenied for who may not list: what is not there is not told to strangers), MethodNotAllowed
-   * (a delete marker by its version).
+   * (a delete marker by its version). Where its body sets tags or a lock, these are judged too.
    */
-  version(request: StorageRequest): Promise<Found>
+  version(request: StorageRequest, said?: BodySays): Promise<Found>
   /** The same of what a copy reads. */
   source(request: StorageRequest, place: CopySource): Promise<Found>
   /** The bucket, before anything is judged. Throws NoSuchBucket. */
@@ -33,7 +34,14 @@ export interface Access {
   allows(request: StorageRequest, bucket: Bucket, question: Question): boolean
 }
 
-export type Question = {
+/** What a body sets: it is judged in place of what the headers of the request say. */
+export type BodySays = {
+  readonly requestTags?: Tags
+  /** As the headers of a write. */
+  readonly lock?: IncomingHttpHeaders
+}
+
+export type Question = BodySays & {
   readonly action: string
   readonly key?: string
   /** As it is asked for: copies and batches name theirs elsewhere than in the query. */
@@ -75,6 +83,7 @@ export function createAccess(deps: {
   async function read(
     request: StorageRequest,
     place: CopySource & { readonly action: string; readonly isSource: boolean },
+    said: BodySays = {},
   ): Promise<Found> {
     const { key, versionId, action, isSource } = place
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
@@ -86,7 +95,7 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    await judge(request, bucket, { action, key, versionId, version: found.version })
+    await judge(request, bucket, { ...said, action, key, versionId, version: found.version })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
@@ -99,16 +108,9 @@ export function createAccess(deps: {
       await judge(request, bucket, questionOf(request))
       return bucket
     },
-    async version(request) {
-      const { target, match, trace } = request.body
-      const found = await read(request, {
-        bucket: present(target.bucket, 'the operation has a bucket'),
-        key: present(target.key, 'the operation has a key'),
-        versionId: versionOf(target),
-        action: match.action,
-        isSource: false,
-      })
-      trace.version = found.version
+    async version(request, said) {
+      const found = await read(request, placeOf(request), said)
+      request.body.trace.version = found.version
       return found
     },
     source: async (request, place) =>
@@ -125,6 +127,14 @@ const questionOf = ({ body: { match, target } }: StorageRequest): Question => ({
   ...(target.key === undefined ? {} : { key: target.key, versionId: versionOf(target) }),
 })
 
+const placeOf = ({ body: { match, target } }: StorageRequest) => ({
+  bucket: present(target.bucket, 'the operation has a bucket'),
+  key: present(target.key, 'the operation has a key'),
+  versionId: versionOf(target),
+  action: match.action,
+  isSource: false,
+})
+
 const versionOf = ({ query }: StorageRequest['body']['target']) => query.get('versionId')
 
 /** What the log of the bucket says of the request. */
@@ -137,9 +147,9 @@ const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
     const { headers, target, client } = request.body
-    const { action, key, versionId, version, prefix } = question
+    const { action, key, versionId, version, prefix, lock } = question
     const caller = request.who?.account
-    const tagging = headers['x-amz-tagging']
+    const requestTags = question.requestTags ?? taggedBy(request)
     return allowedBy({
       caller,
       action,
@@ -147,7 +157,7 @@ const createReasonFor =
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },
       context: policyContext({
-        headers,
+        headers: lock === undefined ? headers : { ...headers, ...lock },
         query: target.query,
         sourceIp: client.address,
         secure: client.isSecure,
@@ -156,10 +166,18 @@ const createReasonFor =
         versionId,
         ...(prefix === undefined ? {} : { prefix }),
         ...(version === undefined ? {} : { existingTags: version.tags }),
-        ...(typeof tagging === 'string' ? { requestTags: parseTaggingHeader(tagging) } : {}),
+        ...(requestTags && { requestTags }),
       }),
     })
   }
+
+/** The tags that the headers set; a copy that keeps those of its source sets none. */
+function taggedBy({ body: { match, headers } }: StorageRequest): Tags | undefined {
+  const tagging = headers['x-amz-tagging']
+  const areKept =
+    match.operation === 'copy-object' && headers['x-amz-tagging-directive'] !== 'REPLACE'
+  return typeof tagging !== 'string' || areKept ? undefined : parseTaggingHeader(tagging)
+}
 
 /** The list of a version: its own, or one that gives its owner all. */
 export const aclOf = (version: Version): Acl =>

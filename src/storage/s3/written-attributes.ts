@@ -1,7 +1,9 @@
 // What a write says of an object beside its bytes: headers, metadata, tags, ACL, lock, storage class.
+import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Attributes, Bucket, Json } from '#storage/objects/types.ts'
 import { documentOf, ownershipOf } from './bucket-view.ts'
+import type { Access } from './access.ts'
 import type { StorageRequest } from './call.ts'
 import {
   parseAclHeaders,
@@ -19,14 +21,16 @@ export type WrittenAttributes = Omit<Attributes, 'etag' | 'size' | 'checksums'>
 
 /**
  * Throws InvalidTag, InvalidArgument, MetadataTooLarge, InvalidStorageClass, InvalidRequest (a lock
- * where the bucket has none), AccessControlListNotSupported, AccessDenied (a blocked ACL).
+ * where the bucket has none), AccessControlListNotSupported, AccessDenied (a blocked ACL, what the caller
+ * may write but not set).
  */
 export async function writtenAttributes(
   request: StorageRequest,
   bucket: Bucket,
-  { directory, nowMs }: { directory: Directory; nowMs: number },
+  { access, directory, nowMs }: { access: Access; directory: Directory; nowMs: number },
 ): Promise<WrittenAttributes> {
   const { headers } = request.body
+  checkRights(access, request, bucket)
   const tagging = headers['x-amz-tagging']
   const { system, metadata } = objectHeaders(headers)
   const lock = parseLockHeaders(headers, nowMs)
@@ -42,6 +46,26 @@ export async function writtenAttributes(
     encryption: null,
     storageClass: storageClassOf(headers['x-amz-storage-class']),
   }
+}
+
+/** What a write may set by headers, beside s3:PutObject (AWS, "PutObject", Permissions). */
+const RIGHTS: readonly [action: string, header: RegExp][] = [
+  ['s3:PutObjectRetention', /^x-amz-object-lock-(mode|retain-until-date)$/],
+  ['s3:PutObjectLegalHold', /^x-amz-object-lock-legal-hold$/],
+  ['s3:PutObjectAcl', /^x-amz-(acl|grant-.+)$/],
+  ['s3:PutObjectTagging', /^x-amz-tagging$/],
+]
+
+/** Throws AccessDenied. */
+function checkRights(access: Access, request: StorageRequest, bucket: Bucket): void {
+  const { headers, target } = request.body
+  const key = present(target.key, 'an object has a key')
+  // What clients send with every object, and holds without it.
+  const isSet = (name: string) => name !== 'x-amz-acl' || headers[name] !== 'private'
+  const names = Object.keys(headers).filter(isSet)
+  for (const [action, header] of RIGHTS)
+    if (names.some((name) => header.test(name)) && !access.allows(request, bucket, { action, key }))
+      throw storageFault('AccessDenied')
 }
 
 async function ownerAndAcl(

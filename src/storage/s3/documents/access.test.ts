@@ -85,6 +85,19 @@ test('allowedBy() is yes for the owner, no for others, unless a list or policy g
   assert.ok(!ask('bob', {}, { object: undefined }))
 })
 
+test('allowedBy() lets who writes by a list say the list and the tags of what is new, and no lock', () => {
+  const may = (action: string, acl = PUBLIC, object?: AccessQuestion['object']) =>
+    ask('bob', { acl }, { action, object })
+  for (const action of ['s3:PutObjectAcl', 's3:PutObjectTagging']) {
+    assert.ok(may(action))
+    assert.ok(!may(action, PRIVATE))
+    assert.ok(!may(action, PUBLIC, MINE))
+  }
+  assert.ok(!may('s3:PutObjectRetention'))
+  assert.ok(!may('s3:PutObjectLegalHold'))
+  assert.ok(!may('s3:GetObjectAcl'))
+})
+
 test('allowedBy() is no where a policy denies, the owner included', () => {
   const bucket = { acl: PUBLIC, policy: policy('Deny', 's3:*', '*') }
   assert.ok(!ask('alice', bucket))
@@ -108,6 +121,9 @@ test('allowedBy() keeps what others put from the owner of the bucket, but for de
   assert.ok(!ask('alice', {}, { object }))
   assert.ok(!ask('alice', {}, { object, action: 's3:GetObjectAcl' }))
   assert.ok(ask('alice', {}, { object, action: 's3:DeleteObject' }))
+  assert.ok(ask('alice', {}, { object, action: 's3:PutObjectRetention' }))
+  for (const action of ['GetObjectAnnotation', 'ListObjectAnnotations', 'UpdateObjectEncryption'])
+    assert.ok(!ask('alice', {}, { object, action: `s3:${action}` }), action)
   assert.ok(ask('alice', { ownership: 'BucketOwnerEnforced' }, { object }))
   assert.ok(!ask('bob', { ownership: 'BucketOwnerEnforced' }, { object }))
 })

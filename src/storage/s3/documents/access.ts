@@ -60,15 +60,29 @@ function isRestricted({ block, policy, owner }: AccessBucket, caller: string | u
   return caller !== owner && caller?.startsWith('service:') !== true && isPublicPolicy(policy)
 }
 
-/** Of an object that another account put and kept, the bucket's owner may only delete. */
+/** What the bucket's owner may do to an object that another account put and kept: delete and lock it. */
+const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
+  's3:DeleteObject',
+  's3:DeleteObjectVersion',
+  's3:BypassGovernanceRetention',
+  's3:GetObjectRetention',
+  's3:PutObjectRetention',
+  's3:GetObjectLegalHold',
+  's3:PutObjectLegalHold',
+])
+
 function ownsTarget({ caller, action, bucket, object }: AccessQuestion): boolean {
   if (caller !== bucket.owner) return false
   if (object === undefined || bucket.ownership === 'BucketOwnerEnforced') return true
-  return object.owner === caller || permissionOf(action)?.of !== 'object'
+  return object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
 }
 
+/** What who may write by a list says of its own new object. */
+const OF_A_WRITE: ReadonlySet<string> = new Set(['s3:PutObjectAcl', 's3:PutObjectTagging'])
+
 function aclGives({ caller, action, bucket, object }: AccessQuestion): boolean {
-  const found = permissionOf(action)
+  const isOfWrite = object === undefined && OF_A_WRITE.has(action)
+  const found = permissionOf(isOfWrite ? 's3:PutObject' : action)
   if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false
   const target = found.of === 'bucket' ? bucket : object
   if (target === undefined) return false

@@ -1,10 +1,12 @@
-// What may change on a version after it was written: tags, retention, legal hold.
+// What may change on a version after it was written: tags, retention, legal hold. A policy may have
+// conditions on what a document sets, so it is read before the caller is judged.
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Bucket, Version } from '#storage/objects/types.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import {
+  lockAsHeaders,
   parseLegalHold,
   parseRetention,
   printLegalHold,
@@ -32,8 +34,9 @@ export const createGetObjectTagging =
 export const createPutObjectTagging =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    const { bucket, version } = await access.version(request)
+    await access.find(request)
     const tags = parseTagging(await receiver.document(request), 'object')
+    const { bucket, version } = await access.version(request, { requestTags: tags })
     await objects.amend(bucket, targetOf(request, version), { tags })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
@@ -61,10 +64,11 @@ export const createGetObjectRetention =
 export const createPutObjectRetention =
   ({ access, objects, receiver, clock }: StorageDeps): StorageHandler =>
   async (request) => {
-    const { bucket, version } = await access.version(request)
-    checkLockable(bucket)
+    await access.find(request)
     const body = await receiver.document(request)
     const retention = parseRetention(body, clock.wallMs())
+    const { bucket, version } = await access.version(request, { lock: lockAsHeaders(retention) })
+    checkLockable(bucket)
     const bypassGovernance = bypassesGovernance(access, request, bucket)
     await objects.amend(bucket, targetOf(request, version), { retention, bypassGovernance })
     return emptyReply(versionIdHeader(bucket, version.versionId))
@@ -83,9 +87,11 @@ export const createGetObjectLegalHold =
 export const createPutObjectLegalHold =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    const { bucket, version } = await access.version(request)
-    checkLockable(bucket)
+    await access.find(request)
     const legalHold = parseLegalHold(await receiver.document(request))
+    const lock = lockAsHeaders(null, legalHold)
+    const { bucket, version } = await access.version(request, { lock })
+    checkLockable(bucket)
     await objects.amend(bucket, targetOf(request, version), { legalHold })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
