@@ -136,6 +136,10 @@ const SETTINGS: readonly [action: string, set: Partial<PutObjectCommandInput>][]
   ['s3:PutObjectRetention', LOCK],
   ['s3:PutObjectLegalHold', { ObjectLockLegalHoldStatus: 'ON' }],
   ['s3:PutObjectAcl', { ACL: 'bucket-owner-full-control' }],
+  [
+    's3:PutObjectAcl',
+    { GrantRead: 'uri=http://acs.amazonaws.com/groups/global/AuthenticatedUsers' },
+  ],
   ['s3:PutObjectTagging', { Tagging: 'class=open' }],
 ]
 
@@ -169,6 +173,7 @@ test('s3:PutObject alone sets no lock, no list and no tags', async () => {
     for (const write of ways) {
       await write({})
       await write({ ACL: 'private' })
+      await write({ GrantFullControl: `id=${ergon.account}` })
       await assert.rejects(write(set), DENIED, action)
     }
     await say(bucket, { Action: ['s3:PutObject', action] })
@@ -263,6 +268,9 @@ test('conditions on tags and locks are of what the document sets', async () => {
     assert.equal(await set('retention', '<Retention/>', headers), 403)
     assert.equal(await set('legal-hold', hold('ON'), headers), 403)
   }
+  // Who may not at all is not read to the end.
+  const strange = await fetch(`${ergon.baseUrl}/${bucket}/k?tagging`, { method: 'PUT', body: '<' })
+  assert.equal(strange.status, 403)
   assert.equal(await set('tagging', tags('open')), 200)
   assert.equal(await set('retention', retention('GOVERNANCE', 5)), 200)
   assert.equal(await set('legal-hold', hold('OFF')), 200)

@@ -23,9 +23,10 @@ export interface Access {
   /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
    * (AccessDenied for who may not list: what is not there is not told to strangers), MethodNotAllowed
-   * (a delete marker by its version). Where its body sets tags or a lock, these are judged too.
+   * (a delete marker by its version), and what `read` does: it is asked what the body sets when the request
+   * could be allowed, which is judged then.
    */
-  version(request: StorageRequest, said?: BodySays): Promise<Found>
+  version(request: StorageRequest, read?: () => Promise<BodySays>): Promise<Found>
   /** The same of what a copy reads. */
   source(request: StorageRequest, place: CopySource): Promise<Found>
   /** The bucket, before anything is judged. Throws NoSuchBucket. */
@@ -50,6 +51,8 @@ export type Question = BodySays & {
   readonly version?: Version
   /** What a listing would be asked for, where the request is none. */
   readonly prefix?: string
+  /** What the body sets is not known yet. */
+  readonly isForesight?: boolean
 }
 
 export function createAccess(deps: {
@@ -83,7 +86,7 @@ export function createAccess(deps: {
   async function read(
     request: StorageRequest,
     place: CopySource & { readonly action: string; readonly isSource: boolean },
-    said: BodySays = {},
+    readBody?: () => Promise<BodySays>,
   ): Promise<Found> {
     const { key, versionId, action, isSource } = place
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
@@ -95,7 +98,10 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    await judge(request, bucket, { ...said, action, key, versionId, version: found.version })
+    const question = { action, key, versionId, version: found.version }
+    if (readBody !== undefined && !allows(request, bucket, { ...question, isForesight: true }))
+      throw storageFault('AccessDenied')
+    await judge(request, bucket, { ...question, ...(await readBody?.()) })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
@@ -108,8 +114,8 @@ export function createAccess(deps: {
       await judge(request, bucket, questionOf(request))
       return bucket
     },
-    async version(request, said) {
-      const found = await read(request, placeOf(request), said)
+    async version(request, readBody) {
+      const found = await read(request, placeOf(request), readBody)
       request.body.trace.version = found.version
       return found
     },
@@ -147,13 +153,14 @@ const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
     const { headers, target, client } = request.body
-    const { action, key, versionId, version, prefix, lock } = question
+    const { action, key, versionId, version, prefix, lock, isForesight = false } = question
     const caller = request.who?.account
     const requestTags = question.requestTags ?? taggedBy(request)
     return allowedBy({
       caller,
       action,
       key,
+      isForesight,
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },
       context: policyContext({

@@ -1,4 +1,5 @@
 // What a write says of an object beside its bytes: headers, metadata, tags, ACL, lock, storage class.
+import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Attributes, Bucket, Json } from '#storage/objects/types.ts'
@@ -12,7 +13,7 @@ import {
   type Directory,
 } from './documents/acl-drafts.ts'
 import { defaultRetentionOf, parseLockHeaders } from './documents/object-lock.ts'
-import { checkAclAllowed, ownerOfObject } from './documents/ownership.ts'
+import { checkAclAllowed, givesBucketOwnerAll, ownerOfObject } from './documents/ownership.ts'
 import { checkAclBlocked } from './documents/public-access.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
 import { objectHeaders } from './objects/headers.ts'
@@ -48,24 +49,31 @@ export async function writtenAttributes(
   }
 }
 
-/** What a write may set by headers, beside s3:PutObject (AWS, "PutObject", Permissions). */
-const RIGHTS: readonly [action: string, header: RegExp][] = [
-  ['s3:PutObjectRetention', /^x-amz-object-lock-(mode|retain-until-date)$/],
-  ['s3:PutObjectLegalHold', /^x-amz-object-lock-legal-hold$/],
-  ['s3:PutObjectAcl', /^x-amz-(acl|grant-.+)$/],
-  ['s3:PutObjectTagging', /^x-amz-tagging$/],
-]
-
-/** Throws AccessDenied. */
+/** What a write sets by headers wants more than s3:PutObject (AWS, "PutObject"). Throws AccessDenied. */
 function checkRights(access: Access, request: StorageRequest, bucket: Bucket): void {
   const { headers, target } = request.body
   const key = present(target.key, 'an object has a key')
-  // What clients send with every object, and holds without it.
-  const isSet = (name: string) => name !== 'x-amz-acl' || headers[name] !== 'private'
-  const names = Object.keys(headers).filter(isSet)
-  for (const [action, header] of RIGHTS)
-    if (names.some((name) => header.test(name)) && !access.allows(request, bucket, { action, key }))
+  const has = (name: string) => headers[`x-amz-${name}`] !== undefined
+  const wanted = {
+    's3:PutObjectRetention': has('object-lock-mode') || has('object-lock-retain-until-date'),
+    's3:PutObjectLegalHold': has('object-lock-legal-hold'),
+    's3:PutObjectAcl': setsAcl(headers, bucket),
+    's3:PutObjectTagging': has('tagging'),
+  }
+  for (const [action, isWanted] of Object.entries(wanted))
+    if (isWanted && !access.allows(request, bucket, { action, key }))
       throw storageFault('AccessDenied')
+}
+
+/**
+ * `private` holds without it. To whoever must give the bucket's owner all by a grant, as AWS's example says
+ * in a policy ("Require the x-amz-full-control header"), s3:PutObject is enough.
+ */
+function setsAcl(headers: IncomingHttpHeaders, bucket: Bucket): boolean {
+  const draft = parseAclHeaders(headers)
+  if (draft === undefined) return false
+  if ('canned' in draft) return draft.canned !== 'private'
+  return !givesBucketOwnerAll(draft, bucket.account)
 }
 
 async function ownerAndAcl(

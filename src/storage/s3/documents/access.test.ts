@@ -128,6 +128,33 @@ test('allowedBy() keeps what others put from the owner of the bucket, but for de
   assert.ok(!ask('bob', { ownership: 'BucketOwnerEnforced' }, { object }))
 })
 
+test('allowedBy() foresees what conditions could let in, and what no condition does', () => {
+  const said = (...statements: object[]) => ({
+    policy: parsePolicy(
+      JSON.stringify({
+        Statement: statements.map((one) => ({
+          Principal: '*',
+          Action: 's3:GetObject',
+          Resource: 'arn:aws:s3:::photos/*',
+          ...one,
+        })),
+      }),
+      'photos',
+    ),
+  })
+  const Condition = { StringEquals: { 's3:RequestObjectTag/class': 'open' } }
+  const conditional = said({ Effect: 'Allow', Condition })
+  const foresight = { isForesight: true }
+  assert.ok(!ask('bob', conditional))
+  assert.ok(ask('bob', conditional, foresight))
+  assert.ok(!ask('bob', conditional, { ...foresight, action: 's3:PutObject' }))
+  assert.ok(!ask('bob', said({ Effect: 'Allow' }, { Effect: 'Deny' }), foresight))
+  assert.ok(ask('bob', said({ Effect: 'Allow' }, { Effect: 'Deny', Condition }), foresight))
+  assert.ok(!ask('bob', {}, foresight))
+  const block = { ...NO_BLOCK, restrictPublicBuckets: true }
+  assert.ok(!ask('bob', { ...said({ Effect: 'Allow' }), block }, foresight))
+})
+
 test('isAllowed() counts public grants and policies for nothing where a block says so', () => {
   const object = { owner: 'alice', acl: PUBLIC }
   assert.ok(!ask('bob', { block: { ...NO_BLOCK, ignorePublicAcls: true } }, { object }))

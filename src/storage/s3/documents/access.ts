@@ -20,6 +20,8 @@ export type AccessQuestion = {
   /** Of the object that is there, where the action is about it; undefined when there is none. */
   readonly object: { readonly owner: string; readonly acl: Acl } | undefined
   readonly context: Context
+  /** Whether it could be allowed under some conditions: what the body sets is not known yet. */
+  readonly isForesight?: boolean
 }
 
 export type AccessBucket = {
@@ -43,16 +45,29 @@ const ALWAYS_OF_OWNER: ReadonlySet<string> = new Set([
 
 /** Why the request may be done; undefined: it may not. */
 export function allowedBy(question: AccessQuestion): AccessReason | undefined {
-  const { caller, action, bucket, key, context } = question
+  const { caller, action, bucket, key, context, isForesight = false } = question
   if (caller === bucket.owner && ALWAYS_OF_OWNER.has(action)) return 'owner'
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
   const verdict =
-    bucket.policy && evaluatePolicy(bucket.policy, { caller, action, resource, context })
+    bucket.policy &&
+    evaluatePolicy(isForesight ? atBest(bucket.policy) : bucket.policy, {
+      caller,
+      action,
+      resource,
+      context,
+    })
   if (verdict === 'deny') return undefined
   if (verdict === 'allow' && !isRestricted(bucket, caller)) return 'policy'
   if (ownsTarget(question)) return 'owner'
   return aclGives(question) ? 'acl' : undefined
 }
+
+/** The policy as if all conditions were for the caller. */
+const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
+  statements: statements
+    .filter(({ effect, conditions }) => effect === 'Allow' || conditions.length === 0)
+    .map((statement) => ({ ...statement, conditions: [] })),
+})
 
 /** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */
 function isRestricted({ block, policy, owner }: AccessBucket, caller: string | undefined): boolean {

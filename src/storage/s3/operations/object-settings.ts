@@ -2,7 +2,7 @@
 // conditions on what a document sets, so it is read before the caller is judged.
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
-import type { Bucket, Version } from '#storage/objects/types.ts'
+import type { Bucket, Retention, Version } from '#storage/objects/types.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import {
@@ -12,7 +12,7 @@ import {
   printLegalHold,
   printRetention,
 } from '#storage/s3/documents/object-lock.ts'
-import { parseTagging, printTagging } from '#storage/s3/documents/tagging.ts'
+import { parseTagging, printTagging, type Tags } from '#storage/s3/documents/tagging.ts'
 import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import { versionIdHeader } from '#storage/s3/version-headers.ts'
@@ -34,9 +34,11 @@ export const createGetObjectTagging =
 export const createPutObjectTagging =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    await access.find(request)
-    const tags = parseTagging(await receiver.document(request), 'object')
-    const { bucket, version } = await access.version(request, { requestTags: tags })
+    let tags: Tags = {}
+    const { bucket, version } = await access.version(request, async () => {
+      tags = parseTagging(await receiver.document(request), 'object')
+      return { requestTags: tags }
+    })
     await objects.amend(bucket, targetOf(request, version), { tags })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
@@ -64,10 +66,11 @@ export const createGetObjectRetention =
 export const createPutObjectRetention =
   ({ access, objects, receiver, clock }: StorageDeps): StorageHandler =>
   async (request) => {
-    await access.find(request)
-    const body = await receiver.document(request)
-    const retention = parseRetention(body, clock.wallMs())
-    const { bucket, version } = await access.version(request, { lock: lockAsHeaders(retention) })
+    let retention: Retention | null = null
+    const { bucket, version } = await access.version(request, async () => {
+      retention = parseRetention(await receiver.document(request), clock.wallMs())
+      return { lock: lockAsHeaders(retention) }
+    })
     checkLockable(bucket)
     const bypassGovernance = bypassesGovernance(access, request, bucket)
     await objects.amend(bucket, targetOf(request, version), { retention, bypassGovernance })
@@ -87,10 +90,11 @@ export const createGetObjectLegalHold =
 export const createPutObjectLegalHold =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    await access.find(request)
-    const legalHold = parseLegalHold(await receiver.document(request))
-    const lock = lockAsHeaders(null, legalHold)
-    const { bucket, version } = await access.version(request, { lock })
+    let legalHold = false
+    const { bucket, version } = await access.version(request, async () => {
+      legalHold = parseLegalHold(await receiver.document(request))
+      return { lock: lockAsHeaders(null, legalHold) }
+    })
     checkLockable(bucket)
     await objects.amend(bucket, targetOf(request, version), { legalHold })
     return emptyReply(versionIdHeader(bucket, version.versionId))
