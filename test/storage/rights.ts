@@ -201,6 +201,9 @@ test('a form sets what a write by the same caller may', async () => {
   assert.equal(await post({}), 204)
   assert.equal(await post({ tagging: Tagging('open') }), 403)
   assert.equal(await post({ 'x-amz-object-lock-legal-hold': 'ON' }), 403)
+  const copied = { StringEquals: { 's3:x-amz-copy-source': 'from/open' } }
+  await say(bucket, { Action: 's3:PutObject', Condition: copied })
+  assert.equal(await post({ 'x-amz-copy-source': 'from/open' }), 403)
   const Condition = { StringEquals: { 's3:RequestObjectTag/class': 'secret' } }
   await say(
     bucket,

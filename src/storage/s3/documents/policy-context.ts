@@ -1,6 +1,7 @@
 // What conditions of policies may ask of a request. A key that is not in this table is refused when a
 // policy is put: a condition that never finds a value would look like protection and be none.
 import type { IncomingHttpHeaders } from 'node:http'
+import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
 export type Context = (key: string) => readonly string[] | undefined
@@ -114,14 +115,14 @@ function tagValue(key: string, slash: number, facts: Facts): string | undefined 
   return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
 }
 
-/** `bucket/key`, as conditions are written; clients also send `/bucket/key?versionId=…`, encoded. */
+/** `bucket/key` of what is read, as conditions are written; undefined where nothing can be. */
 function copySource(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
-  const path = value.replace(/^\//, '').replace(/\?versionId=.*$/s, '')
   try {
-    return decodeURIComponent(path)
+    const { bucket, key } = parseCopySource(value)
+    return `${bucket}/${key}`
   } catch {
-    return path
+    return undefined
   }
 }
 

@@ -157,6 +157,7 @@ test('postedHeaders() leaves out what is of the form', () => {
     ['policy', 'p'],
     ['x-amz-signature', 's'],
     ['x-ignore-me', 'x'],
+    ['x-amz-copy-source', 'from/open'],
     ['success_action_status', '201'],
     ['acl', 'private'],
     ['tagging', TAGGING],

@@ -114,9 +114,9 @@ export function postedKey({ fields, file }: PostForm): string {
   return filled
 }
 
-/** Fields that are of the form, not of the object. */
+/** Fields that are of the form, not of the object; nor is a source, as a form copies nothing. */
 const FORM_FIELDS =
-  /^(key|bucket|policy|file|submit|signature|awsaccesskeyid|tagging|redirect|success_action_.*|x-ignore-.*|x-amz-(algorithm|credential|date|signature|security-token))$/
+  /^(key|bucket|policy|file|submit|signature|awsaccesskeyid|tagging|redirect|success_action_.*|x-ignore-.*|x-amz-(algorithm|credential|date|signature|security-token|copy-source))$/
 
 /**
  * The fields as headers of a PutObject, `acl` as `x-amz-acl`, the document `tagging` as `x-amz-tagging`: one
