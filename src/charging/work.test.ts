@@ -5,10 +5,16 @@ import { nj, priceOf } from '#base/units.ts'
 import { changeCredentials } from '#ledger/model.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
-import { NJ_PER_CPU_S, openTestCharging, PUSD_PER_J } from './charging.fixture.ts'
+import {
+  NJ_PER_CPU_S,
+  openTestCharging,
+  PUSD_PER_J,
+  type TestCharging,
+} from './charging.fixture.ts'
 import type { Work } from './work.ts'
 
 const J = 1_000_000_000n
+const FREE_TIER_NJ = 10n * J
 const priceOfJoules = (joules: bigint) => joules * PUSD_PER_J
 /** Claims a total of joules that a cell spent. */
 const claim = (work: Work, joules: bigint) =>
@@ -57,18 +63,35 @@ test('CPU of this process beyond the ceiling cuts nobody, and is not billed', as
   await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(10n * J))
   claim(work, 4n)
   for (let time = 0; time < 3; time++) {
-    bench.spendCpu(60 * 10 ** 9)
+    bench.spendCpu(2.5 * 10 ** 9)
     work.mark()
     await bench.session.tickNow(AbortSignal.timeout(5000))
   }
   const cutBy = () => work.cutReason?.code
-  assert.ok(work.measured() > 10n * J)
+  assert.ok(work.measured() > 30n * J)
   assert.equal(cutBy(), undefined)
   claim(work, 9n)
   assert.equal(cutBy(), undefined)
   claim(work, 10n)
   assert.equal(cutBy(), 'ceiling_reached')
   assert.equal(work.settle(200).energy_nj, (10n * J).toString())
+})
+
+test('CPU of this process cuts at four times the ceiling: so much is no noise', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(10n * J))
+  // 39 J, and then one more.
+  bench.spendCpu(Math.floor((39 / 3.5) * 1e9))
+  work.mark()
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  const cutBy = () => work.cutReason?.code
+  assert.equal(cutBy(), undefined)
+  bench.spendCpu(Math.ceil(1e9 / 3.5) + 1)
+  work.mark()
+  assert.equal(cutBy(), 'ceiling_reached')
+  assert.equal(work.settle(402).energy_nj, (10n * J).toString())
 })
 
 test('a hold grows with claims and with marks as far as the ceiling', async () => {
@@ -159,6 +182,57 @@ test('the price of a charge is the one of its first admit', async () => {
   await later.admit(payer, 'chat.create', LEAST_HOLD_NJ)
   assert.equal(later.settle(200).price_id, 'price_2')
 })
+
+for (const [first, second] of [
+  ['funded', 'free'],
+  ['free', 'funded'],
+]) {
+  const payerOf = (bench: TestCharging, account: string, kind?: string) =>
+    bench.payer(account, kind === 'funded' ? priceOfJoules(1000n) : undefined)
+  const walletsOf = async (bench: TestCharging, account: string) => {
+    await bench.session.tickNow(AbortSignal.timeout(5000))
+    assert.deepEqual(brokenInvariants(bench.books), [])
+    const day = [...bench.books.wallets.keys()].find((id) => id.startsWith(`free:${account}:`))
+    return {
+      money: bench.books.wallets.get(`money:${account}`)?.posted ?? 0n,
+      free: day === undefined ? FREE_TIER_NJ : walletOf(bench.books, day).posted,
+    }
+  }
+
+  test(`the first payer of a work stays: a ${first} one, asked again for a ${second} one`, async () => {
+    await using bench = await openTestCharging(FREE_TIER_NJ)
+    const one = payerOf(bench, 'acct_1', first)
+    const other = payerOf(bench, 'acct_2', second)
+    const before = await walletsOf(bench, 'acct_2')
+    const work = bench.charging.open()
+    await work.admit(one, 'chat.create', nj(J))
+    await work.admit(other, 'chat.create', nj(8n * J))
+    claim(work, 4n)
+    const charge = work.settle(200)
+    assert.equal(charge.account, 'acct_1')
+    assert.equal(charge.free, first === 'free')
+    assert.ok(BigInt(charge.energy_nj) >= 4n * J, 'the cap is the later one')
+    const after = await walletsOf(bench, 'acct_1')
+    assert.deepEqual(after, {
+      money: (first === 'free' ? 0n : priceOfJoules(1000n)) - BigInt(charge.charge_pusd),
+      free: FREE_TIER_NJ - (first === 'free' ? BigInt(charge.energy_nj) : 0n),
+    })
+    assert.deepEqual(await walletsOf(bench, 'acct_2'), before)
+  })
+
+  test(`an account that becomes ${second} while its work runs pays as a ${first} one`, async () => {
+    await using bench = await openTestCharging(FREE_TIER_NJ)
+    const payer = payerOf(bench, 'acct_1', first)
+    const work = bench.charging.open()
+    await work.admit(payer, 'chat.create', nj(J))
+    await work.admit(payerOf(bench, 'acct_1', second), 'chat.create', nj(8n * J))
+    claim(work, 4n)
+    const charge = work.settle(200)
+    assert.equal(charge.free, first === 'free')
+    const { free } = await walletsOf(bench, 'acct_1')
+    assert.equal(FREE_TIER_NJ - free, first === 'free' ? BigInt(charge.energy_nj) : 0n)
+  })
+}
 
 test('a revoked token cuts what runs under it, and nothing else', async () => {
   await using bench = await openTestCharging()

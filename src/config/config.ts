@@ -82,6 +82,7 @@ const schema = z.object({
     .optional(),
   // One body of the largest size must fit.
   bodyMemoryMib: z.coerce.number().int().min(8).max(1_048_576).default(256),
+  windowsDays: z.coerce.number().int().min(0).max(36_500).default(400),
   storageDayS: z.coerce.number().int().min(1).max(86_400).default(86_400),
   storageMilliwattsPerTb: z.coerce.number().int().min(0).max(1_000_000_000_000).default(1200),
   storageMinuteS: z.coerce.number().int().min(1).max(60).default(60),
@@ -90,6 +91,7 @@ const schema = z.object({
     .regex(/^[\w.-]{1,64}(,[\w.-]{1,64})*$/, 'must be names by comma')
     .transform((text) => text.split(','))
     .default([]),
+  storageBuckets: z.coerce.number().int().min(1).max(1_000_000).default(1000),
   storageAcls: z.stringbool().default(false),
   storageWebsiteHost: z
     .string()

@@ -145,6 +145,11 @@ export const SETTINGS = {
     flag: 'body-memory-mib',
     help: 'MiB that request bodies may hold in memory at once, in each gateway (default 256)',
   },
+  windowsDays: {
+    name: 'ERGON_WINDOWS_DAYS',
+    flag: 'windows-days',
+    help: 'For how many days windows of the meter are kept, a row a second; 0 for ever (default 400)',
+  },
   storageDayS: {
     name: 'ERGON_STORAGE_DAY_S',
     flag: 'storage-day-s',
@@ -164,6 +169,11 @@ export const SETTINGS = {
     name: 'ERGON_STORAGE_KMS_KEYS',
     flag: 'storage-kms-keys',
     help: 'Names of keys that objects may be encrypted with (SSE-KMS), by comma; the keys follow from the secret of the data folder',
+  },
+  storageBuckets: {
+    name: 'ERGON_STORAGE_BUCKETS',
+    flag: 'storage-buckets',
+    help: 'Buckets that an account may have; more are 400 TooManyBuckets, and those that are there stay (default 1000)',
   },
   storageAcls: {
     name: 'ERGON_STORAGE_ACLS',

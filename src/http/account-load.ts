@@ -8,25 +8,32 @@ const RETRY_AFTER_S = 1
 export interface AccountLoad {
   /** Counts a request until the function that it returns is called, once. Throws too_many_requests. */
   enter(account: string): () => void
+  /** The same of a stranger for whom the account pays: half as many, which take nothing of its own. */
+  enterStranger(account: string): () => void
 }
 
 export function createAccountLoad(requestsMax: number): AccountLoad {
-  const running = new Map<string, number>()
+  const strangersMax = Math.ceil(requestsMax / 2)
+  const own = new Map<string, number>()
+  const strangers = new Map<string, number>()
   return {
-    enter(account) {
-      const count = running.get(account) ?? 0
-      if (count >= requestsMax)
-        throw fault(
-          'too_many_requests',
-          `Could not take the request: ${count} of this account are running`,
-          { retryAfterS: RETRY_AFTER_S },
-        )
-      running.set(account, count + 1)
-      return () => {
-        const left = (running.get(account) ?? 1) - 1
-        if (left > 0) running.set(account, left)
-        else running.delete(account)
-      }
-    },
+    enter: (account) => enter(own, account, requestsMax),
+    enterStranger: (account) => enter(strangers, account, strangersMax),
+  }
+}
+
+function enter(running: Map<string, number>, account: string, max: number): () => void {
+  const count = running.get(account) ?? 0
+  if (count >= max)
+    throw fault(
+      'too_many_requests',
+      `Could not take the request: ${count} of this account are running`,
+      { retryAfterS: RETRY_AFTER_S },
+    )
+  running.set(account, count + 1)
+  return () => {
+    const left = (running.get(account) ?? 1) - 1
+    if (left > 0) running.set(account, left)
+    else running.delete(account)
   }
 }

@@ -29,6 +29,8 @@ import { wireBody, type KnownReply, type Reply, type StreamedReply } from './rep
 
 const HEADER = 'idempotency-key'
 const KEY = /^[\x20-\x7e]{1,255}$/
+// 2,048 vectors are 17 MB at 1,536 dimensions and 716 MB at the 65,536 that may be asked for: that is more than
+// the state can keep for a day of whoever sends keys.
 const BODY_BYTES_MAX = 1024 * 1024
 const FORGET_EVERY_MS = 60_000
 const RETRY_S = 1

@@ -8,11 +8,14 @@ import {
   DISCARD_MS_MAX,
   JSON_BODY_BYTES_MAX,
   JSON_DEPTH_MAX,
+  malformed,
+  PIECE_BYTES_MIN,
+  PIECES_BYTES_FREE,
 } from './limits.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** Throws body_too_large, overloaded, invalid_json, unsupported_media_type, or the exchange's own end. */
+/** Throws what readBody does, invalid_json, unsupported_media_type, or the exchange's own end. */
 export async function readJson(exchange: Exchange): Promise<unknown> {
   const type = exchange.header('content-type')
   if (type !== undefined && !/^application\/([a-z0-9.+-]*\+)?json *(;|$)/i.test(type))
@@ -55,7 +58,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 /**
  * All the bytes of a body of at most `limit`; sends 100 Continue first when the client waits for it.
- * Throws body_too_large, request_timeout, overloaded when the bodies of all requests leave no room for it.
+ * Throws body_too_large, request_timeout, malformed_request (in pieces of few bytes), overloaded when the
+ * bodies of all requests leave no room for it.
  */
 export async function readBody(exchange: Exchange, limit: number): Promise<Uint8Array> {
   const { request, response, signal } = exchange
@@ -68,6 +72,7 @@ export async function readBody(exchange: Exchange, limit: number): Promise<Uint8
     fault('overloaded', 'Could not read the body: too many large bodies are being read', {
       retryAfterS: 1,
     })
+  const crumbled = () => malformed(`its body comes in pieces of less than ${PIECE_BYTES_MIN} bytes`)
   if (declared > limit) throw tooLarge()
   if (request.headers.expect !== undefined) response.writeContinue()
   return await new Promise((resolve, reject) => {
@@ -83,7 +88,9 @@ export async function readBody(exchange: Exchange, limit: number): Promise<Uint8
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
+      const isCrumbled = size > PIECES_BYTES_FREE && size < chunks.length * PIECE_BYTES_MIN
       if (size > limit) settle(() => reject(tooLarge()))
+      else if (isCrumbled) settle(() => reject(crumbled()))
       else if (!exchange.hold(chunk.length)) settle(() => reject(noRoom()))
     }
     const onAbort = () => settle(() => reject(signal.reason))
@@ -112,7 +119,7 @@ export function discardBody({ request }: Exchange): void {
   const done = () => clearTimeout(late)
   request.once('end', done).once('close', done)
   request.on('data', (chunk: Buffer) => {
-    leftBytes -= chunk.length
+    leftBytes -= Math.max(chunk.length, PIECE_BYTES_MIN)
     if (leftBytes < 0) request.destroy()
   })
 }

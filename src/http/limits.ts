@@ -8,6 +8,10 @@ export const HEADER_BYTES_MAX = 16 * 1024
 export const HEADERS_MAX = 100
 export const TARGET_BYTES_MAX = 8 * 1024
 export const JSON_BODY_BYTES_MAX = 8 * 1024 * 1024
+/** What the pieces of a body bring on average once there is a lot of it: each takes microseconds of CPU. */
+export const PIECE_BYTES_MIN = 256
+/** A lot: a body of which less came may be in pieces of any size. */
+export const PIECES_BYTES_FREE = 64 * 1024
 export const JSON_DEPTH_MAX = 64
 export const CONNECTIONS_MAX = 10_000
 export const HEADERS_TIMEOUT_MS = 10_000
@@ -76,5 +80,5 @@ function valuesOf(request: IncomingMessage, name: string): string[] {
 const isNamed = (raw: string, name: string) =>
   raw.length === name.length && raw.toLowerCase() === name
 
-const malformed = (detail: string) =>
+export const malformed = (detail: string) =>
   fault('malformed_request', `Could not read the request: ${detail}`)

@@ -73,6 +73,9 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
       demandScope(one, call.operation, operationOf(call.operation).scope)
       leave ??= deps.accounts.enter(one.account)
     }
+    const arriveAsStranger = (account: string): void => {
+      leave ??= deps.accounts.enterStranger(account)
+    }
     const who = await door.identify(exchange, call)
     if (who !== undefined) {
       arrive(who)
@@ -80,7 +83,8 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     }
     const body = await door.body(exchange, call)
     spend.mark()
-    await serve({ exchange, call, who, arrive, body, spend, log: deps.log }, deps.idempotency)
+    const work = { exchange, call, who, arrive, arriveAsStranger, body, spend, log: deps.log }
+    await serve(work, deps.idempotency)
   } catch (thrown) {
     await refuse({ exchange, door, spend, thrown, log: deps.log })
   } finally {
@@ -98,6 +102,7 @@ type Work = {
   readonly call: Call
   readonly who: Principal | undefined
   readonly arrive: (who: Principal) => void
+  readonly arriveAsStranger: (account: string) => void
   readonly body: unknown
   readonly spend: Spend
   readonly log: Logger
@@ -111,10 +116,12 @@ async function serve(work: Work, idempotency: Idempotency): Promise<void> {
   await reply(work, await key.answer(() => handle(work)))
 }
 
-async function handle({ exchange, call, who, arrive, body, spend }: Work): Promise<Reply> {
+async function handle(work: Work): Promise<Reply> {
+  const { exchange, call, who, body, spend } = work
   const handled: Handled<never> = {
     who,
-    arrive,
+    arrive: work.arrive,
+    arriveAsStranger: work.arriveAsStranger,
     parameters: call.parameters,
     query: () => exchange.query,
     headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,

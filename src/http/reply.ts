@@ -61,6 +61,11 @@ export type Handled<Body = unknown> = {
    * Throws scope_missing, too_many_requests.
    */
   readonly arrive: (who: Principal) => void
+  /**
+   * Counts a caller without a name among those for whom this account pays; once, however often it is
+   * called. Throws too_many_requests.
+   */
+  readonly arriveAsStranger: (account: string) => void
   readonly parameters: Readonly<Record<string, string>>
   /** No getter, as this is made for every request; see base/fast-objects.fixture.ts. */
   readonly query: () => URLSearchParams

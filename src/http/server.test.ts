@@ -10,6 +10,7 @@ import type { Handled, Handler, StreamedReply } from './reply.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
 
 const OPTIONS = { timeout: 30_000 }
+const KIB = 1024
 
 const pong: Handler = () => ({ kind: 'known', status: 200, body: () => ({ pong: true }) })
 
@@ -50,6 +51,26 @@ test('a reply that cannot be written ends its connection and nothing else', OPTI
   })
   const socket = await open(http.port, get('/bad'))
   await once(socket, 'close')
+  await answers(http)
+})
+
+test('a body in pieces of few bytes is refused once there is a lot of it', OPTIONS, async () => {
+  await using http = await startTestHttp({ '/ping': pong })
+  const post = async (bodyBytes: number, pieceBytes: number): Promise<string> => {
+    const body = JSON.stringify('x'.repeat(bodyBytes - 2))
+    const pieces = Array.from({ length: bodyBytes / pieceBytes }, (_, nth) => {
+      const piece = body.slice(nth * pieceBytes, (nth + 1) * pieceBytes)
+      return `${pieceBytes.toString(16)}\r\n${piece}\r\n`
+    })
+    const head = 'POST /ping HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const socket = await open(http.port, `${head}${pieces.join('')}0\r\n\r\n`)
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    return String(answer)
+  }
+  assert.match(await post(64 * KIB, 1), /^HTTP\/1.1 200 /)
+  assert.match(await post(256 * KIB, 512), /^HTTP\/1.1 200 /)
+  assert.match(await post(65 * KIB, 1), /^HTTP\/1.1 400 [^]*malformed_request/)
   await answers(http)
 })
 

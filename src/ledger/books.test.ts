@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { timestamp } from '#base/clock.ts'
+import { systemClock, timestamp } from '#base/clock.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
@@ -178,7 +178,8 @@ test(
     await state.query(`select pending_credit('pend_1', 'acct_0', 5000, ${ago})`)
     await state.query(`select grant_funds('acct_0', 700, 'promotion', 10, 'promotion', ${ago})`)
     await state.query("select grant_funds('acct_0', 40, 'funds', 50, 'top_up')")
-    const upkeep = createUpkeep({ state, log: createLogger('test', { level: 'error' }) })
+    const log = createLogger('test', { level: 'error' })
+    const upkeep = createUpkeep({ state, clock: systemClock, log, windowsDays: 0 })
     assert.deepEqual(await upkeep.once(), [])
     const { rows } = await state.query(
       `select (select posted from wallets where id = 'money:acct_0') as left,
@@ -186,5 +187,51 @@ test(
        (select posted from wallets where id = 'operator:loss:USD') as loss`,
     )
     assert.deepEqual(rows, [{ left: '40', pending: 'voided', loss: '0' }])
+  },
+)
+
+test(
+  'windows go when they are older than they are kept, some at once, and no other way',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    const dayS = 86_400
+    const nowS = Math.floor(Date.now() / 1000)
+    await state.query(
+      `insert into tariffs (meter, body) values ('one', '{}'), ('two', '{}')
+       on conflict (meter) do nothing`,
+    )
+    await state.query(
+      `insert into windows (session, seq, meter, k, reading_nj, hash, bytes)
+       select meter, n, meter, $1 - n * 1000 + 500, 1, '', '' from unnest('{one,two}'::text[]) meter,
+         generate_series(1, 2000) n`,
+      [nowS],
+    )
+    const counts = async () => {
+      const { rows } = await state.query<{ all: number; old: number }>(
+        'select count(*)::int as all, count(*) filter (where k < $1)::int as old from windows',
+        [nowS - 10 * dayS],
+      )
+      return rows[0]
+    }
+    const keeping = (windowsDays: number) =>
+      createUpkeep({
+        state,
+        clock: systemClock,
+        log: createLogger('test', { level: 'error' }),
+        windowsDays,
+      }).once()
+    await keeping(0)
+    assert.deepEqual(await counts(), { all: 4000, old: 2272 })
+    const { rows } = await state.query('select forget_windows($1, 5)', [nowS - 10 * dayS])
+    assert.deepEqual(rows, [{ forget_windows: '5' }])
+    await keeping(10)
+    assert.deepEqual(await counts(), { all: 1728, old: 0 })
+    for (const change of [
+      'delete from windows',
+      "update windows set meter = ''",
+      'truncate windows',
+    ])
+      await assert.rejects(state.query(change), /windows is append-only/)
   },
 )

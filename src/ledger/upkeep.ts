@@ -1,6 +1,6 @@
-// What the books need each minute: promises that ran out are voided, lots expire, and the sums are
-// checked. Any number of processes may do it at once.
-import { sleep } from '#base/clock.ts'
+// What the books need each minute: promises that ran out are voided, lots expire, old windows go, and the sums
+// are checked. Any number of processes may do it at once.
+import { type Clock, sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -9,6 +9,9 @@ const EVERY_MS = 60_000
 // Of one round; what is over waits a minute.
 const PENDING_MAX = 200
 const ROUNDS_MAX = 20
+/** Two and a half hours of windows of one meter. */
+const WINDOWS_MAX = 10_000
+const DAY_S = 86_400
 
 export type BookFault = { readonly invariant: string; readonly detail: string }
 
@@ -19,8 +22,14 @@ export interface Upkeep {
   run(signal: AbortSignal): Promise<void>
 }
 
-export function createUpkeep(deps: { state: Queryable; log: Logger }): Upkeep {
-  const { state, log } = deps
+/** `windowsDays`: for how long windows of the meter are kept; 0 for ever. */
+export function createUpkeep(deps: {
+  state: Queryable
+  clock: Clock
+  log: Logger
+  windowsDays: number
+}): Upkeep {
+  const { state, clock, log, windowsDays } = deps
 
   async function once(): Promise<readonly BookFault[]> {
     const overdue = await state.query<{ id: string }>(
@@ -29,6 +38,10 @@ export function createUpkeep(deps: { state: Queryable; log: Logger }): Upkeep {
     )
     for (const { id } of overdue.rows) await state.query('select void_pending($1)', [id])
     await expire()
+    if (windowsDays > 0) {
+      const beforeS = Math.floor(clock.wallMs() / 1000) - windowsDays * DAY_S
+      await state.query('select forget_windows($1, $2)', [beforeS, WINDOWS_MAX])
+    }
     const { rows } = await state.query<{ faults: BookFault[] }>('select reconcile() as faults')
     const faults = rows[0]?.faults ?? []
     if (faults.length > 0)

@@ -16,6 +16,8 @@ export type JobsConfig = {
   readonly state: StateAddress
   /** Sockets of signers 1 to 5. */
   readonly signers: readonly string[]
+  /** For how long windows of the meter are kept; 0 for ever. */
+  readonly windowsDays: number
   readonly socket: string
   readonly logLevel: Level
 }
@@ -39,7 +41,12 @@ const sealer = createSealer({
 })
 const stopping = new AbortController()
 const sealing = sealer.run(stopping.signal)
-const keeping = createUpkeep({ state, log }).run(stopping.signal)
+const keeping = createUpkeep({
+  state,
+  clock: systemClock,
+  log,
+  windowsDays: config.windowsDays,
+}).run(stopping.signal)
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   '/sealer': () => ({ ...sealer.state(), cheaters: signers.cheaters() }),

@@ -68,7 +68,7 @@ export type StorageDoors = {
 export function createStorageDoors(options: StorageOptions): StorageDoors {
   const { state, blobs, identity, clock, hosts, settings, marks, log, directory } = options
   const documents = createDocuments({ state })
-  const buckets = createBuckets({ state, documents, clock })
+  const buckets = createBuckets({ state, documents, clock, bucketsMax: settings.bucketsMax })
   const objects = createObjects({ state, documents, clock })
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })

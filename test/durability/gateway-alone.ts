@@ -118,6 +118,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },
     storage: {
       region: 'local',
+      bucketsMax: 1000,
       acls: false,
       keyIds: [],
       trustedProxies: [],

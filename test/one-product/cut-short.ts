@@ -1,14 +1,14 @@
 // Answers that end before their end: callers that leave, balances that run out, tokens that are revoked, a
 // model cell that is killed in mid-token. The caller is told, pays for what was spent, and nothing stays held.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DONE, type ScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
 import { bookFaults, chargeOf, joulesOf, leasesReturned } from '../books.ts'
-import { readyProgramOf } from '../faults/processes.ts'
+import { readyProgramOf, statusOf } from '../faults/processes.ts'
 import { writeRandomLlama } from '../gguf/random-llama.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -130,6 +130,15 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
 
 describe('a model cell', () => {
   const chat = (body: object) => post(CELL, { max_tokens: 200, ...body })
+
+  test('has no network, nor has a signer', async () => {
+    const { isolation } = await statusOf(ergon)
+    if (isolation.level === 'plain') return
+    const networkOf = async (cell: string) =>
+      readlinkSync(`/proc/${await readyProgramOf(ergon, cell)}/ns/net`)
+    const host = await networkOf('gw-1')
+    for (const cell of [`model-${CELL}`, 'signer-1']) assert.notEqual(await networkOf(cell), host)
+  })
 
   test('refuses a prompt longer than its context', async () => {
     const messages = [{ role: 'user', content: 'much too long '.repeat(400) }]

@@ -6,9 +6,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   CopyObjectCommand,
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  DeleteObjectTaggingCommand,
   GetObjectCommand,
+  PutBucketTaggingCommand,
+  PutObjectAclCommand,
+  PutObjectAnnotationCommand,
   PutObjectCommand,
+  PutObjectTaggingCommand,
 } from '@aws-sdk/client-s3'
 import type { ChargeRow } from '../books.ts'
 import { sharedErgon } from '../parts.ts'
@@ -72,7 +78,17 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
   const Bucket = 'standing'
   await s3.send(new CreateBucketCommand({ Bucket }))
   await s3.send(new CreateBucketCommand({ Bucket: 'standing-empty' }))
-  await s3.send(new PutObjectCommand({ Bucket, Key: 'key', Body: Buffer.alloc(BYTES) }))
+  const Metadata = { note: 'x'.repeat(1500) }
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'key', Metadata, Body: Buffer.alloc(BYTES) }))
+  const [usage] = await ergon.sql<{ bytes: string }>(
+    `select sum(u.bytes) as bytes from bucket_usage u join buckets b on b.id = u.bucket where b.name = $1`,
+    [Bucket],
+  )
+  const stored = Number(usage?.bytes)
+  assert.ok(
+    stored > BYTES + 1500 && stored < BYTES + 2000,
+    `${stored}: with what is written about it`,
+  )
   let count = 0
   for (let kill = 0; kill < 3; kill++) {
     const charges = await untilCharges(Bucket, count + 2)
@@ -80,7 +96,7 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
     await ergon.killCell('storage')
   }
   const charges = await untilCharges(Bucket, count + 2)
-  assertExact(charges, BYTES)
+  assertExact(charges, stored)
   assert.deepEqual(await standingOf('standing-empty'), [])
   assert.equal(charges[0]?.account, ergon.account)
 
@@ -128,6 +144,22 @@ test('who cannot pay for a week of what is stored may read and delete, and not w
     new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/key` }),
   )
   await assert.rejects(copied, { name: 'balance_depleted' })
+  const object = { Bucket, Key: 'key' }
+  const Tagging = { TagSet: [{ Key: 'a', Value: 'b' }] }
+  const isDepleted = { name: 'balance_depleted' }
+  await assert.rejects(s3.send(new PutObjectTaggingCommand({ ...object, Tagging })), isDepleted)
+  const annotation = { AnnotationName: 'a', AnnotationPayload: 'text' }
+  await assert.rejects(
+    s3.send(new PutObjectAnnotationCommand({ ...object, ...annotation })),
+    isDepleted,
+  )
+  const acl = new PutObjectAclCommand({ ...object, ACL: 'private' })
+  await assert.rejects(s3.send(acl), isDepleted)
+  const Metadata = { note: 'x'.repeat(1500) }
+  const upload = new CreateMultipartUploadCommand({ ...object, Metadata })
+  await assert.rejects(s3.send(upload), isDepleted)
+  await assert.rejects(s3.send(new PutBucketTaggingCommand({ Bucket, Tagging })), isDepleted)
+  await s3.send(new DeleteObjectTaggingCommand(object))
   await add('100000000000')
   await put('more')
   await s3.send(new DeleteObjectCommand({ Bucket, Key: 'more' }))

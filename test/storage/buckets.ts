@@ -1,5 +1,6 @@
 // Buckets as they are made, and made again.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import {
   type BucketLocationConstraint,
@@ -56,6 +57,32 @@ test('a policy that shuts everybody out leaves its owner the policy', async () =
   assert.equal((await s3.send(new GetBucketPolicyCommand({ Bucket }))).Policy, Policy)
   await s3.send(new DeleteBucketPolicyCommand({ Bucket }))
   assert.equal((await s3.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0)
+})
+
+test('a policy made to be slow is given up, and its owner can still take it away', async () => {
+  const Bucket = 'buckets-slow'
+  const Resource = Array(12).fill(`arn:aws:s3:::${Bucket}/*?${'a'.repeat(500)}b*`)
+  const Action = ['s3:GetObject', 's3:DeleteObject']
+  const slow = { Effect: 'Allow', Principal: '*', Action, Resource }
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: slow })
+  await s3.send(new CreateBucketCommand({ Bucket }))
+  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy }))
+  const refused = async (answer: Response) => {
+    assert.equal(answer.status, 403)
+    assert.match(await answer.text(), /<Code>AccessDenied<.*takes too long to judge/)
+  }
+  const key = 'a'.repeat(1000)
+  await s3.send(new PutObjectCommand({ Bucket, Key: key, Body: 'x' }))
+  await refused(await fetch(`${ergon.baseUrl}/${Bucket}/${key}`))
+  const keys = Array.from({ length: 1000 }, (_, at) => `<Object><Key>${key}${at}</Key></Object>`)
+  const body = `<Delete>${keys.join('')}</Delete>`
+  const headers = { 'content-md5': createHash('md5').update(body).digest('base64') }
+  const url = `${ergon.baseUrl}/${Bucket}?delete`
+  await refused(await fetch(url, { method: 'POST', headers, body }))
+  await s3.send(new DeleteBucketPolicyCommand({ Bucket }))
+  const closed = await fetch(url, { method: 'POST', headers, body })
+  assert.equal(closed.status, 403)
+  assert.match(await closed.text(), /<Code>AccessDenied</)
 })
 
 test('behind a trusted proxy a policy is about who asked the proxy, and how', async () => {

@@ -5,6 +5,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   GetObjectCommand,
   HeadObjectCommand,
@@ -14,14 +15,20 @@ import {
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import type { ChargeRow } from '../books.ts'
+import type { Ergon } from '../start-ergon.ts'
 import { withClient } from './client.ts'
 
 const Bucket = 'large-bodies'
 const MIB = 1_048_576
 const BATCH = MIB / 4
 
+const WAIT_MS = 120_000
+const OPTIONS = { timeout: 2 * WAIT_MS }
+
+let ergon: Ergon
 let s3: S3Client
-withClient((opened) => ({ s3 } = opened), { Bucket })
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
 const etagOf = (body: Buffer) => `"${hash('md5', body)}"`
 const put = (Key: string, Body: Buffer | Readable, more: Partial<PutObjectCommandInput> = {}) =>
@@ -110,4 +117,40 @@ test('clients that go away in the middle of a large body leave nothing, and room
   const body = randomBytes(16 * MIB)
   assert.equal((await put('after', body)).ETag, etagOf(body))
   await isMissing('broken')
+})
+
+/** How the one object that an account put was answered, once its charge is in the ledger. */
+async function putStatusOf(account: string): Promise<unknown> {
+  for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {
+    const [row] = await ergon.sql<{ bytes: Buffer }>(
+      `select bytes from charges where account = $1
+         and convert_from(bytes, 'UTF8')::jsonb ->> 'operation' = 'storage.put-object'`,
+      [account],
+    )
+    if (row !== undefined) return (JSON.parse(row.bytes.toString()) as ChargeRow).status
+    assert.ok(performance.now() < deadline, 'there is no charge')
+  }
+}
+
+test('a body in HTTP chunks of one byte ends at four times its ceiling', OPTIONS, async () => {
+  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const rights = { scope: 'deploy', account: id }
+  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', rights)
+  const bucket = 'large-bodies-crumbs'
+  const authorization = `Bearer ${token}`
+  await fetch(`${ergon.baseUrl}/${bucket}`, { method: 'PUT', headers: { authorization } })
+  const framed = `100000\r\n${'a'.repeat(MIB)}\r\n0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n`
+  const crumbs = framed.replaceAll(/[^]/g, '1\r\n$&\r\n')
+  const { port, hostname } = new URL(ergon.baseUrl)
+  const socket = connect(Number(port), hostname)
+  // It is ended in the middle of what it sends.
+  socket.on('error', () => undefined).resume()
+  socket.write(
+    `PUT /${bucket}/crumbs HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${authorization}\r\n` +
+      'Transfer-Encoding: chunked\r\nx-amz-content-sha256: STREAMING-UNSIGNED-PAYLOAD-TRAILER\r\n' +
+      `x-amz-decoded-content-length: ${MIB}\r\nx-amz-trailer: x-amz-checksum-crc32\r\n\r\n`,
+  )
+  socket.write(`${crumbs}0\r\n\r\n`)
+  assert.equal(await putStatusOf(id), 402)
+  socket.destroy()
 })

@@ -66,6 +66,7 @@ export function callOf<Body>(
       refusesTokenPresign: false,
     },
     arrive: () => undefined,
+    arriveAsStranger: () => undefined,
     parameters: {},
     query: () => new URLSearchParams(),
     headers: {},

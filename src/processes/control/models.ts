@@ -7,7 +7,7 @@ import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/router/choose.ts'
 import { DEFAULT_MODELS } from '#processes/models/default-models.ts'
-import { demandGguf } from '#processes/models/files.ts'
+import { demandGguf, demandOwnFolder } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
@@ -84,6 +84,7 @@ function defaultModel(name: string): NewModel {
 
 async function fileModel(body: Body, path: string): Promise<NewModel> {
   await demandGguf(path)
+  demandOwnFolder(path)
   const isEmbedding = body['embedding'] === true
   if (inputsOf(body).length > 0)
     throw fault(

@@ -1,11 +1,15 @@
 // The files of a model: from an artifact by the assembling child, or where the operator has them.
 import { spawn } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Level } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
+import { isWithin } from '#cells/view.ts'
 import { APP_FOLDER } from '#processes/node/cell-specs.ts'
 
 /** Where weights come from: a catalogue artifact (converted where it must be), or a file. */
@@ -47,6 +51,21 @@ export async function demandGguf(path: string): Promise<void> {
   const wrong = await wrongWith(path).catch((error: unknown) => messageOf(error))
   if (wrong !== undefined)
     throw fault('invalid_request', `Could not use the file ${path}: ${wrong}`, { param: 'file' })
+}
+
+/**
+ * Throws invalid_request for a file whose folder is, or holds, somebody's home, or is everybody's: the process
+ * that reads the file sees its folder, and it reads what strangers wrote.
+ */
+export function demandOwnFolder(path: string, homes: readonly string[] = [homedir()]): void {
+  const folder = realpathSync(dirname(path))
+  const holds = (home: string) => existsSync(home) && isWithin(realpathSync(home), folder)
+  if (folder !== realpathSync(tmpdir()) && !homes.some(holds)) return
+  throw fault(
+    'invalid_request',
+    `Could not use the file ${path}: the process that reads it would see all of ${folder}; put it into a folder of its own`,
+    { param: 'file' },
+  )
 }
 
 async function wrongWith(path: string): Promise<string | undefined> {

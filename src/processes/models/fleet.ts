@@ -179,6 +179,8 @@ export class ModelFleet {
       config: { model },
       socketGroup: MODEL_SOCKETS,
       reads: [dirname(file)],
+      // It parses files of strangers, and is asked over its socket alone.
+      network: 'none',
       ready: { probe: answers('/healthz'), timeoutMs: READY_TIMEOUT_MS },
       payer: { kind: 'caller' },
     })

@@ -54,6 +54,7 @@ export async function startGateways(deps: {
       blobs,
       storage: {
         region: config.region,
+        bucketsMax: config.storageBuckets,
         acls: config.storageAcls,
         keyIds: config.storageKmsKeys,
         trustedProxies: config.trustedProxies,

@@ -1,6 +1,7 @@
 // The cells that turn postings into receipts: five signers, each with its own folder and uid, and the
 // jobs process that asks them.
 import type { Cell, Cells } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
 import type { JobsConfig } from '#processes/jobs.ts'
 import type { SignerConfig } from '#signers/signer.ts'
 import type { StateAddress } from '#state/connect.ts'
@@ -18,6 +19,7 @@ export async function startSealing(deps: {
   data: DataFolder
   place: ProgramPlace
   address: StateAddress
+  config: Pick<Config, 'windowsDays'>
   signal: AbortSignal
 }): Promise<void> {
   const { cells, place } = deps
@@ -25,6 +27,7 @@ export async function startSealing(deps: {
   const config: Omit<JobsConfig, 'socket' | 'logLevel'> = {
     state: deps.address,
     signers: signers.map((cell) => cell.socket),
+    windowsDays: deps.config.windowsDays,
   }
   const jobs = await cells.start(
     programCell('jobs', {
@@ -52,6 +55,8 @@ function startSigner(
       config,
       socketGroup: SIGNER_SOCKETS,
       writes: [folder],
+      // It holds a part of a key, and is asked over its socket alone.
+      network: 'none',
     }),
   )
 }

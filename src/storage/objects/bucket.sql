@@ -1,5 +1,18 @@
 -- What needs more than one statement about a bucket, and changes of a version after it was written.
 
+-- Two of one account make theirs one after the other, so that both count what the other made.
+create or replace function storage_create_bucket(given jsonb, most int) returns text language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(4207712, hashtext(given ->> 'account'));
+  if exists (select from buckets where name = given ->> 'name') then return 'BucketAlreadyExists'; end if;
+  if (select count(*) from buckets where account = given ->> 'account') >= most then return 'TooManyBuckets'; end if;
+  insert into buckets (name, account, region, object_lock, versioning, configurations)
+  values (given ->> 'name', given ->> 'account', given ->> 'region', (given ->> 'objectLock')::boolean,
+    case when (given ->> 'objectLock')::boolean then 'enabled' else 'off' end, given -> 'configurations')
+  on conflict (name) do nothing;
+  return case when not found then 'BucketAlreadyExists' end;
+end $$;
+
 -- Alone with the bucket: whoever writes an object holds it shared. Open uploads keep no bucket, as at AWS:
 -- they end as storage_abort ends each. Parts come without the bucket's lock: their upload's row keeps them out.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
@@ -17,7 +30,10 @@ begin
   if held is not null then perform storage_release(held); end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
-  delete from storage_samples where bucket = bucket_id;
+  -- What is due is charged at the next look; a charge is of 1 nJ at least.
+  delete from storage_samples where bucket = bucket_id and due_zj < 1000000000000;
+  update storage_samples s set name = b.name, account = b.account from buckets b
+  where b.id = bucket_id and s.bucket = bucket_id;
   delete from buckets where id = bucket_id;
   return case when not found then 'NoSuchBucket' end;
 end $$;
@@ -28,6 +44,7 @@ returns table (refused text, version_id text, modified_ms bigint) language plpgs
 declare
   found_seq bigint;
   found_row record;
+  stored_now bigint;
 begin
   perform storage_lock(bucket_id, object_key);
   if version is null then
@@ -35,7 +52,8 @@ begin
   else
     found_seq := storage_find(bucket_id, object_key, version);
   end if;
-  select v.version_id, v.delete_marker, v.retention_mode, v.retain_until, v.modified_at into found_row
+  select v.version_id, v.delete_marker, v.retention_mode, v.retain_until, v.modified_at,
+    storage_stored(v) as stored into found_row
   from object_versions v where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq;
   if not found or found_row.delete_marker and version is null then
     return query select case when version is null then 'NoSuchKey' else 'NoSuchVersion' end, null::text, null::bigint;
@@ -54,7 +72,9 @@ begin
       then change #>> '{retention,mode}' else v.retention_mode end,
     retain_until = case when change ? 'retention'
       then storage_time(change #> '{retention,untilMs}') else v.retain_until end
-  where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq;
+  where v.bucket = bucket_id and v.key = object_key and v.seq = found_seq
+  returning storage_stored(v) into stored_now;
+  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), stored_now - found_row.stored, 0);
   return query select null::text, found_row.version_id, storage_ms(found_row.modified_at);
 end $$;
 

@@ -131,6 +131,13 @@ create or replace function storage_sheet_bytes(annotations jsonb) returns bigint
   select coalesce((annotations ->> 'bytes')::bigint, 0)
 $$;
 
+-- What a version adds to what is stored: its body, its annotations, and what is written about it, as the text
+-- of the JSON that keeps it (three documents are `{}` where they say nothing). A delete marker is its key.
+create or replace function storage_stored(v object_versions) returns bigint language sql stable as $$
+  select v.size + storage_sheet_bytes(v.annotations)
+    + octet_length(concat(v.key, v.headers, v.metadata, v.tags, v.acl)) - 6
+$$;
+
 create or replace function storage_drop_sheet(annotations jsonb) returns void language plpgsql as $$
 begin
   insert into annotation_garbage (sheet, since)
@@ -143,12 +150,11 @@ returns void language plpgsql as $$
 declare
   gone record;
 begin
-  delete from object_versions where bucket = bucket_id and key = object_key and seq = at_seq
-  returning size, parts, annotations into strict gone;
+  delete from object_versions v where v.bucket = bucket_id and v.key = object_key and v.seq = at_seq
+  returning v.parts, v.annotations, storage_stored(v) as stored into strict gone;
   if gone.parts is not null then perform storage_release(storage_blobs_of(gone.parts)); end if;
   if gone.annotations is not null then perform storage_drop_sheet(gone.annotations); end if;
-  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key),
-    -gone.size - storage_sheet_bytes(gone.annotations), -1);
+  perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), -gone.stored, -1);
 end $$;
 
 -- Whether a rule of a notification configuration wants an event.

@@ -27,6 +27,8 @@ type Deps = {
   readonly state: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'setTimer'>
+  /** Of one account. */
+  readonly bucketsMax: number
 }
 type Find = (name: string) => Promise<BucketRow | undefined>
 
@@ -82,25 +84,22 @@ function createFind({ state, clock }: Deps): Find {
 }
 
 async function create(
-  { state, documents }: Deps,
+  { state, documents, bucketsMax }: Deps,
   find: Find,
-  bucket: NewBucket,
+  given: NewBucket,
 ): Promise<{ bucket: Bucket; created: boolean }> {
-  const { name, account, region, objectLock, configurations } = bucket
-  const made = await state.query<BucketRow>(
-    `insert into buckets as b (name, account, region, object_lock, versioning, configurations)
-     values ($1, $2, $3, $4, case when $4 then 'enabled' else 'off' end, $5)
-     on conflict (name) do nothing returning ${BUCKET_COLUMNS}`,
-    [name, account, region, objectLock, JSON.stringify(configurations)],
+  const made = await state.query<{ refused: string | null }>(
+    'select storage_create_bucket($1, $2) as refused',
+    [JSON.stringify(given), bucketsMax],
   )
-  const [row] = made.rows
-  if (row !== undefined) return { bucket: toBucket(row, configurations), created: true }
-  const existing = await find(name)
+  const refused = made.rows[0]?.refused
+  if (refused !== 'BucketAlreadyExists') refuse(refused)
+  const row = await find(given.name)
   // Deleted in between: it was another's a moment ago, or is free now; a repetition finds out.
-  if (existing === undefined) throw storageFault('OperationAborted')
-  if (existing.account !== account)
-    throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })
-  return { bucket: toBucket(existing, await documents.of(existing)), created: false }
+  if (row === undefined) throw storageFault('OperationAborted')
+  if (row.account !== given.account)
+    throw storageFault('BucketAlreadyExists', undefined, { BucketName: given.name })
+  return { bucket: toBucket(row, await documents.of(row)), created: refused === null }
 }
 
 async function list(state: Queryable, query: BucketQuery): ReturnType<Buckets['list']> {

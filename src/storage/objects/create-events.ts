@@ -45,8 +45,8 @@ type EventRow = Row & {
   transaction: string
 }
 
-export const createEvents = ({ state }: { state: Queryable }): Events => ({
-  async list(bucket, { after, limit }) {
+export const createEvents = ({ state }: { state: Queryable }): Events => {
+  const listed: Events['list'] = async (bucket, { after, limit }) => {
     const place = placeOf(after)
     const { rows } = await state.query<EventRow>(
       `select id, name, rule, key, version_id, size, etag, at, transaction::text
@@ -57,19 +57,25 @@ export const createEvents = ({ state }: { state: Queryable }): Events => ({
       [bucket.id, place.transaction, place.id, limit],
     )
     // After the page: what is dropped while it is read is told too.
-    const { rows: dropped } = await state.query<{ is_missed: boolean }>(
-      `select (events_dropped_transaction, events_dropped_to) > ($2::xid8, $3::bigint) as is_missed
+    const { rows: dropped } = await state.query<{ is_missed: boolean; is_foreign: boolean }>(
+      `select (events_dropped_transaction, events_dropped_to) > ($2::xid8, $3::bigint) as is_missed,
+         $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) as is_foreign
        from buckets where id = $1`,
       [bucket.id, place.transaction, place.id],
     )
+    // A place that this cluster has not come to is of one whose dump this is (restored.sql): what came after it
+    // is lost, so all that is kept is told again.
+    if (dropped[0]?.is_foreign === true)
+      return { ...(await listed(bucket, { after: '', limit })), missed: true }
     const last = rows.at(-1)
     return {
       events: rows.map(toEvent),
       next: last === undefined ? after : `${last.transaction}-${last.id}`,
       missed: dropped[0]?.is_missed ?? false,
     }
-  },
-})
+  }
+  return { list: listed }
+}
 
 const toEvent = (row: EventRow): StorageEvent => ({
   id: BigInt(row.id),

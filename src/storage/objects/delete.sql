@@ -33,6 +33,7 @@ declare
   latest record;
   unmet text;
   fresh bigint;
+  stored bigint;
   version text := 'null';
 begin
   select v.seq, v.version_id, v.etag, v.size, v.modified_at into latest
@@ -61,9 +62,10 @@ begin
   end if;
   update object_versions v set is_latest = false
   where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
-  insert into object_versions (bucket, key, seq, version_id, is_latest, delete_marker, owner, modified_at)
-  values (home.id, object_key, fresh, version, true, true, home.account, storage_now());
-  perform storage_count(home.id, storage_stripe(home.id, object_key), 0, 1);
+  insert into object_versions as v (bucket, key, seq, version_id, is_latest, delete_marker, owner, modified_at)
+  values (home.id, object_key, fresh, version, true, true, home.account, storage_now())
+  returning storage_stored(v) into stored;
+  perform storage_count(home.id, storage_stripe(home.id, object_key), stored, 1);
   perform storage_tell(home, 'ObjectRemoved:DeleteMarkerCreated', object_key, version, 0, '');
   return query select null::text, version, true;
 end $$;

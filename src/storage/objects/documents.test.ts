@@ -24,7 +24,7 @@ function openGateway(keptBytesMax?: number) {
   }
   const documents = createDocuments({ state }, keptBytesMax)
   return {
-    buckets: createBuckets({ state, documents, clock: systemClock }),
+    buckets: createBuckets({ state, documents, clock: systemClock, bucketsMax: 10 }),
     objects: createObjects({ state, documents, clock: systemClock }),
     reads: () => reads,
   }

@@ -1,4 +1,9 @@
-/** The SQL functions of object storage, replaced as a whole at every start; later files use earlier ones. */
+// The SQL of object storage that is run at each start.
+
+/**
+ * The files of functions, replaced as a whole; later ones use earlier ones. The last one settles what a restored
+ * dump brings.
+ */
 export const STORAGE_FUNCTIONS = [
   'common',
   'lookup',
@@ -9,4 +14,5 @@ export const STORAGE_FUNCTIONS = [
   'annotation',
   'upload',
   'standing',
+  'restored',
 ].map((name) => new URL(`./${name}.sql`, import.meta.url))

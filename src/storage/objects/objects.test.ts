@@ -165,41 +165,6 @@ test('a bucket is deleted while parts of its uploads come', { skip }, async () =
 })
 
 test(
-  'a bucket belongs to whoever made it, and making it again changes nothing',
-  { skip },
-  async () => {
-    const given = {
-      name: 'mine',
-      account: OTHER,
-      region: 'local',
-      objectLock: true,
-      configurations: { acl: 'x' },
-    }
-    const first = await store.buckets.create(given)
-    assert.equal(first.created, true)
-    assert.deepEqual(await store.buckets.create({ ...given, configurations: {} }), {
-      bucket: first.bucket,
-      created: false,
-    })
-    await assert.rejects(makeBucket(store, 'mine'), refused('BucketAlreadyExists'))
-    await assert.rejects(
-      store.buckets.setVersioning(first.bucket, 'suspended'),
-      refused('InvalidBucketState'),
-    )
-    await store.buckets.configure(first.bucket, 'cors', { rules: [1] })
-    await store.buckets.configure(first.bucket, 'acl', null)
-    assert.deepEqual((await store.buckets.get('mine')).configurations, { cors: { rules: [1] } })
-    await makeBucket(store, 'my-second')
-    const page = await store.buckets.list({ account: OTHER, limit: 5 })
-    assert.deepEqual(
-      page.buckets.map(({ name }) => name),
-      ['mine'],
-    )
-    await assert.rejects(store.buckets.get('no-such'), refused('NoSuchBucket'))
-  },
-)
-
-test(
   'retention and legal hold keep a version, and may only become stronger',
   { skip },
   async () => {

@@ -22,7 +22,7 @@ import type {
 export interface Buckets {
   /**
    * Makes a bucket; `created` is false when the account has it already (then nothing is changed).
-   * Throws BucketAlreadyExists when another account has it.
+   * Throws BucketAlreadyExists when another account has it, TooManyBuckets.
    */
   create(bucket: NewBucket): Promise<{ bucket: Bucket; created: boolean }>
   /** Throws NoSuchBucket. */

@@ -42,9 +42,10 @@ declare
   unmet text;
   in_place boolean := false;
   size_now constant bigint := (written ->> 'size')::bigint;
-  stored_now constant bigint := size_now + storage_sheet_bytes(written -> 'annotations');
+  stored_now bigint;
 begin
-  select v.seq, v.version_id, v.delete_marker, v.etag, v.size, v.modified_at, v.parts, v.annotations into latest
+  select v.seq, v.version_id, v.delete_marker, v.etag, v.size, v.modified_at, v.parts, v.annotations,
+    storage_stored(v) as stored into latest
   from object_versions v where v.bucket = home.id and v.key = object_key order by v.seq desc limit 1;
   if written -> 'conditions' is not null then
     unmet := case when latest.seq is null or latest.delete_marker
@@ -74,8 +75,6 @@ begin
   if in_place then
     if latest.parts is not null then perform storage_release(storage_blobs_of(latest.parts)); end if;
     if latest.annotations is not null then perform storage_drop_sheet(latest.annotations); end if;
-    perform storage_count(home.id, storage_stripe(home.id, object_key),
-      stored_now - latest.size - storage_sheet_bytes(latest.annotations), 0);
     update object_versions v set
       delete_marker = false, size = size_now, etag = written ->> 'etag',
       checksums = written -> 'checksums', headers = written -> 'headers',
@@ -86,14 +85,15 @@ begin
       encryption = nullif(written -> 'encryption', 'null'), storage_class = written ->> 'storageClass',
       owner = written ->> 'owner', modified_at = at, inline = body, parts = written -> 'parts',
       part_count = (written ->> 'partCount')::int, annotations = written -> 'annotations'
-    where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
+    where v.bucket = home.id and v.key = object_key and v.seq = latest.seq
+    returning storage_stored(v) into stored_now;
+    perform storage_count(home.id, storage_stripe(home.id, object_key), stored_now - latest.stored, 0);
   else
     if latest.seq is not null then
       update object_versions v set is_latest = false
       where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
     end if;
-    perform storage_count(home.id, storage_stripe(home.id, object_key), stored_now, 1);
-    insert into object_versions (bucket, key, seq, version_id, is_latest, size, etag, checksums, headers,
+    insert into object_versions as v (bucket, key, seq, version_id, is_latest, size, etag, checksums, headers,
       metadata, tags, acl, retention_mode, retain_until, legal_hold, encryption, storage_class, owner,
       modified_at, inline, parts, part_count, annotations)
     values (home.id, object_key, fresh, version, true, size_now, written ->> 'etag',
@@ -101,7 +101,9 @@ begin
       nullif(written -> 'acl', 'null'), written #>> '{retention,mode}',
       storage_time(written #> '{retention,untilMs}'), (written ->> 'legalHold')::boolean,
       nullif(written -> 'encryption', 'null'), written ->> 'storageClass', written ->> 'owner', at,
-      body, written -> 'parts', (written ->> 'partCount')::int, written -> 'annotations');
+      body, written -> 'parts', (written ->> 'partCount')::int, written -> 'annotations')
+    returning storage_stored(v) into stored_now;
+    perform storage_count(home.id, storage_stripe(home.id, object_key), stored_now, 1);
   end if;
   perform storage_tell(home, written ->> 'event', object_key, version, size_now, written ->> 'etag');
   return row(null, version, storage_ms(at))::storage_written;

@@ -1,39 +1,71 @@
 -- The standing charge of stored bytes: looking at buckets, and what an account must keep.
 
--- Looks at a page of buckets, each once in a minute whoever asks, and says what the minute is charged
--- for: the lesser of what was stored at this look and at the one before, from that one to now. Where
--- the minute before had no look (the service was down, the bucket is new) it is for nothing. The look is
--- committed before anything is charged: a minute may be lost with a process, and is never charged twice.
-create or replace function storage_look(minute_ms bigint, after int, most int)
-returns table (bucket int, name text, account text, bytes bigint, charged_bytes bigint, from_ms bigint, to_ms bigint)
+-- Looks at a page of buckets, each once in a minute whoever asks, and says what is charged now. A minute is
+-- for the lesser of what was stored at this look and at the one before, from that one to now; where the
+-- minute before had no look (the service was down, the bucket is new) it is for nothing.
+--
+-- What minutes are for adds up in the sample until it is worth a charge: 1 pUSD, or an hour; what is below
+-- 1 nJ stays there. A bucket that was deleted is looked at once more, for what is due of it. The look is
+-- committed before anything is charged: what it takes may be lost with a process, and is never charged twice.
+create or replace function storage_look(minute_ms bigint, after int, most int, zj_per_byte_ms numeric)
+returns table (bucket int, name text, account text, bytes bigint, energy_nj numeric, from_ms bigint, to_ms bigint)
 language plpgsql as $$
 #variable_conflict use_column
 declare
   now_ms constant bigint := floor(extract(epoch from ledger_now()) * 1000);
+  zj_per_nj constant numeric := 1000000000000;
+  nj_per_j constant numeric := 1000000000;
+  pusd_per_j constant numeric := (select p.pusd_per_j from prices p order by p.since desc, p.id desc limit 1);
 begin
   return query
   with page as materialized (
-    select id, name, account from buckets where id > after order by id limit most
+    (select id, name, account, documents_bytes, false as is_deleted from buckets where id > after order by id limit most)
+    union all
+    (select s.bucket, s.name, s.account, 0, true from storage_samples s
+      where s.bucket > after and s.account is not null order by s.bucket limit most)
+    order by id limit most
   ), earlier as materialized (
     -- Locked in one order: of two who ask at once the second one sees what the first one wrote.
-    select s.bucket, s.at_ms, s.bytes from storage_samples s
+    select s.bucket, s.at_ms, s.bytes, s.due_zj, s.due_from_ms, s.due_to_ms from storage_samples s
     where s.bucket in (select id from page) order by s.bucket for update
   ), stored as materialized (
-    -- All versions, and parts of uploads that are not completed; counters are read, not the objects.
-    select page.*, e.at_ms, e.bytes as bytes_before,
-      coalesce((select sum(u.bytes) from bucket_usage u where u.bucket = page.id), 0)::bigint
-      + coalesce((select sum(p.size) from uploads o join upload_parts p on p.upload = o.id
-          where o.bucket = page.id and o.completed is null), 0)::bigint as bytes
+    -- All versions, uploads that are not completed with their parts, and the bucket's documents; counters are
+    -- read, not the objects.
+    select page.*, e.at_ms, e.bytes as bytes_before, e.due_zj, e.due_from_ms, e.due_to_ms,
+      not is_deleted and coalesce(e.at_ms / minute_ms < now_ms / minute_ms, true) as is_looked,
+      documents_bytes
+      + coalesce((select sum(u.bytes) from bucket_usage u where u.bucket = page.id), 0)::bigint
+      + coalesce((select sum(o.own_bytes
+            + coalesce((select sum(p.size) from upload_parts p where p.upload = o.id), 0))
+          from uploads o where o.bucket = page.id and o.completed is null), 0)::bigint as bytes
     from page left join earlier e on e.bucket = page.id
+  ), grown as materialized (
+    select s.id, coalesce(s.due_zj, 0) + m.zj as zj,
+      case when m.zj > 0 then coalesce(s.due_from_ms, s.at_ms) else s.due_from_ms end as from_ms,
+      case when m.zj > 0 then now_ms else s.due_to_ms end as to_ms
+    from stored s cross join lateral (
+      select case when s.is_looked and s.at_ms / minute_ms = now_ms / minute_ms - 1
+        then least(s.bytes, s.bytes_before) * (now_ms - s.at_ms) * zj_per_byte_ms else 0 end as zj
+    ) m
+  ), due as materialized (
+    select s.*, g.zj, g.from_ms, g.to_ms, case
+      when s.is_deleted or s.is_looked and (div(g.zj, zj_per_nj) * pusd_per_j >= nj_per_j
+        or now_ms - g.from_ms >= 60 * minute_ms) then div(g.zj, zj_per_nj)
+      else 0 end as nj
+    from stored s join grown g using (id)
   ), looked as (
-    insert into storage_samples as s (bucket, at_ms, bytes) select id, now_ms, bytes from stored order by id
-    on conflict (bucket) do update set at_ms = excluded.at_ms, bytes = excluded.bytes
+    insert into storage_samples as s (bucket, at_ms, bytes, due_zj, due_from_ms, due_to_ms)
+    select d.id, now_ms, d.bytes, d.zj - d.nj * zj_per_nj,
+      case when d.nj = 0 then d.from_ms end, case when d.nj = 0 then d.to_ms end
+    from due d where d.is_looked order by d.id
+    on conflict (bucket) do update set at_ms = excluded.at_ms, bytes = excluded.bytes,
+        due_zj = excluded.due_zj, due_from_ms = excluded.due_from_ms, due_to_ms = excluded.due_to_ms
       where s.at_ms / minute_ms < excluded.at_ms / minute_ms
+  ), deleted as (
+    delete from storage_samples s using due d where s.bucket = d.id and d.is_deleted
   )
-  select s.id, s.name, s.account, s.bytes,
-    case when s.at_ms / minute_ms = now_ms / minute_ms - 1 then least(s.bytes, s.bytes_before) else 0 end,
-    coalesce(s.at_ms, now_ms), now_ms
-  from stored s order by s.id;
+  select d.id, d.name, d.account, d.bytes, d.nj, coalesce(d.from_ms, now_ms), coalesce(d.to_ms, now_ms)
+  from due d order by d.id;
 end $$;
 
 -- Replaces what accounts with funds must keep: the price of so much energy.

@@ -9,16 +9,20 @@ import type { Bucket, Version } from '#storage/objects/types.ts'
 import type { AdmitTransfer } from './admit-transfer.ts'
 import { accessBucket, privateAcl } from './bucket-view.ts'
 import type { StorageRequest } from './call.ts'
-import { allowedBy, type AccessReason } from './documents/access.ts'
+import { allowedBy, mayAllowStranger, type AccessReason } from './documents/access.ts'
 import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
 import { parseTaggingHeader, type Tags } from './documents/tagging.ts'
 import type { CopySource } from './objects/copy-source.ts'
+import { checkRoom, storesMore } from './read-only.ts'
 
 export type Found = FoundVersion & { readonly bucket: Bucket }
 
 export interface Access {
-  /** The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied. */
+  /**
+   * The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied, balance_depleted
+   * (it would store more, and is read-only).
+   */
   bucket(request: StorageRequest): Promise<Bucket>
   /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
@@ -53,6 +57,8 @@ export type Question = BodySays & {
   readonly prefix?: string
   /** What the body sets is not known yet. */
   readonly isForesight?: boolean
+  /** It is about what a copy reads. */
+  readonly isSource?: boolean
 }
 
 export function createAccess(deps: {
@@ -64,15 +70,8 @@ export function createAccess(deps: {
   const { buckets, objects, clock, admitTransfer } = deps
 
   const reasonFor = createReasonFor(clock)
+  const judge = createJudge(reasonFor, admitTransfer)
   const allows: Access['allows'] = (...asked) => reasonFor(...asked) !== undefined
-
-  /** What strangers may do costs the bucket's owner. */
-  async function judge(request: StorageRequest, bucket: Bucket, question: Question): Promise<void> {
-    const by = reasonFor(request, bucket, question)
-    request.body.trace.neededAcl = by === 'acl'
-    if (by === undefined) throw storageFault('AccessDenied')
-    if (request.who === undefined) await admitTransfer(request, bucket, 0)
-  }
 
   async function find(request: StorageRequest): Promise<Bucket> {
     const bucket = await buckets.get(
@@ -98,7 +97,7 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    const question = { action, key, versionId, version: found.version }
+    const question = { action, key, versionId, version: found.version, isSource }
     if (readBody !== undefined && !allows(request, bucket, { ...question, isForesight: true }))
       throw storageFault('AccessDenied')
     await judge(request, bucket, { ...question, ...(await readBody?.()) })
@@ -112,11 +111,15 @@ export function createAccess(deps: {
     async bucket(request) {
       const bucket = await find(request)
       await judge(request, bucket, questionOf(request))
+      checkRoom(request.body.match.operation, bucket)
       return bucket
     },
     async version(request, readBody) {
+      const { match, trace } = request.body
       const found = await read(request, placeOf(request), readBody)
-      request.body.trace.version = found.version
+      // Finding a version does not ask what the account has: no read waits for that.
+      if (storesMore(match.operation)) checkRoom(match.operation, await find(request))
+      trace.version = found.version
       return found
     },
     source: async (request, place) =>
@@ -148,15 +151,32 @@ function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
   trace.bucket ??= bucket
 }
 
+/**
+ * Before what a request asks is read: throws AccessDenied to who has no name when none of the actions could
+ * be allowed to everybody, of any key.
+ */
+export function checkStranger(
+  { who, body: { judging } }: StorageRequest,
+  bucket: Bucket,
+  actions: readonly string[],
+): void {
+  if (who !== undefined) return
+  const asked = { bucket: accessBucket(bucket), judging }
+  if (!actions.some((action) => mayAllowStranger({ ...asked, action })))
+    throw storageFault('AccessDenied')
+}
+
 /** Judges one question by everything that the bucket, and the version, say. */
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
-    const { headers, target, client } = request.body
+    const { headers, target, client, judging } = request.body
+    judging.question()
     const { action, key, versionId, version, prefix, lock, isForesight = false } = question
     const caller = request.who?.account
     const requestTags = question.requestTags ?? taggedBy(request)
     return allowedBy({
+      judging,
       caller,
       action,
       key,
@@ -179,12 +199,23 @@ const createReasonFor =
   }
 
 /** The tags that the headers set; a copy that keeps those of its source sets none. */
-function taggedBy({ body: { match, headers } }: StorageRequest): Tags | undefined {
-  const tagging = headers['x-amz-tagging']
-  const areKept =
-    match.operation === 'copy-object' && headers['x-amz-tagging-directive'] !== 'REPLACE'
-  return typeof tagging !== 'string' || areKept ? undefined : parseTaggingHeader(tagging)
+function taggedBy({ body }: StorageRequest): Tags | undefined {
+  const { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': directive } = body.headers
+  if (typeof tagging !== 'string') return undefined
+  const areKept = body.match.operation === 'copy-object' && directive !== 'REPLACE'
+  return areKept ? undefined : parseTaggingHeader(tagging)
 }
+
+/** Throws AccessDenied. What strangers may do costs the bucket's owner; a copy that of the bucket it goes to. */
+const createJudge =
+  (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
+  async (request: StorageRequest, bucket: Bucket, question: Question): Promise<void> => {
+    const by = reasonFor(request, bucket, question)
+    request.body.trace.neededAcl = by === 'acl'
+    if (by === undefined) throw storageFault('AccessDenied')
+    if (request.who === undefined && question.isSource !== true)
+      await admitTransfer(request, bucket, 0)
+  }
 
 /** The list of a version: its own, or one that gives its owner all. */
 export const aclOf = (version: Version): Acl =>

@@ -3,26 +3,17 @@
 // of CPU a MiB, 14 mJ at 3.5 W; the ceiling leaves five times that for a loaded machine.
 import { nj, type Nj } from '#base/units.ts'
 import type { Payer } from '#charging/spend.ts'
-import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import type { StorageRequest } from './call.ts'
-import type { S3OperationName } from './operations.ts'
-
-/** What adds bytes to a bucket. Reads, deletions and the completion of an upload go on to the end. */
-const STORES: ReadonlySet<string> = new Set<S3OperationName>([
-  'put-object',
-  'post-object',
-  'copy-object',
-  'upload-part',
-  'upload-part-copy',
-  'put-object-annotation',
-])
 
 const BASE_NJ = 1_000_000_000n
 const NJ_PER_MIB = 75_000_000n
 
-/** Throws balance_depleted, free_tier_exceeded, state_unavailable. */
+/**
+ * For who was judged, and may do it: the request then has the time that an object takes. A stranger counts
+ * among those of the owner. Throws balance_depleted, free_tier_exceeded, too_many_requests, state_unavailable.
+ */
 export type AdmitTransfer = (
   request: StorageRequest,
   bucket: Bucket,
@@ -32,14 +23,11 @@ export type AdmitTransfer = (
 export function createAdmitTransfer(deps: {
   payerOf: (account: string) => Payer | Promise<Payer>
 }): AdmitTransfer {
-  return async ({ who, spend, body: { match } }, bucket, bytes) => {
-    if (bucket.isReadOnly && STORES.has(match.operation))
-      throw fault(
-        'balance_depleted',
-        'Could not store more: the balance no longer pays for a week of what is stored',
-      )
+  return async ({ who, spend, arriveAsStranger, body: { match, prolong } }, bucket, bytes) => {
+    if (who === undefined) arriveAsStranger(bucket.account)
     const payer = who ?? (await deps.payerOf(bucket.account))
     await spend.admit(payer, `storage.${match.operation}` as OperationName, ceilingOf(bytes))
+    prolong()
   }
 }
 

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Client } from '#http/client-of.ts'
 import type { Handled, Reply } from '#http/reply.ts'
 import type { Trace } from './access-log/record.ts'
+import type { Judging } from './documents/judging.ts'
 import type { Match } from './match.ts'
 import type { Payload } from './payload.ts'
 import type { Target } from './target.ts'
@@ -10,10 +11,14 @@ import type { Target } from './target.ts'
 export type StorageCall = {
   /** What its handling finds out, for the log of its bucket. */
   readonly trace: Trace
+  /** What judging it has cost so far. */
+  readonly judging: Judging
   readonly match: Match
   readonly target: Target
   readonly headers: IncomingHttpHeaders
   readonly payload: Payload
+  /** From now on it may take as long as an object does: for who may do what is asked. */
+  prolong(): void
   /** Who asked, for policies. */
   readonly client: Client
 }

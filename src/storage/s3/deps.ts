@@ -43,6 +43,8 @@ export type StorageDeps = {
 export type StorageSettings = {
   /** Where buckets are that name no other place. */
   readonly region: string
+  /** Buckets that an account may have. */
+  readonly bucketsMax: number
   /** Names of keys for SSE-KMS. */
   readonly keyIds: readonly string[]
   /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */

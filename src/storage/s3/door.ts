@@ -12,6 +12,7 @@ import type { Principal } from '#identity/principal.ts'
 import type { Record, Trace } from './access-log/record.ts'
 import type { StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './callers.ts'
+import { Judging } from './documents/judging.ts'
 import { match, type Match } from './match.ts'
 import type { S3OperationName } from './operations.ts'
 import type { Unserved } from './operations/unserved.ts'
@@ -119,19 +120,20 @@ const identified =
     return { ...reply, headers }
   }
 
-/** What handlers get; its payload is not read yet, and may take long. */
+/** What handlers get; its payload is not read yet. */
 function callOf(
   exchange: Exchange,
   { match: found, target, headers, trace, verified }: S3Call,
 ): StorageCall {
-  exchange.prolong(TRANSFER_DEADLINE_MS)
   const { headers: sent } = exchange.request
   return {
     trace,
+    judging: new Judging(),
     match: found,
     target,
     headers: verified === undefined ? sent : headers,
     payload: createPayload(exchange, verified),
+    prolong: () => exchange.prolong(TRANSFER_DEADLINE_MS),
     client: trace.client,
   }
 }

@@ -28,8 +28,10 @@ const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 15)
 const { signal } = new AbortController()
 const START_MS = Date.parse('2026-03-01T00:00:00Z')
-/** A byte for a minute is 60 nJ: small numbers show how they are rounded. */
-const POWER = { milliwattsPerTb: 1_000_000, pueMilli: 1000 }
+/** A byte for a minute is 60.06 nJ: small numbers show how they are rounded. 240 of them are worth a charge. */
+const POWER = { milliwattsPerTb: 1_000_000, pueMilli: 1001 }
+const HOUR_MS = 60 * MINUTE_MS
+const ZJ_PER_NJ = 1_000_000_000_000n
 let server: TestUrl
 let store: Store
 /** Of each cell one connection, whose time the test sets. */
@@ -108,8 +110,7 @@ test('standingEnergy() is bytes times power times time, and never more in pieces
     fc.property(size, time, time, power, (bytes, one, two, given) => {
       const whole = standingEnergy(bytes, one + two, given)
       const pieces = standingEnergy(bytes, one, given) + standingEnergy(bytes, two, given)
-      // Each of the two divisions loses less than one of its unit.
-      assert.ok(pieces <= whole && whole - pieces <= BigInt(Math.ceil(given.pueMilli / 1000)) + 1n)
+      assert.ok(pieces <= whole && whole - pieces <= 1n)
     }),
   )
 })
@@ -124,7 +125,11 @@ const cellNumber = fc.integer({ min: 0, max: 1 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     kind: fc.constant('store' as const),
-    bytes: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000_000 })),
+    bytes: fc.oneof(
+      fc.constant(0),
+      { weight: 3, arbitrary: fc.integer({ min: 1, max: 200 }) },
+      fc.integer({ min: 1, max: 3_000_000 }),
+    ),
   }),
   {
     weight: 3,
@@ -134,6 +139,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         fc.constant(30_000),
         { weight: 3, arbitrary: fc.integer({ min: 20_000, max: 80_000 }) },
         fc.integer({ min: 60_000, max: 300_000 }),
+        fc.integer({ min: HOUR_MS / 2, max: HOUR_MS }),
       ),
     }),
   },
@@ -145,11 +151,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant({ kind: 'both' as const }),
 )
 
-/** What must be charged, by the rule in words: each minute once, seen at both ends, for the lesser. */
+type Expecting = { fromMs: number; toMs: number; energy: bigint }
+
+/**
+ * What must be charged, by the rule in words: each minute once, seen at both ends, for the lesser; together
+ * with those before it that were not worth a charge, as soon as they are, or are an hour old.
+ */
 class Expected {
   bytes = 0
   nowMs = START_MS
-  readonly charges: { fromMs: number; toMs: number; energy: bigint }[] = []
+  readonly charges: Expecting[] = []
+  /** Of all minutes, charged or not. */
+  totalZj = 0n
+  #dueZj = 0n
+  #due: { fromMs: number; toMs: number } | undefined
   #look: { ms: number; bytes: number } | undefined
 
   look(): void {
@@ -157,11 +172,36 @@ class Expected {
     const before = this.#look
     if (before !== undefined && minute(this.nowMs) <= minute(before.ms)) return
     this.#look = { ms: this.nowMs, bytes: this.bytes }
-    if (before === undefined || minute(this.nowMs) !== minute(before.ms) + 1) return
-    const bytes = BigInt(Math.min(before.bytes, this.bytes))
-    const energy = standingEnergy(bytes, BigInt(this.nowMs - before.ms), POWER)
-    if (energy > 0n) this.charges.push({ fromMs: before.ms, toMs: this.nowMs, energy })
+    if (before !== undefined && minute(this.nowMs) === minute(before.ms) + 1) {
+      const bytes = Math.min(before.bytes, this.bytes)
+      if (bytes > 0) this.#grow(bytes, before.ms)
+    }
+    const isOld = this.#due !== undefined && this.nowMs - this.#due.fromMs >= HOUR_MS
+    if (isOld || priceOf(nj(this.#dueZj / ZJ_PER_NJ), PUSD_PER_J) >= 1n) this.charge()
   }
+
+  #grow(bytes: number, fromMs: number): void {
+    const { milliwattsPerTb, pueMilli } = POWER
+    const zj = BigInt(bytes) * BigInt(this.nowMs - fromMs) * BigInt(milliwattsPerTb * pueMilli)
+    this.#dueZj += zj
+    this.totalZj += zj
+    this.#due = { fromMs: this.#due?.fromMs ?? fromMs, toMs: this.nowMs }
+  }
+
+  charge(): void {
+    if (this.#due === undefined || this.#dueZj < ZJ_PER_NJ) return
+    this.charges.push({ ...this.#due, energy: this.#dueZj / ZJ_PER_NJ })
+    this.#dueZj %= ZJ_PER_NJ
+    this.#due = undefined
+  }
+}
+
+/** All that is stored is charged to the last nanojoule, and no two charges are of one time. */
+function assertWhole(charges: readonly Expecting[], { totalZj }: Expected): void {
+  const energy = charges.reduce((sum, one) => sum + one.energy, 0n)
+  assert.equal(energy, totalZj / ZJ_PER_NJ)
+  for (const [at, { fromMs, toMs }] of charges.entries())
+    assert.ok(fromMs < toMs && fromMs >= (charges[at - 1]?.toMs ?? 0))
 }
 
 async function take(one: Step, bucket: Bucket, expected: Expected): Promise<void> {
@@ -187,7 +227,7 @@ async function take(one: Step, bucket: Bucket, expected: Expected): Promise<void
 
 let bucketCount = 0
 test(
-  'each minute is charged once, for the least that was stored, by two cells that are killed',
+  'each minute is charged once, for the least that was stored, by two cells that are killed, to the last nanojoule',
   { skip },
   async () => {
     await fc.assert(
@@ -197,13 +237,16 @@ test(
         await at(expected.nowMs)
         await take({ kind: 'store', bytes: 1000 }, bucket, expected)
         for (const one of steps) await take(one, bucket, expected)
-        const charges = await chargesOf(bucket)
-        const order = (a: { fromMs: number }, b: { fromMs: number }) => a.fromMs - b.fromMs
-        assert.deepEqual(
-          charges.map((one) => ({ ...spanOf(one), energy: BigInt(one.energy_nj) })).toSorted(order),
-          expected.charges,
-        )
-        await store.state.query('delete from buckets where id = $1', [bucket.id])
+        await store.buckets.delete(bucket)
+        expected.charge()
+        await Promise.all(cells.map((cell) => cell.standing.charge(signal)))
+        const charges = (await chargesOf(bucket))
+          .map((one) => ({ ...spanOf(one), energy: BigInt(one.energy_nj) }))
+          .toSorted((a, b) => a.fromMs - b.fromMs)
+        assert.deepEqual(charges, expected.charges)
+        assertWhole(charges, expected)
+        const { rowCount } = await store.state.query('select from storage_samples')
+        assert.equal(rowCount, 0, 'nothing is left of what was deleted')
       }),
       // A run takes half a second: to shrink one that fails would take minutes.
       { numRuns: RUNS, endOnFailure: true },
@@ -211,6 +254,26 @@ test(
     assert.deepEqual(await faults(), [])
   },
 )
+
+test('what is not worth a charge waits until it is, or for an hour', { skip }, async () => {
+  const tiny = await makeBucket(store, 'standing-tiny')
+  const small = await makeBucket(store, 'standing-small')
+  await stores(tiny, 1)
+  await stores(small, 100)
+  for (let minute = 0; minute <= 61; minute++) {
+    await at(START_MS + minute * MINUTE_MS)
+    await cellAt(0).standing.charge(signal)
+  }
+  const [charge, ...others] = await chargesOf(tiny)
+  assert.ok(charge !== undefined && others.length === 0)
+  assert.deepEqual(spanOf(charge), { fromMs: START_MS, toMs: START_MS + HOUR_MS })
+  assert.equal(charge.energy_nj, '3603')
+  const charges = await chargesOf(small)
+  assert.equal(priceOf(nj(2n * 6006n), PUSD_PER_J), 0n)
+  assert.equal(priceOf(nj(3n * 6006n), PUSD_PER_J), 1n)
+  assert.equal(charges.length, 20, 'three minutes are worth 1 pUSD')
+  for (const { energy_nj } of charges) assert.equal(energy_nj, '18018')
+})
 
 test(
   'a charge says what it is for, and all its energy is of what is stored',
@@ -226,10 +289,10 @@ test(
     assert.ok(charge !== undefined && others.length === 0)
     assert.equal(charge.account, ACCOUNT)
     assert.equal(charge.status, 200)
-    assert.equal(charge.energy_nj, '60000000')
+    assert.equal(charge.energy_nj, '60060000')
     assert.deepEqual(charge.parts, [
       { band_pct: '40', energy_nj: '0', meter: 'node', method: 'model' },
-      { band_pct: '50', energy_nj: '60000000', meter: 'storage', method: 'model' },
+      { band_pct: '50', energy_nj: '60060000', meter: 'storage', method: 'model' },
     ])
     assert.equal(charge.token, undefined)
   },
@@ -240,7 +303,7 @@ test(
   { skip },
   async () => {
     const { state } = store
-    const minuteNj = nj(600_000_000n)
+    const minuteNj = nj(600_600_000n)
     const minutePusd = priceOf(minuteNj, PUSD_PER_J)
     const funds = (minutePusd * 5n) / 2n
     await state.query("select grant_funds($1, $2, 'funds', 50, 'top_up')", [OTHER, String(funds)])
@@ -275,7 +338,7 @@ test(
     assert.equal(rows[0]?.posted, '0')
     assert.deepEqual(await faults(), [])
 
-    // A week of 600 mJ a minute, and some: from then on at once.
+    // A week of 600.6 mJ a minute, and some: from then on at once.
     const week = priceOf(nj(minuteNj * 60n * 24n * 7n), PUSD_PER_J)
     await state.query("select grant_funds($1, $2, 'funds', 50, 'top_up')", [
       OTHER,

@@ -1,10 +1,11 @@
 // The standing charge: what is stored costs energy while nobody asks for it. One charge for each bucket
-// and minute, by the same leases, journal and receipts as any request; what a minute is for is said and
-// committed by storage_look() before it is charged, so that no minute is charged twice.
+// and minute, by the same leases, journal and receipts as any request. What a minute is for adds up in the
+// bucket's sample until it is worth a charge (1 pUSD, or an hour), and is taken out of it by storage_look()
+// before it is charged, so that no minute is charged twice.
 //
 // The energy is taken out of what the meters showed and no request used (the disks' idle power): its part
 // is of the meter `storage`, which has no readings of its own, so no energy is in the books twice.
-import { nj, withPue, type Nj } from '#base/units.ts'
+import { nj, type Nj } from '#base/units.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
@@ -17,15 +18,16 @@ export type StoragePower = {
   readonly pueMilli: number
 }
 
-/** A bucket at one look: what is stored, and for what the time since the look before is charged. */
+/** A bucket at one look: what is stored, and what is charged now. */
 export type Look = {
   readonly bucket: number
   readonly name: string
   readonly account: string
   /** All versions, and parts of uploads that are not completed yet. */
   readonly bytes: bigint
-  /** 0 where the minute is charged already, or the one before had no look. */
-  readonly chargedBytes: bigint
+  /** Of this minute and of those before that were not worth a charge; 0 where nothing is charged now. */
+  readonly energyNj: Nj
+  /** From the beginning of the first of these minutes to the end of the last. */
   readonly fromMs: number
   readonly toMs: number
 }
@@ -56,8 +58,7 @@ export function createStanding(deps: {
 
   /** Says what went wrong, but for a wallet that is empty. */
   async function chargeLook(look: Look): Promise<unknown> {
-    const ms = BigInt(look.toMs - look.fromMs)
-    const energyNj = standingEnergy(look.chargedBytes, ms, power)
+    const { energyNj } = look
     if (energyNj === 0n) return undefined
     const work = charging.open({ fromMs: look.fromMs, toMs: look.toMs })
     try {
@@ -80,7 +81,7 @@ export function createStanding(deps: {
       let after = 0
       for (;;) {
         signal.throwIfAborted()
-        const looks = await lookAtBuckets(state, { minuteMs, after, limit: BUCKETS_MAX })
+        const looks = await lookAtBuckets(state, { minuteMs, after, limit: BUCKETS_MAX, power })
         const faults = (await Promise.all(looks.map(chargeLook))).filter(Boolean)
         if (faults.length > 0)
           log.warn('A minute of stored bytes is not charged', {
@@ -99,30 +100,31 @@ export function createStanding(deps: {
 }
 
 /** Energy of storing so many bytes for a time, with the overhead of the building, rounded down. */
-export const standingEnergy = (
-  bytes: bigint,
-  ms: bigint,
-  { milliwattsPerTb, pueMilli }: StoragePower,
-): Nj =>
-  // mW × ms are µJ, a thousand nJ each: bytes × mW × ms × 1000 / 10¹².
-  withPue(nj((bytes * BigInt(milliwattsPerTb) * ms) / 1_000_000_000n), BigInt(pueMilli))
+export const standingEnergy = (bytes: bigint, ms: bigint, power: StoragePower): Nj =>
+  nj((bytes * ms * zjPerByteMs(power)) / ZJ_PER_NJ)
+
+/** Zeptojoules of a byte in a millisecond: mW × ms are µJ, of 10¹² bytes, times thousandths of overhead. */
+const zjPerByteMs = ({ milliwattsPerTb, pueMilli }: StoragePower): bigint =>
+  BigInt(milliwattsPerTb) * BigInt(pueMilli)
+const ZJ_PER_NJ = 1_000_000_000_000n
 
 /** Looks at the buckets by id after one, up to `limit`; see storage_look(). */
 export async function lookAtBuckets(
   state: Queryable,
-  page: { minuteMs: number; after: number; limit: number },
+  page: { minuteMs: number; after: number; limit: number; power: StoragePower },
 ): Promise<Look[]> {
-  const { rows } = await state.query<LookRow>('select * from storage_look($1, $2, $3)', [
+  const { rows } = await state.query<LookRow>('select * from storage_look($1, $2, $3, $4)', [
     page.minuteMs,
     page.after,
     page.limit,
+    String(zjPerByteMs(page.power)),
   ])
   return rows.map((row) => ({
     bucket: row.bucket,
     name: row.name,
     account: row.account,
     bytes: BigInt(row.bytes),
-    chargedBytes: BigInt(row.charged_bytes),
+    energyNj: nj(BigInt(row.energy_nj)),
     fromMs: Number(row.from_ms),
     toMs: Number(row.to_ms),
   }))
@@ -132,7 +134,7 @@ type LookRow = {
   name: string
   account: string
   bytes: string
-  charged_bytes: string
+  energy_nj: string
   from_ms: string
   to_ms: string
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
-import { allowedBy, type AccessBucket, type AccessQuestion } from './access.ts'
-import { cannedAcl } from './acl.ts'
+import { allowedBy, mayAllowStranger, type AccessBucket, type AccessQuestion } from './access.ts'
+import { cannedAcl, type Acl } from './acl.ts'
+import { Judging } from './judging.ts'
 import {
   checkAclAllowed,
   checkBucketAcl,
@@ -66,6 +67,7 @@ const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: ob
     key: 'a',
     object: MINE,
     context: () => undefined,
+    judging: new Judging(),
     ...more,
   }
   return allowedBy(question) !== undefined
@@ -96,6 +98,35 @@ test('allowedBy() lets who writes by a list say the list and the tags of what is
   assert.ok(!may('s3:PutObjectRetention'))
   assert.ok(!may('s3:PutObjectLegalHold'))
   assert.ok(!may('s3:GetObjectAcl'))
+})
+
+test('allowedBy() keeps versions and uploads of others from who may write', () => {
+  const all: Acl = { grants: [{ grantee: { account: 'bob' }, permission: 'FULL_CONTROL' }] }
+  for (const action of ['s3:DeleteObjectVersion', 's3:AbortMultipartUpload'])
+    for (const object of [undefined, MINE]) {
+      for (const caller of ['bob', undefined])
+        assert.ok(!ask(caller, { acl: PUBLIC }, { action, object }))
+      assert.ok(!ask('bob', { acl: all }, { action, object }))
+      assert.ok(ask('alice', { acl: PUBLIC }, { action, object }))
+      assert.ok(ask('bob', { policy: policy('Allow', action, 'bob') }, { action, object }))
+    }
+  assert.ok(ask('bob', { acl: all }, { action: 's3:DeleteObject' }))
+})
+
+test('mayAllowStranger() is yes for what a list or policy could give to everybody', () => {
+  const may = (bucket: Partial<AccessBucket>, action = 's3:DeleteObject') =>
+    mayAllowStranger({ action, bucket: { ...BUCKET, ...bucket }, judging: new Judging() })
+  const open = policy('Allow', 's3:*', '*')
+  const block = { ...NO_BLOCK, ignorePublicAcls: true, restrictPublicBuckets: true }
+  assert.ok(!may({}))
+  assert.ok(may({ acl: PUBLIC }))
+  assert.ok(!may({ acl: PUBLIC }, 's3:DeleteObjectVersion'))
+  assert.ok(!may({ acl: PUBLIC, block }))
+  assert.ok(!may({ acl: PUBLIC, ownership: 'BucketOwnerEnforced' }))
+  assert.ok(may({ policy: open }, 's3:DeleteObjectVersion'))
+  assert.ok(!may({ policy: open, block }))
+  assert.ok(!may({ policy: policy('Allow', 's3:*', 'bob') }))
+  assert.ok(!may({ policy: policy('Deny', 's3:*', '*') }))
 })
 
 test('allowedBy() is no where a policy denies, the owner included', () => {

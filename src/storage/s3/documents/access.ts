@@ -3,8 +3,9 @@
 // "Policy evaluation logic"; S3, "How Amazon S3 authorizes a request").
 import { permissionOf } from './acl-actions.ts'
 import { aclAllows, type Acl } from './acl.ts'
+import type { Judging } from './judging.ts'
 import type { Ownership } from './ownership.ts'
-import { evaluatePolicy, type Policy } from './policy.ts'
+import { evaluatePolicy, mayAllow, type Policy } from './policy.ts'
 import type { Context } from './policy-context.ts'
 import { isPublicPolicy } from './policy-public.ts'
 import type { PublicAccessBlock } from './public-access.ts'
@@ -22,6 +23,7 @@ export type AccessQuestion = {
   readonly context: Context
   /** Whether it could be allowed under some conditions: what the body sets is not known yet. */
   readonly isForesight?: boolean
+  readonly judging: Judging
 }
 
 export type AccessBucket = {
@@ -43,21 +45,15 @@ const ALWAYS_OF_OWNER: ReadonlySet<string> = new Set([
   's3:DeleteBucketPolicy',
 ])
 
-/** Why the request may be done; undefined: it may not. */
+/** Why the request may be done; undefined: it may not. Throws what evaluatePolicy() does. */
 export function allowedBy(question: AccessQuestion): AccessReason | undefined {
-  const { caller, action, bucket, key, context, isForesight = false } = question
+  const { caller, action, bucket, key, context, judging, isForesight = false } = question
   if (caller === bucket.owner && ALWAYS_OF_OWNER.has(action)) return 'owner'
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
-  const verdict =
-    bucket.policy &&
-    evaluatePolicy(isForesight ? atBest(bucket.policy) : bucket.policy, {
-      caller,
-      action,
-      resource,
-      context,
-    })
+  const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
+  const verdict = policy && evaluatePolicy(policy, { caller, action, resource, context, judging })
   if (verdict === 'deny') return undefined
-  if (verdict === 'allow' && !isRestricted(bucket, caller)) return 'policy'
+  if (verdict === 'allow' && !isRestricted(question)) return 'policy'
   if (ownsTarget(question)) return 'owner'
   return aclGives(question) ? 'acl' : undefined
 }
@@ -69,10 +65,26 @@ const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
     .map((statement) => ({ ...statement, conditions: [] })),
 })
 
+/** Whether a stranger could be allowed the action of some key: whatever is not, nothing need be read for. */
+export function mayAllowStranger(
+  asked: Pick<AccessQuestion, 'action' | 'bucket' | 'judging'>,
+): boolean {
+  const question = { ...asked, caller: undefined, object: undefined }
+  const { policy } = asked.bucket
+  if (policy !== undefined && mayAllow(policy, question) && !isRestricted(question)) return true
+  return aclGives(question)
+}
+
 /** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */
-function isRestricted({ block, policy, owner }: AccessBucket, caller: string | undefined): boolean {
+function isRestricted({
+  caller,
+  bucket,
+  judging,
+}: Pick<AccessQuestion, 'caller' | 'bucket' | 'judging'>): boolean {
+  const { block, policy, owner } = bucket
   if (block?.restrictPublicBuckets !== true || policy === undefined) return false
-  return caller !== owner && caller?.startsWith('service:') !== true && isPublicPolicy(policy)
+  if (caller === owner || caller?.startsWith('service:') === true) return false
+  return judging.once(policy, [], () => isPublicPolicy(policy))
 }
 
 /** What the bucket's owner may do to an object that another account put and kept: delete and lock it. */
@@ -95,7 +107,12 @@ function ownsTarget({ caller, action, bucket, object }: AccessQuestion): boolean
 /** What who may write by a list says of its own new object. */
 const OF_A_WRITE: ReadonlySet<string> = new Set(['s3:PutObjectAcl', 's3:PutObjectTagging'])
 
-function aclGives({ caller, action, bucket, object }: AccessQuestion): boolean {
+function aclGives({
+  caller,
+  action,
+  bucket,
+  object,
+}: Pick<AccessQuestion, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
   const isOfWrite = object === undefined && OF_A_WRITE.has(action)
   const found = permissionOf(isOfWrite ? 's3:PutObject' : action)
   if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false

@@ -1,5 +1,6 @@
 // Which grant of which list stands for an action (AWS, "Mapping of ACL permissions and access policy
-// permissions"). Other actions no ACL can give.
+// permissions"). Other actions no ACL can give: who may write neither deletes versions for good nor aborts what
+// others upload, which AWS leaves to the bucket's owner.
 import type { Permission } from './acl.ts'
 
 export type NeededPermission = {
@@ -19,8 +20,6 @@ const NEEDED: ReadonlyMap<string, NeededPermission> = new Map([
   ['s3:ListBucketMultipartUploads', of('bucket', 'READ')],
   ['s3:PutObject', of('bucket', 'WRITE')],
   ['s3:DeleteObject', of('bucket', 'WRITE')],
-  ['s3:DeleteObjectVersion', of('bucket', 'WRITE')],
-  ['s3:AbortMultipartUpload', of('bucket', 'WRITE')],
   ['s3:ListMultipartUploadParts', of('bucket', 'WRITE')],
   ['s3:GetBucketAcl', of('bucket', 'READ_ACP')],
   ['s3:PutBucketAcl', of('bucket', 'WRITE_ACP')],

@@ -1,12 +1,13 @@
 // The operators of policy conditions as data: how one wanted value compares with one value of the
 // request (IAM, "Condition operators").
 import { bareAddress, parseSubnet } from '#base/subnets.ts'
+import type { Judging } from './judging.ts'
 import { matchesWildcards } from './wildcards.ts'
 
 export type Comparison = {
   /** Holds when no wanted value matches. */
   readonly negated: boolean
-  readonly matches: (wanted: string, found: string) => boolean
+  readonly matches: (wanted: string, found: string, judging: Judging) => boolean
   /** Whether a policy may ask for this value. */
   readonly valid: (wanted: string) => boolean
 }
@@ -33,9 +34,11 @@ const ADDRESS: Matching = {
 
 /** ARNs compare in each of their six parts, so that a `*` does not run over a colon of the first five. */
 const ARN: Matching = {
-  matches: (wanted, found) => {
+  matches: (wanted, found, judging) => {
     const parts = arnParts(found)
-    return arnParts(wanted).every((part, index) => matchesWildcards(part, parts[index] ?? ''))
+    return arnParts(wanted).every((part, index) =>
+      matchesWildcards(part, parts[index] ?? '', judging),
+    )
   },
   valid: (wanted) => wanted === '*' || arnParts(wanted).length === 6,
 }

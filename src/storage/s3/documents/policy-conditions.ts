@@ -1,5 +1,6 @@
 // The Condition element of policies: IAM's "Condition operators", with what it says of absent keys.
 import { storageFault } from '#storage/errors.ts'
+import type { Judging } from './judging.ts'
 import { COMPARISONS } from './policy-comparisons.ts'
 import { conditionKey, type Context } from './policy-context.ts'
 
@@ -12,11 +13,24 @@ export type Condition = {
   readonly set: 'any' | 'all' | 'none'
 }
 
-/** Whether every condition holds; so it does when there are none. */
-export const conditionsHold = (conditions: readonly Condition[], context: Context): boolean =>
-  conditions.every((condition) => holds(condition, context(condition.key)))
+/** What each value of a condition costs beside its comparison. */
+const VALUE_STEPS = 16
 
-function holds(condition: Condition, found: readonly string[] | undefined): boolean {
+/** Whether every condition holds; so it does when there are none. */
+export const conditionsHold = (
+  conditions: readonly Condition[],
+  { context, judging }: { readonly context: Context; readonly judging: Judging },
+): boolean =>
+  conditions.every((condition) => {
+    const found = context(condition.key)
+    return judging.once(condition, found ?? [], () => holds(condition, found, judging))
+  })
+
+function holds(
+  condition: Condition,
+  found: readonly string[] | undefined,
+  judging: Judging,
+): boolean {
   const { operator, values, ifExists, set } = condition
   const absent = found === undefined || found.length === 0
   if (operator === 'Null') return values.some((value) => (value === 'true') === absent)
@@ -24,7 +38,12 @@ function holds(condition: Condition, found: readonly string[] | undefined): bool
   const comparison = COMPARISONS.get(operator)
   if (comparison === undefined) return false
   const { negated, matches } = comparison
-  const fits = (one: string) => values.some((value) => matches(value, one)) !== negated
+  const fits = (one: string) =>
+    values.some((value) => {
+      // Most operators read the whole of what was found again for each value.
+      judging.spend(VALUE_STEPS + one.length)
+      return matches(value, one, judging)
+    }) !== negated
   if (absent) return set === 'all' || (set === 'none' && negated)
   // Several values without a set's prefix: a negated operator must hold for each of them.
   if (set === 'all' || (set === 'none' && negated)) return found.every(fits)

@@ -1,6 +1,7 @@
 // What conditions of policies may ask of a request. A key that is not in this table is refused when a
 // policy is put: a condition that never finds a value would look like protection and be none.
 import type { IncomingHttpHeaders } from 'node:http'
+import { storageFault } from '#storage/errors.ts'
 import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
@@ -29,6 +30,9 @@ export type Facts = {
   readonly sourceArn?: string
   readonly sourceAccount?: string
 }
+
+/** The `aws:userid` of who has none (IAM, "Principal key values"). */
+export const NOBODY = 'anonymous'
 
 type Read = (facts: Facts) => string | readonly string[] | undefined
 
@@ -60,13 +64,16 @@ const HEADER_KEYS = [
   'if-none-match',
 ] as const
 
+/** In characters; AWS takes no longer Referer either. */
+const VALUE_MAX = 2048
+
 const DAY_MS = 86_400_000
 
 const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:currenttime', ({ nowMs }) => new Date(nowMs).toISOString()],
   ['aws:epochtime', ({ nowMs }) => String(Math.floor(nowMs / 1000))],
   ['aws:principalaccount', ({ account }) => account],
-  ['aws:userid', ({ account }) => account ?? 'anonymous'],
+  ['aws:userid', ({ account }) => account ?? NOBODY],
   ['aws:referer', header('referer')],
   ['aws:useragent', header('user-agent')],
   ['aws:securetransport', ({ secure }) => String(secure)],
@@ -100,12 +107,18 @@ export function conditionKey(key: string): string | undefined {
   return TAG_READS.has(family) && name !== '' ? `${family}/${name}` : undefined
 }
 
-/** Looks values up only when a condition asks for them. */
+/**
+ * Looks values up only when a condition asks for them. One that is too long throws AccessDenied: without it
+ * what denies would let the request in.
+ */
 export function policyContext(facts: Facts): Context {
   return (key) => {
     const slash = key.indexOf('/')
     const value = slash < 0 ? READS.get(key)?.(facts) : tagValue(key, slash, facts)
-    return typeof value === 'string' ? [value] : value
+    if (typeof value !== 'string') return value
+    if (value.length > VALUE_MAX)
+      throw storageFault('AccessDenied', `The bucket policy asks for ${key}, which is too long`)
+    return [value]
   }
 }
 

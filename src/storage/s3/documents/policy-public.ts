@@ -3,6 +3,7 @@
 import { parseSubnet } from '#base/subnets.ts'
 import type { Condition } from './policy-conditions.ts'
 import type { Policy, Statement } from './policy.ts'
+import { NOBODY } from './policy-context.ts'
 import { isFixed } from './wildcards.ts'
 
 /** Keys that narrow a statement to known callers when their values are fixed. */
@@ -32,8 +33,11 @@ function narrows({ operator, key, values, ifExists, set }: Condition): boolean {
   // Both also hold where the request has no such key.
   if (ifExists || set === 'all') return false
   if (key === 'aws:sourceip') return operator === 'IpAddress' && values.every(isNarrowSubnet)
-  return NARROWING_KEYS.has(key) && NARROWING_OPERATORS.test(operator) && values.every(isFixed)
+  return NARROWING_KEYS.has(key) && NARROWING_OPERATORS.test(operator) && values.every(isNamed)
 }
+
+/** Whether it is one caller; all who have no name have the same `aws:userid`. */
+const isNamed = (value: string): boolean => isFixed(value) && value.toLowerCase() !== NOBODY
 
 function isNarrowSubnet(value: string): boolean {
   const subnet = parseSubnet(value)

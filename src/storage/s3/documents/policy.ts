@@ -1,6 +1,7 @@
 // Bucket policies: reading one, and what it says of a request. AWS, "Policies and permissions in Amazon
 // S3" and IAM's "JSON policy elements". What could never take effect here is refused, not kept.
 import { storageFault } from '#storage/errors.ts'
+import { Judging } from './judging.ts'
 import { conditionsHold, parseConditions, type Condition } from './policy-conditions.ts'
 import type { Context } from './policy-context.ts'
 import { matchesWildcards } from './wildcards.ts'
@@ -35,9 +36,14 @@ export type PolicyRequest = {
   /** `bucket` or `bucket/key` */
   readonly resource: string
   readonly context: Context
+  /** Of the whole request, which may ask more than this. */
+  readonly judging: Judging
 }
 
-/** What the policy says: a Deny that fits wins over any Allow; undefined when nothing fits. */
+/**
+ * What the policy says: a Deny that fits wins over any Allow; undefined when nothing fits. Throws
+ * AccessDenied when finding that out takes too long.
+ */
 export function evaluatePolicy(
   policy: Pick<Policy, 'statements'>,
   request: PolicyRequest,
@@ -52,13 +58,34 @@ export function evaluatePolicy(
   return allowed ? 'allow' : undefined
 }
 
+/** Whether some statement allows the action to the caller, under whatever conditions, of whatever. */
+export const mayAllow = (
+  policy: Pick<Policy, 'statements'>,
+  request: Omit<PolicyRequest, 'resource' | 'context'>,
+): boolean =>
+  policy.statements.some(
+    (statement) => statement.effect === 'Allow' && fitsCall(statement, request),
+  )
+
 function fits(statement: Statement, request: PolicyRequest): boolean {
+  const { caller, action, resource, context, judging } = request
+  return (
+    judging.once(statement, [caller, action], () => fitsCall(statement, request)) &&
+    among(statement.resources, (pattern) => matchesWildcards(pattern, resource, judging)) &&
+    conditionsHold(statement.conditions, { context, judging })
+  )
+}
+
+/** Whether the statement is about the caller and the action. */
+function fitsCall(
+  { principals, actions }: Statement,
+  request: Omit<PolicyRequest, 'resource' | 'context'>,
+): boolean {
+  const { caller, judging } = request
   const action = request.action.toLowerCase()
   return (
-    among(statement.principals, (one) => one === '*' || one === request.caller) &&
-    among(statement.actions, (pattern) => matchesWildcards(pattern.toLowerCase(), action)) &&
-    among(statement.resources, (pattern) => matchesWildcards(pattern, request.resource)) &&
-    conditionsHold(statement.conditions, request.context)
+    among(principals, (one) => one === '*' || one === caller) &&
+    among(actions, (pattern) => matchesWildcards(pattern.toLowerCase(), action, judging))
   )
 }
 
@@ -172,10 +199,11 @@ function parseActions(value: unknown): string[] {
 const RESOURCE_PREFIX = 'arn:aws:s3:::'
 
 function parseResources(value: unknown, bucket: string): string[] {
+  const judging = new Judging()
   return strings(value, 'Policy has invalid resource').map((resource) => {
     if (resource === '*') return '*'
     const pattern = resource.slice(RESOURCE_PREFIX.length)
-    const ofBucket = matchesWildcards(pattern.replace(/\/.*$/s, ''), bucket)
+    const ofBucket = matchesWildcards(pattern.replace(/\/.*$/s, ''), bucket, judging)
     if (!resource.startsWith(RESOURCE_PREFIX) || !ofBucket)
       throw malformed('Policy has invalid resource')
     return pattern

@@ -1,29 +1,95 @@
-// `*` and `?` as policies, CORS rules and conditions use them. Two pointers and one place to go back
-// to: at worst length × length steps, where a regular expression made of a tenant's text may take
-// exponentially many.
+// `*` and `?` as policies and their conditions use them. The runs between the stars are found one after
+// the other, each as far left as it can be, and none is looked for again: a run without `?` costs its
+// length and that of the text (Knuth, Morris and Pratt), one with `?` at worst their product. A regular
+// expression made of a tenant's text may take exponentially many steps, and V8's indexOf the product.
+import type { Judging } from './judging.ts'
+
+/** Counts the work: a step is a comparison of two characters, or about as much. */
+type Effort = Pick<Judging, 'spend'>
+
+const ANY = '?'.charCodeAt(0)
+
+/** What each match costs beside its comparisons. */
+const MATCH_STEPS = 16
 
 /** Whether the whole text fits the pattern: `*` is any run of characters, `?` any one. */
-export function matchesWildcards(pattern: string, text: string): boolean {
+export function matchesWildcards(pattern: string, text: string, effort: Effort): boolean {
+  effort.spend(MATCH_STEPS)
+  const star = pattern.indexOf('*')
+  if (star < 0)
+    return pattern.length === text.length && fitsAt({ run: pattern, text, at: 0 }, effort)
+  const lastStar = pattern.lastIndexOf('*')
+  const last = pattern.slice(lastStar + 1)
+  const end = text.length - last.length
+  if (end < star) return false
+  if (!fitsAt({ run: pattern.slice(0, star), text, at: 0 }, effort)) return false
+  if (!fitsAt({ run: last, text, at: end }, effort)) return false
+  if (star === lastStar) return true
+  return hasRuns(pattern.slice(star + 1, lastStar), text.slice(star, end), effort)
+}
+
+/** Whether the runs between the stars are in the text, one after the other. */
+function hasRuns(pattern: string, text: string, effort: Effort): boolean {
+  const runs = pattern.split('*')
+  effort.spend(runs.length)
   let at = 0
-  let star = -1
-  let starAt = 0
-  let index = 0
-  while (index < text.length) {
-    const symbol = pattern[at]
-    if (symbol === '*') {
-      star = at++
-      starAt = index
-    } else if (symbol === '?' || symbol === text[index]) {
-      at++
-      index++
-    } else if (star >= 0) {
-      at = star + 1
-      index = ++starAt
-    } else return false
+  for (const run of runs) {
+    if (run === '') continue
+    const seek = run.includes('?') ? seekEach : seekLiteral
+    at = seek({ run, text, at }, effort)
+    if (at < 0) return false
   }
-  while (pattern[at] === '*') at++
-  return at === pattern.length
+  return true
 }
 
 /** Whether the text has no wildcard: it can only mean one thing. */
 export const isFixed = (text: string): boolean => !/[*?]/.test(text)
+
+/** A run without stars and a place in the text. */
+type Place = { readonly run: string; readonly text: string; readonly at: number }
+
+function fitsAt({ run, text, at }: Place, effort: Effort): boolean {
+  let fits = 0
+  for (; fits < run.length; fits++) {
+    const wanted = run.charCodeAt(fits)
+    if (wanted !== ANY && wanted !== text.charCodeAt(at + fits)) break
+  }
+  effort.spend(fits + 1)
+  return fits === run.length
+}
+
+/** Where the first place that fits the run ends; -1: none does. */
+function seekEach({ run, text, at }: Place, effort: Effort): number {
+  for (let begin = at; begin + run.length <= text.length; begin++)
+    if (fitsAt({ run, text, at: begin }, effort)) return begin + run.length
+  return -1
+}
+
+/** The same for a run without `?`. */
+function seekLiteral({ run, text, at }: Place, effort: Effort): number {
+  if (run.length > text.length - at) return -1
+  const borders = bordersOf(run)
+  let fits = 0
+  let index = at
+  while (fits < run.length && index < text.length) {
+    const found = text.charCodeAt(index)
+    while (fits > 0 && run.charCodeAt(fits) !== found) fits = borders[fits - 1] ?? 0
+    if (run.charCodeAt(fits) === found) fits++
+    index++
+  }
+  effort.spend(2 * (run.length + index - at))
+  return fits === run.length ? index : -1
+}
+
+/** For each beginning of the run: how long the longest of its own beginnings is that also ends it. */
+function bordersOf(run: string): number[] {
+  const borders = [0]
+  let fits = 0
+  for (let index = 1; index < run.length; index++) {
+    const found = run.charCodeAt(index)
+    while (fits > 0 && run.charCodeAt(fits) !== found) fits = borders[fits - 1] ?? 0
+    if (run.charCodeAt(fits) === found) fits++
+    borders.push(fits)
+  }
+  return borders
+}

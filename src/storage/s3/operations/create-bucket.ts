@@ -24,7 +24,7 @@ const REGION_FORM = /^[a-z0-9][a-z0-9-]{0,62}$/
 /**
  * CreateBucket; the owner may repeat it (rclone and others do). Throws AccessDenied without
  * credentials, InvalidBucketName, BucketAlreadyExists, BucketAlreadyOwnedByYou (it is there, and is another
- * one than was asked for), InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
+ * one than was asked for), TooManyBuckets, InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
  */
 export const createCreateBucket =
   ({ buckets, receiver, settings, directory }: StorageDeps): StorageHandler =>

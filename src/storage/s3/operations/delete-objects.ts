@@ -1,9 +1,12 @@
 // POST /bucket?delete: up to 1000 keys or versions, each judged and answered by itself.
+import { setImmediate as turn } from 'node:timers/promises'
 import { present } from '#base/errors.ts'
 import { STORAGE_ERRORS, type StorageCode } from '#storage/errors.ts'
 import type { Deletion } from '#storage/objects/objects.ts'
 import type { BatchKey } from '#storage/s3/access-log/record.ts'
-import type { StorageHandler } from '#storage/s3/call.ts'
+import type { Bucket } from '#storage/objects/types.ts'
+import { checkStranger, type Access } from '#storage/s3/access.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { deleteConditions } from '#storage/s3/write-conditions.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import {
@@ -17,29 +20,18 @@ import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
 import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
-/** DeleteObjects. Throws NoSuchBucket, MalformedXML; a key that may not be deleted is told in the answer. */
+/** DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (to strangers); a key that may not be deleted is told in the answer. */
 export const createDeleteObjects =
   ({ access, objects, receiver, admitTransfer }: StorageDeps): StorageHandler =>
   async (request) => {
     const bucket = await access.find(request)
+    // Nobody pays for reading what nobody could allow.
+    checkStranger(request, bucket, ['s3:DeleteObject', 's3:DeleteObjectVersion'])
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
-    const isAllowed = ({ key, versionId }: DeleteTarget) =>
-      access.allows(request, bucket, {
-        action: versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion',
-        key,
-        versionId,
-      })
-    const allowed = targets.filter(isAllowed)
-    const failed: (NotDeleted & { readonly code: StorageCode })[] = targets
-      .filter((target) => !allowed.includes(target))
-      .map((target) => refused(target, 'AccessDenied'))
+    const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     // What strangers may do costs the bucket's owner.
-    if (request.who === undefined && allowed.length > 0) await admitTransfer(request, bucket, 0)
+    if (request.who === undefined && byBypass.size > 0) await admitTransfer(request, bucket, 0)
     const deleted: Deleted[] = []
-    // A policy may let one key's governance be bypassed, and not another's.
-    const byBypass = Map.groupBy(allowed, (target) =>
-      bypassesGovernance(access, request, bucket, target),
-    )
     for (const [bypassGovernance, some] of byBypass) {
       const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })
       for (const [index, answer] of answers.entries()) {
@@ -58,6 +50,46 @@ export const createDeleteObjects =
     ]
     return xmlReply(deletedXml(deleted, failed, quiet))
   }
+
+/** So many keys are judged before other requests have their turn. */
+const TURN_KEYS = 8
+
+type Judged = {
+  /** What may be deleted; a policy may let one key's governance be bypassed, and not another's. */
+  readonly byBypass: ReadonlyMap<boolean, readonly DeleteTarget[]>
+  readonly refused: NotDeletedYet[]
+}
+
+type NotDeletedYet = NotDeleted & { readonly code: StorageCode }
+
+/** Throws AccessDenied when the policy takes too long to judge all of them. */
+async function judge(
+  access: Access,
+  request: StorageRequest,
+  { bucket, targets }: { readonly bucket: Bucket; readonly targets: readonly DeleteTarget[] },
+): Promise<Judged> {
+  const byBypass = new Map<boolean, DeleteTarget[]>()
+  const denied: NotDeletedYet[] = []
+  for (const [index, target] of targets.entries()) {
+    if (index % TURN_KEYS === TURN_KEYS - 1) {
+      // What was judged until now is this request's.
+      request.spend.mark()
+      await turn()
+      request.signal.throwIfAborted()
+    }
+    const { key, versionId } = target
+    const action = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+    if (!access.allows(request, bucket, { action, key, versionId })) {
+      denied.push(refused(target, 'AccessDenied'))
+      continue
+    }
+    const bypass = bypassesGovernance(access, request, bucket, target)
+    const some = byBypass.get(bypass)
+    if (some === undefined) byBypass.set(bypass, [target])
+    else some.push(target)
+  }
+  return { byBypass, refused: denied }
+}
 
 const deletionOf = ({ key, versionId, conditions }: DeleteTarget): Deletion => ({
   key,

@@ -23,6 +23,7 @@ import { postReply } from '#storage/s3/documents/post-reply.ts'
 import { parseFormSignature, verifyOlderSignature } from '#storage/s3/documents/post-signature.ts'
 import { addressOf, originOf } from '#storage/s3/origin.ts'
 import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
+import { checkRoom } from '#storage/s3/read-only.ts'
 import { marked } from '#storage/s3/receive.ts'
 import { requestChecksum } from '#storage/s3/checksums/request.ts'
 import { checksumHeaders, writtenVersionHeader } from '#storage/s3/version-headers.ts'
@@ -53,6 +54,7 @@ export const createPostObject =
       const posted = asPut(request, { form, key, who })
       if (!access.allows(posted, bucket, { action: 's3:PutObject', key }))
         throw storageFault('AccessDenied')
+      checkRoom(request.body.match.operation, bucket)
       const attributes = await attributesOf(posted, bucket)
       const sealing = encrypting.wanted(posted, bucket)
       const bodyKey = encrypting.keyFor(sealing)
