@@ -13,6 +13,7 @@ testParts(
     addresses: () => import('./storage/addresses.ts'),
     'presigned parameters': () => import('./storage/presigned-parameters.ts'),
     trust: () => import('./storage/trust.ts'),
+    rights: () => import('./storage/rights.ts'),
     payers: () => import('./storage/payers.ts'),
     handles: () => import('./storage/handles.ts'),
     websites: () => import('./storage/website.ts'),

@@ -106,7 +106,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     blobs: createBlobReader(blobs.byLocation),
     ownerOf: (account) => ({ id: account, displayName: account }),
     attributesOf: (request, bucket) =>
-      writtenAttributes(request, bucket, { directory, nowMs: clock.wallMs() }),
+      writtenAttributes(request, bucket, { access, directory, nowMs: clock.wallMs() }),
     directory,
     callers,
     verifier,

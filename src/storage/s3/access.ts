@@ -1,5 +1,6 @@
 // Every operation gets its bucket or version here, judged by everything that the bucket says of access
 // (documents/access.ts); nothing else in the door decides who may do what.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#base/clock.ts'
 import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
@@ -11,7 +12,7 @@ import type { StorageRequest } from './call.ts'
 import { allowedBy, mayAllowStranger, type AccessReason } from './documents/access.ts'
 import type { Acl } from './documents/acl.ts'
 import { policyContext } from './documents/policy-context.ts'
-import { parseTaggingHeader } from './documents/tagging.ts'
+import { parseTaggingHeader, type Tags } from './documents/tagging.ts'
 import type { CopySource } from './objects/copy-source.ts'
 import { checkRoom, storesMore } from './read-only.ts'
 
@@ -26,9 +27,10 @@ export interface Access {
   /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
    * (AccessDenied for who may not list: what is not there is not told to strangers), MethodNotAllowed
-   * (a delete marker by its version).
+   * (a delete marker by its version), and what `read` does: it is asked what the body sets when the request
+   * could be allowed, which is judged then.
    */
-  version(request: StorageRequest): Promise<Found>
+  version(request: StorageRequest, read?: () => Promise<BodySays>): Promise<Found>
   /** The same of what a copy reads. */
   source(request: StorageRequest, place: CopySource): Promise<Found>
   /** The bucket, before anything is judged. Throws NoSuchBucket. */
@@ -37,13 +39,24 @@ export interface Access {
   allows(request: StorageRequest, bucket: Bucket, question: Question): boolean
 }
 
-export type Question = {
+/** What a body sets: it is judged in place of what the headers of the request say. */
+export type BodySays = {
+  readonly requestTags?: Tags
+  /** As the headers of a write. */
+  readonly lock?: IncomingHttpHeaders
+}
+
+export type Question = BodySays & {
   readonly action: string
   readonly key?: string
+  /** As it is asked for: copies and batches name theirs elsewhere than in the query. */
+  readonly versionId?: string | undefined
   /** The version that the action is about, where there is one. */
   readonly version?: Version
   /** What a listing would be asked for, where the request is none. */
   readonly prefix?: string
+  /** What the body sets is not known yet. */
+  readonly isForesight?: boolean
   /** It is about what a copy reads. */
   readonly isSource?: boolean
 }
@@ -72,6 +85,7 @@ export function createAccess(deps: {
   async function read(
     request: StorageRequest,
     place: CopySource & { readonly action: string; readonly isSource: boolean },
+    readBody?: () => Promise<BodySays>,
   ): Promise<Found> {
     const { key, versionId, action, isSource } = place
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
@@ -83,7 +97,10 @@ export function createAccess(deps: {
       const question = { action: 's3:ListBucket', prefix: key }
       throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
     }
-    await judge(request, bucket, { action, key, version: found.version, isSource })
+    const question = { action, key, versionId, version: found.version, isSource }
+    if (readBody !== undefined && !allows(request, bucket, { ...question, isForesight: true }))
+      throw storageFault('AccessDenied')
+    await judge(request, bucket, { ...question, ...(await readBody?.()) })
     if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
     return { bucket, ...found }
   }
@@ -92,22 +109,14 @@ export function createAccess(deps: {
     find,
     allows,
     async bucket(request) {
-      const { match, target } = request.body
       const bucket = await find(request)
-      const key = target.key === undefined ? {} : { key: target.key }
-      await judge(request, bucket, { action: match.action, ...key })
-      checkRoom(match.operation, bucket)
+      await judge(request, bucket, questionOf(request))
+      checkRoom(request.body.match.operation, bucket)
       return bucket
     },
-    async version(request) {
-      const { target, match, trace } = request.body
-      const found = await read(request, {
-        bucket: present(target.bucket, 'the operation has a bucket'),
-        key: present(target.key, 'the operation has a key'),
-        versionId: target.query.get('versionId'),
-        action: match.action,
-        isSource: false,
-      })
+    async version(request, readBody) {
+      const { match, trace } = request.body
+      const found = await read(request, placeOf(request), readBody)
       // Finding a version does not ask what the account has: no read waits for that.
       if (storesMore(match.operation)) checkRoom(match.operation, await find(request))
       trace.version = found.version
@@ -121,6 +130,21 @@ export function createAccess(deps: {
       }),
   }
 }
+
+const questionOf = ({ body: { match, target } }: StorageRequest): Question => ({
+  action: match.action,
+  ...(target.key === undefined ? {} : { key: target.key, versionId: versionOf(target) }),
+})
+
+const placeOf = ({ body: { match, target } }: StorageRequest) => ({
+  bucket: present(target.bucket, 'the operation has a bucket'),
+  key: present(target.key, 'the operation has a key'),
+  versionId: versionOf(target),
+  action: match.action,
+  isSource: false,
+})
+
+const versionOf = ({ query }: StorageRequest['body']['target']) => query.get('versionId')
 
 /** What the log of the bucket says of the request. */
 function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
@@ -148,29 +172,39 @@ const createReasonFor =
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
     const { headers, target, client, judging } = request.body
     judging.question()
-    const { action, key, version, prefix } = question
+    const { action, key, versionId, version, prefix, lock, isForesight = false } = question
     const caller = request.who?.account
-    const tagging = headers['x-amz-tagging']
+    const requestTags = question.requestTags ?? taggedBy(request)
     return allowedBy({
       judging,
       caller,
       action,
       key,
+      isForesight,
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },
       context: policyContext({
-        headers,
+        headers: lock === undefined ? headers : { ...headers, ...lock },
         query: target.query,
         sourceIp: client.address,
         secure: client.isSecure,
         nowMs: clock.wallMs(),
         account: caller,
+        versionId,
         ...(prefix === undefined ? {} : { prefix }),
         ...(version === undefined ? {} : { existingTags: version.tags }),
-        ...(typeof tagging === 'string' ? { requestTags: parseTaggingHeader(tagging) } : {}),
+        ...(requestTags && { requestTags }),
       }),
     })
   }
+
+/** The tags that the headers set; a copy that keeps those of its source sets none. */
+function taggedBy({ body }: StorageRequest): Tags | undefined {
+  const { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': directive } = body.headers
+  if (typeof tagging !== 'string') return undefined
+  const areKept = body.match.operation === 'copy-object' && directive !== 'REPLACE'
+  return areKept ? undefined : parseTaggingHeader(tagging)
+}
 
 /** Throws AccessDenied. What strangers may do costs the bucket's owner; a copy that of the bucket it goes to. */
 const createJudge =

@@ -4,17 +4,18 @@ import type { Bucket } from '#storage/objects/types.ts'
 import type { Access } from './access.ts'
 import type { StorageRequest } from './call.ts'
 
-/** Whether the request asks to bypass governance of a key, by default the one it names, and may. */
+/** Whether the request asks to bypass governance of a version, by default the one it names, and may. */
 export function bypassesGovernance(
   access: Access,
   request: StorageRequest,
   bucket: Bucket,
-  key = request.body.target.key,
+  named?: { readonly key: string; readonly versionId?: string | undefined },
 ): boolean {
-  const { headers } = request.body
+  const { headers, target } = request.body
+  const { key, versionId } = named ?? { key: target.key, versionId: target.query.get('versionId') }
   if (String(headers['x-amz-bypass-governance-retention']).toLowerCase() !== 'true') return false
   return access.allows(request, bucket, {
     action: 's3:BypassGovernanceRetention',
-    ...(key === undefined ? {} : { key }),
+    ...(key === undefined ? {} : { key, versionId }),
   })
 }

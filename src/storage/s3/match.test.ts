@@ -117,6 +117,28 @@ test('match() names the action of a version', () => {
   assert.equal(match('PUT', at('/b/k?acl&versionId=1'), {}).action, 's3:PutObjectVersionAcl')
 })
 
+test('match() takes no version where there is none', () => {
+  const copying = { 'x-amz-copy-source': '/b/other?versionId=1' }
+  const form = { 'content-type': 'multipart/form-data; boundary=x' }
+  const refused = { code: 'InvalidArgument' }
+  assert.throws(() => match('PUT', at('/b/k?versionId=1'), {}), refused)
+  assert.throws(() => match('PUT', at('/b/k?versionId'), copying), refused)
+  assert.throws(() => match('PUT', at('/b/k?uploadId=u&versionId=1'), copying), refused)
+  assert.throws(() => match('POST', at('/b/k?uploads&versionId=1'), {}), refused)
+  assert.throws(() => match('POST', at('/b?delete&versionId=1'), {}), refused)
+  assert.throws(() => match('POST', at('/b?versionId=1'), form), refused)
+  const ofVersions = {
+    GET: ['', 'attributes', 'annotation'],
+    DELETE: ['', 'tagging', 'annotation'],
+  }
+  for (const [method, names] of Object.entries({
+    ...ofVersions,
+    HEAD: [''],
+    PUT: ['tagging', 'acl', 'retention', 'legal-hold', 'annotation', 'encryption'],
+  }))
+    for (const name of names) match(method, at(`/b/k?${name}&versionId=1`), {})
+})
+
 test('match() reads a website address', () => {
   const page = at('/index.html?acl', 'photos.website.localhost:8080')
   assert.equal(match('GET', page, {}).operation, 'get-website-page')

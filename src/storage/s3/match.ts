@@ -54,8 +54,8 @@ for (const [name, { binding }] of Object.entries(S3_OPERATIONS)) {
 }
 
 /**
- * The operation that a request names. Throws MethodNotAllowed, InvalidArgument (two subresources) and
- * InvalidRequest (a subresource of something else: `PUT /bucket/key?policy` must not store a body).
+ * The operation that a request names. Throws MethodNotAllowed, InvalidArgument (two subresources, a
+ * version of what has none) and InvalidRequest (a subresource of something else: `PUT /bucket/key?policy` must not store a body).
  */
 export function match(method: string, target: Place, headers: IncomingHttpHeaders): Match {
   const level = levelOf(target)
@@ -70,8 +70,14 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
       ResourceType: subresource === '' ? level.toUpperCase() : subresource.toUpperCase(),
       allow: allowedMethods(target).join(', '),
     })
+  const versionId = target.query.get('versionId')
+  if (versionId !== undefined && WITHOUT_VERSION.has(found.name))
+    throw storageFault('InvalidArgument', 'This operation does not accept a version-id.', {
+      ArgumentName: 'versionId',
+      ArgumentValue: versionId.slice(0, 100),
+    })
   const { action, versionAction, answer } = S3_OPERATIONS[found.name]
-  const named = target.query.has('versionId') ? versionAction : action
+  const named = versionId === undefined ? action : versionAction
   return {
     operation: found.name,
     answer,
@@ -79,6 +85,20 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
     action: named === '' ? '' : `s3:${named}`,
   }
 }
+
+/** What is about no version that there is: one in the query would be of nothing. */
+const WITHOUT_VERSION: ReadonlySet<S3OperationName> = new Set<S3OperationName>([
+  'put-object',
+  'copy-object',
+  'post-object',
+  'delete-objects',
+  'create-multipart-upload',
+  'upload-part',
+  'upload-part-copy',
+  'complete-multipart-upload',
+  'abort-multipart-upload',
+  'list-parts',
+])
 
 /** The methods that something there answers to, for `Allow` (RFC 9110 §15.5.6); preflights always. */
 function allowedMethods(target: Place): string[] {

@@ -1,7 +1,10 @@
 // What a write says of an object beside its bytes: headers, metadata, tags, ACL, lock, storage class.
+import type { IncomingHttpHeaders } from 'node:http'
+import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Attributes, Bucket, Json } from '#storage/objects/types.ts'
 import { documentOf, ownershipOf } from './bucket-view.ts'
+import type { Access } from './access.ts'
 import type { StorageRequest } from './call.ts'
 import {
   parseAclHeaders,
@@ -10,7 +13,7 @@ import {
   type Directory,
 } from './documents/acl-drafts.ts'
 import { defaultRetentionOf, parseLockHeaders } from './documents/object-lock.ts'
-import { checkAclAllowed, ownerOfObject } from './documents/ownership.ts'
+import { checkAclAllowed, givesBucketOwnerAll, ownerOfObject } from './documents/ownership.ts'
 import { checkAclBlocked } from './documents/public-access.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
 import { objectHeaders } from './objects/headers.ts'
@@ -19,14 +22,16 @@ export type WrittenAttributes = Omit<Attributes, 'etag' | 'size' | 'checksums'>
 
 /**
  * Throws InvalidTag, InvalidArgument, MetadataTooLarge, InvalidStorageClass, InvalidRequest (a lock
- * where the bucket has none), AccessControlListNotSupported, AccessDenied (a blocked ACL).
+ * where the bucket has none), AccessControlListNotSupported, AccessDenied (a blocked ACL, what the caller
+ * may write but not set).
  */
 export async function writtenAttributes(
   request: StorageRequest,
   bucket: Bucket,
-  { directory, nowMs }: { directory: Directory; nowMs: number },
+  { access, directory, nowMs }: { access: Access; directory: Directory; nowMs: number },
 ): Promise<WrittenAttributes> {
   const { headers } = request.body
+  checkRights(access, request, bucket)
   const tagging = headers['x-amz-tagging']
   const { system, metadata } = objectHeaders(headers)
   const lock = parseLockHeaders(headers, nowMs)
@@ -42,6 +47,33 @@ export async function writtenAttributes(
     encryption: null,
     storageClass: storageClassOf(headers['x-amz-storage-class']),
   }
+}
+
+/** What a write sets by headers wants more than s3:PutObject (AWS, "PutObject"). Throws AccessDenied. */
+function checkRights(access: Access, request: StorageRequest, bucket: Bucket): void {
+  const { headers, target } = request.body
+  const key = present(target.key, 'an object has a key')
+  const has = (name: string) => headers[`x-amz-${name}`] !== undefined
+  const wanted = {
+    's3:PutObjectRetention': has('object-lock-mode') || has('object-lock-retain-until-date'),
+    's3:PutObjectLegalHold': has('object-lock-legal-hold'),
+    's3:PutObjectAcl': setsAcl(headers, bucket),
+    's3:PutObjectTagging': has('tagging'),
+  }
+  for (const [action, isWanted] of Object.entries(wanted))
+    if (isWanted && !access.allows(request, bucket, { action, key }))
+      throw storageFault('AccessDenied')
+}
+
+/**
+ * `private` holds without it. To whoever must give the bucket's owner all by a grant, as AWS's example says
+ * in a policy ("Require the x-amz-full-control header"), s3:PutObject is enough.
+ */
+function setsAcl(headers: IncomingHttpHeaders, bucket: Bucket): boolean {
+  const draft = parseAclHeaders(headers)
+  if (draft === undefined) return false
+  if ('canned' in draft) return draft.canned !== 'private'
+  return !givesBucketOwnerAll(draft, bucket.account)
 }
 
 async function ownerAndAcl(

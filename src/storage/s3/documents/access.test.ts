@@ -87,6 +87,19 @@ test('allowedBy() is yes for the owner, no for others, unless a list or policy g
   assert.ok(!ask('bob', {}, { object: undefined }))
 })
 
+test('allowedBy() lets who writes by a list say the list and the tags of what is new, and no lock', () => {
+  const may = (action: string, acl = PUBLIC, object?: AccessQuestion['object']) =>
+    ask('bob', { acl }, { action, object })
+  for (const action of ['s3:PutObjectAcl', 's3:PutObjectTagging']) {
+    assert.ok(may(action))
+    assert.ok(!may(action, PRIVATE))
+    assert.ok(!may(action, PUBLIC, MINE))
+  }
+  assert.ok(!may('s3:PutObjectRetention'))
+  assert.ok(!may('s3:PutObjectLegalHold'))
+  assert.ok(!may('s3:GetObjectAcl'))
+})
+
 test('allowedBy() keeps versions and uploads of others from who may write', () => {
   const all: Acl = { grants: [{ grantee: { account: 'bob' }, permission: 'FULL_CONTROL' }] }
   for (const action of ['s3:DeleteObjectVersion', 's3:AbortMultipartUpload'])
@@ -139,8 +152,38 @@ test('allowedBy() keeps what others put from the owner of the bucket, but for de
   assert.ok(!ask('alice', {}, { object }))
   assert.ok(!ask('alice', {}, { object, action: 's3:GetObjectAcl' }))
   assert.ok(ask('alice', {}, { object, action: 's3:DeleteObject' }))
+  assert.ok(ask('alice', {}, { object, action: 's3:PutObjectRetention' }))
+  for (const action of ['GetObjectAnnotation', 'ListObjectAnnotations', 'UpdateObjectEncryption'])
+    assert.ok(!ask('alice', {}, { object, action: `s3:${action}` }), action)
   assert.ok(ask('alice', { ownership: 'BucketOwnerEnforced' }, { object }))
   assert.ok(!ask('bob', { ownership: 'BucketOwnerEnforced' }, { object }))
+})
+
+test('allowedBy() foresees what conditions could let in, and what no condition does', () => {
+  const said = (...statements: object[]) => ({
+    policy: parsePolicy(
+      JSON.stringify({
+        Statement: statements.map((one) => ({
+          Principal: '*',
+          Action: 's3:GetObject',
+          Resource: 'arn:aws:s3:::photos/*',
+          ...one,
+        })),
+      }),
+      'photos',
+    ),
+  })
+  const Condition = { StringEquals: { 's3:RequestObjectTag/class': 'open' } }
+  const conditional = said({ Effect: 'Allow', Condition })
+  const foresight = { isForesight: true }
+  assert.ok(!ask('bob', conditional))
+  assert.ok(ask('bob', conditional, foresight))
+  assert.ok(!ask('bob', conditional, { ...foresight, action: 's3:PutObject' }))
+  assert.ok(!ask('bob', said({ Effect: 'Allow' }, { Effect: 'Deny' }), foresight))
+  assert.ok(ask('bob', said({ Effect: 'Allow' }, { Effect: 'Deny', Condition }), foresight))
+  assert.ok(!ask('bob', {}, foresight))
+  const block = { ...NO_BLOCK, restrictPublicBuckets: true }
+  assert.ok(!ask('bob', { ...said({ Effect: 'Allow' }), block }, foresight))
 })
 
 test('isAllowed() counts public grants and policies for nothing where a block says so', () => {

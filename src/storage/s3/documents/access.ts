@@ -21,6 +21,8 @@ export type AccessQuestion = {
   /** Of the object that is there, where the action is about it; undefined when there is none. */
   readonly object: { readonly owner: string; readonly acl: Acl } | undefined
   readonly context: Context
+  /** Whether it could be allowed under some conditions: what the body sets is not known yet. */
+  readonly isForesight?: boolean
   readonly judging: Judging
 }
 
@@ -45,16 +47,23 @@ const ALWAYS_OF_OWNER: ReadonlySet<string> = new Set([
 
 /** Why the request may be done; undefined: it may not. Throws what evaluatePolicy() does. */
 export function allowedBy(question: AccessQuestion): AccessReason | undefined {
-  const { caller, action, bucket, key, context, judging } = question
+  const { caller, action, bucket, key, context, judging, isForesight = false } = question
   if (caller === bucket.owner && ALWAYS_OF_OWNER.has(action)) return 'owner'
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
-  const verdict =
-    bucket.policy && evaluatePolicy(bucket.policy, { caller, action, resource, context, judging })
+  const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
+  const verdict = policy && evaluatePolicy(policy, { caller, action, resource, context, judging })
   if (verdict === 'deny') return undefined
   if (verdict === 'allow' && !isRestricted(question)) return 'policy'
   if (ownsTarget(question)) return 'owner'
   return aclGives(question) ? 'acl' : undefined
 }
+
+/** The policy as if all conditions were for the caller. */
+const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
+  statements: statements
+    .filter(({ effect, conditions }) => effect === 'Allow' || conditions.length === 0)
+    .map((statement) => ({ ...statement, conditions: [] })),
+})
 
 /** Whether a stranger could be allowed the action of some key: whatever is not, nothing need be read for. */
 export function mayAllowStranger(
@@ -78,12 +87,25 @@ function isRestricted({
   return judging.once(policy, [], () => isPublicPolicy(policy))
 }
 
-/** Of an object that another account put and kept, the bucket's owner may only delete. */
+/** What the bucket's owner may do to an object that another account put and kept: delete and lock it. */
+const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
+  's3:DeleteObject',
+  's3:DeleteObjectVersion',
+  's3:BypassGovernanceRetention',
+  's3:GetObjectRetention',
+  's3:PutObjectRetention',
+  's3:GetObjectLegalHold',
+  's3:PutObjectLegalHold',
+])
+
 function ownsTarget({ caller, action, bucket, object }: AccessQuestion): boolean {
   if (caller !== bucket.owner) return false
   if (object === undefined || bucket.ownership === 'BucketOwnerEnforced') return true
-  return object.owner === caller || permissionOf(action)?.of !== 'object'
+  return object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
 }
+
+/** What who may write by a list says of its own new object. */
+const OF_A_WRITE: ReadonlySet<string> = new Set(['s3:PutObjectAcl', 's3:PutObjectTagging'])
 
 function aclGives({
   caller,
@@ -91,7 +113,8 @@ function aclGives({
   bucket,
   object,
 }: Pick<AccessQuestion, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
-  const found = permissionOf(action)
+  const isOfWrite = object === undefined && OF_A_WRITE.has(action)
+  const found = permissionOf(isOfWrite ? 's3:PutObject' : action)
   if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false
   const target = found.of === 'bucket' ? bucket : object
   if (target === undefined) return false

@@ -150,6 +150,17 @@ export function lockHeaders(
   }
 }
 
+/** What a document sets, as the headers of a write: those that it does not say are not there. */
+export const lockAsHeaders = (
+  retention: Retention | null,
+  legalHold?: boolean,
+): IncomingHttpHeaders => ({
+  'x-amz-object-lock-mode': undefined,
+  'x-amz-object-lock-retain-until-date': undefined,
+  'x-amz-object-lock-legal-hold': undefined,
+  ...lockHeaders(retention, legalHold),
+})
+
 /**
  * Refuses to loosen a retention that is in force: COMPLIANCE for everyone, GOVERNANCE for who does not
  * bypass it. Throws AccessDenied.

@@ -47,7 +47,8 @@ export function checkAclAllowed(
   if (!givesBucketOwnerAll(draft, bucketOwner)) throw storageFault('AccessControlListNotSupported')
 }
 
-function givesBucketOwnerAll(draft: AclDraft, bucketOwner: string): boolean {
+/** Whether it is about the bucket's owner alone, who gets everything. */
+export function givesBucketOwnerAll(draft: AclDraft, bucketOwner: string): boolean {
   if ('canned' in draft) return draft.canned === 'bucket-owner-full-control'
   return draft.grants.every(
     ({ grantee, permission }) =>

@@ -2,6 +2,7 @@
 // policy is put: a condition that never finds a value would look like protection and be none.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
+import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
 export type Context = (key: string) => readonly string[] | undefined
@@ -19,6 +20,8 @@ export type Facts = {
    * caller may be told so.
    */
   readonly prefix?: string
+  /** The version that is asked for by its id. */
+  readonly versionId?: string | undefined
   /** Of the object that is there now. */
   readonly existingTags?: Readonly<Record<string, string>>
   /** That the request would set. */
@@ -82,7 +85,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['s3:delimiter', parameter('delimiter')],
   ['s3:max-keys', parameter('max-keys')],
   ['s3:prefix', ({ prefix, query }) => prefix ?? query.get('prefix')],
-  ['s3:versionid', parameter('versionId')],
+  ['s3:versionid', ({ versionId }) => versionId],
   ['s3:object-lock-legal-hold', header('x-amz-object-lock-legal-hold')],
   ['s3:object-lock-mode', header('x-amz-object-lock-mode')],
   ['s3:object-lock-retain-until-date', header('x-amz-object-lock-retain-until-date')],
@@ -125,14 +128,14 @@ function tagValue(key: string, slash: number, facts: Facts): string | undefined 
   return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
 }
 
-/** `bucket/key`, as conditions are written; clients also send `/bucket/key?versionId=…`, encoded. */
+/** `bucket/key` of what is read, as conditions are written; undefined where nothing can be. */
 function copySource(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
-  const path = value.replace(/^\//, '').replace(/\?versionId=.*$/s, '')
   try {
-    return decodeURIComponent(path)
+    const { bucket, key } = parseCopySource(value)
+    return `${bucket}/${key}`
   } catch {
-    return path
+    return undefined
   }
 }
 

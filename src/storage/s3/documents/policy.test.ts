@@ -220,6 +220,12 @@ test('conditions about tags see names, values and sets of names', () => {
 test('conditions about sources see copies without slash and version, and parts of ARNs', () => {
   const headers = { 'x-amz-copy-source': '/from/public/a%20b?versionId=7' }
   assert.ok(under({ StringEquals: { 's3:x-amz-copy-source': 'from/public/a b' } }, { headers }))
+  // A key may hold what looks like a version: conditions see the key that is read.
+  const seen = (source: string) =>
+    policyContext({ ...FACTS, headers: { 'x-amz-copy-source': source } })('s3:x-amz-copy-source')
+  assert.deepEqual(seen('from/open?versionId=1?versionId=2'), ['from/open?versionId=1'])
+  assert.deepEqual(seen('from/open?versionId=1&x'), ['from/open?versionId=1&x'])
+  assert.equal(seen('from'), undefined)
   const sourceArn = 'arn:aws:s3:::from'
   assert.ok(under({ ArnLike: { 'aws:SourceArn': 'arn:aws:s3:*:*:fr*' } }, { sourceArn }))
   assert.ok(!under({ ArnLike: { 'aws:SourceArn': 'arn:aws:s3:*:*:to' } }, { sourceArn }))

@@ -149,20 +149,25 @@ test('who stops reading the file can still drain the request', { timeout: 30_000
   server.close()
 })
 
+const TAGGING = '<Tagging><TagSet><Tag><Key>a b</Key><Value>+é</Value></Tag></TagSet></Tagging>'
+
 test('postedHeaders() leaves out what is of the form', () => {
   const fields = new Map([
     ['key', 'k'],
     ['policy', 'p'],
     ['x-amz-signature', 's'],
     ['x-ignore-me', 'x'],
+    ['x-amz-copy-source', 'from/open'],
     ['success_action_status', '201'],
     ['acl', 'private'],
+    ['tagging', TAGGING],
     ['content-type', 'text/plain'],
     ['x-amz-meta-name', 'é'],
     ['x-amz-server-side-encryption', 'AES256'],
   ])
   assert.deepEqual(postedHeaders(fields), {
     'x-amz-acl': 'private',
+    'x-amz-tagging': 'a+b=%2B%C3%A9',
     'content-type': 'text/plain',
     'x-amz-meta-name': 'Ã©',
     'x-amz-server-side-encryption': 'AES256',

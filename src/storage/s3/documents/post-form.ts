@@ -6,6 +6,7 @@ import { finished, type Readable } from 'node:stream'
 import { storageFault } from '#storage/errors.ts'
 import { checkKey } from '#storage/s3/target.ts'
 import type { LengthRange } from './post-policy.ts'
+import { parseTagging, taggingHeader } from './tagging.ts'
 
 /** All fields together, names and values (AWS: 20 KB). */
 const FIELDS_BYTES_MAX = 20 * 1024
@@ -113,13 +114,13 @@ export function postedKey({ fields, file }: PostForm): string {
   return filled
 }
 
-/** Fields that are of the form, not of the object. */
+/** Fields that are of the form, not of the object; nor is a source, as a form copies nothing. */
 const FORM_FIELDS =
-  /^(key|bucket|policy|file|submit|signature|awsaccesskeyid|tagging|redirect|success_action_.*|x-ignore-.*|x-amz-(algorithm|credential|date|signature|security-token))$/
+  /^(key|bucket|policy|file|submit|signature|awsaccesskeyid|tagging|redirect|success_action_.*|x-ignore-.*|x-amz-(algorithm|credential|date|signature|security-token|copy-source))$/
 
 /**
- * The fields as headers of a PutObject, `acl` as `x-amz-acl`: one character a byte, as node:http gives
- * headers.
+ * The fields as headers of a PutObject, `acl` as `x-amz-acl`, the document `tagging` as `x-amz-tagging`: one
+ * character a byte, as node:http gives headers. Throws MalformedXML, InvalidTag.
  */
 export function postedHeaders(fields: ReadonlyMap<string, string>): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {}
@@ -127,6 +128,9 @@ export function postedHeaders(fields: ReadonlyMap<string, string>): IncomingHttp
     if (FORM_FIELDS.test(name)) continue
     headers[name === 'acl' ? 'x-amz-acl' : name] = Buffer.from(value).toString('latin1')
   }
+  const tagging = fields.get('tagging')
+  if (tagging !== undefined)
+    headers['x-amz-tagging'] = taggingHeader(parseTagging(Buffer.from(tagging), 'object'))
   return headers
 }
 

@@ -48,6 +48,9 @@ export function parseTaggingHeader(header: string): Tags {
   return checkTags(pairs, 'object')
 }
 
+/** The header that says these tags. */
+export const taggingHeader = (tags: Tags): string => new URLSearchParams(tags).toString()
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

@@ -66,6 +66,7 @@ const createCopy =
         'InvalidRequest',
         'The specified copy source is larger than the maximum allowable size for a copy source: 5368709120',
       )
+    checkCopiedTags(deps, { request, bucket, place, source })
     const attributes = copiedAttributes(request, await attributesOf(request, bucket), version)
     const algorithm = missingSum(request, version)
     const sealing = encrypting.wanted(request, bucket)
@@ -109,6 +110,32 @@ function refuseAsIs(request: StorageRequest): void {
       'InvalidRequest',
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
     )
+}
+
+/**
+ * Tags come along for who may read them there and write them here; they are judged as if the request named
+ * them. Throws AccessDenied.
+ */
+function checkCopiedTags(
+  { access }: StorageDeps,
+  copy: { request: StorageRequest; bucket: Bucket; place: CopySource; source: Found },
+): void {
+  const { request, bucket, place, source } = copy
+  const { version } = source
+  const isReplaced = directive(request, 'x-amz-tagging-directive') === 'REPLACE'
+  if (isReplaced || Object.keys(version.tags).length === 0) return
+  const { versionId } = place
+  const key = present(request.body.target.key, 'an object has a key')
+  const mayRead = access.allows(request, source.bucket, {
+    action: versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging',
+    key: place.key,
+    versionId,
+    version,
+  })
+  const mayWrite = ['s3:PutObject', 's3:PutObjectTagging'].every((action) =>
+    access.allows(request, bucket, { action, key, requestTags: version.tags }),
+  )
+  if (!mayRead || !mayWrite) throw storageFault('AccessDenied')
 }
 
 /** The checksum that a copy asks for where its source has none of the kind. Throws InvalidRequest. */
@@ -186,6 +213,7 @@ async function copiedAnnotations(
   const mayRead = access.allows(request, source.bucket, {
     action: 's3:GetObjectAnnotation',
     key: place.key,
+    versionId: place.versionId,
     version: source.version,
   })
   const mayWrite = access.allows(request, bucket, { action: 's3:PutObjectAnnotation', key })

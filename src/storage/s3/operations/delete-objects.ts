@@ -79,11 +79,11 @@ async function judge(
     }
     const { key, versionId } = target
     const action = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
-    if (!access.allows(request, bucket, { action, key })) {
+    if (!access.allows(request, bucket, { action, key, versionId })) {
       denied.push(refused(target, 'AccessDenied'))
       continue
     }
-    const bypass = bypassesGovernance(access, request, bucket, key)
+    const bypass = bypassesGovernance(access, request, bucket, target)
     const some = byBypass.get(bypass)
     if (some === undefined) byBypass.set(bypass, [target])
     else some.push(target)

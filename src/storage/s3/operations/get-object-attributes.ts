@@ -1,8 +1,8 @@
 // GET ?attributes: what is known of a version, as a document.
 import { storageFault } from '#storage/errors.ts'
 import type { Body } from '#storage/objects/types.ts'
-import type { Found } from '#storage/s3/access.ts'
-import type { StorageHandler } from '#storage/s3/call.ts'
+import type { Access, Found } from '#storage/s3/access.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { attributesPage, type PartsPage } from '#storage/s3/lists/parameters.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
@@ -11,11 +11,12 @@ import { writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
 
 const NAMES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const
 
-/** GetObjectAttributes. Throws NoSuchKey, InvalidArgument (no attribute, one that is not known, a page). */
+/** GetObjectAttributes. Throws NoSuchKey, AccessDenied, InvalidArgument (no attribute, one that is not known, a page). */
 export const createGetObjectAttributes =
   ({ access, encrypting }: StorageDeps): StorageHandler =>
   async (request) => {
     const found = await access.version(request)
+    checkReadable(access, request, found)
     // Who has not the key is told nothing of what it opens.
     encrypting.reading(request, found.version)
     const { headers } = request.body
@@ -40,6 +41,14 @@ export const createGetObjectAttributes =
       },
     )
   }
+
+/** They are of the object's bytes, so these must be readable too (AWS, "GetObjectAttributes"). */
+function checkReadable(access: Access, request: StorageRequest, { bucket, version }: Found): void {
+  const versionId = request.body.target.query.get('versionId')
+  const action = versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
+  if (!access.allows(request, bucket, { action, key: version.key, versionId, version }))
+    throw storageFault('AccessDenied')
+}
 
 function nodesOf({ version, body }: Found, page: PartsPage) {
   const checksum = checksumOfVersion(version.checksums)

@@ -1,16 +1,18 @@
-// What may change on a version after it was written: tags, retention, legal hold.
+// What may change on a version after it was written: tags, retention, legal hold. A policy may have
+// conditions on what a document sets, so it is read before the caller is judged.
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
-import type { Bucket, Version } from '#storage/objects/types.ts'
+import type { Bucket, Retention, Version } from '#storage/objects/types.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import {
+  lockAsHeaders,
   parseLegalHold,
   parseRetention,
   printLegalHold,
   printRetention,
 } from '#storage/s3/documents/object-lock.ts'
-import { parseTagging, printTagging } from '#storage/s3/documents/tagging.ts'
+import { parseTagging, printTagging, type Tags } from '#storage/s3/documents/tagging.ts'
 import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { emptyReply, xmlReply } from '#storage/s3/reply.ts'
 import { versionIdHeader } from '#storage/s3/version-headers.ts'
@@ -32,8 +34,11 @@ export const createGetObjectTagging =
 export const createPutObjectTagging =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    const { bucket, version } = await access.version(request)
-    const tags = parseTagging(await receiver.document(request), 'object')
+    let tags: Tags = {}
+    const { bucket, version } = await access.version(request, async () => {
+      tags = parseTagging(await receiver.document(request), 'object')
+      return { requestTags: tags }
+    })
     await objects.amend(bucket, targetOf(request, version), { tags })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
@@ -61,10 +66,12 @@ export const createGetObjectRetention =
 export const createPutObjectRetention =
   ({ access, objects, receiver, clock }: StorageDeps): StorageHandler =>
   async (request) => {
-    const { bucket, version } = await access.version(request)
+    let retention: Retention | null = null
+    const { bucket, version } = await access.version(request, async () => {
+      retention = parseRetention(await receiver.document(request), clock.wallMs())
+      return { lock: lockAsHeaders(retention) }
+    })
     checkLockable(bucket)
-    const body = await receiver.document(request)
-    const retention = parseRetention(body, clock.wallMs())
     const bypassGovernance = bypassesGovernance(access, request, bucket)
     await objects.amend(bucket, targetOf(request, version), { retention, bypassGovernance })
     return emptyReply(versionIdHeader(bucket, version.versionId))
@@ -83,9 +90,12 @@ export const createGetObjectLegalHold =
 export const createPutObjectLegalHold =
   ({ access, objects, receiver }: StorageDeps): StorageHandler =>
   async (request) => {
-    const { bucket, version } = await access.version(request)
+    let legalHold = false
+    const { bucket, version } = await access.version(request, async () => {
+      legalHold = parseLegalHold(await receiver.document(request))
+      return { lock: lockAsHeaders(null, legalHold) }
+    })
     checkLockable(bucket)
-    const legalHold = parseLegalHold(await receiver.document(request))
     await objects.amend(bucket, targetOf(request, version), { legalHold })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }

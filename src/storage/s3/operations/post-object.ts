@@ -26,7 +26,6 @@ import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
 import { checkRoom } from '#storage/s3/read-only.ts'
 import { marked } from '#storage/s3/receive.ts'
 import { requestChecksum } from '#storage/s3/checksums/request.ts'
-import { parseTagging, type Tags } from '#storage/s3/documents/tagging.ts'
 import { checksumHeaders, writtenVersionHeader } from '#storage/s3/version-headers.ts'
 
 const ANY_LENGTH: LengthRange = { min: 0, max: UPLOAD_BYTES_MAX }
@@ -70,7 +69,6 @@ export const createPostObject =
       const written = await objects.put(bucket, key, {
         attributes: {
           ...attributes,
-          ...tagsOf(form),
           etag,
           size,
           checksums,
@@ -98,12 +96,6 @@ export const createPostObject =
       form.file.stream.destroy()
     }
   }
-
-/** A form bears tags as a document. */
-function tagsOf({ fields }: PostForm): { tags?: Tags } {
-  const tagging = fields.get('tagging')
-  return tagging === undefined ? {} : { tags: parseTagging(Buffer.from(tagging), 'object') }
-}
 
 /** Who signed the form, and what its policy says of the length. */
 async function identify(
