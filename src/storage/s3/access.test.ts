@@ -5,6 +5,7 @@ import { systemClock } from '#base/clock.ts'
 import type { Bucket } from '#storage/objects/types.ts'
 import { createAccess } from './access.ts'
 import type { StorageRequest } from './call.ts'
+import { Judging } from './documents/judging.ts'
 import { parsePolicy } from './documents/policy.ts'
 
 function openBucket(name: string): Bucket {
@@ -30,6 +31,7 @@ function createStranger() {
     body: {
       headers: {},
       trace: {},
+      judging: new Judging(),
       client: { address: '127.0.0.1', isSecure: false },
       match: { action: 's3:PutObject' },
       target: { bucket: 'own', key: 'key', query: new URLSearchParams() },
