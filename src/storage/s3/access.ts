@@ -21,9 +21,12 @@ export type Found = FoundVersion & { readonly bucket: Bucket }
 export interface Access {
   /**
    * The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied, balance_depleted
-   * (it would store more, and is read-only).
+   * (it would store more, and is read-only). `initiatorIn` finds who began the upload that it is about.
    */
-  bucket(request: StorageRequest): Promise<Bucket>
+  bucket(
+    request: StorageRequest,
+    initiatorIn?: (bucket: Bucket) => Promise<string | undefined>,
+  ): Promise<Bucket>
   /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
    * (AccessDenied for who may not list: what is not there is not told to strangers), MethodNotAllowed
@@ -59,6 +62,8 @@ export type Question = BodySays & {
   readonly isForesight?: boolean
   /** It is about what a copy reads. */
   readonly isSource?: boolean
+  /** Who began the upload that it is about. */
+  readonly initiator?: string | undefined
 }
 
 export function createAccess(deps: {
@@ -108,9 +113,10 @@ export function createAccess(deps: {
   return {
     find,
     allows,
-    async bucket(request) {
+    async bucket(request, initiatorIn) {
       const bucket = await find(request)
-      await judge(request, bucket, questionOf(request))
+      const initiator = await initiatorIn?.(bucket)
+      await judge(request, bucket, { ...questionOf(request), initiator })
       checkRoom(request.body.match.operation, bucket)
       return bucket
     },
@@ -180,6 +186,7 @@ const createReasonFor =
       caller,
       action,
       key,
+      initiator: question.initiator,
       isForesight,
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },

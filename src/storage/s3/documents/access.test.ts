@@ -87,6 +87,21 @@ test('allowedBy() is yes for the owner, no for others, unless a list or policy g
   assert.ok(!ask('bob', {}, { object: undefined }))
 })
 
+test('allowedBy() lets who began an upload abort it, unless the policy denies that', () => {
+  const abort = { action: 's3:AbortMultipartUpload', object: undefined }
+  assert.ok(ask('bob', { acl: PUBLIC }, { ...abort, initiator: 'bob' }))
+  assert.ok(!ask('bob', { acl: PUBLIC }, { ...abort, initiator: 'carol' }))
+  assert.ok(!ask('bob', { acl: PUBLIC }, abort))
+  assert.ok(!ask(undefined, { acl: PUBLIC }, abort))
+  assert.ok(ask('alice', {}, { ...abort, initiator: 'bob' }))
+  const text = JSON.stringify({
+    Statement: [
+      { Effect: 'Deny', Principal: '*', Action: 's3:Abort*', Resource: 'arn:aws:s3:::photos/*' },
+    ],
+  })
+  assert.ok(!ask('bob', { policy: parsePolicy(text, 'photos') }, { ...abort, initiator: 'bob' }))
+})
+
 test('allowedBy() lets who writes by a list say the list and the tags of what is new, and no lock', () => {
   const may = (action: string, acl = PUBLIC, object?: AccessQuestion['object']) =>
     ask('bob', { acl }, { action, object })

@@ -23,6 +23,8 @@ export type AccessQuestion = {
   readonly context: Context
   /** Whether it could be allowed under some conditions: what the body sets is not known yet. */
   readonly isForesight?: boolean
+  /** Of the upload that it is about: who began it. */
+  readonly initiator?: string | undefined
   readonly judging: Judging
 }
 
@@ -98,7 +100,9 @@ const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
   's3:PutObjectLegalHold',
 ])
 
-function ownsTarget({ caller, action, bucket, object }: AccessQuestion): boolean {
+/** Who began an upload may end it, as AWS has it, whoever owns the bucket. */
+function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestion): boolean {
+  if (initiator !== undefined && initiator === caller) return true
   if (caller !== bucket.owner) return false
   if (object === undefined || bucket.ownership === 'BucketOwnerEnforced') return true
   return object.owner === caller || TO_FOREIGN_OBJECTS.has(action)

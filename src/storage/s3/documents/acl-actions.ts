@@ -1,6 +1,6 @@
 // Which grant of which list stands for an action (AWS, "Mapping of ACL permissions and access policy
 // permissions"). Other actions no ACL can give: who may write neither deletes versions for good nor aborts what
-// others upload, which AWS leaves to the bucket's owner.
+// others upload, which AWS leaves to the bucket's owner and to who began.
 import type { Permission } from './acl.ts'
 
 export type NeededPermission = {

@@ -2,7 +2,7 @@
 // object is the list of its parts.
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
-import type { Upload, UploadPart } from '#storage/objects/types.ts'
+import type { Bucket, Upload, UploadPart } from '#storage/objects/types.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { CHECKSUMS, isAlgorithm, type Hashers } from '#storage/s3/checksums/algorithms.ts'
 import { isCombinable } from '#storage/s3/checksums/combine.ts'
@@ -190,7 +190,14 @@ function commonChecksum(parts: readonly UploadPart[]): MultipartChecksum | undef
 export const createAbortMultipartUpload =
   ({ access, uploads }: StorageDeps): StorageHandler =>
   async (request) => {
-    await uploads.abort(await access.bucket(request), uploadNameOf(request))
+    const name = uploadNameOf(request)
+    // Who may not abort is not told whether there is such an upload.
+    const initiatorIn = (bucket: Bucket) =>
+      uploads.get(bucket, name.key, name.uploadId).then(
+        ({ initiator }) => initiator,
+        () => undefined,
+      )
+    await uploads.abort(await access.bucket(request, initiatorIn), name)
     return emptyReply({}, 204)
   }
 
