@@ -10,13 +10,13 @@ const NAME = /^(\d{4})_[a-z0-9-]+\.sql$/
 
 /**
  * Applies what is missing and (re)creates the given function files; `beginning` hears of each migration
- * before it is applied. Throws `state_too_new` when the state was written by a newer version.
+ * before it is applied, and whether the state is a new one. Throws `state_too_new` when the state was written by a newer version.
  */
 export async function migrate(
   state: State,
   functionFiles: readonly URL[],
-  beginning: (name: string) => void = () => undefined,
-): Promise<{ applied: string[] }> {
+  beginning: (name: string, isNew: boolean) => void = () => undefined,
+): Promise<{ applied: string[]; isNew: boolean }> {
   const files = (await readdir(FOLDER)).filter((name) => NAME.test(name)).toSorted()
   return await state.transaction(async (transaction) => {
     // A role may have a limit of its own.
@@ -35,15 +35,16 @@ export async function migrate(
         { code: 'state_too_new', status: 500 },
         `Could not use this state: a newer version wrote it: ${newer.join(', ')}`,
       )
+    const isNew = known.size === 0
     const applied: string[] = []
     for (const name of files.filter((file) => !known.has(file))) {
-      beginning(name)
+      beginning(name, isNew)
       await apply(transaction, new URL(name, FOLDER))
       await transaction.query('insert into migrations (name) values ($1)', [name])
       applied.push(name)
     }
     for (const file of functionFiles) await apply(transaction, file)
-    return { applied }
+    return { applied, isNew }
   })
 }
 

@@ -15,11 +15,13 @@ import { startState } from './state-cell.ts'
 
 const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
 const MIGRATION_LOCK = 4_207_701
+/** One that no other needs. */
+const APPLIED = '0022_forget-windows.sql'
 /** More than what a statement, and its answer, have elsewhere. */
 const LONGER_MS = 60_000
 
-/** A start on a state of its own, whose migrations wait until `go` is called. */
-async function startWaiting(t: TestContext) {
+/** An empty schema, dropped after the test, and connections to it. */
+async function openSchema(t: TestContext) {
   const server = await openTestUrl()
   const schema = `t_${randomUUID().replaceAll('-', '')}`
   const url = server.of(schema)
@@ -30,6 +32,17 @@ async function startWaiting(t: TestContext) {
     await server[Symbol.asyncDispose]()
   })
   await other.query(`create schema ${schema}`)
+  return { schema, url, other }
+}
+
+/** A start on a state of its own, whose migrations wait until `go` is called. */
+async function startWaiting(t: TestContext) {
+  const { schema, url, other } = await openSchema(t)
+  // A state that is not new: one migration was applied.
+  await other.query(
+    `create table ${schema}.migrations (name text primary key, at timestamptz not null default now())`,
+  )
+  await other.query(`insert into ${schema}.migrations values ($1)`, [APPLIED])
   const held = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const released = other.transaction(async (transaction) => {
@@ -83,6 +96,14 @@ test('migrations take as long as they take, and are told', OPTIONS, async (t) =>
   await running.close()
   assert.equal(steps[0], 'state is being migrated: 0001_ledger.sql')
   assert.match(steps.at(-1) ?? '', /^state migrated: 0001_ledger\.sql, /)
+})
+
+test('a new state is told of in one line', OPTIONS, async (t) => {
+  const { url } = await openSchema(t)
+  const steps: string[] = []
+  const running = await start(url, steps, new AbortController().signal)
+  await running.close()
+  assert.deepEqual(steps, ['state migrated: a new one'])
 })
 
 test('a stop ends a migration', OPTIONS, async (t) => {

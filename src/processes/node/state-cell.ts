@@ -58,11 +58,10 @@ async function openState(deps: Deps, address: StateAddress): Promise<RunningStat
   const state = connectState({ address, connections: CONNECTIONS, log })
   await demandVersion(state)
   await demandSameState(state, data)
-  const { applied } = await migrateState(deps, state, address)
+  const { applied, isNew } = await migrateState(deps, state, address)
   await rememberState(state, data)
-  report.step(
-    applied.length === 0 ? 'state is up to date' : `state migrated: ${applied.join(', ')}`,
-  )
+  const names = isNew ? 'a new one' : applied.join(', ')
+  report.step(applied.length === 0 ? 'state is up to date' : `state migrated: ${names}`)
   return { state, address, close: async () => await state[Symbol.asyncDispose]() }
 }
 
@@ -71,7 +70,7 @@ async function migrateState(
   { log, report, signal }: Deps,
   state: State,
   address: StateAddress,
-): Promise<{ applied: string[] }> {
+): Promise<{ applied: string[]; isNew: boolean }> {
   await using patient = connectState({ address, connections: 1, log, unhurried: true })
   const { rows } = await patient.query<{ pid: number }>('select pg_backend_pid() as pid')
   // By the server, which else would go on without us.
@@ -79,9 +78,10 @@ async function migrateState(
     void state.query('select pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined)
   signal.addEventListener('abort', cancel)
   try {
-    return await migrate(patient, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS], (name) => {
+    return await migrate(patient, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS], (name, isNew) => {
       signal.throwIfAborted()
-      report.step(`state is being migrated: ${name}`)
+      // An empty state takes milliseconds.
+      if (!isNew) report.step(`state is being migrated: ${name}`)
     })
   } catch (error) {
     throw signal.aborted ? signal.reason : error

@@ -1,6 +1,6 @@
 // Multipart uploads: begun, filled part by part, completed or aborted. Completing copies nothing: the
 // object is the list of its parts.
-import { present } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Bucket, Upload, UploadPart } from '#storage/objects/types.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
@@ -195,7 +195,10 @@ export const createAbortMultipartUpload =
     const initiatorIn = (bucket: Bucket) =>
       uploads.get(bucket, name.key, name.uploadId).then(
         ({ initiator }) => initiator,
-        () => undefined,
+        (error: unknown) => {
+          if (error instanceof ErgonError && error.code === 'NoSuchUpload') return undefined
+          throw error
+        },
       )
     await uploads.abort(await access.bucket(request, initiatorIn), name)
     return emptyReply({}, 204)

@@ -1,0 +1,42 @@
+// A request of acct_b, and policies of the bucket `photos`, as the tests of policies judge them.
+import { Judging } from './judging.ts'
+import { policyContext, type Facts } from './policy-context.ts'
+import { parsePolicy, type PolicyRequest } from './policy.ts'
+
+export const FACTS: Facts = {
+  headers: {},
+  query: new Map(),
+  sourceIp: '203.0.113.7',
+  secure: true,
+  nowMs: Date.parse('2026-11-21T12:00:00Z'),
+  account: 'acct_b',
+}
+/** A request with more facts or others; its judging has cost nothing yet. */
+export const request = (
+  more: Partial<PolicyRequest> = {},
+  facts: Partial<Facts> = {},
+): PolicyRequest => ({
+  caller: 'acct_b',
+  action: 's3:GetObject',
+  resource: 'photos/a/b.jpg',
+  context: policyContext({ ...FACTS, ...facts }),
+  judging: new Judging(),
+  ...more,
+})
+
+/** What a statement says that says nothing else. */
+export const ALLOW = {
+  Effect: 'Allow',
+  Principal: '*',
+  Action: 's3:GetObject',
+  Resource: 'arn:aws:s3:::photos/*',
+}
+/** The policy of these statements, each of which says at least ALLOW. */
+export const policyOf = (...statements: object[]) =>
+  parsePolicy(
+    JSON.stringify({
+      Version: '2012-10-17',
+      Statement: statements.map((one) => ({ ...ALLOW, ...one })),
+    }),
+    'photos',
+  )
