@@ -1,30 +1,19 @@
 // One piece of work, from open to settle: the implementation of Spend.
 import type { Bag } from '#base/bag.ts'
-import { invariant, present } from '#base/errors.ts'
+import { invariant } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import {
-  add,
-  energyFor,
-  larger,
-  nj,
-  priceCeiling,
-  priceOf,
-  pusd,
-  smaller,
-  type Nj,
-} from '#base/units.ts'
+import { add, larger, nj, priceOf, pusd, smaller, type Nj } from '#base/units.ts'
 import type { Charge, ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
-import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass, Tails } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import { composeCharge, energyOf, fixedTier, type Terms } from './compose-charge.ts'
-import { free, type Lease } from './leases.ts'
 import { depleted, silent } from './faults.ts'
+import { Hold } from './hold.ts'
 import { Measure } from './measure.ts'
 import { NOBODY, type Refusals } from './refusals.ts'
 import type { Estimate, Payer, Served, Span, Spend, Used } from './spend.ts'
@@ -51,9 +40,6 @@ export type Floor = ChargingDeps & {
   lastTerms(): Terms
 }
 
-/** `paidNj` is the energy that the amount pays for. */
-type Hold = { readonly lease: Lease; readonly amount: bigint; readonly paidNj: Nj }
-
 export class Work implements Spend {
   readonly requestId: string
   readonly receiptId: string
@@ -64,16 +50,12 @@ export class Work implements Spend {
   readonly #abort = new AbortController()
   readonly #tailOwner = { cpuNs: 0 }
   #operation: OperationName = 'service.nobody'
-  #payer: Payer | undefined
-  #terms: Terms | undefined
+  /** Of its first payer, from the first admit on. */
   #hold: Hold | undefined
-  #cap = NONE
   #growing = false
   #isWhole = false
   /** What whole work used beyond the hold was asked for, and not all of it granted. */
   #isRefused = false
-  /** CPU of this process at which a mark looks whether the hold must grow. */
-  #growAtNs = Number.POSITIVE_INFINITY
   readonly #served: Served = {}
   #tail: TailClass = 0
   cutReason: Spend['cutReason']
@@ -96,28 +78,28 @@ export class Work implements Spend {
     return this.#abort.signal
   }
   get payer(): Payer | undefined {
-    return this.#payer
+    return this.#hold?.payer
   }
 
   admit(payer: Payer, operation: OperationName, ceiling: Nj, least = NONE): void | Promise<void> {
     invariant(ceiling > 0n, 'a ceiling of nothing admits nothing')
     // The first one stays, as it was then: the hold is of its wallet and in that wallet's unit.
-    const paying = this.#payer ?? payer
+    const { funded } = this.payer ?? payer
     // While the books do not add up nobody is billed; the free tier goes on.
-    if (paying.funded && this.#floor.session.latest?.halted === true) throw silent()
-    this.#terms ??= this.#floor.terms()
-    this.#payer = paying
+    if (funded && this.#floor.session.latest?.halted === true) throw silent()
+    const hold = (this.#hold ??= new Hold(this.#floor, payer, this.#floor.terms()))
     this.#operation = operation
-    if (ceiling > this.#cap) this.#cap = ceiling
+    hold.capNj = larger(hold.capNj, ceiling)
     const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
-    if (this.#reach(wished)) return undefined
-    return this.#wait(wished).then(() => {
-      if (!this.#reach(least)) throw depleted(this.#payer)
+    if (hold.reach(wished)) return undefined
+    return hold.wait(wished, this.cut).then(() => {
+      if (!hold.reach(least)) throw depleted(hold.payer)
     })
   }
 
   cover(): boolean {
-    return this.#hold !== undefined && this.#reach(this.#cap)
+    const hold = this.#paying
+    return hold !== undefined && hold.reach(hold.capNj)
   }
 
   /**
@@ -126,22 +108,23 @@ export class Work implements Spend {
    */
   async fill(): Promise<boolean> {
     if (this.cover()) return true
-    invariant(this.#hold !== undefined, 'work is admitted before it is filled')
-    await this.#wait(this.#cap)
+    const hold = this.#paying
+    invariant(hold !== undefined, 'work is admitted before it is filled')
+    await hold.wait(hold.capNj, this.cut)
     return this.cover()
   }
 
   /** Ends work without a charge: what it held goes back. */
   drop(): void {
     this.#floor.running.delete(this)
-    if (this.#hold === undefined || this.settled !== undefined) return
-    this.#floor.leases.settle(this.#hold.lease, this.#hold.amount, 0n)
+    if (this.settled !== undefined) return
+    this.#hold?.end(0n)
     this.#hold = undefined
   }
 
   mark(): void {
     this.#floor.marks.mark(this.#measure)
-    if (this.#measure.cpuNs > this.#growAtNs) this.#grow()
+    if (this.#hold !== undefined && this.#measure.cpuNs > this.#hold.halfCpuNs) this.#grow()
   }
 
   claimThread(thread: JoinedThread, cpuNs: number): void {
@@ -157,13 +140,14 @@ export class Work implements Spend {
     this.#isWhole = true
     this.#measure.claim(used)
     const wished = add(this.measured(), REPLY_NJ)
-    if (this.#isRefused || this.#reach(wished)) return undefined
-    const asked = () => void (this.#isRefused = !this.#reach(wished))
-    return this.#wait(wished).then(asked, asked)
+    const hold = this.#admitted
+    if (this.#isRefused || hold.reach(wished)) return undefined
+    const asked = () => void (this.#isRefused = !hold.reach(wished))
+    return hold.wait(wished, this.cut).then(asked, asked)
   }
 
   measured(): Nj {
-    return this.#measure.energy(this.#agreed.tariff)
+    return this.#measure.energy(this.#admitted.terms.tariff)
   }
 
   served(facts: Served): void {
@@ -171,9 +155,10 @@ export class Work implements Spend {
   }
 
   estimate(): Estimate {
-    const { tariff } = this.#agreed
+    const { capNj, terms } = this.#admitted
+    const { tariff } = terms
     return {
-      ceilingNj: this.#cap,
+      ceilingNj: capNj,
       factor: tariff.factor,
       routedTo: this.#served.routedTo ?? tariff.routedTo,
       tier: this.#served.tier ?? fixedTier(this.#operation),
@@ -189,10 +174,11 @@ export class Work implements Spend {
   }
 
   promise(status: number): void {
-    if (this.#hold === undefined || this.settled !== undefined) return
+    const hold = this.#paying
+    if (hold === undefined || this.settled !== undefined) return
     this.mark()
-    const { charge, debits } = this.#bill(status, this.#hold)
-    this.#floor.session.promises.make(this.receiptId, chargeText(charge), debits)
+    const { charge, debit } = this.#bill(status, hold)
+    this.#floor.session.promises.make(this.receiptId, chargeText(charge), [debit])
   }
 
   settle(status: number, tail: TailClass = 0): Charge {
@@ -200,8 +186,8 @@ export class Work implements Spend {
     this.#floor.marks.mark(this.#measure)
     this.#floor.running.delete(this)
     this.#tail = tail
-    this.settled =
-      this.#hold === undefined ? this.#refuse(status) : this.#charge(status, this.#hold)
+    const hold = this.#paying
+    this.settled = hold === undefined ? this.#refuse(status) : this.#charge(status, hold)
     return this.settled
   }
 
@@ -212,7 +198,7 @@ export class Work implements Spend {
   /** After the reply is written: what the writing cost trains the tail of its class. */
   written(): void {
     this.#floor.marks.mark(this.#tailOwner)
-    if (this.#hold !== undefined)
+    if (this.#paying !== undefined)
       this.#floor.tails.learn(this.#operation, this.#tail, this.#tailOwner.cpuNs)
   }
 
@@ -220,140 +206,63 @@ export class Work implements Spend {
     return this.#isWhole || this.settled !== undefined
   }
 
-  /** A hold in the wallet's unit for an energy. */
-  #price(energy: Nj): bigint {
-    return this.#payer?.funded ? priceCeiling(energy, this.#agreed.pusdPerJ) : energy
+  get #admitted(): Hold {
+    invariant(this.#hold !== undefined, 'work has terms from its first admit')
+    return this.#hold
   }
 
-  /** The energy that an amount of the wallet's unit pays for. */
-  #paid(amount: bigint): Nj {
-    return this.#payer?.funded ? energyFor(pusd(amount), this.#agreed.pusdPerJ) : nj(amount)
-  }
-
-  /** The energy that a hold covers; what it was rounded up by is not part of the ceiling. */
-  #covered(hold: Hold): Nj {
-    return smaller(hold.paidNj, this.#cap)
-  }
-
-  get #agreed(): Terms {
-    invariant(this.#terms !== undefined, 'work has terms from its first admit')
-    return this.#terms
-  }
-
-  get #want(): string {
-    return `${this.#payer?.funded ? 'money' : 'free'}:${this.#payer?.account}`
-  }
-
-  get #lease(): Lease | undefined {
-    return this.#hold?.lease ?? this.#floor.leases.get(this.#want)
-  }
-
-  /** What the hold lacks of an energy, or of the cap when that is less. */
-  #missing(energy: Nj): bigint {
-    return this.#price(smaller(this.#cap, energy)) - (this.#hold?.amount ?? 0n)
-  }
-
-  /** Takes the hold up to an energy at once, when the lease can. */
-  #reach(energy: Nj): boolean {
-    if (this.settled !== undefined) return true
-    const missing = this.#missing(energy)
-    return missing <= 0n || this.#take(missing)
-  }
-
-  #take(amount: bigint): boolean {
-    const lease = this.#lease
-    if (lease === undefined || free(lease) < amount) return false
-    this.#floor.leases.hold(lease, amount)
-    const held = (this.#hold?.amount ?? 0n) + amount
-    const hold = { lease, amount: held, paidNj: this.#paid(held) }
-    this.#hold = hold
-    const { njPerCpuS } = this.#agreed.tariff
-    this.#growAtNs = (Number(this.#covered(hold)) / 2 / Number(njPerCpuS)) * 1e9
-    return true
-  }
-
-  /** Asks the ledger for more, and takes what it gives: all that is missing, or what is left. */
-  async #wait(energy: Nj): Promise<void> {
-    const { leases, session, clock } = this.#floor
-    const late = new AbortController()
-    const cancel = clock.setTimer(ADMIT_TIMEOUT_MS, () => late.abort(silent()))
-    const signal = AbortSignal.any([this.#abort.signal, late.signal])
-    try {
-      do {
-        leases.ask(this.#lease ?? this.#want, this.#missing(energy))
-        await session.tickNow(signal)
-        if (this.#reach(energy)) return
-        // Others may have taken what we asked for: only the ledger can say that there is no more.
-      } while (this.#lease?.dry === false)
-    } finally {
-      cancel()
-    }
-    this.#takeRest()
-  }
-
-  /** What is left of a wallet that is dry; too little to be worth a hold admits nothing. */
-  #takeRest(): void {
-    const lease = this.#lease
-    const left = lease === undefined ? 0n : free(lease)
-    const least = this.#hold === undefined ? this.#price(smaller(this.#cap, LEAST_HOLD_NJ)) : 1n
-    if (left >= least) this.#take(left)
-    if (this.#hold === undefined) throw depleted(this.#payer)
+  /** Without one nobody pays. */
+  get #paying(): Hold | undefined {
+    return this.#hold?.isEmpty === false ? this.#hold : undefined
   }
 
   /** Doubles the hold while leases allow; cuts only when they cannot and the hold is used up. */
   #grow(): void {
-    if (this.#hold === undefined || this.#growing || this.#isOver) return
+    const hold = this.#paying
+    if (hold === undefined || this.#growing || this.#isOver) return
     const measured = this.measured()
-    if (measured * 2n < this.#covered(this.#hold)) return
+    if (measured * 2n < hold.coveredNj) return
     // This process's own CPU rises with what else runs here and no caller can lower it: beyond the ceiling
     // it is the operator's, as far as that can be noise.
-    const claimed = this.#measure.claimedEnergy(this.#agreed.tariff)
-    if (claimed >= this.#cap || measured >= this.#cap * NOISE_TIMES)
+    const claimed = this.#measure.claimedEnergy(hold.terms.tariff)
+    if (claimed >= hold.capNj || measured >= hold.capNj * NOISE_TIMES)
       return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
     const wished = nj(measured * 4n)
-    if (this.#reach(wished)) return
+    if (hold.reach(wished)) return
     this.#growing = true
-    void this.#wait(wished)
+    const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {
+      if (this.#isOver || this.measured() < hold.coveredNj) return
+      if (!hold.takeLeft()) this.stop(reason)
+    }
+    void hold
+      .wait(wished, this.cut)
       // The ledger is away: the work goes on inside its hold, and more is asked for at the next claim.
       .then(
-        () => this.#cutWhenUsedUp(depleted(this.#payer)),
-        () => this.#cutWhenUsedUp(silent()),
+        () => cutWhenUsedUp(depleted(hold.payer)),
+        () => cutWhenUsedUp(silent()),
       )
       .finally(() => (this.#growing = false))
   }
 
-  #cutWhenUsedUp(reason: NonNullable<Spend['cutReason']>): void {
-    const hold = this.#hold
-    if (hold === undefined || this.#isOver || this.measured() < this.#covered(hold)) return
-    const left = free(hold.lease)
-    if (left === 0n) this.stop(reason)
-    else if (!this.cover()) this.#take(left)
-  }
-
   #charge(status: number, hold: Hold): Charge {
-    const { leases, session } = this.#floor
-    const bill = this.#bill(status, hold)
-    session.append('charge', chargeText(bill.charge), bill.debits)
+    const { session } = this.#floor
+    const { charge, tailNs, debit } = this.#bill(status, hold)
+    session.append('charge', chargeText(charge), [debit])
     session.promises.keep(this.receiptId)
-    leases.settle(hold.lease, hold.amount, bill.spent)
-    this.#count(this.#measure.totalCpuNs() + bill.tailNs, bill.charge.parts)
-    return bill.charge
+    hold.end(debit.amount)
+    this.#count(this.#measure.totalCpuNs() + tailNs, charge.parts)
+    return charge
   }
 
   /** What the work costs when it ends now. */
   #bill(status: number, hold: Hold) {
-    const payer = present(this.#payer, 'who holds pays')
-    const terms = this.#agreed
+    const { payer, terms } = hold
     const tailNs = BigInt(this.#floor.tails.expectedNs(this.#operation, this.#tail))
-    // A hold of money is rounded up, so it covers a little more than the ceiling that was stated.
-    const limit = smaller(this.#covered(hold), this.#cap)
-    const parts = this.#measure.parts(terms.tariff, tailNs, limit)
+    const parts = this.#measure.parts(terms.tariff, tailNs, hold.coveredNj)
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
-    const spent = payer.funded ? cost : energy
-    invariant(spent <= hold.amount, `a charge exceeds its hold on ${hold.lease.wallet}`)
-    const charge = this.#compose(status, { payer, terms, parts, cost })
-    return { charge, tailNs, spent, debits: [{ wallet: hold.lease.wallet, amount: spent }] }
+    const debit = hold.debit(payer.funded ? cost : energy)
+    return { charge: this.#compose(status, { payer, terms, parts, cost }), tailNs, debit }
   }
 
   /** Adds to what the node's meter is held against: the first part, which is the node's. */
@@ -364,17 +273,18 @@ export class Work implements Spend {
 
   /** What this work will be billed of the node's energy, while it runs; nothing without a hold. */
   get billed(): Billed {
-    if (this.#hold === undefined) return NOTHING_BILLED
+    const hold = this.#paying
+    if (hold === undefined) return NOTHING_BILLED
     return {
       chargedNs: this.#measure.totalCpuNs(),
-      accruedNj: smaller(this.#measure.nodeEnergy(this.#agreed.tariff), this.#covered(this.#hold)),
+      accruedNj: smaller(this.#measure.nodeEnergy(hold.terms.tariff), hold.coveredNj),
     }
   }
 
   /** Work of nobody: one shared charge per second and status, paid by the operator. */
   #refuse(status: number): Charge {
     const { session, clock, refusals } = this.#floor
-    const terms = this.#terms ?? this.#floor.lastTerms()
+    const terms = this.#hold?.terms ?? this.#floor.lastTerms()
     const second = Math.floor(clock.wallMs() / 1000)
     return refusals.charge({ second, status, cpuNs: this.#measure.cpuNs }, (cpuNs) => {
       const flat = new Measure()
@@ -404,6 +314,3 @@ export class Work implements Spend {
     })
   }
 }
-
-// Longer than a session lives without the ledger: whoever waits past it would not be admitted anyway.
-const ADMIT_TIMEOUT_MS = 2500

@@ -95,14 +95,17 @@ export async function listen(
       await pause(Math.min(DRAIN_NOTICE_MS, limitMs))
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
-      await Promise.race([connections.idle(), pause(limitMs)])
+      await Promise.race([connections.idle(), late(limitMs)])
       deps.charging.drain()
-      await Promise.race([connections.idle(), pause(CUT_MS)])
+      await Promise.race([connections.idle(), late(CUT_MS)])
       server.closeAllConnections()
       await closed
     },
   }
 }
+
+/** It keeps no process alive: while there is a connection to wait for, that does. */
+const late = (ms: number) => pause(ms, undefined, { ref: false })
 
 function bind(
   server: Server,
