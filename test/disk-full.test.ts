@@ -2,7 +2,9 @@
 // answering what still comes, and is ready again when there is room.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -17,6 +19,7 @@ const SMALL_MIB = 64
 const DISK_MIB = 640
 const BALLAST_MIB = 40
 const MIB = 1024 * 1024
+const LARGE_MIB = 16
 const LIMIT_MS = 30_000
 
 const mount = (folder: string, mib: number, ...flags: string[]): void => {
@@ -77,6 +80,8 @@ async function assertFilled(disk: string, args: readonly string[]): Promise<void
     const status = async (path: string) => (await call(ready, path)).status
     const s3 = createStored(ready)
     await s3.fill()
+    const underWay = beginBody(ready)
+    await underWay.arrives(join(disk, 'data', 'blobs'))
     await until(() => existsSync(ballast))
     assert.equal(await status('/readyz'), 200)
 
@@ -88,6 +93,8 @@ async function assertFilled(disk: string, args: readonly string[]): Promise<void
     await start.says(/The disk is full: the reserve was given up/)
     assert.ok(!existsSync(ballast))
     await s3.assertOnlyLess()
+    assert.match(await underWay.goOn(), /^HTTP\/1.1 507 [^]*<Code>InsufficientStorage</)
+    assert.deepEqual(bodiesIn(join(disk, 'data', 'blobs')), [])
     const told: string[] = []
     for (let nth = 0; nth < 100; nth++) {
       const answer = await call(ready, '/v1/models')
@@ -104,6 +111,34 @@ async function assertFilled(disk: string, args: readonly string[]): Promise<void
   } finally {
     start.child.kill('SIGTERM')
     assert.equal((await start.ended()).code, 0, start.stderr())
+  }
+}
+
+const bodiesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('/'))
+
+/** A body for which the reserve would have room, of which the first MiB is sent while there is room, and the rest when there is none for it. */
+function beginBody({ base_url, token = '' }: ReadyLine) {
+  const { hostname, port, host } = new URL(base_url)
+  const piece = randomBytes(MIB)
+  const socket = connect({ host: hostname, port: Number(port) })
+  let heard = ''
+  socket.on('data', (bytes) => (heard += bytes.toString('latin1')))
+  // The answer is what counts, however the connection ends.
+  socket.on('error', () => undefined)
+  socket.write(
+    `PUT /full/large HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n` +
+      `content-length: ${LARGE_MIB * MIB}\r\n\r\n`,
+  )
+  socket.write(piece)
+  return {
+    arrives: (folder: string) => until(() => bodiesIn(folder).length > 0),
+    async goOn() {
+      for (let sent = 1; sent < LARGE_MIB && !socket.destroyed; sent++) socket.write(piece)
+      await until(() => /^HTTP\/1.1 200|<\/Error>/.test(heard) || socket.destroyed)
+      socket.destroy()
+      return heard
+    },
   }
 }
 

@@ -27,9 +27,9 @@ export interface BlobStore {
    */
   admit(): Promise<void>
   /**
-   * Stores a body; when it resolves the bytes survive a power cut. Throws `storage_full` (507),
-   * `storage_fenced` (503), `body_too_large` (413), the body's own error, or the signal's reason; then
-   * nothing is stored, or an orphan that sweep() removes.
+   * Stores a body; when it resolves the bytes survive a power cut. Throws `storage_full` (507) and
+   * `storage_fenced` (503), also in the midst of a body, `body_too_large` (413), the body's own error, or the
+   * signal's reason; then nothing is stored, or an orphan that the sweeper finds.
    */
   put(body: AsyncIterable<Buffer>, options: PutOptions): Promise<NewBlob>
   /** Opens a blob, all of it or a range, with back-pressure. Throws `blob_missing` or `blob_damaged`. */

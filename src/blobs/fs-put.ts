@@ -31,7 +31,7 @@ export async function fsPut(
   const { disk, fence, location } = writing
   given.signal.throwIfAborted()
   await admitWrite(writing)
-  const file = fence.guard(await create(disk, path))
+  const file = withinRoom(writing, fence.guard(await create(disk, path)))
   let closed = false
   try {
     const written = await writeBody(file, body, given)
@@ -49,6 +49,18 @@ export async function fsPut(
     throw error
   }
 }
+
+/**
+ * A file that takes no more once tenants may not write: up to 256 bodies of 5 GiB may have begun before. What
+ * was written counts as used before it is synced: file systems reserve its blocks at once.
+ */
+const withinRoom = (writing: Writing, file: BlobWriter): BlobWriter => ({
+  ...file,
+  async write(chunks, position) {
+    await admitWrite(writing)
+    await file.write(chunks, position)
+  },
+})
 
 async function create(disk: BlobDisk, path: string): Promise<BlobWriter> {
   try {

@@ -117,6 +117,38 @@ test('a full disk is 507 and leaves nothing, at 90 % and at the last byte', asyn
   }
 })
 
+test('a body ends with 507 where the disk fills up to 90 % under it, and leaves nothing', async () => {
+  const disk = new MemoryDisk()
+  let nowMs = 0
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const store = await createFsStore({
+    folder: 'blobs',
+    location: 'fs',
+    log: silent,
+    clock,
+    disk,
+  })
+  const pieces = 20
+  let read = 0
+  /** After the third piece others have filled the disk, and the look of the first one is a second old. */
+  async function* filling() {
+    for (; read < pieces; read++) {
+      if (read === 3) {
+        disk.freeBytes = 99
+        nowMs += 1000
+      }
+      yield randomBytes(300_000)
+    }
+  }
+  await assert.rejects(store.put(filling(), { signal, sizeMax: SIZE_MAX }), code('storage_full'))
+  assert.ok(read < pieces, 'the rest of the body is not read')
+  assert.equal(store.fenced(), undefined)
+  assert.deepEqual(await ids(store), [])
+  disk.freeBytes = 1000
+  nowMs += 1000
+  await put(store, randomBytes(10))
+})
+
 test('after an error of write, sync or close nothing is acknowledged any more', async () => {
   let fenced = 0
   for (let at = 2; at <= 6; at++) {

@@ -117,8 +117,9 @@ async function tidy(state: State, folder: string): Promise<{ orphans: number; fa
   const store = await createFsStore({ folder, location: 'fs', log: quiet, clock: systemClock })
   let orphans = 0
   for (const _ of SHARDS)
-    orphans += (await sweepOrphans({ state, store, clock: systemClock }, { signal, ageMs: -1 }))
-      .removed
+    orphans += (
+      await sweepOrphans({ state, store, clock: systemClock }, { signal, ageMs: -1, keptMs: 0 })
+    ).found
   await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal, graceMs: 0 })
   const { rows } = await state.query<{ id: string }>("select id from blobs where location = 'fs'")
   const named = new Set(rows.map(({ id }) => id))

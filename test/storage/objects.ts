@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
@@ -29,6 +30,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { sendRaw } from '../raw-http.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { withClient } from './client.ts'
@@ -180,6 +182,33 @@ test('a write under a condition happens once', async () => {
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   for (const outcome of outcomes)
     if (outcome.status === 'rejected') assert.equal(outcome.reason.name, 'PreconditionFailed')
+})
+
+test('a write whose condition does not hold leaves no body, however it is sent', async () => {
+  const body = randomBytes(MIB)
+  await put('kept', body)
+  const files = () => readdirSync(join(ergon.dataFolder, 'blobs'), { recursive: true }).length
+  const before = files()
+  for (let n = 0; n < 20; n++) {
+    const again = new PutObjectCommand({ Bucket, Key: 'kept', Body: body, IfNoneMatch: '*' })
+    await assert.rejects(s3.send(again), { name: 'PreconditionFailed' })
+  }
+  assert.equal(files(), before)
+
+  const head = (more: string) =>
+    `PUT /${Bucket}/kept HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${ergon.token}\r\n` +
+    `if-none-match: *\r\n${more}\r\n\r\n`
+  const waits = await sendRaw(ergon.port, head(`content-length: ${MIB}\r\nexpect: 100-continue`))
+  assert.deepEqual([waits.interim, waits.responses[0]?.status], [[], 412])
+  // It hears the answer although it sends on.
+  const sends = await sendRaw(ergon.port, head(`content-length: ${8 * MIB}`), {
+    then(socket) {
+      for (let piece = 0; piece < 8; piece++) socket.write(body)
+    },
+  })
+  assert.equal(sends.responses[0]?.status, 412)
+  assert.match(sends.responses[0].body, /<Code>PreconditionFailed<\/Code>/)
+  assert.equal(files(), before)
 })
 
 test('presigned addresses and forms do what they were signed for and nothing else', async () => {

@@ -3,6 +3,7 @@ import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#storage/errors.ts'
+import { discardBlobs } from './discard-blobs.ts'
 import type { Documents } from './documents.ts'
 import type { Deleted, Deletion, Objects, Target } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
@@ -13,6 +14,12 @@ import type { Bucket } from './types.ts'
 
 /** Keys deleted in one transaction, 15 ms of CPU: its locks hold up the puts of one key in ten meanwhile. */
 const BATCH_MAX = 100
+
+const UNMET = `select storage_unmet($3, v.etag, v.size, v.modified_at) as refused
+from buckets b left join lateral (
+  select * from object_versions o where o.bucket = b.id and o.key = $2 order by o.seq desc limit 1
+) v on not v.delete_marker
+where b.id = $1`
 
 type Deps = {
   readonly state: Queryable
@@ -26,6 +33,15 @@ export function createObjects(deps: Deps): Objects {
   const putRow = createPutObject(deps)
   return {
     put: async (bucket, key, written) => toWritten(await putRow({ bucket, key, written })),
+    async check(bucket, key, conditions) {
+      const { rows } = await state.query<{ refused: string | null }>(UNMET, [
+        bucket.id,
+        key,
+        JSON.stringify(conditions),
+      ])
+      refuse(rows.length === 0 ? 'NoSuchBucket' : rows[0]?.refused)
+    },
+    discard: async (blobs) => void (await discardBlobs(state, blobs)),
     find: async (bucketName, target) =>
       find(documents, await findRow({ bucketName, target }), { bucketName, target }),
     async delete(bucket, deletions, { bypassGovernance }) {

@@ -1,6 +1,7 @@
 // The metadata of object storage: what a door calls. Every method is one round trip to the state and
 // one transaction, unless it says otherwise; callers at the same time may share them (gather.ts). Errors
 // are S3's codes (storage/errors.ts).
+import type { BlobRef } from '#blobs/blob.ts'
 import type {
   Attributes,
   Body,
@@ -78,6 +79,13 @@ export interface Objects {
    * ConditionalRequestConflict; look the source up again.
    */
   put(bucket: Bucket, key: string, written: WrittenObject): Promise<Written>
+  /**
+   * Throws what put() would throw by these conditions now: NoSuchBucket, PreconditionFailed, NoSuchKey. It is
+   * asked before a body is read, for nothing; put() decides.
+   */
+  check(bucket: Bucket, key: string, conditions: Conditions): Promise<void>
+  /** Makes garbage of bodies that will not be put after all; what a row names stays. */
+  discard(blobs: readonly BlobRef[]): Promise<void>
   /**
    * A bucket and a version of it with its body, in one round trip; a delete marker has an empty one.
    * Without `found` there is no such key or version. Throws NoSuchBucket.

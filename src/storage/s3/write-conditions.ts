@@ -1,6 +1,9 @@
 // The conditions of writes as the store judges them, inside the transaction that commits.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Conditions } from '#storage/objects/types.ts'
+import { present } from '#base/errors.ts'
+import type { Objects } from '#storage/objects/objects.ts'
+import type { Bucket, Conditions } from '#storage/objects/types.ts'
+import type { StorageCall } from './call.ts'
 import { parseConditions, type DeleteConditions } from './objects/conditions.ts'
 
 type Given = { readonly conditions?: Conditions }
@@ -17,6 +20,20 @@ export function writeConditions(headers: IncomingHttpHeaders): Given {
       ...(ifNoneMatch === undefined ? {} : { ifNoneMatch: tags(ifNoneMatch) }),
     },
   }
+}
+
+/**
+ * Before a body is read: throws PreconditionFailed or NoSuchKey where the conditions of a write do not hold
+ * already. It asks nothing for a write without any, and tells who may write what the commit would.
+ */
+export async function checkEarly(
+  objects: Pick<Objects, 'check'>,
+  bucket: Bucket,
+  { headers, target }: Pick<StorageCall, 'headers' | 'target'>,
+): Promise<void> {
+  const { conditions } = writeConditions(headers)
+  const key = present(target.key, 'an object has a key')
+  if (conditions !== undefined) await objects.check(bucket, key, conditions)
 }
 
 /** Those of a delete. */

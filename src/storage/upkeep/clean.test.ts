@@ -1,12 +1,16 @@
 // The pieces of a round of cleaning: garbage and orphans go, and what is damaged is found.
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
 import { SHARDS, type BlobStore } from '#blobs/blob.ts'
+import { createBlobStores } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { makeBucket, type Store } from '#storage/objects/store.fixture.ts'
+import { createClean } from './clean.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { savePlace } from './place.ts'
 import { scrub } from './scrub.ts'
@@ -18,7 +22,9 @@ const { signal } = new AbortController()
 const DAY_MS = 86_400_000
 let store: Store
 let one: BlobStore
-const { fileOf, putBlob, putObject, remove } = withBlobs((opened) => ({ store, one } = opened))
+const { fileOf, putBlob, putObject, readObject, remove } = withBlobs(
+  (opened) => ({ store, one } = opened),
+)
 
 test('collectGarbage() removes what nobody names, when its hour is over', { skip }, async () => {
   const bucket = await makeBucket(store, 'garbage')
@@ -32,25 +38,97 @@ test('collectGarbage() removes what nobody names, when its hour is over', { skip
   assert.deepEqual([existsSync(fileOf(gone)), existsSync(fileOf(kept))], [false, true])
 })
 
-test('sweepOrphans() removes old files without a row, folder by folder', { skip }, async () => {
+/** Sweeps the folder that a file would lie in, as it is in so many days. */
+async function sweep(days: number, id: string) {
+  await savePlace(store.state, 'sweep:one', SHARDS.at(SHARDS.indexOf(id.slice(0, 2)) - 1))
+  const clock = days === 0 ? systemClock : later(days * DAY_MS)
+  const swept = await sweepOrphans({ state: store.state, store: one, clock }, { signal })
+  assert.equal(swept.shard, id.slice(0, 2))
+  return swept.found
+}
+
+const collect = (graceMs = -1000) =>
+  collectGarbage({ state: store.state, store: one }, { limit: 10, signal, graceMs })
+const passDays = (days: number) =>
+  store.state.query(`update blob_garbage set since = since - $1 * interval '1 day'`, [days])
+
+test('sweepOrphans() gives old files without a row a week', { skip }, async () => {
   const bucket = await makeBucket(store, 'orphans')
   const named = await putObject(bucket, 'named', randomBytes(10))
   const garbage = await putObject(bucket, 'garbage', randomBytes(10))
   await remove(bucket, 'garbage')
   const orphan = await putBlob(randomBytes(10))
-  const sweep = async (clock: typeof systemClock, id: string) => {
-    const before = SHARDS.at(SHARDS.indexOf(id.slice(0, 2)) - 1)
-    await savePlace(store.state, 'sweep:one', before)
-    const swept = await sweepOrphans({ state: store.state, store: one, clock }, { signal })
-    assert.equal(swept.shard, id.slice(0, 2))
+  assert.equal(await sweep(0, orphan.id), 0)
+  assert.equal(await sweep(1.1, orphan.id), 1)
+  // Once known it is none that is found.
+  for (const { id } of [orphan, named, garbage]) assert.equal(await sweep(1.1, id), 0)
+  const left = () => [orphan, named, garbage].map((blob) => existsSync(fileOf(blob)))
+  assert.equal(await collect(), 1)
+  assert.deepEqual(left(), [true, true, false])
+  await passDays(6.9)
+  assert.equal(await collect(), 0)
+  await passDays(0.1)
+  assert.equal(await collect(), 1)
+  assert.deepEqual(left(), [false, true, false])
+})
+
+test('what an older state sweeps is there when a newer one is back', { skip }, async () => {
+  const bucket = await makeBucket(store, 'restored')
+  const bytes = randomBytes(10)
+  const { id } = await putObject(bucket, 'written-after-the-dump', bytes)
+  const tables = ['object_versions', 'blobs', 'blob_garbage']
+  for (const table of tables)
+    await store.state.query(`alter table ${table} rename to newer_${table}`)
+  try {
+    for (const table of tables)
+      await store.state.query(`create table ${table} (like newer_${table} including all)`)
+    assert.equal(await sweep(1.1, id), 1)
+    await passDays(1)
+    assert.equal(await collect(), 0)
+  } finally {
+    for (const table of tables) {
+      await store.state.query(`drop table if exists ${table}`)
+      await store.state.query(`alter table newer_${table} rename to ${table}`)
+    }
   }
-  await sweep(systemClock, orphan.id)
-  assert.ok(existsSync(fileOf(orphan)))
-  for (const { id } of [orphan, named, garbage]) await sweep(later(1.1 * DAY_MS), id)
-  assert.deepEqual(
-    [orphan, named, garbage].map((blob) => existsSync(fileOf(blob))),
-    [false, true, true],
-  )
+  assert.deepEqual(await readObject(bucket, 'written-after-the-dump'), bytes)
+})
+
+test('collectGarbage() keeps what a row names in spite of it', { skip }, async () => {
+  const bucket = await makeBucket(store, 'named-garbage')
+  const bytes = randomBytes(10)
+  const { id, location } = await putObject(bucket, 'named', bytes)
+  await store.state.query('insert into blob_garbage values ($1, $2, 10, now())', [location, id])
+  assert.equal(await collect(), 1)
+  assert.deepEqual(await readObject(bucket, 'named'), bytes)
+  assert.equal(await collect(), 0)
+})
+
+test('more orphans than a kill leaves are an alarm, once', { skip }, async () => {
+  const logged: string[] = []
+  const clean = createClean({
+    state: store.state,
+    stores: createBlobStores([one]),
+    clock: later(1.1 * DAY_MS),
+    log: createLogger('test', { write: (line) => logged.push(line) }),
+    tried: (work) => work,
+  })
+  const round = async (more: number) => {
+    for (let n = 0; n < more; n++) {
+      const id = `7f${randomUUID().slice(2)}`
+      await one.put(Readable.from([randomBytes(10)]), { signal, sizeMax: 10, id })
+    }
+    await savePlace(store.state, 'sweep:one', '7e')
+    await clean(signal)
+    const { rows } = await store.state.query(
+      "select detail ->> 'waiting' as waiting from alarms where kind = 'blobs_unnamed'",
+    )
+    return rows.map(({ waiting }) => Number(waiting))
+  }
+  assert.deepEqual(await round(32), [])
+  assert.match(logged.join(), /Bodies that no row names go in a week.*"found":32/)
+  assert.deepEqual(await round(1), [33])
+  assert.deepEqual(await round(5), [33])
 })
 
 test('scrub() goes on where it ended and finds what is damaged or missing', { skip }, async () => {

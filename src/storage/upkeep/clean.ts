@@ -39,12 +39,24 @@ export function createClean(deps: {
   /** One that is away keeps the others waiting for nothing. */
   async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
     await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
-    await sweepOrphans({ state, store, clock }, { signal })
+    await sweep(store, signal)
     const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
     for (const damage of damaged) {
       log.error('A stored blob is damaged', { damage })
       await alarm('blob_damaged', damage)
     }
+  }
+
+  async function sweep(store: BlobStore, signal: AbortSignal): Promise<void> {
+    const { location } = store
+    const { found, waiting, isAlarming } = await sweepOrphans({ state, store, clock }, { signal })
+    if (found > 0) log.info('Bodies that no row names go in a week', { location, found, waiting })
+    if (!isAlarming) return
+    log.error('More bodies than a kill leaves are unnamed: is the state older than they are?', {
+      location,
+      waiting,
+    })
+    await alarm('blobs_unnamed', { location, waiting, at: new Date(clock.wallMs()).toISOString() })
   }
 
   async function scrubState(pass: RowPass, signal: AbortSignal): Promise<void> {

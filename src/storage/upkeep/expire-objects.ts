@@ -124,14 +124,15 @@ const toVersion = (row: VersionRow): LifecycleVersion => ({
   alone: row.alone,
 })
 
-/** Of the latest object: as a client would, but only while it is what was examined. */
-const toDeletion = (row: VersionRow): Deletion =>
-  row.is_latest && !row.delete_marker
-    ? {
-        key: row.key,
-        conditions: { ifMatch: [row.etag], ifMatchModifiedMs: row.modified_at.getTime() },
-      }
-    : { key: row.key, versionId: row.version_id }
+/**
+ * Of the latest object: as a client would. Only while it is what was examined: `null` is whatever was written
+ * last without an id, and the ETag of a marker is that of no object.
+ */
+const toDeletion = (row: VersionRow): Deletion => ({
+  key: row.key,
+  ...(row.is_latest && !row.delete_marker ? {} : { versionId: row.version_id }),
+  conditions: { ifMatch: [row.etag], ifMatchModifiedMs: row.modified_at.getTime() },
+})
 
 async function abortUploads(
   state: Queryable,

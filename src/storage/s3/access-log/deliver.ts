@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Buckets, Objects } from '#storage/objects/objects.ts'
 import type { Bucket } from '#storage/objects/types.ts'
+import { commitBody } from '#storage/s3/commit-body.ts'
 import { documentOf } from '#storage/s3/bucket-view.ts'
 import { logKey } from '#storage/s3/documents/logging.ts'
 import { defaultRetentionOf } from '#storage/s3/documents/object-lock.ts'
@@ -40,7 +41,7 @@ export const createDeliver =
     })
     mark()
     const { account, region, name: sourceBucket } = source
-    await objects.put(target, logKey(logging, { ...batch, account, region, sourceBucket }), {
+    const object = {
       attributes: {
         size,
         etag,
@@ -59,7 +60,9 @@ export const createDeliver =
         owner: target.account,
       },
       body,
-    })
+    }
+    const key = logKey(logging, { ...batch, account, region, sourceBucket })
+    await commitBody(objects, body, () => objects.put(target, key, object))
     mark()
     return true
   }

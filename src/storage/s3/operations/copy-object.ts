@@ -15,7 +15,8 @@ import type { Found } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { ChecksumAlgorithm } from '#storage/s3/checksums/algorithms.ts'
 import { askedAlgorithm } from '#storage/s3/checksums/request.ts'
-import { writeConditions } from '#storage/s3/write-conditions.ts'
+import { beforeCommit, commitBody, NO_BODY } from '#storage/s3/commit-body.ts'
+import { checkEarly, writeConditions } from '#storage/s3/write-conditions.ts'
 import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource, type CopySource } from '#storage/s3/objects/copy-source.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
@@ -78,9 +79,13 @@ const createCopy =
     const copy: Copied = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
       : await rewritten(deps, { request, bucket, source, sealing, reading, algorithm })
+    // A shared body is its source's.
+    const own: Body = isShared ? NO_BODY : copy.body
     const checksums = (algorithm && copy.checksums) ?? version.checksums
-    const annotations = await copiedAnnotations(deps, { request, bucket, place, source, sealing })
-    const written = await objects.put(bucket, key, {
+    const annotations = await beforeCommit(objects, own, () =>
+      copiedAnnotations(deps, { request, bucket, place, source, sealing }),
+    )
+    const object = {
       ...(annotations && { annotations }),
       attributes: { ...attributes, checksums, encryption: copy.encryption },
       body: copy.body,
@@ -88,7 +93,8 @@ const createCopy =
       partCount: copy.partCount,
       event: 'ObjectCreated:Copy',
       ...writeConditions(headers),
-    })
+    } as const
+    const written = await commitBody(objects, own, () => objects.put(bucket, key, object))
     const checksum = checksumOfVersion(checksums)
     const facts = { etag: attributes.etag, modifiedMs: written.modifiedAtMs }
     return xmlReply(copiedXml('CopyObjectResult', { ...facts, ...(checksum && { checksum }) }), {
@@ -151,7 +157,7 @@ function missingSum(
 
 /** The bytes of the source under another key, or under none; summed as they are read. */
 async function rewritten(
-  { receiver, blobs, encrypting, admitTransfer }: StorageDeps,
+  { objects, receiver, blobs, encrypting, admitTransfer }: StorageDeps,
   work: {
     request: StorageRequest
     bucket: Bucket
@@ -165,6 +171,7 @@ async function rewritten(
   const { size } = source.version
   const { signal } = request
   await admitTransfer(request, bucket, size)
+  await checkEarly(objects, bucket, request.body)
   const bodyKey = encrypting.keyFor(sealing)
   const bytes = blobs.read(source.body, { signal, size, ...reading })
   const { body, checksums } = await receiver.take(bytes, {

@@ -13,6 +13,7 @@ import {
   multipartETag,
 } from '#storage/s3/checksums/multipart.ts'
 import { multipartChecksum, type MultipartChecksum } from '#storage/s3/checksums/request.ts'
+import { commitBody } from '#storage/s3/commit-body.ts'
 import { writeConditions } from '#storage/s3/write-conditions.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
 import { encryptionOf, keptEncryption } from '#storage/s3/encrypting.ts'
@@ -77,7 +78,14 @@ export function checksumOf(upload: Upload): MultipartChecksum | undefined {
 
 /** UploadPart. Throws NoSuchUpload, AccessDenied, BadDigest, EntityTooLarge, InvalidArgument. */
 export const createUploadPart =
-  ({ access, uploads, receiver, admitTransfer, encrypting }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    objects,
+    uploads,
+    receiver,
+    admitTransfer,
+    encrypting,
+  }: StorageDeps): StorageHandler =>
   async (request) => {
     const number = parsePartNumber(request.body.target.query.get('partNumber'))
     const plan = receiver.plan(request)
@@ -99,7 +107,8 @@ export const createUploadPart =
     })
     const [part] = body.kind === 'parts' ? body.parts : []
     const { blob, encryption } = present(part, 'a part is a blob')
-    await uploads.putPart(bucket, name, { number, size, etag, checksums, encryption, blob })
+    const uploaded = { number, size, etag, checksums, encryption, blob }
+    await commitBody(objects, body, () => uploads.putPart(bucket, name, uploaded))
     return emptyReply({
       etag: `"${etag}"`,
       ...checksumHeaders(checksums, { ofPart: true }),

@@ -4,6 +4,7 @@ import { present } from '#base/errors.ts'
 import type { Principal } from '#identity/principal.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
+import { commitBody } from '#storage/s3/commit-body.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
 import { keptEncryption } from '#storage/s3/encrypting.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
@@ -66,7 +67,7 @@ export const createPostObject =
         request,
       })
       const { etag, size, checksums, body } = taken
-      const written = await objects.put(bucket, key, {
+      const object = {
         attributes: {
           ...attributes,
           etag,
@@ -76,7 +77,8 @@ export const createPostObject =
         },
         body,
         event: 'ObjectCreated:Post',
-      })
+      } as const
+      const written = await commitBody(objects, body, () => objects.put(bucket, key, object))
       const location = addressOf(request, key, originOf(request, deps.settings))
       const reply = postReply(form.fields, { bucket: bucket.name, key, etag, location })
       const { 'content-type': contentType = 'application/xml', ...headers } = reply.headers

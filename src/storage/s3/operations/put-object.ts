@@ -1,7 +1,8 @@
 // PUT of an object: taken in, durable, then committed in one transaction, then answered.
 import { present } from '#base/errors.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
-import { writeConditions } from '#storage/s3/write-conditions.ts'
+import { commitBody } from '#storage/s3/commit-body.ts'
+import { checkEarly, writeConditions } from '#storage/s3/write-conditions.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
 import { keptEncryption } from '#storage/s3/encrypting.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
@@ -30,8 +31,9 @@ export const createPutObject =
     const sealing = encrypting.wanted(request, bucket)
     const bodyKey = encrypting.keyFor(sealing)
     await admitTransfer(request, bucket, plan.length ?? plan.bytesMax)
+    await checkEarly(objects, bucket, request.body)
     const { size, etag, checksums, body } = await receiver.receive(request, plan, { bodyKey })
-    const written = await objects.put(bucket, key, {
+    const object = {
       attributes: {
         ...attributes,
         size,
@@ -44,7 +46,8 @@ export const createPutObject =
       },
       body,
       ...writeConditions(headers),
-    })
+    }
+    const written = await commitBody(objects, body, () => objects.put(bucket, key, object))
     return emptyReply({
       etag: `"${etag}"`,
       ...checksumHeaders(checksums),

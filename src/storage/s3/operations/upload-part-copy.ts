@@ -2,6 +2,7 @@
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
+import { commitBody } from '#storage/s3/commit-body.ts'
 import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
 import { encryptionHeaders } from '#storage/s3/documents/encryption.ts'
@@ -15,8 +16,9 @@ import { checksumOf, uploadNameOf } from './multipart.ts'
 
 /** UploadPartCopy. Throws NoSuchUpload, NoSuchKey, AccessDenied, InvalidRange, PreconditionFailed. */
 export const createUploadPartCopy =
-  ({ access, uploads, receiver, blobs, admitTransfer, encrypting }: StorageDeps): StorageHandler =>
+  (deps: StorageDeps): StorageHandler =>
   async (request) => {
+    const { access, objects, uploads, receiver, blobs, admitTransfer, encrypting } = deps
     const { headers } = request.body
     const number = parsePartNumber(request.body.target.query.get('partNumber'))
     const bucket = await access.bucket(request)
@@ -54,14 +56,10 @@ export const createUploadPartCopy =
     const [part] = taken.body.kind === 'parts' ? taken.body.parts : []
     const { etag, checksums, size } = taken
     const { blob, encryption } = present(part, 'a part is a blob')
-    const { modifiedAtMs } = await uploads.putPart(bucket, name, {
-      number,
-      size,
-      etag,
-      checksums,
-      encryption,
-      blob,
-    })
+    const copied = { number, size, etag, checksums, encryption, blob }
+    const { modifiedAtMs } = await commitBody(objects, taken.body, () =>
+      uploads.putPart(bucket, name, copied),
+    )
     const known = checksumOfVersion(checksums)
     const checksum = known && { algorithm: known.algorithm, text: known.text }
     return xmlReply(

@@ -1,0 +1,29 @@
+// Blobs that were written and that no version, nor any part, names: they go where deleted ones go.
+import type { BlobRef } from '#blobs/blob.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/**
+ * Makes garbage of blobs, for `laterMs` and the usual hour; answers how many were none before. What a row
+ * names, and what is garbage already, stays as it is.
+ */
+export async function discardBlobs(
+  state: Queryable,
+  blobs: readonly BlobRef[],
+  { laterMs = 0 } = {},
+): Promise<number> {
+  if (blobs.length === 0) return 0
+  const { rowCount } = await state.query(
+    `insert into blob_garbage (location, id, size, since)
+     select f.location, f.id, f.size, clock_timestamp() + $4 * interval '1 ms'
+     from unnest($1::text[], $2::uuid[], $3::bigint[]) f (location, id, size)
+     where not exists (select from blobs b where b.id = f.id and b.location = f.location)
+     order by f.id on conflict (location, id) do nothing`,
+    [
+      blobs.map(({ location }) => location),
+      blobs.map(({ id }) => id),
+      blobs.map(({ size }) => size),
+      laterMs,
+    ],
+  )
+  return rowCount
+}
