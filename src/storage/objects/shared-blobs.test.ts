@@ -79,3 +79,14 @@ test('two copies that swap keys, and a deletion beside them', { skip }, async ()
     assert.deepEqual(await brokenInvariants(store.state), [])
   }
 })
+
+test('a batch deletes some of those that share a blob', { skip }, async () => {
+  const bucket = await makeBucket(store, 'shared-by-three')
+  await putShared(bucket)
+  await store.objects.put(bucket, 'third', await copyOf(bucket, 'k0'))
+  const two = [{ key: 'copy-k0' }, { key: 'k0' }]
+  await store.objects.delete(bucket, two, OPTIONS)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+  await store.objects.delete(bucket, [{ key: 'third' }], OPTIONS)
+  assert.deepEqual(await brokenInvariants(store.state), [])
+})
