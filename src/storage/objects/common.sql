@@ -97,15 +97,18 @@ end $$;
 -- could wait for the other.
 create or replace function storage_release(blob_ids uuid[]) returns void language plpgsql as $$
 begin
-  perform from blobs where id = any (blob_ids) order by id for update;
-  with gone as (
-    delete from blobs b using (select id, count(*) as n from unnest(blob_ids) id group by id) freed
-    where b.id = freed.id and b.refs = freed.n returning b.location, b.id, b.size
+  with freed as (
+    select id, count(*) as n from unnest(blob_ids) id group by id
+  ), locked as materialized (
+    -- What is read here is what is there once the lock is had, and is what is changed below.
+    select b.id, b.refs - freed.n as refs from blobs b join freed using (id) order by b.id for update of b
+  ), less as (
+    update blobs b set refs = locked.refs from locked where b.id = locked.id and locked.refs > 0
+  ), gone as (
+    delete from blobs b using locked where b.id = locked.id and locked.refs = 0
+    returning b.location, b.id, b.size
   )
   insert into blob_garbage (location, id, size, since) select location, id, size, clock_timestamp() from gone;
-  update blobs b set refs = b.refs - freed.n
-  from (select id, count(*) as n from unnest(blob_ids) id group by id) freed
-  where b.id = freed.id and b.refs > freed.n;
 end $$;
 
 create or replace function storage_blobs_of(parts jsonb) returns uuid[] language plpgsql immutable as $$
