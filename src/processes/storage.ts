@@ -75,6 +75,7 @@ const upkeep = createStorageUpkeep({
     state,
     charging: accounting.charging,
     payerOf: createPayers({ state, clock: systemClock }).payerOf,
+    clock: systemClock,
     log,
     power: config.power,
     minuteMs: config.minuteMs,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
-import { connectState } from './connect.ts'
+import { connectState, type Queryable } from './connect.ts'
 
 const LIMIT_MS = 30_000
 const OPTIONS = { skip: whyNoServer(), timeout: 120_000 }
@@ -116,4 +116,26 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
     )
     assert.equal(rows[0]?.count, '1')
   })
+})
+
+test('of two statements that wait for each other none fails', OPTIONS, async (t) => {
+  const { state } = await start(t)
+  // Each takes one lock, waits until both have one, and wants the other; asked again it finds no other.
+  await state.query(`
+    create sequence begun;
+    create function lock_both(first int, second int) returns bigint language plpgsql as $$ begin
+      perform pg_advisory_xact_lock(first);
+      perform nextval('begun');
+      while (select last_value < 2 from begun) loop perform pg_sleep(0.01); end loop;
+      perform pg_advisory_xact_lock(second);
+      return (select last_value from begun);
+    end $$`)
+  const lock = async (own: number, other: number, asker: Queryable) =>
+    Number((await asker.query<{ n: string }>(`select lock_both(${own}, ${other}) as n`)).rows[0]?.n)
+  assert.ok(Math.max(...(await Promise.all([lock(1, 2, state), lock(2, 1, state)]))) === 3)
+  await state.query("select setval('begun', 1, false)")
+  const once: Queryable = { query: (text) => state.session((session) => session.query(text)) }
+  const ends = await Promise.allSettled([lock(1, 2, once), lock(2, 1, once)])
+  const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason.code] : []))
+  assert.deepEqual(failed, ['40P01'], 'a session asks once: it may be within a transaction')
 })

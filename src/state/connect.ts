@@ -2,7 +2,7 @@
 import pg from 'pg'
 import type { Logger } from '#base/log.ts'
 import { sleep } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 
 export type Row = Record<string, unknown>
@@ -47,7 +47,8 @@ const RELISTEN_MS = 500
 /**
  * Opens a pool of at most `connections`; the first query connects. What is asked of the pool throws
  * `state_unavailable` when the server is away, has no connection left or takes too long; an error of
- * SQL stays what it is.
+ * SQL stays what it is. A statement that the server ended for a deadlock is asked once more: alone, it was a
+ * transaction, and has changed nothing.
  */
 export function connectState(options: {
   address: StateAddress
@@ -95,8 +96,12 @@ export function connectState(options: {
 
   return {
     async query<R extends Row>(text: string, values?: readonly unknown[]) {
-      return await queryable(pool, names)
-        .query<R>(text, values)
+      const ask = () => queryable(pool, names).query<R>(text, values)
+      return await ask()
+        .catch((error: unknown) => {
+          if (isDeadlock(error)) return ask()
+          throw error
+        })
         .catch((error: unknown) => {
           throw isAway(error) ? away(error) : error
         })
@@ -124,6 +129,9 @@ export function connectState(options: {
 // server's disk (58030: a log that cannot be synced ends the server, which then recovers).
 const AWAY = /^(08|53|57|58)/
 
+const isDeadlock = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '40P01'
+
 const isAway = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? AWAY.test(error.code ?? '')
@@ -134,6 +142,10 @@ const away = (cause: unknown) =>
     cause,
     retryAfterS: 1,
   })
+
+/** Whether it is what a query throws while the server is away: asking anything else is of no use. */
+export const isStateAway = (error: unknown): boolean =>
+  error instanceof ErgonError && error.code === 'state_unavailable'
 
 function queryable(client: pg.Pool | pg.PoolClient, names?: Map<string, string>): Queryable {
   return {

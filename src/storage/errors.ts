@@ -204,6 +204,10 @@ const STATE = {
     'A conflicting conditional operation is currently in progress against this resource. Please try again.',
   ],
   TooManyBuckets: [400, 'You have attempted to create more buckets than allowed'],
+  TooManyUploads: [
+    400,
+    'The bucket has as many open uploads as are allowed. Complete or abort some of them first.',
+  ],
   NotModified: [304, 'Not Modified'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],

@@ -23,7 +23,8 @@ import { s3ClientOf } from '../s3-client.ts'
 import { MILLIWATTS_PER_TB, MINUTE_S } from './minutes.ts'
 
 const MINUTE_MS = MINUTE_S * 1000
-const BYTES = 1_000_000
+/** 3 J in a minute: each is worth a charge. */
+const BYTES = 3_000_000
 const WAIT_MS = 90_000
 
 type Standing = ChargeRow & { readonly from: string; readonly to: string }
@@ -119,7 +120,7 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
 test('who cannot pay for a week of what is stored may read and delete, and not write', async () => {
   const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
   const add = (pusd: string) => ergon.control('POST', `/accounts/${id}/funds`, { pusd })
-  // Some minutes of 1 W, and requests; a week would be $0.042.
+  // Some minutes of 3 W, and requests; a week would be $0.126.
   await add('30000000000')
   const asked = { scope: 'deploy', account: id }
   const s3 = s3ClientOf(
@@ -160,7 +161,7 @@ test('who cannot pay for a week of what is stored may read and delete, and not w
   await assert.rejects(s3.send(upload), isDepleted)
   await assert.rejects(s3.send(new PutBucketTaggingCommand({ Bucket, Tagging })), isDepleted)
   await s3.send(new DeleteObjectTaggingCommand(object))
-  await add('100000000000')
+  await add('200000000000')
   await put('more')
   await s3.send(new DeleteObjectCommand({ Bucket, Key: 'more' }))
 })

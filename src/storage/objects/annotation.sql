@@ -73,7 +73,7 @@ begin
     checksums = excluded.checksums, modified_at = excluded.modified_at, salt = excluded.salt,
     body = excluded.body;
   perform storage_note(target, of_sheet, given -> 'key', case when old_size is null then 1 else 0 end,
-    (given ->> 'size')::int - coalesce(old_size, 0));
+    (given ->> 'size')::int - coalesce(old_size, -octet_length(given ->> 'name')));
   return query select null::text, storage_ms(at);
 end $$;
 
@@ -97,7 +97,8 @@ begin
   end if;
   delete from object_annotations a
   where a.sheet = (target.annotations ->> 'sheet')::bigint and a.name = given ->> 'name';
-  perform storage_note(target, (target.annotations ->> 'sheet')::bigint, null, -1, -old_size);
+  perform storage_note(target, (target.annotations ->> 'sheet')::bigint, null, -1,
+    -old_size - octet_length(given ->> 'name'));
   return null;
 end $$;
 

@@ -1,10 +1,10 @@
 // Annotations in the state: they are their version's, go with it, and are counted.
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { collectAnnotations } from '#storage/upkeep/collect-annotations.ts'
 import {
+  annotation,
   brokenInvariants,
   inlineObject,
   makeBucket,
@@ -12,7 +12,6 @@ import {
   withStore,
   type Store,
 } from './store.fixture.ts'
-import type { WrittenAnnotation } from './objects.ts'
 import type { Bucket, Sheet } from './types.ts'
 
 const skip = whyNoState()
@@ -23,25 +22,11 @@ withStore(8, (opened) => (store = opened))
 const sheetOf = async (bucket: Bucket, key: string, versionId?: string) =>
   (await readVersion(store, bucket, { key, ...(versionId && { versionId }) })).version.annotations
 
-const written = (name: string, text: string, sheet: Sheet | null): WrittenAnnotation => ({
-  name,
-  size: Buffer.byteLength(text),
-  etag: 'e',
-  checksums: {},
-  salt: randomBytes(16),
-  sealed: Buffer.from(text),
-  encryption: null,
-  sheet,
-  key: { key: 'root' },
-  ifMatch: undefined,
-  bypassGovernance: false,
-})
-
 /** `place` is the key of the object and the annotation's name. */
 async function put(bucket: Bucket, place: [string, string], text: string, more: object = {}) {
   const [key, name] = place
   const sheet = await sheetOf(bucket, key)
-  await store.annotations.put(bucket, { key }, { ...written(name, text, sheet), ...more })
+  await store.annotations.put(bucket, { key }, { ...annotation(name, text, sheet), ...more })
 }
 
 async function textsOf(sheet: Sheet | null): Promise<Record<string, string>> {
@@ -76,7 +61,7 @@ test('annotations are set, replaced, listed by name and deleted', { skip }, asyn
   const sheet = await sheetOf(bucket, 'a')
   assert.ok(sheet)
   assert.deepEqual(await textsOf(sheet), { 'a/1': 'a/1', 'a/2': 'a/2', b: 'longer' })
-  assert.deepEqual([sheet.count, sheet.bytes], [3, 12])
+  assert.deepEqual([sheet.count, sheet.bytes], [3, 19], 'names count')
   const page = await store.annotations.list(sheet, { prefix: 'a/', after: '', limit: 1 })
   assert.deepEqual([page.entries.map(({ name }) => name), page.truncated], [['a/1'], true])
   await assertWhole()
@@ -124,7 +109,7 @@ test('put() refuses what does not fit what is there, and changes nothing', { ski
   await store.objects.put(bucket, 'k', inlineObject('one'))
   const refused = (code: string, more: object, key = 'k') =>
     assert.rejects(
-      store.annotations.put(bucket, { key }, { ...written('n', 't', null), ...more }),
+      store.annotations.put(bucket, { key }, { ...annotation('n', 't', null), ...more }),
       {
         code,
       },
@@ -171,7 +156,7 @@ test('a version has a thousand at most, and a copy has them all', { skip }, asyn
   const rest = Array.from({ length: 999 }, (_, nth) => `n${nth + 1}`)
   const lane = async () => {
     for (let name = rest.pop(); name !== undefined; name = rest.pop())
-      await store.annotations.put(bucket, { key: 'k' }, written(name, `t${name}`, sheet))
+      await store.annotations.put(bucket, { key: 'k' }, annotation(name, `t${name}`, sheet))
   }
   await Promise.all([lane(), lane(), lane()])
   await assert.rejects(put(bucket, ['k', 'one more'], 't'), { code: 'AnnotationLimitExceeded' })

@@ -92,15 +92,23 @@ begin
   return held = wanted;
 end $$;
 
--- Counts blobs out; those that nobody names become garbage.
+-- Counts blobs out, each as often as it is there; those that nobody names become garbage. Once in a
+-- transaction, for all that it freed: copies share blobs, and of two that released them one by one each
+-- could wait for the other.
 create or replace function storage_release(blob_ids uuid[]) returns void language plpgsql as $$
 begin
-  perform from blobs where id = any (blob_ids) order by id for update;
-  with gone as (
-    delete from blobs where id = any (blob_ids) and refs = 1 returning location, id, size
+  with freed as (
+    select id, count(*) as n from unnest(blob_ids) id group by id
+  ), locked as materialized (
+    -- What is read here is what is there once the lock is had, and is what is changed below.
+    select b.id, b.refs - freed.n as refs from blobs b join freed using (id) order by b.id for update of b
+  ), less as (
+    update blobs b set refs = locked.refs from locked where b.id = locked.id and locked.refs > 0
+  ), gone as (
+    delete from blobs b using locked where b.id = locked.id and locked.refs = 0
+    returning b.location, b.id, b.size
   )
   insert into blob_garbage (location, id, size, since) select location, id, size, clock_timestamp() from gone;
-  update blobs set refs = refs - 1 where id = any (blob_ids) and refs > 1;
 end $$;
 
 create or replace function storage_blobs_of(parts jsonb) returns uuid[] language plpgsql immutable as $$
@@ -108,16 +116,29 @@ begin
   return array(select (part ->> 'blob')::uuid from jsonb_array_elements(parts) part);
 end $$;
 
--- Adds to what a bucket stores; whoever calls holds the stripe's lock.
-create or replace function storage_count(bucket_id int, in_stripe int, more_bytes bigint, more_versions int)
+-- Adds to what a bucket stores; whoever counts versions holds the stripe's lock.
+create or replace function storage_count(
+  bucket_id int, in_stripe int, more_bytes bigint, more_versions int, more_uploads int default 0)
 returns void language plpgsql as $$
 begin
-  update bucket_usage u set bytes = u.bytes + more_bytes, versions = u.versions + more_versions
+  update bucket_usage u set bytes = u.bytes + more_bytes, versions = u.versions + more_versions,
+    uploads = u.uploads + more_uploads
   where u.bucket = bucket_id and u.stripe = in_stripe;
   if not found then
-    insert into bucket_usage (bucket, stripe, bytes, versions)
-    values (bucket_id, in_stripe, more_bytes, more_versions);
+    insert into bucket_usage as u (bucket, stripe, bytes, versions, uploads)
+    values (bucket_id, in_stripe, more_bytes, more_versions, more_uploads)
+    on conflict (bucket, stripe) do update set bytes = u.bytes + excluded.bytes,
+      versions = u.versions + excluded.versions, uploads = u.uploads + excluded.uploads;
   end if;
+end $$;
+
+-- Adds to what open uploads store; whoever calls holds the upload's row. In rows of their own, below 0, as
+-- parts come without a stripe's lock: whoever holds one may wait for the upload. They are spread by `name`,
+-- so that parts do not wait for each other; what an upload added to several it takes from one.
+create or replace function storage_count_upload(bucket_id int, name text, more_bytes bigint, more_uploads int)
+returns void language plpgsql as $$
+begin
+  perform storage_count(bucket_id, -1 - (hashtext(name) & 63), more_bytes, 0, more_uploads);
 end $$;
 
 -- Whether object lock keeps a version; GOVERNANCE yields to a bypass.
@@ -126,7 +147,7 @@ returns boolean language sql volatile as $$
   select hold or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
 $$;
 
--- What the annotations of a version add to what is stored.
+-- What the annotations of a version add to what is stored, with their names.
 create or replace function storage_sheet_bytes(annotations jsonb) returns bigint language sql immutable as $$
   select coalesce((annotations ->> 'bytes')::bigint, 0)
 $$;
@@ -144,17 +165,18 @@ begin
   values ((annotations ->> 'sheet')::bigint, clock_timestamp());
 end $$;
 
--- Removes one version: its blobs, its annotations, its part of the counters, its row.
+-- Removes one version: its annotations, its part of the counters, its row. Whoever calls releases the blobs
+-- that it answers.
 create or replace function storage_remove(bucket_id int, object_key text, at_seq bigint)
-returns void language plpgsql as $$
+returns uuid[] language plpgsql as $$
 declare
   gone record;
 begin
   delete from object_versions v where v.bucket = bucket_id and v.key = object_key and v.seq = at_seq
   returning v.parts, v.annotations, storage_stored(v) as stored into strict gone;
-  if gone.parts is not null then perform storage_release(storage_blobs_of(gone.parts)); end if;
   if gone.annotations is not null then perform storage_drop_sheet(gone.annotations); end if;
   perform storage_count(bucket_id, storage_stripe(bucket_id, object_key), -gone.stored, -1);
+  return case when gone.parts is not null then storage_blobs_of(gone.parts) end;
 end $$;
 
 -- Whether a rule of a notification configuration wants an event.

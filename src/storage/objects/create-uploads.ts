@@ -20,19 +20,22 @@ import type { Bucket, Part, UploadPart } from './types.ts'
 /** All parts but the last one have this size at least (Amazon S3, "Multipart upload limits"). */
 export const PART_SIZE_MIN = 5 * 1024 * 1024
 export const PART_COUNT_MAX = 10_000
+/** Open uploads of a bucket: deleting it ends all of them in one transaction. */
+const OPEN_MAX = 10_000
 
 export function createUploads(deps: {
   state: Queryable
   clock: Clock
   partSizeMin?: number
+  openMax?: number
 }): Uploads {
-  const { state, clock, partSizeMin = PART_SIZE_MIN } = deps
+  const { state, clock, partSizeMin = PART_SIZE_MIN, openMax = OPEN_MAX } = deps
   return {
     async create(bucket, { key, initiator, attributes }) {
       const id = newIdBody(clock.wallMs())
       const { rows } = await state.query<{ refused: string | null; initiated_at: Date }>(
-        'select * from storage_begin_upload($1, $2, $3, $4, $5)',
-        [bucket.id, key, id, initiator, JSON.stringify(attributes)],
+        'select * from storage_begin_upload($1, $2, $3, $4, $5, $6)',
+        [bucket.id, key, id, initiator, JSON.stringify(attributes), openMax],
       )
       const row = present(rows[0], 'an upload has one answer')
       refuse(row.refused)

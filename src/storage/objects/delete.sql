@@ -5,6 +5,8 @@ returns table (refused text, version_id text, marker boolean) language plpgsql a
 declare
   home storage_home;
   deletion record;
+  answer record;
+  freed uuid[] := '{}';
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return query select 'NoSuchBucket', null::text, false; return; end if;
@@ -18,17 +20,21 @@ begin
     from jsonb_array_elements(deletions) with ordinality as listed (d, n) order by n
   loop
     if deletion.version is null then
-      return query select * from storage_delete_latest(home, deletion.key, deletion.conditions);
+      select * into answer from storage_delete_latest(home, deletion.key, deletion.conditions);
     else
-      return query select * from storage_delete_version(
+      select * into answer from storage_delete_version(
         home, deletion.key, deletion.version, deletion.conditions, bypass);
     end if;
+    freed := freed || answer.freed;
+    return query select answer.refused, answer.version_id, answer.marker;
   end loop;
+  if freed <> '{}' then perform storage_release(freed); end if;
 end $$;
 
--- Without versioning the object goes; with it, it is hidden behind a delete marker.
+-- Without versioning the object goes; with it, it is hidden behind a delete marker. Whoever calls releases
+-- `freed`, here and below.
 create or replace function storage_delete_latest(home storage_home, object_key text, conditions jsonb)
-returns table (refused text, version_id text, marker boolean) language plpgsql as $$
+returns table (refused text, version_id text, marker boolean, freed uuid[]) language plpgsql as $$
 declare
   latest record;
   unmet text;
@@ -40,25 +46,25 @@ begin
   from object_versions v where v.bucket = home.id and v.key = object_key order by v.seq desc limit 1;
   if conditions is not null then
     -- What is not there need not be deleted, whatever it should have been.
-    if latest.seq is null then return query select null::text, null::text, false; return; end if;
+    if latest.seq is null then return query select null::text, null::text, false, null::uuid[]; return; end if;
     unmet := storage_unmet(conditions, latest.etag, latest.size, latest.modified_at);
-    if unmet is not null then return query select unmet, null::text, false; return; end if;
+    if unmet is not null then return query select unmet, null::text, false, null::uuid[]; return; end if;
   end if;
   if home.versioning = 'off' then
     if latest.seq is not null then
-      perform storage_remove(home.id, object_key, latest.seq);
+      freed := storage_remove(home.id, object_key, latest.seq);
       perform storage_tell(home, 'ObjectRemoved:Delete', object_key, 'null', latest.size, latest.etag);
     end if;
-    return query select null::text, null::text, false;
+    return query select null::text, null::text, false, freed;
     return;
   end if;
   fresh := nextval('object_seq');
   if home.versioning = 'enabled' then
     version := storage_version_id(fresh);
   elsif latest.version_id = 'null' then
-    perform storage_remove(home.id, object_key, latest.seq);
+    freed := storage_remove(home.id, object_key, latest.seq);
   else
-    perform storage_drop_null(home.id, object_key);
+    freed := storage_drop_null(home.id, object_key);
   end if;
   update object_versions v set is_latest = false
   where v.bucket = home.id and v.key = object_key and v.seq = latest.seq;
@@ -67,37 +73,37 @@ begin
   returning storage_stored(v) into stored;
   perform storage_count(home.id, storage_stripe(home.id, object_key), stored, 1);
   perform storage_tell(home, 'ObjectRemoved:DeleteMarkerCreated', object_key, version, 0, '');
-  return query select null::text, version, true;
+  return query select null::text, version, true, freed;
 end $$;
 
 -- Removes one version for good, unless object lock keeps it; the one before it is then the latest.
 create or replace function storage_delete_version(
   home storage_home, object_key text, version text, conditions jsonb, bypass boolean)
-returns table (refused text, version_id text, marker boolean) language plpgsql as $$
+returns table (refused text, version_id text, marker boolean, freed uuid[]) language plpgsql as $$
 declare
   found_seq constant bigint := storage_find(home.id, object_key, version);
   victim record;
   unmet text;
 begin
-  if found_seq is null then return query select null::text, version, false; return; end if;
+  if found_seq is null then return query select null::text, version, false, null::uuid[]; return; end if;
   select v.* into victim from object_versions v
   where v.bucket = home.id and v.key = object_key and v.seq = found_seq;
   if conditions is not null then
     unmet := storage_unmet(conditions, victim.etag, victim.size, victim.modified_at);
-    if unmet is not null then return query select unmet, null::text, false; return; end if;
+    if unmet is not null then return query select unmet, null::text, false, null::uuid[]; return; end if;
   end if;
   if storage_keeps(victim.legal_hold, victim.retention_mode, victim.retain_until, bypass) then
-    return query select 'AccessDenied', null::text, false;
+    return query select 'AccessDenied', null::text, false, null::uuid[];
     return;
   end if;
-  perform storage_remove(home.id, object_key, found_seq);
+  freed := storage_remove(home.id, object_key, found_seq);
   if victim.is_latest then
     update object_versions v set is_latest = true
     where v.bucket = home.id and v.key = object_key and v.seq = (
       select max(seq) from object_versions o where o.bucket = home.id and o.key = object_key);
   end if;
   perform storage_tell(home, 'ObjectRemoved:Delete', object_key, version, victim.size, victim.etag);
-  return query select null::text, version, victim.delete_marker;
+  return query select null::text, version, victim.delete_marker, freed;
 end $$;
 
 -- The seq of a version, or null: an id that we made says it; `null` is the latest or in its own index.

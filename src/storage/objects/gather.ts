@@ -3,7 +3,8 @@
 //
 // A question goes only with what is sent after it came, so its answer is as fresh as it would be alone.
 import type { TimerClock } from '#base/clock.ts'
-import { ErgonError, invariant } from '#base/errors.ts'
+import { invariant } from '#base/errors.ts'
+import { isStateAway } from '#state/connect.ts'
 
 export type Gathering<Q, A> = {
   /** Answers each of the questions, in their order. */
@@ -49,7 +50,7 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
     // Before anybody works on an answer: the server works meanwhile.
     send()
     if (!('error' in answers)) tell(sent, answers)
-    else if (sent.length === 1 || isAway(answers.error))
+    else if (sent.length === 1 || isStateAway(answers.error))
       for (const { reject } of sent) reject(answers.error)
     else for (const one of sent) askAlone(ask, one)
   }
@@ -87,5 +88,3 @@ function askAlone<Q, A>(ask: Gathering<Q, A>['ask'], one: Waiter<Q, A>): void {
 function tell<Q, A>(asked: readonly Waiter<Q, A>[], answers: readonly A[]): void {
   for (const [at, answer] of answers.entries()) asked[at]?.resolve(answer)
 }
-
-const isAway = (error: unknown) => error instanceof ErgonError && error.code === 'state_unavailable'

@@ -5,6 +5,7 @@ import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { Model, modelList } from './model.fixture.ts'
 import {
   ACCOUNT,
+  annotation,
   type Store,
   attributes,
   brokenInvariants,
@@ -19,6 +20,7 @@ import type { Bucket } from './types.ts'
 
 const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 25)
+const { signal } = new AbortController()
 let server: TestUrl
 let store: Store
 let bucketCount = 0
@@ -98,6 +100,23 @@ async function removeVersion({ bucket, model }: World, n: number) {
   model.deleteVersion(at, versionId)
 }
 
+/** Sets an annotation of a version, or deletes it. */
+async function annotate({ bucket, model }: World, n: number, [name, text]: [string, string]) {
+  const target = pick(
+    model.versions().filter(({ deleteMarker }) => !deleteMarker),
+    n,
+  )
+  if (target === undefined) return
+  const { version } = await readVersion(store, bucket, target)
+  if (text === '')
+    await store.annotations.delete(bucket, target, {
+      name,
+      ifMatch: undefined,
+      bypassGovernance: false,
+    })
+  else await store.annotations.put(bucket, target, annotation(name, text, version.annotations))
+}
+
 async function copy({ bucket, model }: World, n: number, to: string) {
   const source = pick(model.objects(), n)
   if (source === undefined) return
@@ -106,12 +125,29 @@ async function copy({ bucket, model }: World, n: number, to: string) {
     versionId: source.versionId,
   })
   assert.deepEqual([version.etag, version.size], [source.etag, source.size])
+  const sheet = version.annotations
   const { versionId } = await store.objects.put(bucket, to, {
     attributes: version,
     body,
     share: true,
+    ...(sheet && { annotations: await store.annotations.copy(sheet, sheet.key, signal) }),
   })
   model.put({ ...source, key: to, versionId })
+}
+
+/** Another part of an upload that is open, or one in place of it. */
+async function putPart({ bucket, model }: World, n: number, [number, size]: [number, number]) {
+  const open = pick(model.uploads, n)
+  if (open === undefined) return
+  const name = { key: open.key, uploadId: open.id }
+  await store.uploads.putPart(bucket, name, part(number, size, `r${number}`))
+}
+
+async function abort({ bucket, model }: World, n: number) {
+  const open = pick(model.uploads, n)
+  if (open === undefined) return
+  await store.uploads.abort(bucket, { key: open.key, uploadId: open.id })
+  model.uploads.splice(model.uploads.indexOf(open), 1)
 }
 
 async function upload({ bucket, model }: World, at: string, sizes: readonly number[], end: string) {
@@ -176,6 +212,37 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         ([k, sizes, end]) =>
           (w: World) =>
             upload(w, k, sizes, end),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.nat(50),
+        fc.tuple(
+          fc.nat(3).map((n) => n + 1),
+          fc.nat(9),
+        ),
+      )
+      .map(
+        ([n, given]) =>
+          (w: World) =>
+            putPart(w, n, given),
+      ),
+  },
+  { arbitrary: fc.nat(50).map((n) => (w: World) => abort(w, n)), weight: 1 },
+  {
+    // Few versions, names and texts, so that what is there is replaced and deleted.
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        fc.nat(2),
+        fc.tuple(fc.constantFrom('a', 'é\u{1F600}'), fc.constantFrom('', 'x', 'é/y')),
+      )
+      .map(
+        ([n, given]) =>
+          (w: World) =>
+            annotate(w, n, given),
       ),
   },
   {

@@ -142,6 +142,25 @@ test('a bucket that has only open uploads is deleted, and aborts them', { skip }
   assert.equal(rows.length, parts.length)
 })
 
+test('parts of one upload that come side by side, and its end, are counted', { skip }, async () => {
+  const bucket = await makeBucket(store, 'side-by-side')
+  for (let round = 0; round < 10; round++) {
+    const made = Array.from({ length: 4 }, () =>
+      store.uploads.create(bucket, { key: 'k', initiator: OTHER, attributes: attributes('', 0) }),
+    )
+    const names = (await Promise.all(made)).map(({ id }) => ({ key: 'k', uploadId: id }))
+    const ends = names.flatMap((name, n) => [
+      ...Array.from({ length: 6 }, (_, at) =>
+        store.uploads.putPart(bucket, name, part((at % 4) + 1, 5 + at, 'e')),
+      ),
+      ...(n % 2 === 0 ? [store.uploads.abort(bucket, name)] : []),
+    ])
+    for (const end of await Promise.allSettled(ends))
+      if (end.status === 'rejected') assert.equal(end.reason.code, 'NoSuchUpload')
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  }
+})
+
 test('a bucket is deleted while parts of its uploads come', { skip }, async () => {
   for (let round = 0; round < 10; round++) {
     const bucket = await makeBucket(store, `parts-come-${round}`)

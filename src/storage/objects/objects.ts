@@ -231,6 +231,7 @@ export interface Listings {
 }
 
 export interface Uploads {
+  /** Throws NoSuchBucket, TooManyUploads. */
   create(
     bucket: Bucket,
     upload: { key: string; initiator: string; attributes: UploadAttributes },

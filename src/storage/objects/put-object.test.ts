@@ -8,6 +8,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import { createObjects } from './create-objects.ts'
 import {
+  askedOnce,
   attributes,
   brokenInvariants,
   inlineObject,
@@ -33,7 +34,7 @@ const openObjects = (
       const given = [...values]
       change.values?.(given)
       try {
-        const result = await store.state.query<R>(text, given)
+        const result = await askedOnce(store.state).query<R>(text, given)
         change.rows?.(result.rows)
         return result
       } catch (error) {

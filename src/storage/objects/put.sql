@@ -10,6 +10,7 @@ declare
   one record;
   home storage_home;
   answer storage_written;
+  freed uuid[] := '{}';
 begin
   -- All of them before any stripe: a deletion that waits for one would be waited for by who holds another.
   perform pg_advisory_xact_lock_shared(4207710, b.id)
@@ -21,17 +22,19 @@ begin
   loop
     home := storage_enter(one.bucket_id);
     if home.id is null then
-      answer := row('NoSuchBucket', null, null)::storage_written;
+      answer := row('NoSuchBucket', null, null, null)::storage_written;
     else
       perform storage_lock(one.bucket_id, one.key);
       answer := storage_commit(home, one.key, written -> (one.n - 1),
         substring(bodies from one.start for one.length));
     end if;
+    freed := freed || answer.freed;
     return query select one.n, answer.refused, answer.version_id, answer.modified_ms;
   end loop;
+  if freed <> '{}' then perform storage_release(freed); end if;
 end $$;
 
--- One, for whoever holds the locks already; `body` is one in the row.
+-- One, for whoever holds the locks already, and releases what it `freed`; `body` is one in the row.
 create or replace function storage_commit(home storage_home, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare
@@ -43,6 +46,7 @@ declare
   in_place boolean := false;
   size_now constant bigint := (written ->> 'size')::bigint;
   stored_now bigint;
+  freed uuid[];
 begin
   select v.seq, v.version_id, v.delete_marker, v.etag, v.size, v.modified_at, v.parts, v.annotations,
     storage_stored(v) as stored into latest
@@ -51,7 +55,20 @@ begin
     unmet := case when latest.seq is null or latest.delete_marker
       then storage_unmet(written -> 'conditions', null, null, null)
       else storage_unmet(written -> 'conditions', latest.etag, latest.size, latest.modified_at) end;
-    if unmet is not null then return row(unmet, null, null)::storage_written; end if;
+    if unmet is not null then return row(unmet, null, null, null)::storage_written; end if;
+  end if;
+  if home.versioning = 'enabled' then
+    version := storage_version_id(fresh);
+  else
+    in_place := coalesce(latest.version_id = 'null', false);
+    if not in_place and latest.seq is not null then freed := storage_drop_null(home.id, object_key); end if;
+    if in_place and latest.parts is not null then freed := storage_blobs_of(latest.parts); end if;
+  end if;
+  if freed is not null and (written ->> 'share')::boolean then
+    -- All at once: of two copies that swap keys, each would hold what the other one frees.
+    perform from blobs where id = any (
+      freed || array(select (b ->> 'id')::uuid from jsonb_array_elements(written -> 'blobs') b))
+    order by id for update;
   end if;
   if written -> 'blobs' is not null
     and not storage_hold(written -> 'blobs', coalesce((written ->> 'share')::boolean, false)) then
@@ -66,14 +83,7 @@ begin
     if not found then raise exception 'the copied annotations are gone' using errcode = 'ERG01'; end if;
   end if;
 
-  if home.versioning = 'enabled' then
-    version := storage_version_id(fresh);
-  else
-    in_place := coalesce(latest.version_id = 'null', false);
-    if not in_place and latest.seq is not null then perform storage_drop_null(home.id, object_key); end if;
-  end if;
   if in_place then
-    if latest.parts is not null then perform storage_release(storage_blobs_of(latest.parts)); end if;
     if latest.annotations is not null then perform storage_drop_sheet(latest.annotations); end if;
     update object_versions v set
       delete_marker = false, size = size_now, etag = written ->> 'etag',
@@ -106,15 +116,15 @@ begin
     perform storage_count(home.id, storage_stripe(home.id, object_key), stored_now, 1);
   end if;
   perform storage_tell(home, written ->> 'event', object_key, version, size_now, written ->> 'etag');
-  return row(null, version, storage_ms(at))::storage_written;
+  return row(null, version, storage_ms(at), freed)::storage_written;
 end $$;
 
--- Removes the `null` version where it is: the latest one, or an older one.
-create or replace function storage_drop_null(bucket_id int, object_key text) returns void language plpgsql as $$
+-- Removes the `null` version where it is an older one, and answers its blobs.
+create or replace function storage_drop_null(bucket_id int, object_key text) returns uuid[] language plpgsql as $$
 declare
   found_seq bigint;
 begin
   select v.seq into found_seq from object_versions v
   where v.bucket = bucket_id and v.key = object_key and v.version_id = 'null' and not v.is_latest;
-  if found_seq is not null then perform storage_remove(bucket_id, object_key, found_seq); end if;
+  return case when found_seq is not null then storage_remove(bucket_id, object_key, found_seq) end;
 end $$;

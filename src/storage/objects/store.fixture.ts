@@ -1,11 +1,11 @@
 // An object store of a test's own: a schema with two accounts, and objects to write.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { connectState, type State } from '#state/connect.ts'
+import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
 import { storageFault } from '#storage/errors.ts'
 import { createAnnotations } from './create-annotations.ts'
@@ -13,10 +13,10 @@ import { createBuckets } from './create-buckets.ts'
 import { createDocuments } from './documents.ts'
 import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
-import type { FoundVersion, Target } from './objects.ts'
+import type { FoundVersion, Target, WrittenAnnotation } from './objects.ts'
 import { createUploads } from './create-uploads.ts'
 import { STORAGE_FUNCTIONS } from './functions.ts'
-import type { Attributes, Bucket, Part } from './types.ts'
+import type { Attributes, Bucket, Part, Sheet } from './types.ts'
 
 export const ACCOUNT = 'acct_a'
 export const OTHER = 'acct_b'
@@ -53,6 +53,11 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     },
   }
 }
+/** Asks each statement once, on a connection that outlives its errors: a pool hides a deadlock, and forgets settings. */
+export const askedOnce = (state: State): Queryable => ({
+  query: (text, values) => state.session((session) => session.query(text, values)),
+})
+
 export type Store = Awaited<ReturnType<typeof openStore>>
 
 /** Opens a store for the tests of a file, and closes it after them; nothing where there can be no state. */
@@ -112,6 +117,20 @@ export const partsObject = (etag: string, sizes: readonly number[]) => ({
   } as const,
 })
 
+export const annotation = (name: string, text: string, sheet: Sheet | null): WrittenAnnotation => ({
+  name,
+  size: Buffer.byteLength(text),
+  etag: 'e',
+  checksums: {},
+  salt: randomBytes(16),
+  sealed: Buffer.from(text),
+  encryption: null,
+  sheet,
+  key: { key: 'root' },
+  ifMatch: undefined,
+  bypassGovernance: false,
+})
+
 /** What must hold of the state at any time; an empty list when it does. */
 export async function brokenInvariants(state: State): Promise<string[]> {
   const { rows } = await state.query<{ broken: string }>(`
@@ -120,16 +139,21 @@ export async function brokenInvariants(state: State): Promise<string[]> {
         or max(seq) <> max(seq) filter (where is_latest)
     union all
     select 'usage of bucket ' || coalesce(u.bucket, v.bucket) from
-      (select bucket, sum(bytes) as bytes, sum(versions) as versions from bucket_usage group by bucket) u
-      full join (select bucket, sum(storage_stored(o)) as bytes, count(*) as versions
-        from object_versions o group by bucket) v
+      (select bucket, sum(bytes) as bytes, sum(versions) as versions, sum(uploads) as uploads
+        from bucket_usage group by bucket) u
+      full join (select bucket, sum(bytes) as bytes, sum(versions) as versions, sum(uploads) as uploads from (
+        select bucket, storage_stored(o) as bytes, 1 as versions, 0 as uploads from object_versions o
+        union all select bucket, own_bytes, 0, 1 from uploads where completed is null
+        union all select bucket, size, 0, 0 from upload_parts p join uploads o on o.id = p.upload
+      ) counted group by bucket) v
       on u.bucket = v.bucket
       where coalesce(u.bytes, 0) <> coalesce(v.bytes, 0) or coalesce(u.versions, 0) <> coalesce(v.versions, 0)
+        or coalesce(u.uploads, 0) <> coalesce(v.uploads, 0)
     union all
     select 'annotations of sheet ' || coalesce(v.sheet, a.sheet) from
       (select (annotations ->> 'sheet')::bigint as sheet, (annotations ->> 'count')::bigint as count,
         storage_sheet_bytes(annotations) as bytes from object_versions where annotations is not null) v
-      full join (select sheet, count(*) as count, sum(size) as bytes from object_annotations
+      full join (select sheet, count(*) as count, sum(size + octet_length(name)) as bytes from object_annotations
         where sheet not in (select sheet from annotation_garbage) group by sheet) a using (sheet)
       where coalesce(v.count, 0) <> coalesce(a.count, 0) or coalesce(v.bytes, 0) <> coalesce(a.bytes, 0)
     union all

@@ -1,14 +1,21 @@
 -- Uploads in parts: beginning, parts, completing and aborting.
 
 create or replace function storage_begin_upload(
-  bucket_id int, object_key text, upload_id text, by_account text, given jsonb)
+  bucket_id int, object_key text, upload_id text, by_account text, given jsonb, most int)
 returns table (refused text, initiated_at timestamptz) language plpgsql as $$
 declare
   at constant timestamptz := storage_now();
+  own bigint;
 begin
   if (storage_enter(bucket_id)).id is null then return query select 'NoSuchBucket', at; return; end if;
-  insert into uploads (id, bucket, key, initiator, initiated_at, attributes)
-  values (upload_id, bucket_id, object_key, by_account, at, given);
+  -- Those that begin at the same time do not see each other: a few more than that there may be.
+  if (select sum(u.uploads) from bucket_usage u where u.bucket = bucket_id) >= most then
+    return query select 'TooManyUploads', at;
+    return;
+  end if;
+  insert into uploads as u (id, bucket, key, initiator, initiated_at, attributes)
+  values (upload_id, bucket_id, object_key, by_account, at, given) returning u.own_bytes into own;
+  perform storage_count_upload(bucket_id, upload_id, own, 1);
   return query select null::text, at;
 end $$;
 
@@ -18,6 +25,7 @@ returns table (refused text, modified_at timestamptz) language plpgsql as $$
 declare
   at constant timestamptz := storage_now();
   replaced uuid;
+  replaced_size bigint := 0;
 begin
   -- Shared: parts come side by side, completing and aborting wait for them.
   perform from uploads u
@@ -30,7 +38,7 @@ begin
     part -> 'checksums', nullif(part -> 'encryption', 'null'), (part #>> '{blob,id}')::uuid, at)
   on conflict (upload, number) do nothing;
   if not found then
-    select p.blob into strict replaced from upload_parts p
+    select p.blob, p.size into strict replaced, replaced_size from upload_parts p
     where p.upload = upload_id and p.number = (part ->> 'number')::int for update;
     update upload_parts p set size = (part ->> 'size')::bigint, etag = part ->> 'etag',
       checksums = part -> 'checksums', encryption = nullif(part -> 'encryption', 'null'),
@@ -38,6 +46,8 @@ begin
     where p.upload = upload_id and p.number = (part ->> 'number')::int;
     perform storage_release(array[replaced]);
   end if;
+  perform storage_count_upload(bucket_id, upload_id || (part ->> 'number'),
+    (part ->> 'size')::bigint - replaced_size, 0);
   return query select null::text, at;
 end $$;
 
@@ -50,8 +60,7 @@ declare
   upload uploads;
   made storage_written;
   listed constant uuid[] := storage_blobs_of(written -> 'parts');
-  unlisted uuid[];
-  known int;
+  known record;
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return query select 'NoSuchBucket', null::jsonb; return; end if;
@@ -66,14 +75,15 @@ begin
     return query select 'NoSuchUpload', null::jsonb;
     return;
   end if;
-  select count(*) into known from upload_parts p where p.upload = upload_id and p.blob = any (listed);
-  if known <> cardinality(listed) then return query select 'InvalidPart', null::jsonb; return; end if;
+  select count(*) filter (where p.blob = any (listed)) as listed, coalesce(sum(p.size), 0)::bigint as bytes,
+    array_agg(p.blob) filter (where p.blob <> all (listed)) as unlisted into known
+  from upload_parts p where p.upload = upload_id;
+  if known.listed <> cardinality(listed) then return query select 'InvalidPart', null::jsonb; return; end if;
   made := storage_commit(home, object_key, written, null);
   if made.refused is not null then return query select made.refused, null::jsonb; return; end if;
-  select array_agg(p.blob) into unlisted from upload_parts p
-  where p.upload = upload_id and p.blob <> all (listed);
   delete from upload_parts p where p.upload = upload_id;
-  if unlisted is not null then perform storage_release(unlisted); end if;
+  perform storage_release(made.freed || known.unlisted);
+  perform storage_count_upload(bucket_id, upload_id, -upload.own_bytes - known.bytes, -1);
   answer := jsonb_build_object('request', request, 'versionId', made.version_id,
     'modifiedAtMs', made.modified_ms, 'etag', written -> 'etag', 'size', written -> 'size',
     'checksums', written -> 'checksums');
@@ -84,14 +94,17 @@ end $$;
 create or replace function storage_abort(bucket_id int, object_key text, upload_id text)
 returns boolean language plpgsql as $$
 declare
-  held uuid[];
+  own bigint;
+  held record;
 begin
-  perform from uploads u where u.id = upload_id and u.bucket = bucket_id and u.key = object_key
-    and u.completed is null for update;
+  select u.own_bytes into own from uploads u where u.id = upload_id and u.bucket = bucket_id
+    and u.key = object_key and u.completed is null for update;
   if not found then return false; end if;
-  select array_agg(p.blob) into held from upload_parts p where p.upload = upload_id;
+  select array_agg(p.blob) as blobs, coalesce(sum(p.size), 0)::bigint as bytes into held
+  from upload_parts p where p.upload = upload_id;
   delete from upload_parts p where p.upload = upload_id;
-  if held is not null then perform storage_release(held); end if;
+  if held.blobs is not null then perform storage_release(held.blobs); end if;
   delete from uploads u where u.id = upload_id;
+  perform storage_count_upload(bucket_id, upload_id, -own - held.bytes, -1);
   return true;
 end $$;

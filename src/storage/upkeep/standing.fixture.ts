@@ -46,7 +46,7 @@ const TARIFF = {
 export async function openBooks(state: Queryable): Promise<void> {
   await state.query(
     "insert into prices (id, pusd_per_j, free_tier_nj) values ('price_1', $1, $2)",
-    [PUSD_PER_J.toString(), '500000000000'],
+    [PUSD_PER_J.toString(), '500000000000000'],
   )
   await state.query("insert into tariffs (meter, body) values ('node', $1)", [
     JSON.stringify(TARIFF),
@@ -133,6 +133,7 @@ async function begin(deps: Parameters<typeof openCell>[0], folder: string) {
     state: looks,
     charging,
     payerOf,
+    clock,
     log,
     power,
     minuteMs: MINUTE_MS,

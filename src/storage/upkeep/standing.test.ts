@@ -28,9 +28,11 @@ const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 15)
 const { signal } = new AbortController()
 const START_MS = Date.parse('2026-03-01T00:00:00Z')
-/** A byte for a minute is 60.06 nJ: small numbers show how they are rounded. 240 of them are worth a charge. */
+/** A byte for a minute is 60.06 nJ: odd numbers show how they are rounded. 16,650,017 of them are worth a charge. */
 const POWER = { milliwattsPerTb: 1_000_000, pueMilli: 1001 }
 const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const WORTH_NJ = 1_000_000_000n
 const ZJ_PER_NJ = 1_000_000_000_000n
 let server: TestUrl
 let store: Store
@@ -127,8 +129,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     kind: fc.constant('store' as const),
     bytes: fc.oneof(
       fc.constant(0),
-      { weight: 3, arbitrary: fc.integer({ min: 1, max: 200 }) },
-      fc.integer({ min: 1, max: 3_000_000 }),
+      { weight: 3, arbitrary: fc.integer({ min: 1, max: 14_000_000 }) },
+      fc.integer({ min: 1, max: 200 }),
+      fc.integer({ min: 1, max: 200_000_000 }),
     ),
   }),
   {
@@ -139,7 +142,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         fc.constant(30_000),
         { weight: 3, arbitrary: fc.integer({ min: 20_000, max: 80_000 }) },
         fc.integer({ min: 60_000, max: 300_000 }),
-        fc.integer({ min: HOUR_MS / 2, max: HOUR_MS }),
+        fc.integer({ min: DAY_MS / 2, max: DAY_MS }),
       ),
     }),
   },
@@ -155,7 +158,7 @@ type Expecting = { fromMs: number; toMs: number; energy: bigint }
 
 /**
  * What must be charged, by the rule in words: each minute once, seen at both ends, for the lesser; together
- * with those before it that were not worth a charge, as soon as they are, or are an hour old.
+ * with those before it that were not worth a charge, as soon as they are, or are a day old.
  */
 class Expected {
   bytes = 0
@@ -176,8 +179,8 @@ class Expected {
       const bytes = Math.min(before.bytes, this.bytes)
       if (bytes > 0) this.#grow(bytes, before.ms)
     }
-    const isOld = this.#due !== undefined && this.nowMs - this.#due.fromMs >= HOUR_MS
-    if (isOld || priceOf(nj(this.#dueZj / ZJ_PER_NJ), PUSD_PER_J) >= 1n) this.charge()
+    const isOld = this.#due !== undefined && this.nowMs - this.#due.fromMs >= DAY_MS
+    if (isOld || this.#dueZj / ZJ_PER_NJ >= WORTH_NJ) this.charge()
   }
 
   #grow(bytes: number, fromMs: number): void {
@@ -255,24 +258,29 @@ test(
   },
 )
 
-test('what is not worth a charge waits until it is, or for an hour', { skip }, async () => {
+test('what is not worth a charge waits until it is, or for a day', { skip }, async () => {
   const tiny = await makeBucket(store, 'standing-tiny')
   const small = await makeBucket(store, 'standing-small')
   await stores(tiny, 1)
-  await stores(small, 100)
-  for (let minute = 0; minute <= 61; minute++) {
+  await stores(small, 6_000_000)
+  for (let minute = 0; minute <= 60; minute++) {
     await at(START_MS + minute * MINUTE_MS)
+    await cellAt(0).standing.charge(signal)
+  }
+  assert.deepEqual(await chargesOf(tiny), [])
+  const charges = await chargesOf(small)
+  assert.ok(2n * 360_360_000n < WORTH_NJ && 3n * 360_360_000n > WORTH_NJ)
+  assert.equal(charges.length, 20, 'three minutes are worth a charge')
+  for (const { energy_nj } of charges) assert.equal(energy_nj, '1081080000')
+  for (const ms of [DAY_MS - MINUTE_MS, DAY_MS]) {
+    assert.deepEqual(await chargesOf(tiny), [])
+    await at(START_MS + ms)
     await cellAt(0).standing.charge(signal)
   }
   const [charge, ...others] = await chargesOf(tiny)
   assert.ok(charge !== undefined && others.length === 0)
-  assert.deepEqual(spanOf(charge), { fromMs: START_MS, toMs: START_MS + HOUR_MS })
-  assert.equal(charge.energy_nj, '3603')
-  const charges = await chargesOf(small)
-  assert.equal(priceOf(nj(2n * 6006n), PUSD_PER_J), 0n)
-  assert.equal(priceOf(nj(3n * 6006n), PUSD_PER_J), 1n)
-  assert.equal(charges.length, 20, 'three minutes are worth 1 pUSD')
-  for (const { energy_nj } of charges) assert.equal(energy_nj, '18018')
+  assert.deepEqual(spanOf(charge), { fromMs: START_MS, toMs: START_MS + DAY_MS })
+  assert.equal(charge.energy_nj, '3663', 'sixty-one minutes were seen')
 })
 
 test(
@@ -280,7 +288,7 @@ test(
   { skip },
   async () => {
     const bucket = await makeBucket(store, 'standing-receipt')
-    await stores(bucket, 1_000_000)
+    await stores(bucket, 17_000_000)
     for (const ms of [0, MINUTE_MS]) {
       await at(START_MS + ms)
       await cellAt(0).standing.charge(signal)
@@ -289,10 +297,10 @@ test(
     assert.ok(charge !== undefined && others.length === 0)
     assert.equal(charge.account, ACCOUNT)
     assert.equal(charge.status, 200)
-    assert.equal(charge.energy_nj, '60060000')
+    assert.equal(charge.energy_nj, '1021020000')
     assert.deepEqual(charge.parts, [
       { band_pct: '40', energy_nj: '0', meter: 'node', method: 'model' },
-      { band_pct: '50', energy_nj: '60060000', meter: 'storage', method: 'model' },
+      { band_pct: '50', energy_nj: '1021020000', meter: 'storage', method: 'model' },
     ])
     assert.equal(charge.token, undefined)
   },
@@ -303,7 +311,7 @@ test(
   { skip },
   async () => {
     const { state } = store
-    const minuteNj = nj(600_600_000n)
+    const minuteNj = nj(1_201_200_000n)
     const minutePusd = priceOf(minuteNj, PUSD_PER_J)
     const funds = (minutePusd * 5n) / 2n
     await state.query("select grant_funds($1, $2, 'funds', 50, 'top_up')", [OTHER, String(funds)])
@@ -313,7 +321,7 @@ test(
       objectLock: false,
       configurations: {},
     })
-    await stores(bucket, 10_000_000)
+    await stores(bucket, 20_000_000)
     assert.equal((await store.buckets.get(bucket.name)).isReadOnly, false)
     const isReadOnly = []
     for (let minute = 0; minute <= 4; minute++) {
@@ -338,7 +346,7 @@ test(
     assert.equal(rows[0]?.posted, '0')
     assert.deepEqual(await faults(), [])
 
-    // A week of 600.6 mJ a minute, and some: from then on at once.
+    // A week of 1.2 J a minute, and some: from then on at once.
     const week = priceOf(nj(minuteNj * 60n * 24n * 7n), PUSD_PER_J)
     await state.query("select grant_funds($1, $2, 'funds', 50, 'top_up')", [
       OTHER,

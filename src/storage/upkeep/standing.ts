@@ -1,16 +1,17 @@
 // The standing charge: what is stored costs energy while nobody asks for it. One charge for each bucket
 // and minute, by the same leases, journal and receipts as any request. What a minute is for adds up in the
-// bucket's sample until it is worth a charge (1 pUSD, or an hour), and is taken out of it by storage_look()
+// bucket's sample until it is worth a charge (1 J, or a day), and is taken out of it by storage_look()
 // before it is charged, so that no minute is charged twice.
 //
 // The energy is taken out of what the meters showed and no request used (the disks' idle power): its part
 // is of the meter `storage`, which has no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
+import type { Clock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import type { Payer } from '#charging/spend.ts'
-import type { Queryable } from '#state/connect.ts'
+import { isStateAway, type Queryable } from '#state/connect.ts'
 
 export type StoragePower = {
   /** Power of storing 10¹² bytes, in milliwatts. */
@@ -45,57 +46,111 @@ const BAND_PCT = 50
 const METER = 'storage'
 /** Buckets of one look; their charges wait for one tick together. */
 const BUCKETS_MAX = 500
+/**
+ * Pages whose charges may be under way while the next ones are looked at: these wait for a tick, some 100 ms,
+ * and a minute counts only where the look before was in the minute before.
+ */
+const PAGES_MAX = 4
+/** Rounds begin so long after the last one ended. One that comes late still finds its minute. */
+export const restMs = (minuteMs: number): number => minuteMs / 2
 
-export function createStanding(deps: {
-  state: Queryable
-  charging: Charging
-  payerOf: (account: string) => Payer | Promise<Payer>
-  log: Logger
-  power: StoragePower
-  minuteMs: number
-}): Standing {
-  const { state, charging, payerOf, log, power, minuteMs } = deps
+type Deps = {
+  readonly state: Queryable
+  readonly charging: Charging
+  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly log: Logger
+  readonly power: StoragePower
+  readonly minuteMs: number
+}
 
-  /** Says what went wrong, but for a wallet that is empty. */
-  async function chargeLook(look: Look): Promise<unknown> {
-    const { energyNj } = look
-    if (energyNj === 0n) return undefined
-    const work = charging.open({ fromMs: look.fromMs, toMs: look.toMs })
-    try {
-      await work.admit(await payerOf(look.account), 'storage.standing', energyNj)
-      const isWhole = await work.fill()
-      work.served({ resource: `s3://${look.name}` })
-      work.claim({ kind: 'upstream', meter: METER, method: 'model', bandPct: BAND_PCT, energyNj })
-      // What an empty wallet does not cover is the operator's: it is not asked for later.
-      work.settle(isWhole ? 200 : 402)
-      return undefined
-    } catch (error) {
-      work.drop()
-      return isUncovered(error) ? undefined : error
-    }
-  }
-
+export function createStanding(deps: Deps): Standing {
+  const { clock, log, minuteMs } = deps
   return {
     async charge(signal) {
-      const bytesOf = new Map<string, bigint>()
-      let after = 0
-      for (;;) {
-        signal.throwIfAborted()
-        const looks = await lookAtBuckets(state, { minuteMs, after, limit: BUCKETS_MAX, power })
-        const faults = (await Promise.all(looks.map(chargeLook))).filter(Boolean)
-        if (faults.length > 0)
-          log.warn('A minute of stored bytes is not charged', {
-            buckets: faults.length,
-            error: messageOf(faults[0]),
-          })
-        for (const { account, bytes } of looks)
-          bytesOf.set(account, (bytesOf.get(account) ?? 0n) + bytes)
-        const last = looks.at(-1)
-        if (last === undefined) break
-        after = last.bucket
-      }
-      await reserve(state, bytesOf, power)
+      const begunMs = clock.monotonicMs()
+      await lookAtAll(deps, signal)
+      const tookMs = Math.round(clock.monotonicMs() - begunMs)
+      if (tookMs + restMs(minuteMs) > minuteMs)
+        log.warn(
+          'Not every minute of stored bytes is charged: a look at all buckets takes too long',
+          {
+            tookMs,
+          },
+        )
     },
+  }
+}
+
+async function lookAtAll(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { state, power } = deps
+  const bytesOf = new Map<string, bigint>()
+  const charges: Promise<void>[] = []
+  try {
+    for (let after = 0; ;) {
+      signal.throwIfAborted()
+      const buckets = await bucketsAfter(state, { after, limit: BUCKETS_MAX })
+      const last = buckets.at(-1)
+      if (last === undefined) break
+      after = last
+      const looks = await lookApart(deps, buckets)
+      for (const { account, bytes } of looks)
+        bytesOf.set(account, (bytesOf.get(account) ?? 0n) + bytes)
+      charges.push(chargePage(deps, looks))
+      if (charges.length >= PAGES_MAX) await charges.shift()
+    }
+  } finally {
+    await Promise.all(charges)
+  }
+  await reserve(state, bytesOf, power)
+}
+
+/** Where looking fails, at fewer, so that it fails only for the bucket whose fault it is. */
+async function lookApart(deps: Deps, buckets: readonly number[]): Promise<Look[]> {
+  try {
+    return await lookAtBuckets(deps.state, { ...deps, buckets })
+  } catch (error) {
+    if (isStateAway(error)) throw error
+    const half = buckets.length >> 1
+    if (half > 0)
+      return [
+        ...(await lookApart(deps, buckets.slice(0, half))),
+        ...(await lookApart(deps, buckets.slice(half))),
+      ]
+    deps.log.error('What a bucket stores is not charged: it cannot be looked at', {
+      bucket: buckets[0],
+      error: messageOf(error),
+    })
+    return []
+  }
+}
+
+/** Says what went wrong; never throws. */
+async function chargePage(deps: Deps, looks: readonly Look[]): Promise<void> {
+  const ends = await Promise.allSettled(looks.map((look) => chargeLook(deps, look)))
+  const faults = ends.filter((end) => end.status === 'rejected')
+  if (faults.length > 0)
+    deps.log.warn('A minute of stored bytes is not charged', {
+      buckets: faults.length,
+      error: messageOf(faults[0]?.reason),
+    })
+}
+
+/** Throws what goes wrong, but for a wallet that is empty. */
+async function chargeLook({ charging, payerOf }: Deps, look: Look): Promise<void> {
+  const { energyNj } = look
+  if (energyNj === 0n) return
+  const work = charging.open({ fromMs: look.fromMs, toMs: look.toMs })
+  try {
+    await work.admit(await payerOf(look.account), 'storage.standing', energyNj)
+    const isWhole = await work.fill()
+    work.served({ resource: `s3://${look.name}` })
+    work.claim({ kind: 'upstream', meter: METER, method: 'model', bandPct: BAND_PCT, energyNj })
+    // What an empty wallet does not cover is the operator's: it is not asked for later.
+    work.settle(isWhole ? 200 : 402)
+  } catch (error) {
+    work.drop()
+    if (!isUncovered(error)) throw error
   }
 }
 
@@ -108,15 +163,30 @@ const zjPerByteMs = ({ milliwattsPerTb, pueMilli }: StoragePower): bigint =>
   BigInt(milliwattsPerTb) * BigInt(pueMilli)
 const ZJ_PER_NJ = 1_000_000_000_000n
 
-/** Looks at the buckets by id after one, up to `limit`; see storage_look(). */
+/** Ids of buckets after one in order, with those of deleted ones that something is due of. */
+async function bucketsAfter(
+  state: Queryable,
+  page: { after: number; limit: number },
+): Promise<number[]> {
+  const { rows } = await state.query<{ id: number }>(
+    `(select id from buckets where id > $1 order by id limit $2)
+     union
+     (select bucket from storage_samples where bucket > $1 and account is not null
+       order by bucket limit $2)
+     order by id limit $2`,
+    [page.after, page.limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Looks at buckets by their ids; see storage_look(). */
 export async function lookAtBuckets(
   state: Queryable,
-  page: { minuteMs: number; after: number; limit: number; power: StoragePower },
+  page: { minuteMs: number; buckets: readonly number[]; power: StoragePower },
 ): Promise<Look[]> {
-  const { rows } = await state.query<LookRow>('select * from storage_look($1, $2, $3, $4)', [
+  const { rows } = await state.query<LookRow>('select * from storage_look($1, $2, $3)', [
     page.minuteMs,
-    page.after,
-    page.limit,
+    page.buckets,
     String(zjPerByteMs(page.power)),
   ])
   return rows.map((row) => ({

@@ -12,13 +12,11 @@ import { createClean } from './clean.ts'
 import { expireObjects } from './expire-objects.ts'
 import { moveAsOrdered } from './mover.ts'
 import { rewrapKeys } from './rewrap.ts'
-import type { Standing } from './standing.ts'
+import { restMs, type Standing } from './standing.ts'
 
 const MINUTE_MS = 60_000
 /** Lifecycle is looked at this often in a day, or once a minute. */
 const LOOKS_PER_DAY = 10
-/** A look that comes late still finds its minute; a second one in it does nothing. */
-const LOOKS_PER_MINUTE = 2
 /** Longer than gateways take to hear of a new version. */
 const REWRAP_MS = 10_000
 /** How soon a move begins, and is tried again. */
@@ -90,7 +88,7 @@ export function createStorageUpkeep(deps: {
       await Promise.all([
         every(lookMs, expire, signal),
         every(MINUTE_MS, clean, signal),
-        every(minuteMs / LOOKS_PER_MINUTE, standing.charge, signal),
+        every(restMs(minuteMs), standing.charge, signal),
         every(REWRAP_MS, rewrap, signal),
         every(MOVE_MS, (stop) => moveAsOrdered({ state, stores, clock }, stop), signal),
       ])
