@@ -5,19 +5,26 @@ import {
   CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
+  DeleteObjectAnnotationCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectAnnotationCommand,
   GetObjectAttributesCommand,
   GetObjectCommand,
   GetObjectTaggingCommand,
+  HeadObjectCommand,
   ListObjectAnnotationsCommand,
+  ListPartsCommand,
   PutBucketAclCommand,
   PutBucketPolicyCommand,
   PutBucketVersioningCommand,
   PutObjectAnnotationCommand,
   PutObjectCommand,
   PutObjectLegalHoldCommand,
+  PutObjectTaggingCommand,
+  PutPublicAccessBlockCommand,
+  UploadPartCopyCommand,
+  type CopyObjectCommandInput,
   type CreateBucketCommandInput,
   type PutObjectCommandInput,
   type S3Client,
@@ -309,6 +316,17 @@ test('annotations of what another account put and kept are not told to the owner
   await assert.rejects(s3.send(new GetObjectAnnotationCommand(named)), DENIED)
   const listing = new ListObjectAnnotationsCommand({ Bucket: bucket, Key })
   await assert.rejects(s3.send(listing), DENIED)
+  const Tagging = { TagSet: [{ Key: 'class', Value: 'open' }] }
+  const tagging = new PutObjectTaggingCommand({ Bucket: bucket, Key, Tagging })
+  await assert.rejects(s3.send(tagging), DENIED)
+  // They are of who put it, whatever the policy gives now.
+  await say(bucket, { Action: 's3:AbortMultipartUpload' })
+  await stranger.send(tagging)
+  const { AnnotationPayload: told } = await stranger.send(new GetObjectAnnotationCommand(named))
+  assert.equal(await told?.transformToString(), 'secret')
+  assert.equal((await stranger.send(listing)).Annotations?.length, 1)
+  await stranger.send(new PutObjectAnnotationCommand({ ...named, AnnotationPayload }))
+  await stranger.send(new DeleteObjectAnnotationCommand(named))
   // It is the owner's to lock and to delete.
   const LegalHold = { Status: 'OFF' } as const
   await s3.send(new PutObjectLegalHoldCommand({ Bucket: bucket, Key, LegalHold }))
@@ -347,4 +365,81 @@ test('a copy has the tags of its source for who may read them there and write th
   const { TagSet } = await s3.send(new GetObjectTaggingCommand({ Bucket: to, Key: 'tagged' }))
   assert.deepEqual(TagSet, [{ Key: 'class', Value: 'secret' }])
   await s3.send(new CopyObjectCommand({ Bucket: to, Key: 'k', CopySource: `${from}/tagged` }))
+})
+
+test('a list gives nobody tags, nor the parts of what others upload', async () => {
+  const bucket = await make('rights-public', { ObjectOwnership: 'ObjectWriter' })
+  const PublicAccessBlockConfiguration = { BlockPublicAcls: false, IgnorePublicAcls: false }
+  await s3.send(new PutPublicAccessBlockCommand({ Bucket: bucket, PublicAccessBlockConfiguration }))
+  const ACL = 'public-read-write'
+  await s3.send(new PutBucketAclCommand({ Bucket: bucket, ACL }))
+  await put(s3, bucket, 'k', { ACL, Tagging: 'class=secret' })
+  const nobody = async (method: string, query = '', body?: string) => {
+    const sent = { method, ...(body && { body }) }
+    const answer = await fetch(`${ergon.baseUrl}/${bucket}/k${query}`, sent)
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const tags = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>'
+  assert.equal(await nobody('GET'), 200)
+  assert.equal(await nobody('GET', '?tagging'), 403)
+  assert.equal(await nobody('PUT', '?tagging', tags), 403)
+  assert.equal(await nobody('DELETE', '?tagging'), 403)
+  const begin = async (client: S3Client) =>
+    await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'parts' }))
+  const list = async (client: S3Client, { UploadId }: { UploadId?: string | undefined }) =>
+    await client.send(new ListPartsCommand({ Bucket: bucket, Key: 'parts', UploadId }))
+  const [own, others] = [await begin(stranger), await begin(s3)]
+  await list(stranger, own)
+  await list(s3, own)
+  await assert.rejects(list(stranger, others), DENIED)
+  await assert.rejects(list(stranger, { UploadId: 'none' }), DENIED)
+})
+
+test('a copy carries no redirect past a policy that denies them', async () => {
+  const bucket = await make('rights-redirect')
+  const own = 'rights-redirect-own'
+  await stranger.send(new CreateBucketCommand({ Bucket: own }))
+  const WebsiteRedirectLocation = 'https://elsewhere.example'
+  await put(stranger, own, 'source', { WebsiteRedirectLocation })
+  const Condition = { Null: { 's3:x-amz-website-redirect-location': 'false' } }
+  await say(
+    bucket,
+    { Action: 's3:PutObject' },
+    { Effect: 'Deny', Action: 's3:PutObject', Condition },
+  )
+  const copy = async (client: S3Client, more: Partial<CopyObjectCommandInput> = {}) => {
+    const place = { Bucket: bucket, Key: 'k', CopySource: `${own}/source` }
+    await client.send(new CopyObjectCommand({ ...place, ...more }))
+    return await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: 'k' }))
+  }
+  await assert.rejects(put(stranger, bucket, 'k', { WebsiteRedirectLocation }), DENIED)
+  await assert.rejects(copy(stranger, { WebsiteRedirectLocation }), DENIED)
+  assert.equal((await copy(stranger)).WebsiteRedirectLocation, undefined)
+  // Of an object onto itself it is a change.
+  const itself = { CopySource: `${bucket}/k`, WebsiteRedirectLocation: '/index.html' }
+  assert.equal((await copy(s3, itself)).WebsiteRedirectLocation, '/index.html')
+})
+
+test('a copy says whose the bucket is that it reads, and whose the one that it writes', async () => {
+  const [from, to] = [await make('rights-source'), await make('rights-target')]
+  await put(s3, from, 'k')
+  const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket: to, Key: 'k' }))
+  const place = { Bucket: to, Key: 'k', CopySource: `${from}/k` }
+  const copies = [
+    (said: object) => s3.send(new CopyObjectCommand({ ...place, ...said })),
+    (said: object) =>
+      s3.send(new UploadPartCopyCommand({ ...place, UploadId, PartNumber: 1, ...said })),
+  ]
+  for (const copy of copies) {
+    await copy({ ExpectedSourceBucketOwner: ergon.account, ExpectedBucketOwner: ergon.account })
+    await assert.rejects(copy({ ExpectedSourceBucketOwner: account }), DENIED)
+    await assert.rejects(copy({ ExpectedBucketOwner: account }), DENIED)
+  }
+  // Each header is of one of the two, though they are of one account or of two.
+  const other = 'rights-target-other'
+  await stranger.send(new CreateBucketCommand({ Bucket: other }))
+  await say(from, { Action: 's3:GetObject' })
+  const said = { ExpectedSourceBucketOwner: ergon.account, ExpectedBucketOwner: account }
+  await stranger.send(new CopyObjectCommand({ ...place, Bucket: other, ...said }))
 })

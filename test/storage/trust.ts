@@ -220,7 +220,7 @@ async function payerOf(answer: Response): Promise<unknown> {
   }
 }
 
-test('a batch deletion is paid by who asks by name, else by the owner, if it may delete at all', async () => {
+test('a batch deletion is paid by who asks by name, else by the owner where everybody may delete some keys', async () => {
   const shared = 'storage-trust-shared'
   await s3.send(new CreateBucketCommand({ Bucket: shared }))
   const Resource = `arn:aws:s3:::${shared}/open/*`
@@ -240,16 +240,22 @@ test('a batch deletion is paid by who asks by name, else by the owner, if it may
   }
   for (const key of keys) await put(key)
 
-  // Nobody by name, and nothing that he may delete: neither he nor the owner pays for the refusal.
+  // Nobody by name, and none of those that he may delete: a thousand keys are judged for him all the same.
   const refused = await removal(['kept'])
   assert.match(await refused.clone().text(), /<Error><Key>kept<\/Key><Code>AccessDenied</)
-  assert.equal(await payerOf(refused), 'nobody')
+  assert.equal(await payerOf(refused), ergon.account)
   const stranger = await removal(['open/1', 'kept'], { authorization: `Bearer ${token}` })
   assert.equal(await payerOf(stranger), id)
   assert.deepEqual(await left(), ['kept', 'open/2'])
   const nobody = await removal(['open/2', 'kept'])
   assert.equal(await payerOf(nobody), ergon.account)
   assert.deepEqual(await left(), ['kept'])
+
+  // Where nobody could, nothing is read, and neither he nor the owner pays for the refusal.
+  await allow(shared, [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource }])
+  const shut = await removal(['open/1'])
+  assert.equal(shut.status, 403)
+  assert.equal(await payerOf(shut), 'nobody')
 })
 
 test('what a bucket never has is told of one that there is, to who may ask', async () => {

@@ -57,3 +57,17 @@ test('the source of a copy admits nobody', async () => {
   assert.equal(bucket.name, 'other')
   assert.deepEqual(admitted, [])
 })
+
+test('each bucket of a copy is of the account that the header of that one says', async () => {
+  const from = { bucket: 'other', key: 'key', versionId: undefined }
+  const copy = async (headers: Record<string, string>) => {
+    const { access, request } = createStranger()
+    Object.assign(request.body.headers, headers)
+    await access.bucket(request)
+    await access.source(request, from)
+  }
+  const [own, source] = ['x-amz-expected-bucket-owner', 'x-amz-source-expected-bucket-owner']
+  await copy({ [own]: 'acct_own', [source]: 'acct_other' })
+  for (const wrong of [{ [own]: 'acct_other' }, { [source]: 'acct_own' }, { [source]: '' }])
+    await assert.rejects(copy(wrong), { code: 'AccessDenied' }, JSON.stringify(wrong))
+})

@@ -128,6 +128,42 @@ test('allowedBy() keeps versions and uploads of others from who may write', () =
   assert.ok(ask('bob', { acl: all }, { action: 's3:DeleteObject' }))
 })
 
+test('allowedBy() lets no list give tags or the parts of an upload, and READ all that a read tells', () => {
+  const object = { owner: 'alice', acl: cannedAcl('public-read-write', OWNERS) }
+  const may = (action: string) => ask('bob', { acl: PUBLIC }, { action, object })
+  for (const version of ['', 'Version'])
+    for (const verb of ['Get', 'Put', 'Delete'])
+      assert.ok(!may(`s3:${verb}Object${version}Tagging`), verb + version)
+  assert.ok(!may('s3:ListMultipartUploadParts'))
+  for (const action of ['GetObject', 'GetObjectVersion', 'GetObjectAttributes'])
+    assert.ok(may(`s3:${action}`), action)
+})
+
+const OF_OWN_OBJECT = [
+  's3:GetObjectTagging',
+  's3:PutObjectVersionTagging',
+  's3:DeleteObjectTagging',
+  's3:GetObjectAnnotation',
+  's3:ListObjectAnnotations',
+  's3:PutObjectAnnotation',
+  's3:DeleteObjectAnnotation',
+]
+
+test('allowedBy() leaves tags and annotations to who put and kept an object, unless the policy denies it', () => {
+  // Whatever its list says.
+  const object = { owner: 'bob', acl: { grants: [] } }
+  const denied = { policy: policy('Deny', 's3:*', '*') }
+  for (const action of OF_OWN_OBJECT) {
+    assert.ok(ask('bob', {}, { object, action }), action)
+    assert.ok(!ask('bob', { ownership: 'BucketOwnerEnforced' }, { object, action }), action)
+    assert.ok(!ask('bob', denied, { object, action }), action)
+    for (const other of ['alice', 'carol', undefined])
+      assert.ok(!ask(other, {}, { object, action }), action)
+  }
+  for (const action of ['s3:DeleteObject', 's3:PutObjectRetention', 's3:UpdateObjectEncryption'])
+    assert.ok(!ask('bob', {}, { object, action }), action)
+})
+
 test('mayAllowStranger() is yes for what a list or policy could give to everybody', () => {
   const may = (bucket: Partial<AccessBucket>, action = 's3:DeleteObject') =>
     mayAllowStranger({ action, bucket: { ...BUCKET, ...bucket }, judging: new Judging() })

@@ -100,12 +100,16 @@ const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
   's3:PutObjectLegalHold',
 ])
 
-/** Who began an upload may end it, as AWS has it, whoever owns the bucket. */
+/** What no list gives: of an object that another account put and kept, they are that account's. */
+const OF_OBJECT_OWNER = /^s3:(Get|Put|Delete|List)Object(Version)?(Tagging|Annotations?)$/
+
+/** Who began an upload may list its parts and end it, as AWS has it, whoever owns the bucket. */
 function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestion): boolean {
   if (initiator !== undefined && initiator === caller) return true
+  const isKept = object !== undefined && bucket.ownership !== 'BucketOwnerEnforced'
+  if (isKept && object.owner === caller && OF_OBJECT_OWNER.test(action)) return true
   if (caller !== bucket.owner) return false
-  if (object === undefined || bucket.ownership === 'BucketOwnerEnforced') return true
-  return object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
+  return !isKept || object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
 }
 
 /** What who may write by a list says of its own new object. */

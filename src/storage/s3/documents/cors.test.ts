@@ -105,3 +105,37 @@ test('preflightHeaders() wants origin, method and every header allowed', () => {
   assert.throws(() => preflightHeaders(cors, { ...ask, method: undefined }), bad)
   assert.throws(() => preflightHeaders(cors, { ...ask, method: 'BREW' }), bad)
 })
+
+/** Counts how often its patterns are looked at. */
+function counted(patterns: readonly string[]) {
+  const told = { looks: 0 }
+  const headers = new Proxy(patterns, {
+    get(target, name, receiver): unknown {
+      if (/^\d+$/.test(String(name))) told.looks++
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  return { told, rule: { ...RULE, headers } }
+}
+
+test('preflightHeaders() looks at each pattern once, however many names are asked and how often', () => {
+  const ask = { origin: 'o', method: 'GET' }
+  const same = counted([...Array<string>(1500).fill('b*'), 'Z'])
+  const answer = preflightHeaders(
+    { rules: [same.rule] },
+    { ...ask, headers: Array(7000).fill('z').join() },
+  )
+  assert.equal(answer['access-control-allow-headers'], 'z')
+  assert.equal(same.told.looks, 1501)
+  const names = Array.from({ length: 101 }, (_, index) => `x-${index}`)
+  const some = counted([...Array<string>(1500).fill('b*'), 'x-*'])
+  preflightHeaders({ rules: [some.rule] }, { ...ask, headers: names.slice(1).join() })
+  assert.equal(some.told.looks, 1501)
+  // What no browser asks is allowed by no rule, and no pattern is looked at.
+  const all = counted(['*'])
+  assert.throws(
+    () => preflightHeaders({ rules: [all.rule] }, { ...ask, headers: names.join() }),
+    refused('AccessForbidden', 403),
+  )
+  assert.equal(all.told.looks, 0)
+})

@@ -1,5 +1,6 @@
 // What judging a request may cost: bounded, counted, and no more than once for what stays the same.
 import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
 import { test } from 'node:test'
 import type { ErgonError } from '#base/errors.ts'
 import { Judging, STEPS_MAX } from './judging.ts'
@@ -91,4 +92,13 @@ test('evaluatePolicy() lets nobody in by a value too long for a condition', () =
   assert.ok(from('a'.repeat(2048))())
   assert.ok(!from('evil')())
   assert.throws(from(`evil${'a'.repeat(2045)}`), tooLong)
+})
+
+test('evaluatePolicy() builds nothing of the networks that it compares with', (context) => {
+  const networks = Array.from({ length: 1000 }, (_, index) => `10.${index >> 8}.${index & 255}.1`)
+  const policy = policyOf({ Condition: { IpAddress: { 'aws:SourceIp': networks } } })
+  const built = context.mock.method(BlockList.prototype, 'addSubnet')
+  assert.equal(evaluatePolicy(policy, request({}, { sourceIp: '10.3.231.1' })), 'allow')
+  assert.equal(evaluatePolicy(policy, request({}, { sourceIp: '10.3.232.1' })), undefined)
+  assert.equal(built.mock.callCount(), 0)
 })

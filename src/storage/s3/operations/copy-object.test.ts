@@ -19,9 +19,17 @@ let store: Store
 withStore(4, (opened) => (store = opened))
 
 /** Copies `source` to `copy`; `meanwhile` happens each time after the source was looked up. */
-async function copyWhile(name: string, meanwhile: (lookUp: number) => Promise<unknown>) {
+async function copyWhile(
+  name: string,
+  meanwhile: (lookUp: number) => Promise<unknown>,
+  { asked = {}, own = attributes('', 0).headers } = {},
+) {
   const bucket = await makeBucket(store, name)
-  const put = (etag: string) => store.objects.put(bucket, 'source', partsObject(etag, [50_000]))
+  const put = (etag: string, headers: Record<string, string> = {}) => {
+    const object = partsObject(etag, [50_000])
+    const given = { ...object.attributes, headers: { ...object.attributes.headers, ...headers } }
+    return store.objects.put(bucket, 'source', { ...object, attributes: given })
+  }
   await put('first')
   let lookUps = 0
   const deps = {
@@ -37,13 +45,13 @@ async function copyWhile(name: string, meanwhile: (lookUp: number) => Promise<un
     annotations: store.annotations,
     objects: store.objects,
     admitTransfer: async () => undefined,
-    attributesOf: async () => attributes('', 0),
+    attributesOf: async () => ({ ...attributes('', 0), headers: own }),
     encrypting: { wanted: () => undefined, reading: () => ({}), rootForCopy: () => null },
   } as unknown as StorageDeps
   const request = {
     signal: new AbortController().signal,
     body: {
-      headers: { 'x-amz-copy-source': `${name}/source` },
+      headers: { 'x-amz-copy-source': `${name}/source`, ...asked },
       target: { key: 'copy', query: new Map() },
     },
   } as unknown as StorageRequest
@@ -81,6 +89,26 @@ test(
     assert.deepEqual(await brokenInvariants(store.state), [])
   },
 )
+
+test('a copy has no redirect but the one that it asks for', { skip }, async () => {
+  const websiteRedirect = 'https://elsewhere.example'
+  const REPLACE = { 'x-amz-metadata-directive': 'REPLACE' }
+  const type = { 'content-type': 'text/html' }
+  const rows = [
+    [{}, type, { 'content-type': 'text/plain' }],
+    [{}, { ...type, websiteRedirect: '/own' }, { websiteRedirect: '/own' }],
+    [REPLACE, type, type],
+    [REPLACE, { ...type, websiteRedirect: '/own' }, { ...type, websiteRedirect: '/own' }],
+  ] as const
+  for (const [index, [asked, own, expected]] of rows.entries()) {
+    const nothing = () => Promise.resolve()
+    const made = await copyWhile(`copy-redirect-${index}`, nothing, { asked, own })
+    await made.put('redirecting', { websiteRedirect })
+    await made.copy()
+    const { version } = await readVersion(store, made.bucket, { key: 'copy' })
+    assert.deepEqual(version.headers, { 'content-type': 'text/plain', ...expected })
+  }
+})
 
 test('a copy whose annotations change meanwhile has the new ones', { skip }, async () => {
   const annotate = async (name: string) => {

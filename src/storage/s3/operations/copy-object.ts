@@ -110,7 +110,8 @@ const createCopy =
 function refuseAsIs(request: StorageRequest): void {
   const isAsIs =
     directive(request, 'x-amz-metadata-directive') === 'COPY' &&
-    request.body.headers['x-amz-storage-class'] === undefined
+    request.body.headers['x-amz-storage-class'] === undefined &&
+    request.body.headers['x-amz-website-redirect-location'] === undefined
   if (isAsIs)
     throw storageFault(
       'InvalidRequest',
@@ -256,7 +257,10 @@ function directive({ body: { headers } }: StorageRequest, name: string): Directi
   })
 }
 
-/** The source's attributes, or the request's own where it says REPLACE. The bytes stay, so their sums do. */
+/**
+ * The source's attributes, or the request's own where it says REPLACE. The bytes stay, so their sums do. A
+ * redirect is always the request's own, as a policy may deny it (AWS, "CopyObject").
+ */
 function copiedAttributes(
   request: StorageRequest,
   own: WrittenAttributes,
@@ -264,9 +268,11 @@ function copiedAttributes(
 ): Attributes {
   const isReplaced = directive(request, 'x-amz-metadata-directive') === 'REPLACE'
   const areTagsReplaced = directive(request, 'x-amz-tagging-directive') === 'REPLACE'
+  const { websiteRedirect: _, ...kept } = source.headers
+  const { websiteRedirect: redirect } = own.headers
   return {
     ...own,
-    headers: isReplaced ? own.headers : source.headers,
+    headers: isReplaced ? own.headers : { ...kept, ...(redirect && { websiteRedirect: redirect }) },
     metadata: isReplaced ? own.metadata : source.metadata,
     tags: areTagsReplaced ? own.tags : source.tags,
     etag: source.etag,

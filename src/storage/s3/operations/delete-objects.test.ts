@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { Charge } from '#contract/charge.ts'
 import { wireBody, type Reply } from '#http/reply.ts'
 import type { Bucket } from '#storage/objects/types.ts'
@@ -14,14 +15,22 @@ import { createDeleteObjects } from './delete-objects.ts'
 const ALLOW = { Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject' }
 
 /** A stranger's request for these keys of a bucket with this policy, whose objects are all deleted. */
-function asked(statements: readonly object[], keys: readonly string[]) {
+function asked(
+  statements: readonly object[],
+  keys: readonly string[],
+  { refused = false, who = undefined as object | undefined } = {},
+) {
   const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0 }
   const policy = parsePolicy(
     JSON.stringify({ Statement: statements.map((one) => ({ ...ALLOW, ...one })) }),
     'b',
   )
   const bucket = { name: 'b', account: 'acct_a', configurations: { policy } } as unknown as Bucket
-  const admitTransfer = async () => void told.admitted++
+  const admitTransfer = async () => {
+    assert.equal(told.read, 0, 'before it is read')
+    if (refused) throw fault('too_many_requests', 'Could not take the request')
+    told.admitted++
+  }
   const objects = {
     async delete(_: Bucket, deletions: readonly object[]) {
       told.deleted += deletions.length
@@ -50,7 +59,7 @@ function asked(statements: readonly object[], keys: readonly string[]) {
     }
   }
   const request = {
-    who: undefined,
+    who,
     signal: new AbortController().signal,
     spend: {
       mark() {
@@ -87,8 +96,7 @@ test('DeleteObjects judges 1000 keys by a large policy, in turns that others hav
     turns++
     others = setImmediate(again)
   })
-  const text = textOf(await run())
-  clearImmediate(others)
+  const text = textOf(await run().finally(() => clearImmediate(others)))
   assert.equal(text.match(/<Deleted>/g)?.length, 200)
   assert.equal(text.match(/<Code>AccessDenied</g)?.length, 800)
   assert.deepEqual([told.deleted, told.admitted, told.marks], [200, 1, 125])
@@ -103,10 +111,23 @@ test('DeleteObjects refuses all when a policy made to take long is asked for 100
     const keys = keysOf(1000, (index) => 'a'.repeat(1000) + String(index))
     const { told, run: remove } = asked([{ Resource }], keys)
     await assert.rejects(remove(), (error: ErgonError) => error.code === 'AccessDenied')
-    assert.deepEqual([told.deleted, told.admitted], [0, 0])
+    assert.deepEqual([told.deleted, told.admitted], [0, 1])
     assert.ok(told.steps <= STEPS_MAX + 2000 * QUESTION_STEPS, String(told.steps))
     assert.ok(told.stepsAtOnce <= STEPS_MAX + 20 * QUESTION_STEPS, String(told.stepsAtOnce))
   }
+})
+
+test('DeleteObjects of a stranger is admitted before its keys are read, also where all are refused', async () => {
+  const Resource = 'arn:aws:s3:::b/public/*'
+  const none = asked([{ Resource }], ['private/a', 'private/b'])
+  assert.equal(textOf(await none.run()).match(/<Code>AccessDenied</g)?.length, 2)
+  assert.deepEqual([none.told.deleted, none.told.admitted], [0, 1])
+  const full = asked([{ Resource }], ['public/a'], { refused: true })
+  await assert.rejects(full.run(), { code: 'too_many_requests' })
+  assert.deepEqual([full.told.read, full.told.deleted], [0, 0])
+  const named = asked([{ Resource }], ['public/a'], { who: { account: 'acct_c' } })
+  await named.run()
+  assert.deepEqual([named.told.deleted, named.told.admitted], [1, 0])
 })
 
 test('DeleteObjects ends between two turns when nobody waits for it', async () => {

@@ -27,10 +27,10 @@ export const createDeleteObjects =
     const bucket = await access.find(request)
     // Nobody pays for reading what nobody could allow.
     checkStranger(request, bucket, ['s3:DeleteObject', 's3:DeleteObjectVersion'])
+    // What strangers may do of some keys costs the bucket's owner, also where none of theirs is such a one.
+    if (request.who === undefined) await admitTransfer(request, bucket, 0)
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
-    // What strangers may do costs the bucket's owner.
-    if (request.who === undefined && byBypass.size > 0) await admitTransfer(request, bucket, 0)
     const deleted: Deleted[] = []
     for (const [bypassGovernance, some] of byBypass) {
       const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })

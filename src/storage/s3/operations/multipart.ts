@@ -195,21 +195,25 @@ function commonChecksum(parts: readonly UploadPart[]): MultipartChecksum | undef
   return { algorithm, type: 'FULL_OBJECT' }
 }
 
+/** Finds who began the upload of a request: who may not see it is not told whether there is one. */
+const initiatorOf =
+  (uploads: StorageDeps['uploads'], request: StorageRequest) => (bucket: Bucket) => {
+    const { key, uploadId } = uploadNameOf(request)
+    return uploads.get(bucket, key, uploadId).then(
+      ({ initiator }) => initiator,
+      (error: unknown) => {
+        if (error instanceof ErgonError && error.code === 'NoSuchUpload') return undefined
+        throw error
+      },
+    )
+  }
+
 /** AbortMultipartUpload. Throws NoSuchUpload, AccessDenied. */
 export const createAbortMultipartUpload =
   ({ access, uploads }: StorageDeps): StorageHandler =>
   async (request) => {
-    const name = uploadNameOf(request)
-    // Who may not abort is not told whether there is such an upload.
-    const initiatorIn = (bucket: Bucket) =>
-      uploads.get(bucket, name.key, name.uploadId).then(
-        ({ initiator }) => initiator,
-        (error: unknown) => {
-          if (error instanceof ErgonError && error.code === 'NoSuchUpload') return undefined
-          throw error
-        },
-      )
-    await uploads.abort(await access.bucket(request, initiatorIn), name)
+    const bucket = await access.bucket(request, initiatorOf(uploads, request))
+    await uploads.abort(bucket, uploadNameOf(request))
     return emptyReply({}, 204)
   }
 
@@ -217,7 +221,7 @@ export const createAbortMultipartUpload =
 export const createListParts =
   ({ access, uploads, ownerOf }: StorageDeps): StorageHandler =>
   async (request) => {
-    const bucket = await access.bucket(request)
+    const bucket = await access.bucket(request, initiatorOf(uploads, request))
     const query = partsQuery(request.body.target.query)
     const name = uploadNameOf(request)
     const page = await uploads.parts(bucket, name, { after: query.after, limit: query.max })
