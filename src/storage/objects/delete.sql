@@ -90,6 +90,7 @@ begin
   where v.bucket = home.id and v.key = object_key and v.seq = found_seq;
   if conditions is not null then
     unmet := storage_unmet(conditions, victim.etag, victim.size, victim.modified_at);
+    if victim.is_latest and (conditions ->> 'ifNoncurrent')::boolean then unmet := 'PreconditionFailed'; end if;
     if unmet is not null then return query select unmet, null::text, false, null::uuid[]; return; end if;
   end if;
   if storage_keeps(victim.legal_hold, victim.retention_mode, victim.retain_until, bypass) then

@@ -138,6 +138,8 @@ export type Conditions = {
   /** Of deletes: the size in bytes, and the time of change to the second. */
   readonly ifMatchSize?: number
   readonly ifMatchModifiedMs?: number
+  /** Of deletes of a version: another one is the latest. */
+  readonly ifNoncurrent?: boolean
 }
 
 export type Upload = {

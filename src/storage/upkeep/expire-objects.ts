@@ -126,12 +126,17 @@ const toVersion = (row: VersionRow): LifecycleVersion => ({
 
 /**
  * Of the latest object: as a client would. Only while it is what was examined: `null` is whatever was written
- * last without an id, and the ETag of a marker is that of no object.
+ * last without an id, the ETag of a marker is that of no object, and an older version is the object again once
+ * its owner has removed what hid it.
  */
 const toDeletion = (row: VersionRow): Deletion => ({
   key: row.key,
   ...(row.is_latest && !row.delete_marker ? {} : { versionId: row.version_id }),
-  conditions: { ifMatch: [row.etag], ifMatchModifiedMs: row.modified_at.getTime() },
+  conditions: {
+    ifMatch: [row.etag],
+    ifMatchModifiedMs: row.modified_at.getTime(),
+    ifNoncurrent: !row.is_latest,
+  },
 })
 
 async function abortUploads(

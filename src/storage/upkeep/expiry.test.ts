@@ -166,6 +166,40 @@ test(
 )
 
 test(
+  'expireObjects() leaves an older version that has become the object again',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'undeleted')
+    const filter = { bare: false, prefix: '', tags: {} }
+    await store.buckets.configure(bucket, 'lifecycle', {
+      rules: [{ id: 'r', enabled: true, filter, noncurrent: { days: 1, keepNewer: 0 } }],
+    })
+    await store.buckets.setVersioning(bucket, 'enabled')
+    const markers = new Map<string, string>()
+    for (const key of ['hidden', 'undeleted']) {
+      await store.objects.put(bucket, key, inlineObject(key))
+      const [marker] = await store.objects.delete(bucket, [{ key }], { bypassGovernance: false })
+      assert.ok(marker !== undefined && 'versionId' in marker && marker.versionId !== undefined)
+      markers.set(key, marker.versionId)
+    }
+    const undelete = () =>
+      store.objects.delete(
+        bucket,
+        [{ key: 'undeleted', versionId: markers.get('undeleted') ?? '' }],
+        { bypassGovernance: false },
+      )
+    const { deleted } = await expireObjects(
+      { state: withRace(undelete), objects: store.objects, clock: later(11_000) },
+      { limit: 100, signal, dayMs: 10_000 },
+    )
+    assert.equal(deleted, 1)
+    const { found } = await store.objects.find(bucket.name, { key: 'undeleted' })
+    assert.equal(found?.version.etag, 'e-undeleted')
+    assert.deepEqual(await brokenInvariants(store.state), [])
+  },
+)
+
+test(
   'uploads expire, answers are forgotten, and both count in what is stored until then',
   { skip },
   async () => {
