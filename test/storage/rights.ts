@@ -5,8 +5,10 @@ import {
   CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
+  DeleteBucketPolicyCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetBucketPolicyCommand,
   GetObjectAnnotationCommand,
   GetObjectAttributesCommand,
   GetObjectCommand,
@@ -46,6 +48,8 @@ before(async () => {
 })
 
 type Said = {
+  readonly Principal?: '*'
+  readonly Resource?: readonly string[]
   readonly Action: string | readonly string[]
   readonly Effect?: string
   readonly Condition?: object
@@ -347,4 +351,25 @@ test('a copy has the tags of its source for who may read them there and write th
   const { TagSet } = await s3.send(new GetObjectTaggingCommand({ Bucket: to, Key: 'tagged' }))
   assert.deepEqual(TagSet, [{ Key: 'class', Value: 'secret' }])
   await s3.send(new CopyObjectCommand({ Bucket: to, Key: 'k', CopySource: `${from}/tagged` }))
+})
+
+test('a policy is not to be read, replaced or deleted by who is of another account', async () => {
+  const bucket = await make('rights-policy')
+  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`]
+  await say(bucket, { Principal: '*', Action: 's3:*', Resource })
+  const { Policy = '' } = await s3.send(new GetBucketPolicyCommand({ Bucket: bucket }))
+  const statuses = async () => {
+    const found: number[] = []
+    for (const headers of [{}, { authorization: `Bearer ${token}` }])
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const sent = { method, headers, ...(method === 'PUT' && { body: Policy }) }
+        const answer = await fetch(`${ergon.baseUrl}/${bucket}?policy`, sent)
+        await answer.arrayBuffer()
+        found.push(answer.status)
+      }
+    return found
+  }
+  assert.deepEqual(await statuses(), Array(6).fill(405))
+  await s3.send(new DeleteBucketPolicyCommand({ Bucket: bucket }))
+  assert.deepEqual(await statuses(), Array(6).fill(403))
 })
