@@ -186,21 +186,26 @@ test('s3:PutObject alone sets no lock, no list and no tags', async () => {
   }
 })
 
+type Fields = Readonly<Record<string, string>>
+
+/** The status of a form that the stranger signed with all that it says. */
+async function postForm(Bucket: string, more: Fields, headers: Fields = {}): Promise<number> {
+  const Conditions = Object.entries(more).map(([name, value]) => ({ [name]: value }))
+  const asked = { Bucket, Key: 'form', Fields: more, Conditions }
+  const { fields } = await createPresignedPost(stranger, asked)
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) data.append(name, value)
+  data.append('file', new Blob(['text']), 'name.txt')
+  const answer = await fetch(`${ergon.baseUrl}/${Bucket}`, { method: 'POST', headers, body: data })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
 test('a form sets what a write by the same caller may', async () => {
   const bucket = await make('rights-form', LOCKABLE)
   const Tagging = (value: string) =>
     `<Tagging><TagSet><Tag><Key>class</Key><Value>${value}</Value></Tag></TagSet></Tagging>`
-  const post = async (more: Readonly<Record<string, string>>) => {
-    const Conditions = Object.entries(more).map(([name, value]) => ({ [name]: value }))
-    const asked = { Bucket: bucket, Key: 'form', Fields: more, Conditions }
-    const { fields } = await createPresignedPost(stranger, asked)
-    const data = new FormData()
-    for (const [name, value] of Object.entries(fields)) data.append(name, value)
-    data.append('file', new Blob(['text']), 'name.txt')
-    const answer = await fetch(`${ergon.baseUrl}/${bucket}`, { method: 'POST', body: data })
-    await answer.arrayBuffer()
-    return answer.status
-  }
+  const post = (more: Fields) => postForm(bucket, more)
   await say(bucket, { Action: 's3:PutObject' })
   assert.equal(await post({}), 204)
   assert.equal(await post({ tagging: Tagging('open') }), 403)
@@ -281,6 +286,58 @@ test('conditions on tags and locks are of what the document sets', async () => {
   assert.equal(await set('tagging', tags('open')), 200)
   assert.equal(await set('retention', retention('GOVERNANCE', 5)), 200)
   assert.equal(await set('legal-hold', hold('OFF')), 200)
+})
+
+test('governance is bypassed under conditions on what the document sets, not on headers', async () => {
+  const bucket = await make('rights-bypass', LOCKABLE)
+  const { VersionId } = await put(s3, bucket, 'k', LOCK)
+  await say(
+    bucket,
+    { Action: ['s3:PutObjectRetention', 's3:DeleteObjectVersion'] },
+    {
+      Action: 's3:BypassGovernanceRetention',
+      Condition: {
+        NumericGreaterThanEquals: { 's3:object-lock-remaining-retention-days': '365' },
+      },
+    },
+  )
+  const bypass = { 'x-amz-bypass-governance-retention': 'true' }
+  const forged = {
+    ...bypass,
+    'x-amz-object-lock-mode': 'GOVERNANCE',
+    'x-amz-object-lock-retain-until-date': UNTIL.toISOString(),
+  }
+  const retain = async (until: string, headers: object) => {
+    const document = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`
+    return (await ask('PUT', `/${bucket}/k?retention`, headers, document)).status
+  }
+  const soon = new Date(Date.now() + 86_400_000).toISOString()
+  for (const headers of [bypass, forged]) {
+    assert.equal(await retain(soon, headers), 403)
+    const gone = await ask('DELETE', `/${bucket}/k?versionId=${VersionId}`, headers)
+    assert.equal(gone.status, 403, gone.text)
+  }
+  assert.equal(await retain('2090-01-01T00:00:00Z', bypass), 200)
+})
+
+test('a limit on retention holds for a date with a space before it', async () => {
+  const bucket = await make('rights-dates', LOCKABLE)
+  await say(
+    bucket,
+    { Action: ['s3:PutObject', 's3:PutObjectRetention'] },
+    {
+      Effect: 'Deny',
+      Action: 's3:PutObjectRetention',
+      Condition: { NumericGreaterThan: { 's3:object-lock-remaining-retention-days': '10' } },
+    },
+  )
+  const post = (date: string) =>
+    postForm(bucket, {
+      'x-amz-object-lock-mode': 'COMPLIANCE',
+      'x-amz-object-lock-retain-until-date': date,
+    })
+  assert.equal(await post('2099-01-01T00:00:00Z'), 403)
+  assert.equal(await post(' 2099-01-01T00:00:00Z'), 400)
 })
 
 test('attributes are told to who may read the object', async () => {

@@ -72,7 +72,8 @@ export const createPutObjectRetention =
       return { lock: lockAsHeaders(retention) }
     })
     checkLockable(bucket)
-    const bypassGovernance = bypassesGovernance(access, request, bucket)
+    const lock = lockAsHeaders(retention)
+    const bypassGovernance = bypassesGovernance(access, request, bucket, { lock })
     await objects.amend(bucket, targetOf(request, version), { retention, bypassGovernance })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
