@@ -288,6 +288,46 @@ test('conditions on tags and locks are of what the document sets', async () => {
   assert.equal(await set('legal-hold', hold('OFF')), 200)
 })
 
+test('a policy that forbids overwriting holds for every write', async () => {
+  const bucket = await make('rights-overwrite')
+  await put(s3, bucket, 'form')
+  await say(
+    bucket,
+    { Action: 's3:PutObject' },
+    {
+      Effect: 'Deny',
+      Action: 's3:PutObject',
+      Condition: { Null: { 's3:if-none-match': 'true' } },
+    },
+  )
+  const over = (value: string) =>
+    put(stranger, bucket, 'form', { IfNoneMatch: value, Body: 'other' })
+  await assert.rejects(over('"zzz"'), DENIED)
+  await assert.rejects(over('zzz, yyy'), DENIED)
+  await assert.rejects(over('*'), { name: 'PreconditionFailed' })
+  await put(stranger, bucket, 'new', { IfNoneMatch: '*' })
+  assert.equal(await postForm(bucket, { 'if-none-match': '*' }), 403)
+  assert.equal(await postForm(bucket, {}, { 'if-none-match': '*' }), 403)
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: 'form' }))
+  assert.equal(await Body?.transformToString(), 'text')
+})
+
+test('a form is judged by the headers of its request, not by fields of their names', async () => {
+  const bucket = await make('rights-referer')
+  const here = 'https://shop.example/upload'
+  await say(bucket, {
+    Action: 's3:PutObject',
+    Condition: {
+      StringLike: { 'aws:Referer': 'https://shop.example/*', 'aws:UserAgent': 'Browser/*' },
+    },
+  })
+  const real = { referer: here, 'user-agent': 'Browser/1' }
+  assert.equal(await postForm(bucket, real), 403)
+  assert.equal(await postForm(bucket, real, { referer: 'https://evil.example/' }), 403)
+  assert.equal(await postForm(bucket, {}, real), 204)
+  assert.equal(await postForm(bucket, { referer: 'https://evil.example/' }, real), 204)
+})
+
 test('governance is bypassed under conditions on what the document sets, not on headers', async () => {
   const bucket = await make('rights-bypass', LOCKABLE)
   const { VersionId } = await put(s3, bucket, 'k', LOCK)

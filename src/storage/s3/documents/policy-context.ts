@@ -2,6 +2,7 @@
 // policy is put: a condition that never finds a value would look like protection and be none.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
+import { parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
@@ -61,7 +62,6 @@ const HEADER_KEYS = [
   'x-amz-storage-class',
   'x-amz-website-redirect-location',
   'if-match',
-  'if-none-match',
 ] as const
 
 /** In characters; AWS takes no longer Referer either. */
@@ -81,6 +81,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:sourcearn', ({ sourceArn }) => sourceArn],
   ['aws:sourceip', ({ sourceIp }) => sourceIp],
   ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
+  ['s3:if-none-match', notOver],
   ['s3:x-amz-copy-source', ({ headers }) => copySource(headers['x-amz-copy-source'])],
   ['s3:delimiter', parameter('delimiter')],
   ['s3:max-keys', parameter('max-keys')],
@@ -126,6 +127,11 @@ function tagValue(key: string, slash: number, facts: Facts): string | undefined 
   const tags = TAG_READS.get(key.slice(0, slash))?.(facts)
   const name = key.slice(slash + 1)
   return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
+}
+
+/** What overwrites nothing: a write with another tag than the object's would, and AWS takes no tags there. */
+function notOver({ headers }: Facts): string | undefined {
+  return parseConditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
 }
 
 /** `bucket/key` of what is read, as conditions are written; undefined where nothing can be. */

@@ -284,3 +284,12 @@ test('evaluatePolicy() agrees with a table of all that each statement means', ()
     { numRuns: 200 },
   )
 })
+
+test('s3:if-none-match has a value where nothing may be overwritten, and for no tag', () => {
+  const has = (value: string) =>
+    under({ Null: { 's3:if-none-match': 'false' } }, { headers: { 'if-none-match': value } })
+  for (const value of ['*', ' * ', '"x", *']) assert.ok(has(value), value)
+  for (const value of ['"x"', 'x', '', '**', 'W/"x", "y"']) assert.ok(!has(value), value)
+  const exactly = { StringEquals: { 's3:if-none-match': '*' } }
+  assert.ok(under(exactly, { headers: { 'if-none-match': '"x", *' } }))
+})
