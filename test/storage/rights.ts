@@ -328,6 +328,21 @@ test('a form is judged by the headers of its request, not by fields of their nam
   assert.equal(await postForm(bucket, { referer: 'https://evil.example/' }, real), 204)
 })
 
+test('a parameter that only listings have opens nothing else', async () => {
+  const bucket = await make('rights-prefix')
+  await put(s3, bucket, 'secret')
+  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`]
+  const Condition = { StringLike: { 's3:prefix': 'open/*' } }
+  await say(bucket, { Resource, Action: 's3:*', Condition })
+  const forged = await ask('GET', `/${bucket}/secret?prefix=open/`)
+  assert.equal(forged.status, 403, forged.text)
+  assert.equal((await ask('GET', `/${bucket}?prefix=open/`)).status, 200)
+  const tagged = { StringEquals: { 's3:ExistingObjectTag/class': 'locked' } }
+  const Action = ['s3:GetObject', 's3:DeleteObject']
+  const denied = say(bucket, { Effect: 'Deny', Action, Condition: tagged })
+  await assert.rejects(denied, { name: 'MalformedPolicy', message: /s3:DeleteObject/ })
+})
+
 test('governance is bypassed under conditions on what the document sets, not on headers', async () => {
   const bucket = await make('rights-bypass', LOCKABLE)
   const { VersionId } = await put(s3, bucket, 'k', LOCK)

@@ -191,6 +191,7 @@ const createReasonFor =
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },
       context: policyContext({
+        action,
         headers: lock === undefined ? headers : { ...headers, ...lock },
         query: target.query,
         sourceIp: client.address,

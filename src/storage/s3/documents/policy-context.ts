@@ -4,11 +4,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
 import { parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
+import { actionsWith } from './policy-keys.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
 export type Context = (key: string) => readonly string[] | undefined
 
 export type Facts = {
+  /** `s3:GetObject` */
+  readonly action: string
   readonly headers: IncomingHttpHeaders
   readonly query: ReadonlyMap<string, string>
   /** The client's address, after any proxies that are trusted. */
@@ -114,6 +117,7 @@ export function conditionKey(key: string): string | undefined {
  */
 export function policyContext(facts: Facts): Context {
   return (key) => {
+    if (actionsWith(key)?.has(facts.action) === false) return undefined
     const slash = key.indexOf('/')
     const value = slash < 0 ? READS.get(key)?.(facts) : tagValue(key, slash, facts)
     if (typeof value !== 'string') return value

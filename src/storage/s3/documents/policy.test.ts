@@ -7,8 +7,12 @@ import { isPublicPolicy } from './policy-public.ts'
 import { ALLOW, FACTS, policyOf, request } from './policy.fixture.ts'
 import { evaluatePolicy, parsePolicy } from './policy.ts'
 
-const under = (condition: object, facts: Partial<Facts> = {}) =>
-  evaluatePolicy(policyOf({ Condition: condition }), request({}, facts)) === 'allow'
+const under = (Condition: object, facts: Partial<Facts> = {}) => {
+  const { action = 's3:GetObject' } = facts
+  return (
+    evaluatePolicy(policyOf({ Action: action, Condition }), request({ action }, facts)) === 'allow'
+  )
+}
 
 test('parsePolicy() keeps the text as it was sent', () => {
   const text = `{ "Statement" : ${JSON.stringify(ALLOW)} }\n`
@@ -118,6 +122,7 @@ test('evaluatePolicy() lets a Deny win wherever it stands', () => {
 test('conditions compare as IAM says', () => {
   const headers = { 'x-amz-acl': 'Public-Read', referer: 'http://www.example.com/index.html' }
   const query = new Map([['max-keys', '10']])
+  const action = 's3:ListBucket'
   const rows: [condition: object, holds: boolean][] = [
     [{ StringEquals: { 's3:x-amz-acl': 'Public-Read' } }, true],
     [{ StringEquals: { 's3:x-amz-acl': 'public-read' } }, false],
@@ -142,7 +147,7 @@ test('conditions compare as IAM says', () => {
     [{ Bool: { 'aws:SecureTransport': 'true' }, Null: { 's3:prefix': 'false' } }, false],
   ]
   for (const [condition, holds] of rows)
-    assert.equal(under(condition, { headers, query }), holds, JSON.stringify(condition))
+    assert.equal(under(condition, { action, headers, query }), holds, JSON.stringify(condition))
 })
 
 test('conditions about absent keys hold for Null, IfExists and negated operators only', () => {
@@ -157,16 +162,18 @@ test('conditions about absent keys hold for Null, IfExists and negated operators
     ['Null', 'true', true],
     ['Null', 'false', false],
   ]
+  const action = 's3:ListBucket'
   for (const [operator, value, holds] of rows)
-    assert.equal(under({ [operator]: { 's3:prefix': value } }), holds, operator)
+    assert.equal(under({ [operator]: { 's3:prefix': value } }, { action }), holds, operator)
 })
 
 test('conditions about s3:prefix see the key that was looked for in vain', () => {
   const condition = { StringLike: { 's3:prefix': 'public/*' } }
   const query = new Map([['prefix', 'public/']])
-  assert.ok(under(condition, { query }))
-  assert.ok(under(condition, { prefix: 'public/a' }))
-  assert.ok(!under(condition, { prefix: 'private/a', query }))
+  const action = 's3:ListBucket'
+  assert.ok(under(condition, { action, query }))
+  assert.ok(under(condition, { action, prefix: 'public/a' }))
+  assert.ok(!under(condition, { action, prefix: 'private/a', query }))
 })
 
 test('conditions about tags see names, values and sets of names', () => {
