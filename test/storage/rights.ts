@@ -1,94 +1,35 @@
 // What a policy says of versions, tags, locks and ACLs holds wherever a request names them.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
-  DeleteBucketPolicyCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
-  GetBucketPolicyCommand,
   GetObjectAnnotationCommand,
   GetObjectAttributesCommand,
   GetObjectCommand,
   GetObjectTaggingCommand,
   ListObjectAnnotationsCommand,
   PutBucketAclCommand,
-  PutBucketPolicyCommand,
   PutBucketVersioningCommand,
   PutObjectAnnotationCommand,
-  PutObjectCommand,
   PutObjectLegalHoldCommand,
-  type CreateBucketCommandInput,
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './client.ts'
-
-const DENIED = { name: 'AccessDenied' }
+import { DENIED, LOCK, LOCKABLE, withStranger, type Fields } from './stranger.ts'
 
 let ergon: Ergon
 let s3: S3Client
-/** Another account, which may what policies say. */
 let stranger: S3Client
 let account: string
-let token: string
 
-withClient((opened) => ({ ergon, s3 } = opened))
-
-before(async () => {
-  ;({ id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' }))
-  const asked = { scope: 'deploy', account }
-  ;({ token } = await ergon.control<{ token: string }>('POST', '/tokens', asked))
-  stranger = s3ClientOf(ergon, token)
-})
-
-type Said = {
-  readonly Principal?: '*'
-  readonly Resource?: readonly string[]
-  readonly Action: string | readonly string[]
-  readonly Effect?: string
-  readonly Condition?: object
-}
-
-/** Replaces the policy of a bucket: what is said is said of the stranger and of its keys. */
-async function say(Bucket: string, ...said: readonly Said[]): Promise<void> {
-  const Policy = JSON.stringify({
-    Statement: said.map((one) => ({
-      Effect: 'Allow',
-      Principal: { AWS: account },
-      Resource: `arn:aws:s3:::${Bucket}/*`,
-      ...one,
-    })),
-  })
-  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy }))
-}
-
-async function make(
-  Bucket: string,
-  more: Omit<CreateBucketCommandInput, 'Bucket'> = {},
-): Promise<string> {
-  await s3.send(new CreateBucketCommand({ Bucket, ...more }))
-  return Bucket
-}
-
-const put = async (
-  client: S3Client,
-  Bucket: string,
-  Key: string,
-  more: Partial<PutObjectCommandInput> = {},
-) => await client.send(new PutObjectCommand({ Bucket, Key, Body: 'text', ...more }))
-
-const ask = async (method: string, path: string, headers: object = {}, body?: string) => {
-  const authorization = `Bearer ${token}`
-  const sent = { method, headers: { authorization, ...headers }, ...(body && { body }) }
-  const answer = await fetch(ergon.baseUrl + path, sent)
-  return { status: answer.status, text: await answer.text() }
-}
+const { say, make, put, ask, postForm } = withStranger(
+  (opened) => ({ ergon, s3, stranger, account } = opened),
+)
 
 test('a condition on versions is of the version that is asked for, wherever the request names it', async () => {
   const victim = await make('rights-versions')
@@ -132,9 +73,6 @@ test('a condition on versions is of the version that is asked for, wherever the 
   await s3.send(new GetObjectCommand({ Bucket: victim, Key, VersionId: secret }))
 })
 
-const UNTIL = new Date('2099-01-01')
-const LOCK = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: UNTIL } as const
-
 /** What a write sets by headers, and the action that lets it. */
 const SETTINGS: readonly [action: string, set: Partial<PutObjectCommandInput>][] = [
   ['s3:PutObjectRetention', LOCK],
@@ -146,11 +84,6 @@ const SETTINGS: readonly [action: string, set: Partial<PutObjectCommandInput>][]
   ],
   ['s3:PutObjectTagging', { Tagging: 'class=open' }],
 ]
-
-const LOCKABLE = {
-  ObjectLockEnabledForBucket: true,
-  ObjectOwnership: 'ObjectWriter',
-} as const
 
 test('s3:PutObject alone sets no lock, no list and no tags', async () => {
   const bucket = await make('rights-settings', LOCKABLE)
@@ -185,21 +118,6 @@ test('s3:PutObject alone sets no lock, no list and no tags', async () => {
     await put(s3, bucket, 'by the owner', set)
   }
 })
-
-type Fields = Readonly<Record<string, string>>
-
-/** The status of a form that the stranger signed with all that it says. */
-async function postForm(Bucket: string, more: Fields, headers: Fields = {}): Promise<number> {
-  const Conditions = Object.entries(more).map(([name, value]) => ({ [name]: value }))
-  const asked = { Bucket, Key: 'form', Fields: more, Conditions }
-  const { fields } = await createPresignedPost(stranger, asked)
-  const data = new FormData()
-  for (const [name, value] of Object.entries(fields)) data.append(name, value)
-  data.append('file', new Blob(['text']), 'name.txt')
-  const answer = await fetch(`${ergon.baseUrl}/${Bucket}`, { method: 'POST', headers, body: data })
-  await answer.arrayBuffer()
-  return answer.status
-}
 
 test('a form sets what a write by the same caller may', async () => {
   const bucket = await make('rights-form', LOCKABLE)
@@ -288,113 +206,6 @@ test('conditions on tags and locks are of what the document sets', async () => {
   assert.equal(await set('legal-hold', hold('OFF')), 200)
 })
 
-test('a policy that forbids overwriting holds for every write', async () => {
-  const bucket = await make('rights-overwrite')
-  await put(s3, bucket, 'form')
-  await say(
-    bucket,
-    { Action: 's3:PutObject' },
-    {
-      Effect: 'Deny',
-      Action: 's3:PutObject',
-      Condition: { Null: { 's3:if-none-match': 'true' } },
-    },
-  )
-  const over = (value: string) =>
-    put(stranger, bucket, 'form', { IfNoneMatch: value, Body: 'other' })
-  await assert.rejects(over('"zzz"'), DENIED)
-  await assert.rejects(over('zzz, yyy'), DENIED)
-  await assert.rejects(over('*'), { name: 'PreconditionFailed' })
-  await put(stranger, bucket, 'new', { IfNoneMatch: '*' })
-  assert.equal(await postForm(bucket, { 'if-none-match': '*' }), 403)
-  assert.equal(await postForm(bucket, {}, { 'if-none-match': '*' }), 403)
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: 'form' }))
-  assert.equal(await Body?.transformToString(), 'text')
-})
-
-test('a form is judged by the headers of its request, not by fields of their names', async () => {
-  const bucket = await make('rights-referer')
-  const here = 'https://shop.example/upload'
-  await say(bucket, {
-    Action: 's3:PutObject',
-    Condition: {
-      StringLike: { 'aws:Referer': 'https://shop.example/*', 'aws:UserAgent': 'Browser/*' },
-    },
-  })
-  const real = { referer: here, 'user-agent': 'Browser/1' }
-  assert.equal(await postForm(bucket, real), 403)
-  assert.equal(await postForm(bucket, real, { referer: 'https://evil.example/' }), 403)
-  assert.equal(await postForm(bucket, {}, real), 204)
-  assert.equal(await postForm(bucket, { referer: 'https://evil.example/' }, real), 204)
-})
-
-test('a parameter that only listings have opens nothing else', async () => {
-  const bucket = await make('rights-prefix')
-  await put(s3, bucket, 'secret')
-  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`]
-  const Condition = { StringLike: { 's3:prefix': 'open/*' } }
-  await say(bucket, { Resource, Action: 's3:*', Condition })
-  const forged = await ask('GET', `/${bucket}/secret?prefix=open/`)
-  assert.equal(forged.status, 403, forged.text)
-  assert.equal((await ask('GET', `/${bucket}?prefix=open/`)).status, 200)
-  const tagged = { StringEquals: { 's3:ExistingObjectTag/class': 'locked' } }
-  const Action = ['s3:GetObject', 's3:DeleteObject']
-  const denied = say(bucket, { Effect: 'Deny', Action, Condition: tagged })
-  await assert.rejects(denied, { name: 'MalformedPolicy', message: /s3:DeleteObject/ })
-})
-
-test('governance is bypassed under conditions on what the document sets, not on headers', async () => {
-  const bucket = await make('rights-bypass', LOCKABLE)
-  const { VersionId } = await put(s3, bucket, 'k', LOCK)
-  await say(
-    bucket,
-    { Action: ['s3:PutObjectRetention', 's3:DeleteObjectVersion'] },
-    {
-      Action: 's3:BypassGovernanceRetention',
-      Condition: {
-        NumericGreaterThanEquals: { 's3:object-lock-remaining-retention-days': '365' },
-      },
-    },
-  )
-  const bypass = { 'x-amz-bypass-governance-retention': 'true' }
-  const forged = {
-    ...bypass,
-    'x-amz-object-lock-mode': 'GOVERNANCE',
-    'x-amz-object-lock-retain-until-date': UNTIL.toISOString(),
-  }
-  const retain = async (until: string, headers: object) => {
-    const document = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`
-    return (await ask('PUT', `/${bucket}/k?retention`, headers, document)).status
-  }
-  const soon = new Date(Date.now() + 86_400_000).toISOString()
-  for (const headers of [bypass, forged]) {
-    assert.equal(await retain(soon, headers), 403)
-    const gone = await ask('DELETE', `/${bucket}/k?versionId=${VersionId}`, headers)
-    assert.equal(gone.status, 403, gone.text)
-  }
-  assert.equal(await retain('2090-01-01T00:00:00Z', bypass), 200)
-})
-
-test('a limit on retention holds for a date with a space before it', async () => {
-  const bucket = await make('rights-dates', LOCKABLE)
-  await say(
-    bucket,
-    { Action: ['s3:PutObject', 's3:PutObjectRetention'] },
-    {
-      Effect: 'Deny',
-      Action: 's3:PutObjectRetention',
-      Condition: { NumericGreaterThan: { 's3:object-lock-remaining-retention-days': '10' } },
-    },
-  )
-  const post = (date: string) =>
-    postForm(bucket, {
-      'x-amz-object-lock-mode': 'COMPLIANCE',
-      'x-amz-object-lock-retain-until-date': date,
-    })
-  assert.equal(await post('2099-01-01T00:00:00Z'), 403)
-  assert.equal(await post(' 2099-01-01T00:00:00Z'), 400)
-})
-
 test('attributes are told to who may read the object', async () => {
   const bucket = await make('rights-attributes')
   const { VersionId } = await put(s3, bucket, 'k')
@@ -463,25 +274,4 @@ test('a copy has the tags of its source for who may read them there and write th
   const { TagSet } = await s3.send(new GetObjectTaggingCommand({ Bucket: to, Key: 'tagged' }))
   assert.deepEqual(TagSet, [{ Key: 'class', Value: 'secret' }])
   await s3.send(new CopyObjectCommand({ Bucket: to, Key: 'k', CopySource: `${from}/tagged` }))
-})
-
-test('a policy is not to be read, replaced or deleted by who is of another account', async () => {
-  const bucket = await make('rights-policy')
-  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`]
-  await say(bucket, { Principal: '*', Action: 's3:*', Resource })
-  const { Policy = '' } = await s3.send(new GetBucketPolicyCommand({ Bucket: bucket }))
-  const statuses = async () => {
-    const found: number[] = []
-    for (const headers of [{}, { authorization: `Bearer ${token}` }])
-      for (const method of ['GET', 'PUT', 'DELETE']) {
-        const sent = { method, headers, ...(method === 'PUT' && { body: Policy }) }
-        const answer = await fetch(`${ergon.baseUrl}/${bucket}?policy`, sent)
-        await answer.arrayBuffer()
-        found.push(answer.status)
-      }
-    return found
-  }
-  assert.deepEqual(await statuses(), Array(6).fill(405))
-  await s3.send(new DeleteBucketPolicyCommand({ Bucket: bucket }))
-  assert.deepEqual(await statuses(), Array(6).fill(403))
 })

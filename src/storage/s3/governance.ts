@@ -5,7 +5,7 @@ import type { Access, BodySays } from './access.ts'
 import type { StorageRequest } from './call.ts'
 import { lockAsHeaders } from './documents/object-lock.ts'
 
-type Named = Pick<BodySays, 'lock'> & {
+type Named = Pick<BodySays, 'headers'> & {
   readonly key?: string
   readonly versionId?: string | undefined
 }
@@ -18,7 +18,7 @@ export function bypassesGovernance(
   access: Access,
   request: StorageRequest,
   bucket: Bucket,
-  { lock = lockAsHeaders(null), ...named }: Named = {},
+  { headers: lock = lockAsHeaders(null), ...named }: Named = {},
 ): boolean {
   const { headers, target } = request.body
   if (String(headers['x-amz-bypass-governance-retention']).toLowerCase() !== 'true') return false
@@ -26,7 +26,7 @@ export function bypassesGovernance(
     named.key === undefined ? { key: target.key, versionId: target.query.get('versionId') } : named
   return access.allows(request, bucket, {
     action: 's3:BypassGovernanceRetention',
-    lock,
+    headers: lock,
     ...(key === undefined ? {} : { key, versionId }),
   })
 }

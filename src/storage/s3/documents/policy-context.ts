@@ -18,6 +18,8 @@ export type Facts = {
   readonly sourceIp: string
   readonly secure: boolean
   readonly nowMs: number
+  /** A write, and not only of a part or the beginning of an upload. */
+  readonly createsObject: boolean
   readonly account: string | undefined
   /**
    * In place of the query's: the key that was not found, when it is asked (s3:ListBucket) whether the
@@ -85,6 +87,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:sourceip', ({ sourceIp }) => sourceIp],
   ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
   ['s3:if-none-match', notOver],
+  ['s3:objectcreationoperation', ({ createsObject }) => String(createsObject)],
   ['s3:x-amz-copy-source', ({ headers }) => copySource(headers['x-amz-copy-source'])],
   ['s3:delimiter', parameter('delimiter')],
   ['s3:max-keys', parameter('max-keys')],

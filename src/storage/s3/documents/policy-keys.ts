@@ -26,6 +26,7 @@ const KEY_ACTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['s3:prefix', inPolicies([...LISTS, 'ListBucketMultipartUploads'])],
   ['s3:delimiter', inPolicies([...LISTS, 'ListBucketMultipartUploads'])],
   ['s3:max-keys', inPolicies(LISTS)],
+  ['s3:objectcreationoperation', inPolicies(['PutObject'])],
   [
     's3:versionid',
     inPolicies([...OF_OBJECTS.map(({ versionAction }) => versionAction), BYPASS], OF_UPLOADS),

@@ -11,6 +11,7 @@ export const FACTS: Facts = {
   nowMs: Date.parse('2026-11-21T12:00:00Z'),
   account: 'acct_b',
   action: 's3:GetObject',
+  createsObject: true,
 }
 /** A request with more facts or others; its judging has cost nothing yet. */
 export const request = (

@@ -300,3 +300,14 @@ test('s3:if-none-match has a value where nothing may be overwritten, and for no 
   const exactly = { StringEquals: { 's3:if-none-match': '*' } }
   assert.ok(under(exactly, { headers: { 'if-none-match': '"x", *' } }))
 })
+
+test('s3:ObjectCreationOperation is of s3:PutObject, and tells parts from objects', () => {
+  const makes = (wanted: boolean, facts: Partial<Facts> = {}) =>
+    under({ Bool: { 's3:ObjectCreationOperation': wanted } }, { action: 's3:PutObject', ...facts })
+  for (const createsObject of [true, false]) {
+    assert.ok(makes(createsObject, { createsObject }))
+    assert.ok(!makes(!createsObject, { createsObject }))
+  }
+  const context = policyContext({ ...FACTS, action: 's3:PutObjectTagging' })
+  assert.equal(context('s3:objectcreationoperation'), undefined)
+})
