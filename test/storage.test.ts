@@ -14,6 +14,7 @@ testParts(
     'presigned parameters': () => import('./storage/presigned-parameters.ts'),
     trust: () => import('./storage/trust.ts'),
     rights: () => import('./storage/rights.ts'),
+    conditions: () => import('./storage/conditions.ts'),
     payers: () => import('./storage/payers.ts'),
     handles: () => import('./storage/handles.ts'),
     websites: () => import('./storage/website.ts'),

@@ -1,6 +1,6 @@
 // What a policy says of versions, tags, locks and ACLs holds wherever a request names them.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import {
   CopyObjectCommand,
   CreateBucketCommand,
@@ -16,82 +16,27 @@ import {
   ListObjectAnnotationsCommand,
   ListPartsCommand,
   PutBucketAclCommand,
-  PutBucketPolicyCommand,
   PutBucketVersioningCommand,
   PutObjectAnnotationCommand,
-  PutObjectCommand,
   PutObjectLegalHoldCommand,
   PutObjectTaggingCommand,
   PutPublicAccessBlockCommand,
   UploadPartCopyCommand,
   type CopyObjectCommandInput,
-  type CreateBucketCommandInput,
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
-import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './client.ts'
-
-const DENIED = { name: 'AccessDenied' }
+import { DENIED, LOCK, LOCKABLE, withStranger, type Fields } from './stranger.ts'
 
 let ergon: Ergon
 let s3: S3Client
-/** Another account, which may what policies say. */
 let stranger: S3Client
 let account: string
-let token: string
 
-withClient((opened) => ({ ergon, s3 } = opened))
-
-before(async () => {
-  ;({ id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' }))
-  const asked = { scope: 'deploy', account }
-  ;({ token } = await ergon.control<{ token: string }>('POST', '/tokens', asked))
-  stranger = s3ClientOf(ergon, token)
-})
-
-type Said = {
-  readonly Action: string | readonly string[]
-  readonly Effect?: string
-  readonly Condition?: object
-}
-
-/** Replaces the policy of a bucket: what is said is said of the stranger and of its keys. */
-async function say(Bucket: string, ...said: readonly Said[]): Promise<void> {
-  const Policy = JSON.stringify({
-    Statement: said.map((one) => ({
-      Effect: 'Allow',
-      Principal: { AWS: account },
-      Resource: `arn:aws:s3:::${Bucket}/*`,
-      ...one,
-    })),
-  })
-  await s3.send(new PutBucketPolicyCommand({ Bucket, Policy }))
-}
-
-async function make(
-  Bucket: string,
-  more: Omit<CreateBucketCommandInput, 'Bucket'> = {},
-): Promise<string> {
-  await s3.send(new CreateBucketCommand({ Bucket, ...more }))
-  return Bucket
-}
-
-const put = async (
-  client: S3Client,
-  Bucket: string,
-  Key: string,
-  more: Partial<PutObjectCommandInput> = {},
-) => await client.send(new PutObjectCommand({ Bucket, Key, Body: 'text', ...more }))
-
-const ask = async (method: string, path: string, headers: object = {}, body?: string) => {
-  const authorization = `Bearer ${token}`
-  const sent = { method, headers: { authorization, ...headers }, ...(body && { body }) }
-  const answer = await fetch(ergon.baseUrl + path, sent)
-  return { status: answer.status, text: await answer.text() }
-}
+const { say, make, put, ask, postForm } = withStranger(
+  (opened) => ({ ergon, s3, stranger, account } = opened),
+)
 
 test('a condition on versions is of the version that is asked for, wherever the request names it', async () => {
   const victim = await make('rights-versions')
@@ -135,9 +80,6 @@ test('a condition on versions is of the version that is asked for, wherever the 
   await s3.send(new GetObjectCommand({ Bucket: victim, Key, VersionId: secret }))
 })
 
-const UNTIL = new Date('2099-01-01')
-const LOCK = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: UNTIL } as const
-
 /** What a write sets by headers, and the action that lets it. */
 const SETTINGS: readonly [action: string, set: Partial<PutObjectCommandInput>][] = [
   ['s3:PutObjectRetention', LOCK],
@@ -149,11 +91,6 @@ const SETTINGS: readonly [action: string, set: Partial<PutObjectCommandInput>][]
   ],
   ['s3:PutObjectTagging', { Tagging: 'class=open' }],
 ]
-
-const LOCKABLE = {
-  ObjectLockEnabledForBucket: true,
-  ObjectOwnership: 'ObjectWriter',
-} as const
 
 test('s3:PutObject alone sets no lock, no list and no tags', async () => {
   const bucket = await make('rights-settings', LOCKABLE)
@@ -193,17 +130,7 @@ test('a form sets what a write by the same caller may', async () => {
   const bucket = await make('rights-form', LOCKABLE)
   const Tagging = (value: string) =>
     `<Tagging><TagSet><Tag><Key>class</Key><Value>${value}</Value></Tag></TagSet></Tagging>`
-  const post = async (more: Readonly<Record<string, string>>) => {
-    const Conditions = Object.entries(more).map(([name, value]) => ({ [name]: value }))
-    const asked = { Bucket: bucket, Key: 'form', Fields: more, Conditions }
-    const { fields } = await createPresignedPost(stranger, asked)
-    const data = new FormData()
-    for (const [name, value] of Object.entries(fields)) data.append(name, value)
-    data.append('file', new Blob(['text']), 'name.txt')
-    const answer = await fetch(`${ergon.baseUrl}/${bucket}`, { method: 'POST', body: data })
-    await answer.arrayBuffer()
-    return answer.status
-  }
+  const post = (more: Fields) => postForm(bucket, more)
   await say(bucket, { Action: 's3:PutObject' })
   assert.equal(await post({}), 204)
   assert.equal(await post({ tagging: Tagging('open') }), 403)

@@ -41,6 +41,10 @@ export function createUploads(deps: {
       refuse(row.refused)
       return { id, key, initiatedAtMs: row.initiated_at.getTime(), initiator, attributes }
     },
+    async find(bucket, upload) {
+      const row = await findAny(state, bucket, upload)
+      return row && { ...toUpload(row), isCompleted: row.completed !== null }
+    },
     get: async (bucket, key, uploadId) => toUpload(await find(state, bucket, { key, uploadId })),
     putPart: (bucket, upload, part) => putPart(state, bucket, upload, part),
     async parts(bucket, upload, { after, limit }) {
@@ -67,25 +71,23 @@ export function createUploads(deps: {
 type UploadName = { readonly key: string; readonly uploadId: string }
 /** What storage_complete keeps with an upload. */
 type Answer = Omit<Completed, 'encryption'>
-type FoundUpload = UploadRow & { completed: ({ request: string } & Answer) | null }
+type AnyUploadRow = UploadRow & { completed: ({ request: string } & Answer) | null }
 
 async function findAny(
   state: Queryable,
   bucket: Bucket,
   { key, uploadId }: UploadName,
-): Promise<FoundUpload> {
-  const { rows } = await state.query<FoundUpload>(
+): Promise<AnyUploadRow | undefined> {
+  const { rows } = await state.query<AnyUploadRow>(
     'select id, key, initiator, initiated_at, attributes, completed from uploads where id = $1 and bucket = $2 and key = $3',
     [uploadId, bucket.id, key],
   )
-  const [row] = rows
-  if (row === undefined) throw storageFault('NoSuchUpload', undefined, { UploadId: uploadId })
-  return row
+  return rows[0]
 }
 
 async function find(state: Queryable, bucket: Bucket, upload: UploadName): Promise<UploadRow> {
   const row = await findAny(state, bucket, upload)
-  if (row.completed === null) return row
+  if (row?.completed === null) return row
   throw storageFault('NoSuchUpload', undefined, { UploadId: upload.uploadId })
 }
 
@@ -125,8 +127,9 @@ async function complete(
 ): Promise<Completed> {
   const request = digest(completion.parts)
   const found = await findAny(state, bucket, upload)
-  if (found.completed?.request === request) return answered(found, found.completed)
-  if (found.completed !== null) throw storageFault('NoSuchUpload')
+  if (found?.completed?.request === request) return answered(found, found.completed)
+  if (found?.completed !== null)
+    throw storageFault('NoSuchUpload', undefined, { UploadId: upload.uploadId })
   const known = await selectParts(state, found.id, { after: 0, limit: PART_COUNT_MAX })
   const parts = chosen(known, completion)
   const written = {

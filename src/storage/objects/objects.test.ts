@@ -242,6 +242,8 @@ test(
       part(1, 9, 'old'),
     ]
     for (const each of [replaced, two, spare, one]) await store.uploads.putPart(bucket, name, each)
+    assert.equal((await store.uploads.find(bucket, name))?.isCompleted, false)
+    assert.equal(await store.uploads.find(bucket, { key: 'other', uploadId }), undefined)
     const complete = (parts: { number: number; etag: string }[]) =>
       store.uploads.complete(bucket, name, {
         parts,
@@ -274,6 +276,8 @@ test(
     ]
     const done = await complete(wanted)
     assert.deepEqual([done.etag, done.size], ['p1p3-2', 6])
+    const found = await store.uploads.find(bucket, name)
+    assert.deepEqual([found?.isCompleted, found?.attributes], [true, attributes('', 0)])
     const { body, version } = await readVersion(store, bucket, { key: 'k' })
     assert.deepEqual(body, { kind: 'parts', parts: [one, two] })
     assert.equal(version.partCount, 2)

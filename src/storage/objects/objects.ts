@@ -236,6 +236,8 @@ export interface Uploads {
     bucket: Bucket,
     upload: { key: string; initiator: string; attributes: UploadAttributes },
   ): Promise<Upload>
+  /** The upload, for a day after its completion too; undefined: there is none of this key. */
+  find(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<FoundUpload | undefined>
   /** Throws NoSuchUpload; also when it is another key's. */
   get(bucket: Bucket, key: string, uploadId: string): Promise<Upload>
   /** Commits a part whose blob is durable; the same number replaces it. Throws NoSuchUpload. */
@@ -263,6 +265,7 @@ export interface Uploads {
   /** Throws NoSuchUpload. */
   abort(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<void>
 }
+export type FoundUpload = Upload & { readonly isCompleted: boolean }
 /** What completing says of the whole. */
 export type Composed = { readonly etag: string; readonly checksums: JsonObject }
 

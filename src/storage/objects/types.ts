@@ -152,6 +152,9 @@ export type Upload = {
   readonly attributes: UploadAttributes
 }
 /** `checksums` holds the algorithm and type that the parts are to have. */
-export type UploadAttributes = Omit<Attributes, 'etag' | 'size'>
+export type UploadAttributes = Omit<Attributes, 'etag' | 'size'> & {
+  /** Headers of the beginning that policies ask of its parts too. */
+  readonly said?: Readonly<Record<string, string>>
+}
 
 export type UploadPart = Part & { readonly modifiedAtMs: number }

@@ -28,6 +28,14 @@ export interface Access {
     initiatorIn?: (bucket: Bucket) => Promise<string | undefined>,
   ): Promise<Bucket>
   /**
+   * The same of a request for an upload that was begun. `saysIn` finds what its beginning said, which it is
+   * judged by; undefined: there is no such upload, which only who may ask is told.
+   */
+  bucketOfUpload(
+    request: StorageRequest,
+    saysIn: (bucket: Bucket) => Promise<BodySays | undefined>,
+  ): Promise<Bucket>
+  /**
    * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
    * (AccessDenied for who may not list: what is not there is not told to strangers), MethodNotAllowed
    * (a delete marker by its version), and what `read` does: it is asked what the body sets when the request
@@ -42,11 +50,11 @@ export interface Access {
   allows(request: StorageRequest, bucket: Bucket, question: Question): boolean
 }
 
-/** What a body sets: it is judged in place of what the headers of the request say. */
+/** What a body sets, or the beginning of an upload: judged in place of what the headers of the request say. */
 export type BodySays = {
   readonly requestTags?: Tags
-  /** As the headers of a write. */
-  readonly lock?: IncomingHttpHeaders
+  /** As the headers of a write; those that are undefined are not there. */
+  readonly headers?: IncomingHttpHeaders
 }
 
 export type Question = BodySays & {
@@ -110,16 +118,22 @@ export function createAccess(deps: {
     return { bucket, ...found }
   }
 
+  async function enter(
+    request: StorageRequest,
+    learn: (bucket: Bucket) => Promise<Partial<Question> | undefined>,
+  ): Promise<Bucket> {
+    const bucket = await find(request)
+    await judge(request, bucket, { ...questionOf(request), ...(await learn(bucket)) })
+    checkRoom(request.body.match.operation, bucket)
+    return bucket
+  }
+
   return {
     find,
     allows,
-    async bucket(request, initiatorIn) {
-      const bucket = await find(request)
-      const initiator = await initiatorIn?.(bucket)
-      await judge(request, bucket, { ...questionOf(request), initiator })
-      checkRoom(request.body.match.operation, bucket)
-      return bucket
-    },
+    bucket: (request, initiatorIn) =>
+      enter(request, async (bucket) => ({ initiator: await initiatorIn?.(bucket) })),
+    bucketOfUpload: enter,
     async version(request, readBody) {
       const { match, trace } = request.body
       const found = await read(request, placeOf(request), readBody)
@@ -172,13 +186,20 @@ export function checkStranger(
     throw storageFault('AccessDenied')
 }
 
+/** What makes parts of an object, and not the object. */
+const OF_PARTS: ReadonlySet<string> = new Set([
+  'create-multipart-upload',
+  'upload-part',
+  'upload-part-copy',
+])
+
 /** Judges one question by everything that the bucket, and the version, say. */
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
-    const { headers, target, client, judging } = request.body
+    const { headers, match, target, client, judging } = request.body
     judging.question()
-    const { action, key, versionId, version, prefix, lock, isForesight = false } = question
+    const { action, key, versionId, version, prefix, isForesight = false } = question
     const caller = request.who?.account
     const requestTags = question.requestTags ?? taggedBy(request)
     return allowedBy({
@@ -191,7 +212,9 @@ const createReasonFor =
       bucket: accessBucket(bucket),
       object: version && { owner: version.owner, acl: aclOf(version) },
       context: policyContext({
-        headers: lock === undefined ? headers : { ...headers, ...lock },
+        action,
+        createsObject: action === 's3:PutObject' && !OF_PARTS.has(match.operation),
+        headers: question.headers === undefined ? headers : { ...headers, ...question.headers },
         query: target.query,
         sourceIp: client.address,
         secure: client.isSecure,

@@ -1,21 +1,32 @@
 // Object lock in GOVERNANCE mode yields to who may bypass it and says so (Amazon S3 User Guide, "Object
 // Lock").
 import type { Bucket } from '#storage/objects/types.ts'
-import type { Access } from './access.ts'
+import type { Access, BodySays } from './access.ts'
 import type { StorageRequest } from './call.ts'
+import { lockAsHeaders } from './documents/object-lock.ts'
 
-/** Whether the request asks to bypass governance of a version, by default the one it names, and may. */
+type Named = Pick<BodySays, 'headers'> & {
+  readonly key?: string
+  readonly versionId?: string | undefined
+}
+
+/**
+ * Whether the request asks to bypass governance of a version, by default the one it names, and may. Conditions on
+ * locks are of the lock that it sets; by default it sets none, whatever its headers say.
+ */
 export function bypassesGovernance(
   access: Access,
   request: StorageRequest,
   bucket: Bucket,
-  named?: { readonly key: string; readonly versionId?: string | undefined },
+  { headers: lock = lockAsHeaders(null), ...named }: Named = {},
 ): boolean {
   const { headers, target } = request.body
-  const { key, versionId } = named ?? { key: target.key, versionId: target.query.get('versionId') }
   if (String(headers['x-amz-bypass-governance-retention']).toLowerCase() !== 'true') return false
+  const { key, versionId } =
+    named.key === undefined ? { key: target.key, versionId: target.query.get('versionId') } : named
   return access.allows(request, bucket, {
     action: 's3:BypassGovernanceRetention',
+    headers: lock,
     ...(key === undefined ? {} : { key, versionId }),
   })
 }

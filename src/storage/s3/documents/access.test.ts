@@ -188,10 +188,16 @@ test('allowedBy() is no where a policy denies, the owner included', () => {
 
 test('allowedBy() leaves the policy itself to the owner, whatever it denies, and to nobody else', () => {
   const bucket = { policy: policy('Deny', 's3:*', '*') }
-  for (const verb of ['Get', 'Put', 'Delete']) {
+  const verbs = ['Get', 'Put', 'Delete']
+  for (const verb of verbs) {
     const more = { action: `s3:${verb}BucketPolicy`, key: undefined }
     assert.ok(ask('alice', bucket, more))
     for (const stranger of ['bob', undefined]) assert.ok(!ask(stranger, bucket, more))
+    // AWS tells who has the right, and may not for being of another account, by 405.
+    const open = { policy: policy('Allow', 's3:*', '*') }
+    assert.ok(ask('alice', open, more))
+    for (const stranger of ['bob', undefined])
+      assert.throws(() => ask(stranger, open, more), refused('MethodNotAllowed', 405))
   }
   for (const action of ['s3:DeleteBucket', 's3:PutBucketAcl', 's3:GetBucketPolicyStatus'])
     assert.ok(!ask('alice', bucket, { action, key: undefined }))

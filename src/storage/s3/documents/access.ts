@@ -1,6 +1,7 @@
 // Whether a request is allowed, from everything a bucket says about it: policy, ACLs, public access
 // block, ownership. A Deny wins, but over the policy itself; then the owner's account; then any Allow (IAM,
 // "Policy evaluation logic"; S3, "How Amazon S3 authorizes a request").
+import { storageFault } from '#storage/errors.ts'
 import { permissionOf } from './acl-actions.ts'
 import { aclAllows, type Acl } from './acl.ts'
 import type { Judging } from './judging.ts'
@@ -40,17 +41,30 @@ export type AccessBucket = {
 /** What lets a request in. */
 export type AccessReason = 'policy' | 'owner' | 'acl'
 
-/** An account whose policy shuts it out would pay for its bucket for ever (S3, "PutBucketPolicy"). */
-const ALWAYS_OF_OWNER: ReadonlySet<string> = new Set([
+/**
+ * What is the owner's whatever the policy denies, else the account would pay for a bucket that shuts it out for
+ * ever; and nobody else's, whatever the policy allows (S3, "PutBucketPolicy": 405).
+ */
+const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
   's3:GetBucketPolicy',
   's3:PutBucketPolicy',
   's3:DeleteBucketPolicy',
 ])
 
-/** Why the request may be done; undefined: it may not. Throws what evaluatePolicy() does. */
+/**
+ * Why the request may be done; undefined: it may not. Throws what evaluatePolicy() does, and MethodNotAllowed to
+ * whom the policy gives what is the owner's alone.
+ */
 export function allowedBy(question: AccessQuestion): AccessReason | undefined {
+  const { caller, action, bucket } = question
+  if (!OF_OWNER_ALONE.has(action)) return allowedByAny(question)
+  if (caller === bucket.owner) return 'owner'
+  if (allowedByAny(question) === undefined) return undefined
+  throw storageFault('MethodNotAllowed', undefined, { allow: 'OPTIONS' })
+}
+
+function allowedByAny(question: AccessQuestion): AccessReason | undefined {
   const { caller, action, bucket, key, context, judging, isForesight = false } = question
-  if (caller === bucket.owner && ALWAYS_OF_OWNER.has(action)) return 'owner'
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
   const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
   const verdict = policy && evaluatePolicy(policy, { caller, action, resource, context, judging })

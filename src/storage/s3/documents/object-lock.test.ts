@@ -102,6 +102,18 @@ test('locks are refused as AWS refuses them', () => {
         ),
       'InvalidArgument',
     ],
+    [
+      // What a policy asks of the date would not be read.
+      () =>
+        parseLockHeaders(
+          {
+            'x-amz-object-lock-mode': 'COMPLIANCE',
+            'x-amz-object-lock-retain-until-date': ' 2099-01-01T00:00:00Z',
+          },
+          0,
+        ),
+      'InvalidArgument',
+    ],
   ]
   for (const [run, code] of rows) assert.throws(run, refused(code))
 })

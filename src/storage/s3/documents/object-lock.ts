@@ -71,7 +71,7 @@ export function parseRetention(body: Buffer, nowMs: number): Retention | null {
   if (Mode === undefined && RetainUntilDate === undefined) return null
   if (Mode === undefined || RetainUntilDate === undefined)
     throw malformed('A retention has not both Mode and RetainUntilDate')
-  return { mode: wordOf(Mode, MODES), untilMs: future(textOf(RetainUntilDate), nowMs) }
+  return { mode: wordOf(Mode, MODES), untilMs: future(textOf(RetainUntilDate).trim(), nowMs) }
 }
 
 export const printRetention = ({ mode, untilMs }: Retention): string =>
@@ -110,8 +110,9 @@ export function parseLockHeaders(headers: IncomingHttpHeaders, nowMs: number): L
   return { ...legalHold, retention: { mode, untilMs: future(date, nowMs) } }
 }
 
+// Nothing may stand before the date: conditions of policies read the same text, and would read none.
 function future(text: string, nowMs: number): number {
-  const untilMs = /^\d{4}-\d{2}-\d{2}/.test(text.trim()) ? Date.parse(text.trim()) : Number.NaN
+  const untilMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(untilMs))
     throw storageFault(
       'InvalidArgument',

@@ -2,18 +2,24 @@
 // policy is put: a condition that never finds a value would look like protection and be none.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
+import { parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
+import { actionsWith } from './policy-keys.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
 export type Context = (key: string) => readonly string[] | undefined
 
 export type Facts = {
+  /** `s3:GetObject` */
+  readonly action: string
   readonly headers: IncomingHttpHeaders
   readonly query: ReadonlyMap<string, string>
   /** The client's address, after any proxies that are trusted. */
   readonly sourceIp: string
   readonly secure: boolean
   readonly nowMs: number
+  /** A write, and not only of a part or the beginning of an upload. */
+  readonly createsObject: boolean
   readonly account: string | undefined
   /**
    * In place of the query's: the key that was not found, when it is asked (s3:ListBucket) whether the
@@ -61,7 +67,6 @@ const HEADER_KEYS = [
   'x-amz-storage-class',
   'x-amz-website-redirect-location',
   'if-match',
-  'if-none-match',
 ] as const
 
 /** In characters; AWS takes no longer Referer either. */
@@ -81,6 +86,8 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:sourcearn', ({ sourceArn }) => sourceArn],
   ['aws:sourceip', ({ sourceIp }) => sourceIp],
   ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
+  ['s3:if-none-match', notOver],
+  ['s3:objectcreationoperation', ({ createsObject }) => String(createsObject)],
   ['s3:x-amz-copy-source', ({ headers }) => copySource(headers['x-amz-copy-source'])],
   ['s3:delimiter', parameter('delimiter')],
   ['s3:max-keys', parameter('max-keys')],
@@ -113,6 +120,7 @@ export function conditionKey(key: string): string | undefined {
  */
 export function policyContext(facts: Facts): Context {
   return (key) => {
+    if (actionsWith(key)?.has(facts.action) === false) return undefined
     const slash = key.indexOf('/')
     const value = slash < 0 ? READS.get(key)?.(facts) : tagValue(key, slash, facts)
     if (typeof value !== 'string') return value
@@ -126,6 +134,11 @@ function tagValue(key: string, slash: number, facts: Facts): string | undefined 
   const tags = TAG_READS.get(key.slice(0, slash))?.(facts)
   const name = key.slice(slash + 1)
   return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
+}
+
+/** What overwrites nothing: a write with another tag than the object's would, and AWS takes no tags there. */
+function notOver({ headers }: Facts): string | undefined {
+  return parseConditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
 }
 
 /** `bucket/key` of what is read, as conditions are written; undefined where nothing can be. */

@@ -10,6 +10,8 @@ export const FACTS: Facts = {
   secure: true,
   nowMs: Date.parse('2026-11-21T12:00:00Z'),
   account: 'acct_b',
+  action: 's3:GetObject',
+  createsObject: true,
 }
 /** A request with more facts or others; its judging has cost nothing yet. */
 export const request = (
@@ -19,7 +21,7 @@ export const request = (
   caller: 'acct_b',
   action: 's3:GetObject',
   resource: 'photos/a/b.jpg',
-  context: policyContext({ ...FACTS, ...facts }),
+  context: policyContext({ ...FACTS, action: more.action ?? FACTS.action, ...facts }),
   judging: new Judging(),
   ...more,
 })

@@ -7,8 +7,12 @@ import { isPublicPolicy } from './policy-public.ts'
 import { ALLOW, FACTS, policyOf, request } from './policy.fixture.ts'
 import { evaluatePolicy, parsePolicy } from './policy.ts'
 
-const under = (condition: object, facts: Partial<Facts> = {}) =>
-  evaluatePolicy(policyOf({ Condition: condition }), request({}, facts)) === 'allow'
+const under = (Condition: object, facts: Partial<Facts> = {}) => {
+  const { action = 's3:GetObject' } = facts
+  return (
+    evaluatePolicy(policyOf({ Action: action, Condition }), request({ action }, facts)) === 'allow'
+  )
+}
 
 test('parsePolicy() keeps the text as it was sent', () => {
   const text = `{ "Statement" : ${JSON.stringify(ALLOW)} }\n`
@@ -118,6 +122,7 @@ test('evaluatePolicy() lets a Deny win wherever it stands', () => {
 test('conditions compare as IAM says', () => {
   const headers = { 'x-amz-acl': 'Public-Read', referer: 'http://www.example.com/index.html' }
   const query = new Map([['max-keys', '10']])
+  const action = 's3:ListBucket'
   const rows: [condition: object, holds: boolean][] = [
     [{ StringEquals: { 's3:x-amz-acl': 'Public-Read' } }, true],
     [{ StringEquals: { 's3:x-amz-acl': 'public-read' } }, false],
@@ -142,7 +147,7 @@ test('conditions compare as IAM says', () => {
     [{ Bool: { 'aws:SecureTransport': 'true' }, Null: { 's3:prefix': 'false' } }, false],
   ]
   for (const [condition, holds] of rows)
-    assert.equal(under(condition, { headers, query }), holds, JSON.stringify(condition))
+    assert.equal(under(condition, { action, headers, query }), holds, JSON.stringify(condition))
 })
 
 test('conditions about absent keys hold for Null, IfExists and negated operators only', () => {
@@ -157,16 +162,18 @@ test('conditions about absent keys hold for Null, IfExists and negated operators
     ['Null', 'true', true],
     ['Null', 'false', false],
   ]
+  const action = 's3:ListBucket'
   for (const [operator, value, holds] of rows)
-    assert.equal(under({ [operator]: { 's3:prefix': value } }), holds, operator)
+    assert.equal(under({ [operator]: { 's3:prefix': value } }, { action }), holds, operator)
 })
 
 test('conditions about s3:prefix see the key that was looked for in vain', () => {
   const condition = { StringLike: { 's3:prefix': 'public/*' } }
   const query = new Map([['prefix', 'public/']])
-  assert.ok(under(condition, { query }))
-  assert.ok(under(condition, { prefix: 'public/a' }))
-  assert.ok(!under(condition, { prefix: 'private/a', query }))
+  const action = 's3:ListBucket'
+  assert.ok(under(condition, { action, query }))
+  assert.ok(under(condition, { action, prefix: 'public/a' }))
+  assert.ok(!under(condition, { action, prefix: 'private/a', query }))
 })
 
 test('conditions about tags see names, values and sets of names', () => {
@@ -287,4 +294,24 @@ test('evaluatePolicy() agrees with a table of all that each statement means', ()
     }),
     { numRuns: 200 },
   )
+})
+
+test('s3:if-none-match has a value where nothing may be overwritten, and for no tag', () => {
+  const has = (value: string) =>
+    under({ Null: { 's3:if-none-match': 'false' } }, { headers: { 'if-none-match': value } })
+  for (const value of ['*', ' * ', '"x", *']) assert.ok(has(value), value)
+  for (const value of ['"x"', 'x', '', '**', 'W/"x", "y"']) assert.ok(!has(value), value)
+  const exactly = { StringEquals: { 's3:if-none-match': '*' } }
+  assert.ok(under(exactly, { headers: { 'if-none-match': '"x", *' } }))
+})
+
+test('s3:ObjectCreationOperation is of s3:PutObject, and tells parts from objects', () => {
+  const makes = (wanted: boolean, facts: Partial<Facts> = {}) =>
+    under({ Bool: { 's3:ObjectCreationOperation': wanted } }, { action: 's3:PutObject', ...facts })
+  for (const createsObject of [true, false]) {
+    assert.ok(makes(createsObject, { createsObject }))
+    assert.ok(!makes(!createsObject, { createsObject }))
+  }
+  const context = policyContext({ ...FACTS, action: 's3:PutObjectTagging' })
+  assert.equal(context('s3:objectcreationoperation'), undefined)
 })

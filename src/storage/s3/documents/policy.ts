@@ -2,6 +2,7 @@
 // S3" and IAM's "JSON policy elements". What could never take effect here is refused, not kept.
 import { storageFault } from '#storage/errors.ts'
 import { Judging } from './judging.ts'
+import { checkApplies } from './policy-applies.ts'
 import { conditionsHold, parseConditions, type Condition } from './policy-conditions.ts'
 import type { Context } from './policy-context.ts'
 import { matchesWildcards } from './wildcards.ts'
@@ -81,12 +82,15 @@ function fitsCall(
   { principals, actions }: Statement,
   request: Omit<PolicyRequest, 'resource' | 'context'>,
 ): boolean {
-  const { caller, judging } = request
-  const action = request.action.toLowerCase()
+  const { caller, action, judging } = request
   return (
-    among(principals, (one) => one === '*' || one === caller) &&
-    among(actions, (pattern) => matchesWildcards(pattern.toLowerCase(), action, judging))
+    among(principals, (one) => one === '*' || one === caller) && isAbout(actions, action, judging)
   )
+}
+
+function isAbout(actions: Patterns, action: string, judging: Judging): boolean {
+  const name = action.toLowerCase()
+  return among(actions, (pattern) => matchesWildcards(pattern.toLowerCase(), name, judging))
 }
 
 const among = ({ not, patterns }: Patterns, matches: (pattern: string) => boolean): boolean =>
@@ -94,7 +98,8 @@ const among = ({ not, patterns }: Patterns, matches: (pattern: string) => boolea
 
 /**
  * Reads the policy of a bucket. Throws MalformedPolicy: no JSON, an element that IAM does not know,
- * an action of another service, a resource outside this bucket, an unknown condition.
+ * an action of another service, a resource outside this bucket, an unknown condition, one on what the actions
+ * never have; AccessDenied when finding that out takes too long.
  */
 export function parsePolicy(text: string, bucket: string): Policy {
   if (Buffer.byteLength(text) > POLICY_BYTES_MAX)
@@ -107,7 +112,18 @@ export function parsePolicy(text: string, bucket: string): Policy {
   const statements = Array.isArray(body) ? body : [body]
   if (body === undefined || statements.length === 0)
     throw malformed('Could not parse the policy: Statement is empty!')
-  return { text, statements: statements.map((one) => parseStatement(one, bucket, version)) }
+  const parsed = statements.map((one) => parseStatement(one, bucket, version))
+  const judging = new Judging()
+  for (const { effect, actions, conditions } of parsed)
+    checkApplies({
+      effect,
+      conditions,
+      isAbout: (action) => isAbout(actions, action, judging),
+      names: (action) =>
+        !actions.not &&
+        actions.patterns.some((pattern) => pattern.toLowerCase() === action.toLowerCase()),
+    })
+  return { text, statements: parsed }
 }
 
 function parseJson(text: string): Record<string, unknown> {

@@ -114,9 +114,11 @@ export function postedKey({ fields, file }: PostForm): string {
   return filled
 }
 
-/** Fields that are of the form, not of the object; nor is a source, as a form copies nothing. */
-const FORM_FIELDS =
-  /^(key|bucket|policy|file|submit|signature|awsaccesskeyid|tagging|redirect|success_action_.*|x-ignore-.*|x-amz-(algorithm|credential|date|signature|security-token|copy-source))$/
+/** Fields that say something of the object; all others are of the form, or of nothing. */
+const OBJECT_FIELDS =
+  /^(x-amz-.*|content-(type|encoding|disposition|language)|cache-control|expires)$/
+/** Of these, what signs the form; nor is a source, as a form copies nothing. */
+const FORM_FIELDS = /^x-amz-(algorithm|credential|date|signature|security-token|copy-source)$/
 
 /**
  * The fields as headers of a PutObject, `acl` as `x-amz-acl`, the document `tagging` as `x-amz-tagging`: one
@@ -124,9 +126,10 @@ const FORM_FIELDS =
  */
 export function postedHeaders(fields: ReadonlyMap<string, string>): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {}
-  for (const [name, value] of fields) {
-    if (FORM_FIELDS.test(name)) continue
-    headers[name === 'acl' ? 'x-amz-acl' : name] = Buffer.from(value).toString('latin1')
+  for (const [field, value] of fields) {
+    const name = field === 'acl' ? 'x-amz-acl' : field
+    if (!OBJECT_FIELDS.test(name) || FORM_FIELDS.test(name)) continue
+    headers[name] = Buffer.from(value).toString('latin1')
   }
   const tagging = fields.get('tagging')
   if (tagging !== undefined)

@@ -3,6 +3,12 @@
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Bucket, Upload, UploadPart } from '#storage/objects/types.ts'
+import {
+  findOpenUpload,
+  findUpload,
+  saidAtBeginning,
+  uploadNameOf,
+} from '#storage/s3/begun-upload.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { CHECKSUMS, isAlgorithm, type Hashers } from '#storage/s3/checksums/algorithms.ts'
 import { isCombinable } from '#storage/s3/checksums/combine.ts'
@@ -49,6 +55,7 @@ export const createCreateMultipartUpload =
       initiator: request.who?.account ?? bucket.account,
       attributes: {
         ...(await attributesOf(request, bucket)),
+        said: saidAtBeginning(headers),
         checksums: asked ?? {},
         encryption: keptEncryption(sealing?.encryption),
       },
@@ -61,12 +68,6 @@ export const createCreateMultipartUpload =
       }),
     })
   }
-
-/** The upload that a request names. */
-export const uploadNameOf = ({ body: { target } }: StorageRequest) => ({
-  key: present(target.key, 'an object has a key'),
-  uploadId: target.query.get('uploadId') ?? '',
-})
 
 /** How the checksum of an upload is made; undefined when whoever began it asked for none. */
 export function checksumOf(upload: Upload): MultipartChecksum | undefined {
@@ -89,9 +90,8 @@ export const createUploadPart =
   async (request) => {
     const number = parsePartNumber(request.body.target.query.get('partNumber'))
     const plan = receiver.plan(request)
-    const bucket = await access.bucket(request)
+    const { bucket, upload } = await findOpenUpload({ access, uploads }, request)
     const name = uploadNameOf(request)
-    const upload = await uploads.get(bucket, name.key, name.uploadId)
     const asked = checksumOf(upload)
     const sealing = encrypting.ofUpload(request, upload.attributes.encryption)
     if (asked !== undefined && plan.checksum && plan.checksum.algorithm !== asked.algorithm)
@@ -125,7 +125,7 @@ export const createCompleteMultipartUpload =
   ({ access, uploads, receiver, hashers, encrypting, settings }: StorageDeps): StorageHandler =>
   async (request) => {
     const { headers } = request.body
-    const bucket = await access.bucket(request)
+    const { bucket } = await findUpload({ access, uploads }, request)
     // Its checksum headers are of the object, not of this document.
     const body = await receiver.document(request, XML_BYTES_MAX, { isSummed: false })
     const listed = parseComplete(body)

@@ -69,10 +69,11 @@ export const createPutObjectRetention =
     let retention: Retention | null = null
     const { bucket, version } = await access.version(request, async () => {
       retention = parseRetention(await receiver.document(request), clock.wallMs())
-      return { lock: lockAsHeaders(retention) }
+      return { headers: lockAsHeaders(retention) }
     })
     checkLockable(bucket)
-    const bypassGovernance = bypassesGovernance(access, request, bucket)
+    const headers = lockAsHeaders(retention)
+    const bypassGovernance = bypassesGovernance(access, request, bucket, { headers })
     await objects.amend(bucket, targetOf(request, version), { retention, bypassGovernance })
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
@@ -93,7 +94,7 @@ export const createPutObjectLegalHold =
     let legalHold = false
     const { bucket, version } = await access.version(request, async () => {
       legalHold = parseLegalHold(await receiver.document(request))
-      return { lock: lockAsHeaders(null, legalHold) }
+      return { headers: lockAsHeaders(null, legalHold) }
     })
     checkLockable(bucket)
     await objects.amend(bucket, targetOf(request, version), { legalHold })

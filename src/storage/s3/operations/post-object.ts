@@ -116,19 +116,20 @@ async function identify(
   return { who, length: parsed.length }
 }
 
-/** The same as a PUT of the key with the form's fields as headers would be. */
-const asPut = (
+/** The same as a PUT of the key with the form's fields as headers would be, by who really asks. */
+function asPut(
   request: StorageRequest,
   { form, key, who }: { form: PostForm; key: string; who: Principal | undefined },
-): StorageRequest => ({
-  ...request,
-  who,
-  body: {
-    ...request.body,
-    headers: postedHeaders(form.fields),
-    target: { ...request.body.target, key },
-  },
-})
+): StorageRequest {
+  const { headers, target } = request.body
+  const { referer, 'user-agent': userAgent } = headers
+  const asked = {
+    ...postedHeaders(form.fields),
+    ...(referer === undefined ? {} : { referer }),
+    ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+  }
+  return { ...request, who, body: { ...request.body, headers: asked, target: { ...target, key } } }
+}
 
 const declaredLength = ({ body: { headers } }: StorageRequest): number =>
   Number(present(headers['content-length'] ?? String(UPLOAD_BYTES_MAX), 'there is a default'))

@@ -1,6 +1,7 @@
 // A part that is a range of an object there is. Its bytes move: a part is a blob of its own.
 import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
+import { findOpenUpload, uploadNameOf } from '#storage/s3/begun-upload.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
 import { commitBody } from '#storage/s3/commit-body.ts'
 import { checkCopySource, parseConditions } from '#storage/s3/objects/conditions.ts'
@@ -12,7 +13,7 @@ import { parseCopyRange } from '#storage/s3/objects/range.ts'
 import { checksumOfVersion } from '#storage/s3/version-headers.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
 import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
-import { checksumOf, uploadNameOf } from './multipart.ts'
+import { checksumOf } from './multipart.ts'
 
 /** UploadPartCopy. Throws NoSuchUpload, NoSuchKey, AccessDenied, InvalidRange, PreconditionFailed. */
 export const createUploadPartCopy =
@@ -21,9 +22,8 @@ export const createUploadPartCopy =
     const { access, objects, uploads, receiver, blobs, admitTransfer, encrypting } = deps
     const { headers } = request.body
     const number = parsePartNumber(request.body.target.query.get('partNumber'))
-    const bucket = await access.bucket(request)
+    const { bucket, upload } = await findOpenUpload({ access, uploads }, request)
     const name = uploadNameOf(request)
-    const upload = await uploads.get(bucket, name.key, name.uploadId)
     const wanted = checksumOf(upload)
     const sealing = encrypting.ofUpload(request, upload.attributes.encryption)
     const source = await access.source(

@@ -1,0 +1,232 @@
+// What a condition of a policy asks is what a request does, not what it only says.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketPolicyCommand,
+  GetBucketPolicyCommand,
+  GetObjectCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+  type CompleteMultipartUploadCommandInput,
+  type CreateMultipartUploadCommandInput,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import type { Ergon } from '../start-ergon.ts'
+import { DENIED, LOCK, LOCKABLE, UNTIL, withStranger } from './stranger.ts'
+
+let ergon: Ergon
+let s3: S3Client
+let stranger: S3Client
+let token: string
+
+const { say, make, put, ask, postForm } = withStranger(
+  (opened) => ({ ergon, s3, stranger, token } = opened),
+)
+
+test('a policy that forbids overwriting holds for every write', async () => {
+  const bucket = await make('rights-overwrite')
+  await put(s3, bucket, 'form')
+  await say(
+    bucket,
+    { Action: 's3:PutObject' },
+    {
+      Effect: 'Deny',
+      Action: 's3:PutObject',
+      Condition: { Null: { 's3:if-none-match': 'true' } },
+    },
+  )
+  const over = (value: string) =>
+    put(stranger, bucket, 'form', { IfNoneMatch: value, Body: 'other' })
+  await assert.rejects(over('"zzz"'), DENIED)
+  await assert.rejects(over('zzz, yyy'), DENIED)
+  await assert.rejects(over('*'), { name: 'PreconditionFailed' })
+  await put(stranger, bucket, 'new', { IfNoneMatch: '*' })
+  assert.equal(await postForm(bucket, { 'if-none-match': '*' }), 403)
+  assert.equal(await postForm(bucket, {}, { 'if-none-match': '*' }), 403)
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: 'form' }))
+  assert.equal(await Body?.transformToString(), 'text')
+})
+
+test('a form is judged by the headers of its request, not by fields of their names', async () => {
+  const bucket = await make('rights-referer')
+  const here = 'https://shop.example/upload'
+  await say(bucket, {
+    Action: 's3:PutObject',
+    Condition: {
+      StringLike: { 'aws:Referer': 'https://shop.example/*', 'aws:UserAgent': 'Browser/*' },
+    },
+  })
+  const real = { referer: here, 'user-agent': 'Browser/1' }
+  assert.equal(await postForm(bucket, real), 403)
+  assert.equal(await postForm(bucket, real, { referer: 'https://evil.example/' }), 403)
+  assert.equal(await postForm(bucket, {}, real), 204)
+  assert.equal(await postForm(bucket, { referer: 'https://evil.example/' }, real), 204)
+})
+
+/** An upload of one part, and the same copied into a second; the completion is asked twice. */
+async function uploadInParts(
+  Bucket: string,
+  begin: Partial<CreateMultipartUploadCommandInput> = {},
+  end: Partial<CompleteMultipartUploadCommandInput> = {},
+): Promise<void> {
+  const named = { Bucket, Key: 'parts' }
+  const { UploadId } = await stranger.send(new CreateMultipartUploadCommand({ ...named, ...begin }))
+  const part = { ...named, UploadId }
+  const Body = Buffer.alloc(5 * 1024 * 1024)
+  const first = await stranger.send(new UploadPartCommand({ ...part, PartNumber: 1, Body }))
+  const CopySource = `${Bucket}/source`
+  const copy = new UploadPartCopyCommand({ ...part, PartNumber: 2, CopySource })
+  const second = (await stranger.send(copy)).CopyPartResult
+  const Parts = [first, second].map((made, at) => ({ ETag: made?.ETag, PartNumber: at + 1 }))
+  for (const _ of ['once', 'again'])
+    await stranger.send(
+      new CompleteMultipartUploadCommand({ ...part, ...end, MultipartUpload: { Parts } }),
+    )
+}
+
+test('parts and completions are judged by what the beginning of their upload said', async () => {
+  const bucket = await make('rights-parts', LOCKABLE)
+  await put(s3, bucket, 'source')
+  const all = ['s3:GetObject', 's3:PutObject', 's3:PutObjectAcl', 's3:PutObjectTagging']
+  const deny = { Effect: 'Deny', Action: 's3:PutObject' }
+  const rows: [Condition: object, begin: object][] = [
+    [{ Null: { 's3:x-amz-server-side-encryption': 'true' } }, { ServerSideEncryption: 'AES256' }],
+    [
+      { StringNotEquals: { 's3:x-amz-acl': 'bucket-owner-full-control' } },
+      { ACL: 'bucket-owner-full-control' },
+    ],
+    [
+      { StringNotEquals: { 's3:x-amz-storage-class': 'GLACIER_IR' } },
+      { StorageClass: 'GLACIER_IR' },
+    ],
+    [{ StringNotEquals: { 's3:RequestObjectTag/class': 'open' } }, { Tagging: 'class=open' }],
+  ]
+  for (const [Condition, begin] of rows) {
+    await say(bucket, { Action: all }, { ...deny, Condition })
+    await assert.rejects(uploadInParts(bucket), DENIED)
+    await uploadInParts(bucket, begin)
+  }
+  // What was begun before the policy is held to it, whatever a part says.
+  const named = { Bucket: bucket, Key: 'parts' }
+  await say(bucket, { Action: all })
+  const { UploadId } = await stranger.send(new CreateMultipartUploadCommand(named))
+  await say(bucket, { Action: all }, { ...deny, Condition: rows[0]?.[0] ?? {} })
+  const forged = await ask(
+    'PUT',
+    `/${bucket}/parts?partNumber=1&uploadId=${UploadId}`,
+    { 'x-amz-server-side-encryption': 'AES256' },
+    'text',
+  )
+  assert.equal(forged.status, 403, forged.text)
+  const unknown = await ask('PUT', `/${bucket}/parts?partNumber=1&uploadId=none`, {}, 'text')
+  assert.equal(unknown.status, 403, unknown.text)
+})
+
+test('s3:ObjectCreationOperation tells what makes an object from the parts of one', async () => {
+  const bucket = await make('rights-creation')
+  await put(s3, bucket, 'source')
+  await say(
+    bucket,
+    { Action: 's3:GetObject' },
+    { Action: 's3:PutObject', Condition: { Null: { 's3:if-none-match': 'false' } } },
+    { Action: 's3:PutObject', Condition: { Bool: { 's3:ObjectCreationOperation': 'false' } } },
+  )
+  await assert.rejects(put(stranger, bucket, 'k'), DENIED)
+  const copy = { Bucket: bucket, Key: 'k', CopySource: `${bucket}/source` }
+  await assert.rejects(stranger.send(new CopyObjectCommand(copy)), DENIED)
+  assert.equal(await postForm(bucket, {}), 403)
+  await assert.rejects(uploadInParts(bucket), DENIED)
+  await put(stranger, bucket, 'k', { IfNoneMatch: '*' })
+  await uploadInParts(bucket, {}, { IfNoneMatch: '*' })
+})
+
+test('a parameter that only listings have opens nothing else', async () => {
+  const bucket = await make('rights-prefix')
+  await put(s3, bucket, 'secret')
+  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`]
+  const Condition = { StringLike: { 's3:prefix': 'open/*' } }
+  await say(bucket, { Resource, Action: 's3:*', Condition })
+  const forged = await ask('GET', `/${bucket}/secret?prefix=open/`)
+  assert.equal(forged.status, 403, forged.text)
+  assert.equal((await ask('GET', `/${bucket}?prefix=open/`)).status, 200)
+  const tagged = { StringEquals: { 's3:ExistingObjectTag/class': 'locked' } }
+  const Action = ['s3:GetObject', 's3:DeleteObject']
+  const denied = say(bucket, { Effect: 'Deny', Action, Condition: tagged })
+  await assert.rejects(denied, { name: 'MalformedPolicy', message: /s3:DeleteObject/ })
+})
+
+test('governance is bypassed under conditions on what the document sets, not on headers', async () => {
+  const bucket = await make('rights-bypass', LOCKABLE)
+  const { VersionId } = await put(s3, bucket, 'k', LOCK)
+  await say(
+    bucket,
+    { Action: ['s3:PutObjectRetention', 's3:DeleteObjectVersion'] },
+    {
+      Action: 's3:BypassGovernanceRetention',
+      Condition: {
+        NumericGreaterThanEquals: { 's3:object-lock-remaining-retention-days': '365' },
+      },
+    },
+  )
+  const bypass = { 'x-amz-bypass-governance-retention': 'true' }
+  const forged = {
+    ...bypass,
+    'x-amz-object-lock-mode': 'GOVERNANCE',
+    'x-amz-object-lock-retain-until-date': UNTIL.toISOString(),
+  }
+  const retain = async (until: string, headers: object) => {
+    const document = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`
+    return (await ask('PUT', `/${bucket}/k?retention`, headers, document)).status
+  }
+  const soon = new Date(Date.now() + 86_400_000).toISOString()
+  for (const headers of [bypass, forged]) {
+    assert.equal(await retain(soon, headers), 403)
+    const gone = await ask('DELETE', `/${bucket}/k?versionId=${VersionId}`, headers)
+    assert.equal(gone.status, 403, gone.text)
+  }
+  assert.equal(await retain('2090-01-01T00:00:00Z', bypass), 200)
+})
+
+test('a limit on retention holds for a date with a space before it', async () => {
+  const bucket = await make('rights-dates', LOCKABLE)
+  await say(
+    bucket,
+    { Action: ['s3:PutObject', 's3:PutObjectRetention'] },
+    {
+      Effect: 'Deny',
+      Action: 's3:PutObjectRetention',
+      Condition: { NumericGreaterThan: { 's3:object-lock-remaining-retention-days': '10' } },
+    },
+  )
+  const post = (date: string) =>
+    postForm(bucket, {
+      'x-amz-object-lock-mode': 'COMPLIANCE',
+      'x-amz-object-lock-retain-until-date': date,
+    })
+  assert.equal(await post('2099-01-01T00:00:00Z'), 403)
+  assert.equal(await post(' 2099-01-01T00:00:00Z'), 400)
+})
+
+test('a policy is not to be read, replaced or deleted by who is of another account', async () => {
+  const bucket = await make('rights-policy')
+  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`]
+  await say(bucket, { Principal: '*', Action: 's3:*', Resource })
+  const { Policy = '' } = await s3.send(new GetBucketPolicyCommand({ Bucket: bucket }))
+  const statuses = async () => {
+    const found: number[] = []
+    for (const headers of [{}, { authorization: `Bearer ${token}` }])
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const sent = { method, headers, ...(method === 'PUT' && { body: Policy }) }
+        const answer = await fetch(`${ergon.baseUrl}/${bucket}?policy`, sent)
+        await answer.arrayBuffer()
+        found.push(answer.status)
+      }
+    return found
+  }
+  assert.deepEqual(await statuses(), Array(6).fill(405))
+  await s3.send(new DeleteBucketPolicyCommand({ Bucket: bucket }))
+  assert.deepEqual(await statuses(), Array(6).fill(403))
+})
