@@ -73,6 +73,10 @@ function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): StorageD
   return {
     access: {
       bucket: async () => bucket,
+      bucketOfUpload: async (_: StorageRequest, judged: (found: Bucket) => unknown) => {
+        await judged(bucket)
+        return bucket
+      },
       find: async () => bucket,
       allows: () => true,
       source: async () => ({ bucket, ...(await readVersion(store, bucket, { key: 'source' })) }),
@@ -105,6 +109,7 @@ function requestOf(
   }
   return {
     signal,
+    who: { account: bucket.account },
     spend: { mark() {} },
     body: {
       headers: { 'content-length': String(body.length), ...headers },
