@@ -10,13 +10,17 @@ import { replyHeaders, type SystemHeaders } from './objects/headers.ts'
 
 type Headers = Record<string, string>
 
+/** What only who may ask for it is told by a GET or HEAD too. */
+export type Aside = 'Tagging' | 'Retention' | 'LegalHold'
+
 /** `withChecksums`: the caller sent `x-amz-checksum-mode: ENABLED`. */
 export function versionHeaders(
   bucket: Bucket,
   version: Version,
-  { withChecksums }: { withChecksums: boolean },
+  { withChecksums, mayRead }: { withChecksums: boolean; mayRead: (aside: Aside) => boolean },
 ): Headers {
   const tagCount = Object.keys(version.tags).length
+  const { retention, legalHold } = version
   return {
     'accept-ranges': 'bytes',
     ...replyHeaders({
@@ -27,10 +31,13 @@ export function versionHeaders(
     'last-modified': new Date(version.modifiedAtMs).toUTCString(),
     ...versionIdHeader(bucket, version.versionId),
     ...(withChecksums ? checksumHeaders(version.checksums) : {}),
-    ...(tagCount === 0 ? {} : { 'x-amz-tagging-count': String(tagCount) }),
+    ...(tagCount > 0 && mayRead('Tagging') ? { 'x-amz-tagging-count': String(tagCount) } : {}),
     ...(version.storageClass === 'STANDARD' ? {} : { 'x-amz-storage-class': version.storageClass }),
     ...encryptionHeaders(encryptionOf(version.encryption)),
-    ...lockHeaders(version.retention, version.legalHold || undefined),
+    ...lockHeaders(
+      retention !== null && mayRead('Retention') ? retention : null,
+      (legalHold && mayRead('LegalHold')) || undefined,
+    ),
     ...(version.isLatest ? expiryHeader(bucket, version) : {}),
     // What a stranger stored must not run as a page of this origin; as a page of a website it may.
     'content-security-policy': 'sandbox',

@@ -1,9 +1,9 @@
 // GET and HEAD of an object: whole, a range, or one of its parts.
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
 import { Pieces, type Reply } from '#http/reply.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Body, Version } from '#storage/objects/types.ts'
-import type { Found } from '#storage/s3/access.ts'
+import type { Access, Found, Question } from '#storage/s3/access.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { checkReadHeaders } from '#storage/s3/documents/encryption.ts'
@@ -17,7 +17,7 @@ import { overriddenHeaders } from '#storage/s3/objects/headers.ts'
 import { parsePartNumber } from '#storage/s3/objects/multipart-xml.ts'
 import { contentRange, parseRange, type ByteRange } from '#storage/s3/objects/range.ts'
 import { emptyReply } from '#storage/s3/reply.ts'
-import { checksumHeaders, versionHeaders } from '#storage/s3/version-headers.ts'
+import { checksumHeaders, versionHeaders, type Aside } from '#storage/s3/version-headers.ts'
 
 /** Bodies up to here are answered with final figures in the head (DESIGN §7, "fixed"). */
 const FIXED_BYTES_MAX = 1_048_576
@@ -31,7 +31,7 @@ export const createGetObject =
   async (request) => {
     checkReadHeaders(request.body.headers)
     const found = await deps.access.version(request)
-    const answer = answerOf(request, found)
+    const answer = answerOf(deps.access, request, found)
     const cipher = deps.encrypting.reading(request, found.version)
     if (answer.status === 304) return notModified(answer.headers)
     const { status, headers, range, length } = answer
@@ -61,7 +61,7 @@ export const createHeadObject =
     const found = await deps.access.version(request)
     // Also HEAD wants the client's key.
     deps.encrypting.reading(request, found.version)
-    const { status, headers, length } = answerOf(request, found)
+    const { status, headers, length } = answerOf(deps.access, request, found)
     if (status === 304) return notModified(headers)
     return { kind: 'known', status, ...typed(headers), contentLength: length, body: () => '' }
   }
@@ -73,7 +73,11 @@ type Answer = {
   readonly length: number
 }
 
-function answerOf(request: StorageRequest, { bucket, version, body }: Found): Answer {
+function answerOf(
+  access: Access,
+  request: StorageRequest,
+  { bucket, version, body }: Found,
+): Answer {
   const { headers: asked, target } = request.body
   const number = target.query.get('partNumber')
   const current = { etag: version.etag, modifiedMs: version.modifiedAtMs }
@@ -83,6 +87,7 @@ function answerOf(request: StorageRequest, { bucket, version, body }: Found): An
     ...versionHeaders(bucket, version, {
       // Of a range or of nothing at all the checksum of the whole says nothing.
       withChecksums: wantsChecksums && askedRange === undefined && number === undefined,
+      mayRead: (aside) => access.allows(request, bucket, questionAside(target, version, aside)),
     }),
     ...overriddenHeaders(target.query, request.who === undefined),
   }
@@ -101,6 +106,22 @@ function answerOf(request: StorageRequest, { bucket, version, body }: Found): An
     },
     range,
     length: range === undefined ? version.size : range.end - range.start + 1,
+  }
+}
+
+function questionAside(
+  { key, query }: StorageRequest['body']['target'],
+  version: Version,
+  aside: Aside,
+): Question {
+  const versionId = query.get('versionId')
+  // Tags of a version are a right of their own, locks are not.
+  const ofVersion = versionId !== undefined && aside === 'Tagging' ? 'Version' : ''
+  return {
+    action: `s3:GetObject${ofVersion}${aside}`,
+    key: present(key, 'an object has a key'),
+    versionId,
+    version,
   }
 }
 
