@@ -309,3 +309,27 @@ test('many works on a small balance never take more than there is', async () => 
   assert.deepEqual(bench.books.alarms, [])
   assert.deepEqual(brokenInvariants(bench.books), [])
 })
+
+test('work that ends while it waits for the ledger takes nothing afterwards', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer('acct_1', priceOfJoules(10_000n))
+  const tick = () => bench.session.tickNow(AbortSignal.timeout(5000))
+  const held = () => bench.leases.get('money:acct_1')?.held
+  const refused = bench.charging.open()
+  const admitted = refused.admit(payer, 'chat.create', nj(20n * J))
+  assert.ok(admitted instanceof Promise)
+  refused.settle(499)
+  await admitted
+  await tick()
+  assert.equal(held(), 0n)
+
+  const dropped = bench.charging.open()
+  await dropped.admit(payer, 'chat.create', nj(5000n * J))
+  // More than the lease has: it asks for more.
+  claim(dropped, 1000n)
+  assert.notEqual(held(), 0n)
+  dropped.drop()
+  await tick()
+  assert.equal(held(), 0n)
+  assert.deepEqual(brokenInvariants(bench.books), [])
+})

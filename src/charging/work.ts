@@ -187,6 +187,8 @@ export class Work implements Spend {
     this.#floor.running.delete(this)
     this.#tail = tail
     const hold = this.#paying
+    // An admit may still be waiting: it takes nothing any more.
+    if (hold === undefined) this.#hold?.end(0n)
     this.settled = hold === undefined ? this.#refuse(status) : this.#charge(status, hold)
     return this.settled
   }
@@ -231,7 +233,7 @@ export class Work implements Spend {
     if (hold.reach(wished)) return
     this.#growing = true
     const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {
-      if (this.#isOver || this.measured() < hold.coveredNj) return
+      if (this.#hold !== hold || this.#isOver || this.measured() < hold.coveredNj) return
       if (!hold.takeLeft()) this.stop(reason)
     }
     void hold

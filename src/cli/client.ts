@@ -1,6 +1,4 @@
 // The two doors that the command line calls: the API by token, and the operator's socket.
-import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import { text as textOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
@@ -54,13 +52,18 @@ async function send(
 ): Promise<ApiAnswer> {
   const { request } = url.startsWith('https:') ? await import('node:https') : http
   const method = body === undefined ? 'GET' : 'POST'
-  const asked = request(url, { method, headers, timeout: TIMEOUT_MS })
-  asked.on('timeout', () =>
-    asked.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
-  )
-  asked.end(body)
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
-  return { status: response.statusCode ?? 0, text: await textOf(response) }
+  return await new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers, timeout: TIMEOUT_MS }, (response) => {
+      const { statusCode: status = 0 } = response
+      textOf(response).then((text) => resolve({ status, text }), reject)
+    })
+    // Also after the head of the answer: a connection that breaks then is told here as well.
+    asked.on('error', reject)
+    asked.on('timeout', () =>
+      asked.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
+    )
+    asked.end(body)
+  })
 }
 
 function refusal(status: number, text: string): CommandError {

@@ -20,7 +20,7 @@ import type { Bucket, Part, UploadPart } from './types.ts'
 /** All parts but the last one have this size at least (Amazon S3, "Multipart upload limits"). */
 export const PART_SIZE_MIN = 5 * 1024 * 1024
 export const PART_COUNT_MAX = 10_000
-/** Open uploads of a bucket: deleting it ends all of them in one transaction. */
+/** Open uploads of a bucket: deleting it ends all of them in one transaction. Guests begin none above half of them. */
 const OPEN_MAX = 10_000
 
 export function createUploads(deps: {
@@ -31,11 +31,12 @@ export function createUploads(deps: {
 }): Uploads {
   const { state, clock, partSizeMin = PART_SIZE_MIN, openMax = OPEN_MAX } = deps
   return {
-    async create(bucket, { key, initiator, attributes }) {
+    async create(bucket, { key, initiator, attributes, isGuest = false }) {
+      const most = isGuest ? Math.floor(openMax / 2) : openMax
       const id = newIdBody(clock.wallMs())
       const { rows } = await state.query<{ refused: string | null; initiated_at: Date }>(
         'select * from storage_begin_upload($1, $2, $3, $4, $5, $6)',
-        [bucket.id, key, id, initiator, JSON.stringify(attributes), openMax],
+        [bucket.id, key, id, initiator, JSON.stringify(attributes), most],
       )
       const row = present(rows[0], 'an upload has one answer')
       refuse(row.refused)

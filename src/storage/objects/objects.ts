@@ -234,7 +234,13 @@ export interface Uploads {
   /** Throws NoSuchBucket, TooManyUploads. */
   create(
     bucket: Bucket,
-    upload: { key: string; initiator: string; attributes: UploadAttributes },
+    upload: {
+      key: string
+      initiator: string
+      attributes: UploadAttributes
+      /** Begun by somebody else than the bucket's account. */
+      isGuest?: boolean
+    },
   ): Promise<Upload>
   /** The upload, for a day after its completion too; undefined: there is none of this key. */
   find(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<FoundUpload | undefined>

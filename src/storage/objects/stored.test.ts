@@ -97,9 +97,11 @@ test(
 test('a bucket has so many open uploads and no more, until some end', { skip }, async () => {
   const bucket = await makeBucket(store, 'open-uploads')
   const uploads = createUploads({ state: store.state, clock: systemClock, openMax: 2 })
-  const begin = () =>
-    uploads.create(bucket, { key: 'k', initiator: ACCOUNT, attributes: attributes('', 0) })
+  const begin = (more = {}) =>
+    uploads.create(bucket, { key: 'k', initiator: ACCOUNT, attributes: attributes('', 0), ...more })
   const first = await begin()
+  // Guests have half of it, so that they cannot keep the owner out.
+  await assert.rejects(begin({ isGuest: true }), { code: 'TooManyUploads' })
   await begin()
   await assert.rejects(begin(), { code: 'TooManyUploads' })
   await uploads.abort(bucket, { key: 'k', uploadId: first.id })

@@ -53,6 +53,7 @@ export const createCreateMultipartUpload =
     const upload = await uploads.create(bucket, {
       key: present(target.key, 'an object has a key'),
       initiator: request.who?.account ?? bucket.account,
+      isGuest: request.who?.account !== bucket.account,
       attributes: {
         ...(await attributesOf(request, bucket)),
         said: saidAtBeginning(headers),

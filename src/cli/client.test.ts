@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { test, type TestContext } from 'node:test'
+import { apiGet } from './client.ts'
+
+async function serve(t: TestContext, answer: RequestListener): Promise<{ baseUrl: string }> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  return { baseUrl: `http://127.0.0.1:${(server.address() as { port: number }).port}` }
+}
+
+test('apiGet() says so when an answer breaks off after its head', async (t) => {
+  const options = await serve(t, (_, response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    response.write('four', () => response.socket?.resetAndDestroy())
+  })
+  await assert.rejects(apiGet(options, '/v1/usage', { public: true }), {
+    message: /^Could not reach .*\/v1\/usage: /,
+  })
+})
+
+test('apiGet() gives the status and the text, and what a refusal says', async (t) => {
+  const options = await serve(t, ({ url }, response) => {
+    if (url === '/good') return void response.end('text')
+    response.writeHead(402, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify({ detail: 'No money', instance: 'req_1' }))
+  })
+  assert.deepEqual(await apiGet(options, '/good', { public: true }), { status: 200, text: 'text' })
+  await assert.rejects(apiGet(options, '/bad', { public: true }), { message: 'No money (req_1)' })
+})
