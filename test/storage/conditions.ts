@@ -1,5 +1,6 @@
 // What a condition of a policy asks is what a request does, not what it only says.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import {
   CompleteMultipartUploadCommand,
@@ -15,7 +16,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import type { Ergon } from '../start-ergon.ts'
-import { DENIED, LOCK, LOCKABLE, UNTIL, withStranger } from './stranger.ts'
+import { DENIED, LOCK, LOCKABLE, UNTIL, withStranger, type Fields } from './stranger.ts'
 
 let ergon: Ergon
 let s3: S3Client
@@ -156,6 +157,53 @@ test('a parameter that only listings have opens nothing else', async () => {
   const Action = ['s3:GetObject', 's3:DeleteObject']
   const denied = say(bucket, { Effect: 'Deny', Action, Condition: tagged })
   await assert.rejects(denied, { name: 'MalformedPolicy', message: /s3:DeleteObject/ })
+})
+
+test('a header that does nothing meets no condition, and holds off no Deny', async () => {
+  const bucket = await make('rights-forged')
+  await put(s3, bucket, 'k')
+  const rows: [method: string, headers: Fields, key: string, value: string][] = [
+    ['GET', { 'x-amz-tagging': 'team=red' }, 's3:RequestObjectTag/team', 'red'],
+    ['GET', { 'x-amz-storage-class': 'STANDARD' }, 's3:x-amz-storage-class', 'STANDARD'],
+    ['DELETE', { 'x-amz-object-lock-mode': 'GOVERNANCE' }, 's3:object-lock-mode', 'GOVERNANCE'],
+  ]
+  for (const [method, headers, key, value] of rows) {
+    const action = method === 'GET' ? 's3:GetObject' : 's3:DeleteObject'
+    const status = async () => (await ask(method, `/${bucket}/k`, headers)).status
+    // As AWS, it refuses a condition that none of the actions can meet.
+    const alone = say(bucket, { Action: action, Condition: { StringEquals: { [key]: value } } })
+    await assert.rejects(alone, { name: 'MalformedPolicy' })
+    await say(bucket, {
+      Action: [action, 's3:PutObject'],
+      Condition: { StringEquals: { [key]: value } },
+    })
+    assert.equal(await status(), 403, `${method} by ${key}`)
+    const Condition = { StringNotEquals: { [key]: value } }
+    await say(
+      bucket,
+      { Action: action },
+      { Effect: 'Deny', Action: [action, 's3:PutObject'], Condition },
+    )
+    assert.equal(await status(), 403, `${method} despite ${key}`)
+  }
+  await say(bucket, { Action: 's3:GetObject' })
+  assert.equal((await ask('GET', `/${bucket}/k`)).status, 200)
+})
+
+test('a deletion of many keys is under the conditions that its document names for each', async () => {
+  const bucket = await make('rights-batch')
+  const { ETag = '' } = await put(s3, bucket, 'bound')
+  await put(s3, bucket, 'free')
+  const Condition = { Null: { 's3:if-match': 'false' } }
+  await say(bucket, { Action: 's3:DeleteObject', Condition })
+  const named = (key: string, more = '') => `<Object><Key>${key}</Key>${more}</Object>`
+  const document = `<Delete>${named('bound', `<ETag>${ETag}</ETag>`)}${named('free')}</Delete>`
+  const checksum = createHash('md5').update(document).digest('base64')
+  const forged = { 'content-md5': checksum, 'if-match': ETag }
+  const { status, text } = await ask('POST', `/${bucket}?delete`, forged, document)
+  assert.equal(status, 200, text)
+  assert.match(text, /<Deleted><Key>bound<\/Key>/)
+  assert.match(text, /<Error><Key>free<\/Key><Code>AccessDenied<\/Code>/)
 })
 
 test('governance is bypassed under conditions on what the document sets, not on headers', async () => {

@@ -217,12 +217,13 @@ test('allowedBy() keeps what others put from the owner of the bucket, but for de
 })
 
 test('allowedBy() foresees what conditions could let in, and what no condition does', () => {
+  const action = 's3:PutObjectTagging'
   const said = (...statements: object[]) => ({
     policy: parsePolicy(
       JSON.stringify({
         Statement: statements.map((one) => ({
           Principal: '*',
-          Action: 's3:GetObject',
+          Action: action,
           Resource: 'arn:aws:s3:::photos/*',
           ...one,
         })),
@@ -232,8 +233,8 @@ test('allowedBy() foresees what conditions could let in, and what no condition d
   })
   const Condition = { StringEquals: { 's3:RequestObjectTag/class': 'open' } }
   const conditional = said({ Effect: 'Allow', Condition })
-  const foresight = { isForesight: true }
-  assert.ok(!ask('bob', conditional))
+  const foresight = { action, isForesight: true }
+  assert.ok(!ask('bob', conditional, { action }))
   assert.ok(ask('bob', conditional, foresight))
   assert.ok(!ask('bob', conditional, { ...foresight, action: 's3:PutObject' }))
   assert.ok(!ask('bob', said({ Effect: 'Allow' }, { Effect: 'Deny' }), foresight))

@@ -27,7 +27,7 @@ export function checkApplies({ effect, conditions, isAbout, names }: Checked): v
     if (!letsThrough(effect, condition)) continue
     const misled = [...ACTIONS].find(
       (action) =>
-        !having.has(action) && (names(action) || seemsToHaveKey(action, key)) && isAbout(action),
+        !having.has(action) && seemsToHaveKey(action, key, names(action)) && isAbout(action),
     )
     if (misled !== undefined) throw inapplicable(key, misled)
   }

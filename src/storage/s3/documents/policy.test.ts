@@ -120,16 +120,19 @@ test('evaluatePolicy() lets a Deny win wherever it stands', () => {
 })
 
 test('conditions compare as IAM says', () => {
-  const headers = { 'x-amz-acl': 'Public-Read', referer: 'http://www.example.com/index.html' }
+  const headers = {
+    'x-amz-content-sha256': 'Public-Read',
+    referer: 'http://www.example.com/index.html',
+  }
   const query = new Map([['max-keys', '10']])
   const action = 's3:ListBucket'
   const rows: [condition: object, holds: boolean][] = [
-    [{ StringEquals: { 's3:x-amz-acl': 'Public-Read' } }, true],
-    [{ StringEquals: { 's3:x-amz-acl': 'public-read' } }, false],
-    [{ StringEquals: { 's3:x-amz-acl': ['private', 'Public-Read'] } }, true],
-    [{ StringEqualsIgnoreCase: { 'S3:X-AMZ-ACL': 'public-READ' } }, true],
-    [{ StringNotEquals: { 's3:x-amz-acl': ['private', 'Public-Read'] } }, false],
-    [{ StringNotEqualsIgnoreCase: { 's3:x-amz-acl': 'private' } }, true],
+    [{ StringEquals: { 's3:x-amz-content-sha256': 'Public-Read' } }, true],
+    [{ StringEquals: { 's3:x-amz-content-sha256': 'public-read' } }, false],
+    [{ StringEquals: { 's3:x-amz-content-sha256': ['private', 'Public-Read'] } }, true],
+    [{ StringEqualsIgnoreCase: { 'S3:X-AMZ-CONTENT-SHA256': 'public-READ' } }, true],
+    [{ StringNotEquals: { 's3:x-amz-content-sha256': ['private', 'Public-Read'] } }, false],
+    [{ StringNotEqualsIgnoreCase: { 's3:x-amz-content-sha256': 'private' } }, true],
     [{ StringLike: { 'aws:Referer': 'http://www.example.com/*' } }, true],
     [{ StringNotLike: { 'aws:Referer': 'http://www.example.com/*' } }, false],
     [{ NumericLessThanEquals: { 's3:max-keys': 10 } }, true],
@@ -143,7 +146,7 @@ test('conditions compare as IAM says', () => {
     [{ NotIpAddress: { 'aws:SourceIp': '203.0.113.0/24' } }, false],
     [{ IpAddress: { 'aws:SourceIp': '2001:db8::/32' } }, false],
     // All keys and all operators must hold.
-    [{ StringEquals: { 's3:x-amz-acl': 'Public-Read', 's3:prefix': 'x' } }, false],
+    [{ StringEquals: { 's3:x-amz-content-sha256': 'Public-Read', 's3:prefix': 'x' } }, false],
     [{ Bool: { 'aws:SecureTransport': 'true' }, Null: { 's3:prefix': 'false' } }, false],
   ]
   for (const [condition, holds] of rows)
@@ -190,15 +193,23 @@ test('conditions about tags see names, values and sets of names', () => {
     [{ 'ForAnyValue:StringNotEquals': { 's3:RequestObjectTagKeys': ['Project'] } }, true],
   ]
   for (const [condition, holds] of rows)
-    assert.equal(under(condition, { existingTags, requestTags }), holds, JSON.stringify(condition))
+    assert.equal(
+      under(condition, { action: 's3:PutObjectTagging', existingTags, requestTags }),
+      holds,
+      JSON.stringify(condition),
+    )
 })
 
 test('conditions about sources see copies without slash and version, and parts of ARNs', () => {
+  const action = 's3:PutObject'
   const headers = { 'x-amz-copy-source': '/from/public/a%20b?versionId=7' }
-  assert.ok(under({ StringEquals: { 's3:x-amz-copy-source': 'from/public/a b' } }, { headers }))
+  const copied = { StringEquals: { 's3:x-amz-copy-source': 'from/public/a b' } }
+  assert.ok(under(copied, { action, headers }))
   // A key may hold what looks like a version: conditions see the key that is read.
-  const seen = (source: string) =>
-    policyContext({ ...FACTS, headers: { 'x-amz-copy-source': source } })('s3:x-amz-copy-source')
+  const seen = (source: string) => {
+    const facts = { ...FACTS, action, headers: { 'x-amz-copy-source': source } }
+    return policyContext(facts)('s3:x-amz-copy-source')
+  }
   assert.deepEqual(seen('from/open?versionId=1?versionId=2'), ['from/open?versionId=1'])
   assert.deepEqual(seen('from/open?versionId=1&x'), ['from/open?versionId=1&x'])
   assert.equal(seen('from'), undefined)
@@ -297,12 +308,12 @@ test('evaluatePolicy() agrees with a table of all that each statement means', ()
 })
 
 test('s3:if-none-match has a value where nothing may be overwritten, and for no tag', () => {
-  const has = (value: string) =>
-    under({ Null: { 's3:if-none-match': 'false' } }, { headers: { 'if-none-match': value } })
+  const says = (Condition: object, value: string) =>
+    under(Condition, { action: 's3:PutObject', headers: { 'if-none-match': value } })
+  const has = (value: string) => says({ Null: { 's3:if-none-match': 'false' } }, value)
   for (const value of ['*', ' * ', '"x", *']) assert.ok(has(value), value)
   for (const value of ['"x"', 'x', '', '**', 'W/"x", "y"']) assert.ok(!has(value), value)
-  const exactly = { StringEquals: { 's3:if-none-match': '*' } }
-  assert.ok(under(exactly, { headers: { 'if-none-match': '"x", *' } }))
+  assert.ok(says({ StringEquals: { 's3:if-none-match': '*' } }, '"x", *'))
 })
 
 test('s3:ObjectCreationOperation is of s3:PutObject, and tells parts from objects', () => {

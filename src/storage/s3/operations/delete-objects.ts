@@ -16,6 +16,7 @@ import {
   type DeleteTarget,
   type NotDeleted,
 } from '#storage/s3/objects/delete-xml.ts'
+import type { DeleteConditions } from '#storage/s3/objects/conditions.ts'
 import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
 import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
@@ -77,9 +78,10 @@ async function judge(
       await turn()
       request.signal.throwIfAborted()
     }
-    const { key, versionId } = target
+    const { key, versionId, conditions } = target
     const action = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
-    if (!access.allows(request, bucket, { action, key, versionId })) {
+    const headers = { 'if-match': ifMatchOf(conditions) }
+    if (!access.allows(request, bucket, { action, key, versionId, headers })) {
       denied.push(refused(target, 'AccessDenied'))
       continue
     }
@@ -90,6 +92,10 @@ async function judge(
   }
   return { byBypass, refused: denied }
 }
+
+/** What the document says of a key, as the header of a DELETE; the request's own does nothing. */
+const ifMatchOf = ({ etag }: DeleteConditions): string | undefined =>
+  etag === undefined || etag === '*' ? etag : `"${etag}"`
 
 const deletionOf = ({ key, versionId, conditions }: DeleteTarget): Deletion => ({
   key,
