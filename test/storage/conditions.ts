@@ -9,6 +9,7 @@ import {
   DeleteBucketPolicyCommand,
   GetBucketPolicyCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   UploadPartCommand,
   UploadPartCopyCommand,
   type CompleteMultipartUploadCommandInput,
@@ -277,4 +278,39 @@ test('a policy is not to be read, replaced or deleted by who is of another accou
   assert.deepEqual(await statuses(), Array(6).fill(405))
   await s3.send(new DeleteBucketPolicyCommand({ Bucket: bucket }))
   assert.deepEqual(await statuses(), Array(6).fill(403))
+})
+
+test('a read tells of tags and locks what its caller may read, of the version that it asks for', async () => {
+  const bucket = await make('rights-told', LOCKABLE)
+  const Key = 'k'
+  const { VersionId } = await put(s3, bucket, Key, {
+    Tagging: 'class=secret',
+    ...LOCK,
+    ObjectLockLegalHoldStatus: 'ON',
+  })
+  const told = async (client: S3Client, version?: string) => {
+    const head = new HeadObjectCommand({ Bucket: bucket, Key, VersionId: version })
+    const { TagCount, ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus } =
+      await client.send(head)
+    return [
+      TagCount,
+      ObjectLockMode,
+      ObjectLockRetainUntilDate?.getTime(),
+      ObjectLockLegalHoldStatus,
+    ]
+  }
+  const retention = [LOCK.ObjectLockMode, LOCK.ObjectLockRetainUntilDate.getTime()]
+  const none = undefined
+  assert.deepEqual(await told(s3), [1, ...retention, 'ON'])
+  const reads = ['s3:GetObject', 's3:GetObjectVersion']
+  for (const [action, latest, version] of [
+    ['s3:GetObjectTagging', [1, none, none, none], [none, none, none, none]],
+    ['s3:GetObjectVersionTagging', [none, none, none, none], [1, none, none, none]],
+    ['s3:GetObjectRetention', [none, ...retention, none], [none, ...retention, none]],
+    ['s3:GetObjectLegalHold', [none, none, none, 'ON'], [none, none, none, 'ON']],
+  ] as const) {
+    await say(bucket, { Action: [...reads, action] })
+    assert.deepEqual(await told(stranger), latest, action)
+    assert.deepEqual(await told(stranger, VersionId), version, action)
+  }
 })

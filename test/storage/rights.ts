@@ -231,41 +231,6 @@ test('attributes are told to who may read the object', async () => {
   await read()
 })
 
-test('a read tells of tags and locks what its caller may read, of the version that it asks for', async () => {
-  const bucket = await make('rights-told', LOCKABLE)
-  const Key = 'k'
-  const { VersionId } = await put(s3, bucket, Key, {
-    Tagging: 'class=secret',
-    ...LOCK,
-    ObjectLockLegalHoldStatus: 'ON',
-  })
-  const told = async (client: S3Client, version?: string) => {
-    const head = new HeadObjectCommand({ Bucket: bucket, Key, VersionId: version })
-    const { TagCount, ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus } =
-      await client.send(head)
-    return [
-      TagCount,
-      ObjectLockMode,
-      ObjectLockRetainUntilDate?.getTime(),
-      ObjectLockLegalHoldStatus,
-    ]
-  }
-  const retention = [LOCK.ObjectLockMode, LOCK.ObjectLockRetainUntilDate.getTime()]
-  const none = undefined
-  assert.deepEqual(await told(s3), [1, ...retention, 'ON'])
-  const reads = ['s3:GetObject', 's3:GetObjectVersion']
-  for (const [action, latest, version] of [
-    ['s3:GetObjectTagging', [1, none, none, none], [none, none, none, none]],
-    ['s3:GetObjectVersionTagging', [none, none, none, none], [1, none, none, none]],
-    ['s3:GetObjectRetention', [none, ...retention, none], [none, ...retention, none]],
-    ['s3:GetObjectLegalHold', [none, none, none, 'ON'], [none, none, none, 'ON']],
-  ] as const) {
-    await say(bucket, { Action: [...reads, action] })
-    assert.deepEqual(await told(stranger), latest, action)
-    assert.deepEqual(await told(stranger, VersionId), version, action)
-  }
-})
-
 test('annotations of what another account put and kept are not told to the owner of the bucket', async () => {
   const bucket = await make('rights-foreign', LOCKABLE)
   await say(bucket, { Action: ['s3:PutObject', 's3:PutObjectAnnotation'] })

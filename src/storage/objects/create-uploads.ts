@@ -46,7 +46,6 @@ export function createUploads(deps: {
       const row = await findAny(state, bucket, upload)
       return row && { ...toUpload(row), isCompleted: row.completed !== null }
     },
-    get: async (bucket, key, uploadId) => toUpload(await find(state, bucket, { key, uploadId })),
     putPart: (bucket, upload, part) => putPart(state, bucket, upload, part),
     async parts(bucket, upload, { after, limit }) {
       const found = await find(state, bucket, upload)

@@ -244,8 +244,6 @@ export interface Uploads {
   ): Promise<Upload>
   /** The upload, for a day after its completion too; undefined: there is none of this key. */
   find(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<FoundUpload | undefined>
-  /** Throws NoSuchUpload; also when it is another key's. */
-  get(bucket: Bucket, key: string, uploadId: string): Promise<Upload>
   /** Commits a part whose blob is durable; the same number replaces it. Throws NoSuchUpload. */
   putPart(
     bucket: Bucket,

@@ -7,7 +7,10 @@ import type { StorageDeps } from '#storage/s3/deps.ts'
 import { createAbortMultipartUpload, createListParts } from './multipart.ts'
 
 /** Asks for an upload that is looked up so; who began it is told to the one who judges. */
-function ask(create: typeof createListParts, get: () => Promise<{ initiator: string }>) {
+function ask(
+  create: typeof createListParts,
+  find: () => Promise<{ initiator: string } | undefined>,
+) {
   const told: (string | undefined)[] = []
   const asked = create({
     access: {
@@ -15,7 +18,7 @@ function ask(create: typeof createListParts, get: () => Promise<{ initiator: str
         void told.push(await initiatorIn?.({})),
     },
     uploads: {
-      get,
+      find,
       abort: async () => undefined,
       parts: () => Promise.reject(storageFault('NoSuchUpload')),
     },
@@ -31,7 +34,7 @@ test('an abort is judged by who began the upload, or nobody where there is none'
   const one = ask(createAbortMultipartUpload, async () => ({ initiator: 'acct_a' }))
   await one.done
   assert.deepEqual(one.told, ['acct_a'])
-  const none = ask(createAbortMultipartUpload, () => Promise.reject(storageFault('NoSuchUpload')))
+  const none = ask(createAbortMultipartUpload, async () => undefined)
   await none.done
   assert.deepEqual(none.told, [undefined])
 })

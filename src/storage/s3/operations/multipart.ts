@@ -1,6 +1,6 @@
 // Multipart uploads: begun, filled part by part, completed or aborted. Completing copies nothing: the
 // object is the list of its parts.
-import { ErgonError, present } from '#base/errors.ts'
+import { present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { Bucket, Upload, UploadPart } from '#storage/objects/types.ts'
 import {
@@ -198,16 +198,8 @@ function commonChecksum(parts: readonly UploadPart[]): MultipartChecksum | undef
 
 /** Finds who began the upload of a request: who may not see it is not told whether there is one. */
 const initiatorOf =
-  (uploads: StorageDeps['uploads'], request: StorageRequest) => (bucket: Bucket) => {
-    const { key, uploadId } = uploadNameOf(request)
-    return uploads.get(bucket, key, uploadId).then(
-      ({ initiator }) => initiator,
-      (error: unknown) => {
-        if (error instanceof ErgonError && error.code === 'NoSuchUpload') return undefined
-        throw error
-      },
-    )
-  }
+  (uploads: StorageDeps['uploads'], request: StorageRequest) => async (bucket: Bucket) =>
+    (await uploads.find(bucket, uploadNameOf(request)))?.initiator
 
 /** AbortMultipartUpload. Throws NoSuchUpload, AccessDenied. */
 export const createAbortMultipartUpload =
