@@ -170,6 +170,7 @@ test('all CPU of the process is somebody’s, and a neighbour pays nothing of wh
 
 test('a body that is given up pays for what was summed of it, and leaves no slab taken', async () => {
   const opened = openThread()
+  let paidNs = 0
   for (let round = 0; round < 20; round++) {
     const payer = createPayer()
     const summing = opened.thread.open(MD5, payer)
@@ -177,8 +178,10 @@ test('a body that is given up pays for what was summed of it, and leaves no slab
     await summing.drop()
     assert.equal(payer.claims(), 3)
     opened.marks.mark(opened.marks.operator)
-    assert.ok(payer.owner.cpuNs > 0)
+    paidNs += payer.owner.cpuNs
   }
+  // Of all: where many share the cores one round may find that the clock of CPU time stood still.
+  assert.ok(paidNs > 0)
   const body = bodyOf(20 * BATCH_BYTES)
   assert.deepEqual(await sumBody(opened, body), await inLine(body))
 })
