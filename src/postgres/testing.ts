@@ -94,6 +94,8 @@ export type TestServer = AsyncDisposable & {
   psql(sql: string, as?: { user?: string; password?: string; database?: string }): Promise<Finished>
   /** Waits until the server answers. */
   ready(): Promise<void>
+  /** Stops it; its files stay until it is disposed of. */
+  stop(): Promise<void>
   /** Starts it again after it has ended. */
   restart(): void
 }
@@ -105,7 +107,7 @@ export type TestServer = AsyncDisposable & {
 export async function startTestServer(
   install: PostgresInstall,
   settings: Readonly<Record<string, string>> = {},
-  place = tmpdir(),
+  { place = tmpdir(), walSegmentMb = 1 }: { place?: string; walSegmentMb?: number } = {},
 ): Promise<TestServer> {
   const root = mkdtempSync(join(place, 'ergon-pg-'))
   const owner = process.geteuid?.() === 0 ? uidsOf(process.pid) : undefined
@@ -114,7 +116,7 @@ export async function startTestServer(
   chmodSync(root, 0o755)
   if (owner !== undefined) chownSync(socketFolder, owner.uid, owner.gid)
   const folder = join(root, 'cluster')
-  await copyCachedCluster(install, folder, 1)
+  await copyCachedCluster(install, folder, walSegmentMb)
   if (owner !== undefined)
     execFileSync('chown', ['-RhP', '--', `${owner.uid}:${owner.gid}`, folder], { stdio: 'pipe' })
   const spec = postgresCell({
@@ -149,12 +151,14 @@ export async function startTestServer(
     ready: () => answers(() => spec.ready.probe(socketPath, AbortSignal.timeout(READY_MAX_MS))),
     psql: (sql, { user = SUPERUSER, password = PASSWORD, database = 'postgres' } = {}) =>
       psql(install, { socketFolder, user, password, database, sql }),
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill(spec.stop.signal)
+      await ended
+    },
     [Symbol.asyncDispose]: async () => {
-      if (child.exitCode === null && child.signalCode === null) {
-        const ended = once(child, 'exit')
-        child.kill(spec.stop.signal)
-        await ended
-      }
+      await server.stop()
       await rm(root, { recursive: true, force: true })
     },
   }

@@ -56,7 +56,7 @@ export async function openWorld(place = tmpdir()): Promise<World> {
   const runFolder = mkdtempSync(join(tmpdir(), 'ergon-run-'))
   chmodSync(runFolder, 0o755)
   const folder = mkdtempSync(join(place, 'ergon-data-'))
-  const server = await startTestServer(await cachedInstall(), {}, place)
+  const server = await startTestServer(await cachedInstall(), {}, { place })
   const address: StateAddress = {
     host: server.socketFolder,
     ...server.superuser,

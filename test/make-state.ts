@@ -1,0 +1,32 @@
+// A state as a first start leaves it before anybody is in it: PostgreSQL's files, with all tables. Functions
+// come with each start.
+import { execFileSync } from 'node:child_process'
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cachedInstall, quiet, startTestServer } from '#postgres/testing.ts'
+import { connectState } from '#state/connect.ts'
+import { migrate } from '#state/migrate.ts'
+
+/** As the product's own: its commands expect whole segments of this size. */
+const WAL_SEGMENT_MB = 16
+const SETTINGS = { fsync: 'off', min_wal_size: '32MB', max_wal_size: '64MB' }
+
+/** Makes it in a folder that is absent; one that a crash cut off never gets its name. */
+export async function makeState(folder: string): Promise<void> {
+  await using server = await startTestServer(await cachedInstall(), SETTINGS, {
+    walSegmentMb: WAL_SEGMENT_MB,
+  })
+  const { user, password } = server.superuser
+  {
+    const address = { host: server.socketFolder, user, password, database: 'postgres' }
+    await using state = connectState({ address, connections: 1, log: quiet })
+    await migrate(state, [])
+  }
+  await server.stop()
+  const part = `${folder}.part`
+  rmSync(part, { recursive: true, force: true })
+  // Ours then, as initdb's would be: the product gives it to a user of its own.
+  execFileSync('cp', ['-R', '--preserve=mode,timestamps', server.folder, part], { stdio: 'pipe' })
+  rmSync(join(part, 'postmaster.opts'), { force: true })
+  renameSync(part, folder)
+}
