@@ -1,6 +1,11 @@
 -- How a wallet of an account grows and shrinks other than by usage: funds, credits, expiry, budgets.
 -- Locks are taken in the order of the tick: wallets by id, then log_head, then all else.
 
+-- The price in force.
+create or replace function current_price() returns setof prices language sql stable rows 1 as $$
+  select * from prices order by nth desc limit 1
+$$;
+
 create or replace function money_unit(account_id text) returns text language sql stable as $$
   select case env when 'test' then 'tUSD' else 'USD' end from accounts where id = account_id
 $$;
@@ -143,7 +148,7 @@ end $$;
 
 -- LEAST_HOLD_NJ of ledger/tick.ts: with less than its price nothing is admitted.
 create or replace function least_pusd() returns numeric language sql stable as $$
-  select ceil(70000000 * pusd_per_j / 1000000000) from prices order by since desc, id desc limit 1
+  select ceil(70000000 * pusd_per_j / 1000000000) from current_price()
 $$;
 
 -- Tells of a balance that fell below the account's mark, or below what admits a request at all.

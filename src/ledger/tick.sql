@@ -45,7 +45,7 @@ begin
   if (head ->> 'number')::bigint <= me.last_tick then
     raise exception 'session % has ticked since', me.id using errcode = 'EG004';
   end if;
-  select * into strict price from prices order by since desc, id desc limit 1;
+  select * into strict price from current_price();
   known := tick_known(seqs, ends, packed, me);
   fresh := cardinality(seqs) - known;
   select array_agg(wallet), array_agg(amount) into spent_wallets, spent_amounts from (

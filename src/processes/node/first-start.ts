@@ -9,20 +9,19 @@ import type { State } from '#state/connect.ts'
 const TEST_FUNDS_PUSD = 5n * PUSD_PER_USD
 const LOT_PRIORITY = 50
 
-/** Makes the configured price the current one, when it is not. */
-export async function setPrice(state: State, config: Config): Promise<void> {
+/** Makes the configured price the current one; says whether it was another one. */
+export async function setPrice(state: State, config: Config): Promise<boolean> {
   const freeTierNj = config.freeTierJ * NJ_PER_J
   const id = `price-${config.pricePusdPerJ}-${freeTierNj}`
-  const { rows } = await state.query<{ id: string }>(
-    'select id from prices order by since desc, id desc limit 1',
-  )
-  if (rows[0]?.id.startsWith(`${id}-`)) return
+  const { rows } = await state.query<{ id: string }>('select id from current_price()')
+  if (rows[0]?.id.startsWith(`${id}-`)) return false
   // A price that comes back after another gets a row of its own: receipts name what was in force.
   await state.query(
     `insert into prices (id, pusd_per_j, free_tier_nj)
      select $1 || '-' || (select count(*) from prices), $2, $3`,
     [id, config.pricePusdPerJ.toString(), freeTierNj.toString()],
   )
+  return true
 }
 
 export type FirstAccount = { readonly account: string; readonly token: string | undefined }

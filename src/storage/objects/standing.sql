@@ -72,7 +72,7 @@ create or replace function storage_reserve(account_ids text[], energies_nj numer
 returns void language sql as $$
   delete from storage_reserves where account <> all (account_ids);
   insert into storage_reserves as r (account, pusd)
-    select a.id, ceil(given.nj * (select pusd_per_j from prices order by since desc, id desc limit 1) / 1000000000)
+    select a.id, ceil(given.nj * (select pusd_per_j from current_price()) / 1000000000)
     from unnest(account_ids, energies_nj) as given (id, nj) join accounts a on a.id = given.id and a.funded
     order by a.id
   on conflict (account) do update set pusd = excluded.pusd where r.pusd <> excluded.pusd;
