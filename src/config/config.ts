@@ -38,6 +38,7 @@ const schema = z.object({
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
   databaseUrl: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   pgBin: z.string().optional(),
+  pgUpgrade: z.stringbool().default(false),
   artifacts: z.string().optional(),
   models: z.string().default('default'),
   gpu: z.enum(['off', 'auto', 'cuda', 'vulkan']).default('off'),

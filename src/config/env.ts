@@ -37,6 +37,11 @@ export const SETTINGS = {
     flag: 'pg-bin',
     help: 'Folder of your own PostgreSQL 16 programs',
   },
+  pgUpgrade: {
+    name: 'ERGON_PG_UPGRADE',
+    flag: 'pg-upgrade',
+    help: 'Choose PostgreSQL anew at this start: another ERGON_PG_BIN, a newer 16, the extension vector',
+  },
   artifacts: {
     name: 'ERGON_ARTIFACTS',
     flag: 'artifacts',

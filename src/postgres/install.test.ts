@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
-import { lstatSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test, { after } from 'node:test'
 
 import { artifactFault } from '#artifacts/faults.ts'
+import { createLogger } from '#base/log.ts'
 
 import { type InstallOptions, installPostgres } from './install.ts'
 import { cachedArtifacts, cachedInstall, quiet, startTestServer, whyNoServer } from './testing.ts'
@@ -55,13 +56,28 @@ test('the bare rung is chosen without the artifact, recorded, kept, and says wha
     await using server = await startTestServer({ ...install, clientTools })
     const done = await server.psql('create extension vector')
     assert.match(done.stderr, /the extension vector is not installed on this server/)
-    assert.match(done.stderr, /HINT: .* ergon admin postgres upgrade/)
+    assert.match(done.stderr, /HINT: .* npm start -- --pg-upgrade/)
     assert.equal((await server.psql('create extension pg_trgm')).code, 0)
   })
 
+  await assert.rejects(installPostgres({ ...first, upgrade: true }), /Could not reach/)
+  assert.deepEqual(await installPostgres(first), install, 'an upgrade that failed changed nothing')
   const upgraded = await installPostgres({ ...again, upgrade: true })
   assert.deepEqual([upgraded.rung, upgraded.vector], ['managed', true])
   assert.deepEqual(await installPostgres(again), upgraded)
+
+  // Packages that are newer than what was recorded.
+  const record = join(again.folder, 'install.json')
+  const { rung, tree } = JSON.parse(readFileSync(record, 'utf8')) as { rung: string; tree: string }
+  const older = tree.replace(/^[\d.]+/, '16.1')
+  renameSync(join(again.folder, tree), join(again.folder, older))
+  writeFileSync(record, JSON.stringify({ rung, tree: older }))
+  const lines: string[] = []
+  const log = createLogger('test', { level: 'warn', write: (line) => lines.push(line) })
+  assert.equal((await installPostgres({ ...again, log })).rung, 'managed')
+  assert.match(lines.join(''), /PostgreSQL 16\.\d+ is here.*--pg-upgrade.*"inUse":"16\.1-/)
+  await installPostgres({ ...again, log, upgrade: true })
+  assert.equal((JSON.parse(readFileSync(record, 'utf8')) as { tree: string }).tree, tree)
 })
 
 test('the own rung takes a PostgreSQL 16 where it lies, and no other version', async () => {

@@ -37,7 +37,7 @@ export type InstallOptions = {
   readonly artifacts: Pick<Artifacts, 'ensure'>
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Choose anew, as at a first start: `ergon admin postgres upgrade`. */
+  /** Choose anew, as at a first start: `--pg-upgrade`. What cannot be had then changes nothing. */
   readonly upgrade?: boolean
   /** The folder of npm's files; found by Node's own resolution when absent. */
   readonly packageTree?: string
@@ -50,7 +50,7 @@ type Choice =
 
 const RECORD = 'install.json'
 const VECTOR = 'pgvector-16'
-const UPGRADE = 'run `ergon admin postgres upgrade`'
+const UPGRADE = 'start once with --pg-upgrade'
 
 /**
  * The PostgreSQL of a data folder, assembled first where it is absent. Throws postgres_missing,
@@ -62,7 +62,10 @@ export async function installPostgres(options: InstallOptions): Promise<Postgres
   await mkdir(folder, { recursive: true })
   await using _ = await lockFile(join(folder, '.install.lock'), signal)
   const before = options.upgrade === true ? undefined : await recorded(folder)
-  if (before !== undefined) demandSame(before, options)
+  if (before !== undefined) {
+    demandSame(before, options)
+    tellOfNewer(before, options.log)
+  }
   const choice = before ?? (await choose(options))
   const install = await describe(choice, options)
   if (before === undefined) await record(folder, choice)
@@ -90,6 +93,12 @@ function demandSame(before: Choice, { ownBinFolder, folder }: InstallOptions): v
   )
 }
 
+/** A tree is kept until an upgrade, fixes of PostgreSQL included: that one waits is said at each start. */
+function tellOfNewer(before: Choice, log: Logger): void {
+  if (before.rung === 'own' || before.tree.split('-')[0] === SERVER_VERSION) return
+  log.warn(`PostgreSQL ${SERVER_VERSION} is here, to use it ${UPGRADE}`, { inUse: before.tree })
+}
+
 async function choose(options: InstallOptions): Promise<Choice> {
   const { ownBinFolder, log } = options
   if (ownBinFolder !== undefined) return { rung: 'own', binFolder: ownBinFolder }
@@ -97,7 +106,8 @@ async function choose(options: InstallOptions): Promise<Choice> {
     const files = await options.artifacts.ensure(VECTOR, options.signal)
     return { rung: 'managed', tree: managedTree(files) }
   } catch (error) {
-    if (!(error instanceof ErgonError) || options.signal.aborted) throw error
+    const { signal, upgrade = false } = options
+    if (!(error instanceof ErgonError) || signal.aborted || upgrade) throw error
     log.warn(`PostgreSQL without the extension vector; to mend it, ${UPGRADE}`, { error })
     return { rung: 'bare', tree: SERVER_VERSION, why: error.message }
   }

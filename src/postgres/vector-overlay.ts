@@ -38,7 +38,7 @@ export async function layExplanation(root: string): Promise<void> {
   const folder = join(root, EXTENSION)
   await writeFile(
     join(folder, 'vector.control'),
-    "comment = 'NOT INSTALLED: run ergon admin postgres upgrade'\n" +
+    "comment = 'NOT INSTALLED: start once with --pg-upgrade'\n" +
       "default_version = 'absent'\nrelocatable = true\ntrusted = true\n",
   )
   await writeFile(
@@ -46,7 +46,7 @@ export async function layExplanation(root: string): Promise<void> {
     `DO $$ BEGIN
   RAISE EXCEPTION 'the extension vector is not installed on this server' USING
     ERRCODE = 'feature_not_supported',
-    HINT = 'The operator can install it: ergon admin postgres upgrade';
+    HINT = 'The operator can install it: npm start -- --pg-upgrade';
 END $$;
 `,
   )

@@ -109,6 +109,7 @@ async function startCell({
   const install = await installPostgres({
     folder: data.at('postgres'),
     ...(config.pgBin === undefined ? {} : { ownBinFolder: config.pgBin }),
+    upgrade: config.pgUpgrade,
     artifacts,
     log,
     signal,
