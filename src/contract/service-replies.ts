@@ -39,7 +39,8 @@ export const usageList = z.object({
     }),
   ),
   has_more: z.boolean(),
-  next_cursor: z.null(),
+  /** The parameter `cursor` for the rows that follow. */
+  next_cursor: z.string().nullable(),
 })
 
 /** What GET /v1/usage takes; values are checked by the operation, which names the parameter at fault. */
@@ -47,6 +48,7 @@ export const usageQuery = z.object({
   from: time.optional(),
   to: time.optional(),
   group_by: z.enum(['service', 'model', 'token', 'operation', 'day']).optional(),
+  cursor: z.string().optional(),
 })
 
 /** GET /v1/receipts/{receipt} with Accept: application/json. What is proven is `charge_bytes`. */

@@ -1,7 +1,8 @@
 -- The books' invariants, checked on live data. One that fails stops paid admission until a later check
 -- passes, and never the process.
 
--- Sums the charges since the last call into audited_accounts, so that a check reads only new ones.
+-- Sums the charges since the last call into audited_accounts, so that a check reads only new ones, and into
+-- usage_hours. What is in neither are an account's charges whose account_seq is above audited_accounts.charges.
 create or replace function audit_charges() returns void language plpgsql as $$
 declare
   first bigint;
@@ -14,6 +15,13 @@ begin
     where leaf_index >= first and leaf_index < next group by account
     on conflict (account) do update set charges = a.charges + excluded.charges,
       energy_nj = a.energy_nj + excluded.energy_nj, charge_pusd = a.charge_pusd + excluded.charge_pusd;
+  insert into usage_hours as u
+    select account, date_trunc('hour', to_at, 'UTC'), operation, coalesce(model, ''), coalesce(token, ''),
+      count(*), sum(energy_nj), sum(carbon_pg), sum(charge_pusd) from charges
+    where leaf_index >= first and leaf_index < next group by 1, 2, 3, 4, 5
+    on conflict (account, hour, operation, model, token) do update set requests = u.requests + excluded.requests,
+      energy_nj = u.energy_nj + excluded.energy_nj, carbon_pg = u.carbon_pg + excluded.carbon_pg,
+      charge_pusd = u.charge_pusd + excluded.charge_pusd;
   update books set audited = next;
 end $$;
 

@@ -167,7 +167,9 @@ const door = createApiDoor({
       }),
     },
     'usage.last': { handle: createUsageLast({ state: readerState, posted }) },
-    'usage.get': { handle: createUsageGet({ state: readerState, now: systemClock.wallMs }) },
+    'usage.get': {
+      handle: createUsageGet({ state: readerState, posted, now: systemClock.wallMs }),
+    },
     'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
     'receipt.keys': { handle: createReceiptKeys(receipts, config.signers) },
     'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },

@@ -1,9 +1,12 @@
-// GET /v1/usage?from&to&group_by: what the account used, summed from its charges.
+// GET /v1/usage?from&to&group_by&cursor: what the account used, summed from its charges. As usage/last it
+// waits until what was answered before this call is posted.
+import type { Posted } from '#accounts/posted.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import type { Handler } from '#http/reply.ts'
+import { sumUsage, type UsageRow } from '#ledger/usage.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const SERVICE_OF = `case operation ${(Object.keys(OPERATIONS) as OperationName[])
@@ -12,28 +15,31 @@ const SERVICE_OF = `case operation ${(Object.keys(OPERATIONS) as OperationName[]
 /** What may be grouped by, and the SQL of each group. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ['service', SERVICE_OF],
-  ['model', "coalesce(model, '')"],
-  ['token', "coalesce(token, '')"],
+  ['model', 'model'],
+  ['token', 'token'],
   ['operation', 'operation'],
-  ['day', "to_char(to_at at time zone 'UTC', 'YYYY-MM-DD')"],
+  ['day', "to_char(at at time zone 'UTC', 'YYYY-MM-DD')"],
 ])
+const DAY_MS = 86_400_000
 const RANGE_DAYS_MAX = 400
 const ROWS_MAX = 1000
 
-type Row = {
-  group: string
-  requests: string
-  energy: string
-  carbon: string
-  charge: string
+/** What is asked for; a cursor holds it with the number of rows that were given. */
+type Page = {
+  readonly from: Date
+  readonly to: Date
+  readonly groupBy: string
+  readonly offset: number
 }
 
-export function createUsageGet(deps: { state: Queryable; now: () => number }): Handler {
-  return async ({ who, query: queryOf }) => {
-    const query = queryOf()
-    const to = readTime(query.get('to'), 'to') ?? new Date(deps.now())
-    const from = readTime(query.get('from'), 'from') ?? new Date(to.getTime() - 86_400_000)
-    const groupBy = query.get('group_by') ?? 'service'
+export function createUsageGet(deps: {
+  state: Queryable
+  posted: Posted
+  now: () => number
+}): Handler {
+  return async ({ who, query: queryOf, signal }) => {
+    const page = readPage(queryOf(), deps.now())
+    const { from, to, groupBy, offset } = page
     const group = GROUPS.get(groupBy)
     if (group === undefined)
       throw fault(
@@ -41,18 +47,17 @@ export function createUsageGet(deps: { state: Queryable; now: () => number }): H
         `Could not group: "${groupBy}" is not one of ${[...GROUPS.keys()].join(', ')}`,
         { param: 'group_by' },
       )
-    if (from > to || to.getTime() - from.getTime() > RANGE_DAYS_MAX * 86_400_000)
+    if (from > to || to.getTime() - from.getTime() > RANGE_DAYS_MAX * DAY_MS)
       throw fault(
         'invalid_request',
         `Could not sum: the range must be 0 to ${RANGE_DAYS_MAX} days`,
         { param: 'from' },
       )
-    const { rows } = await deps.state.query<Row>(
-      `select ${group} as group, count(*) as requests, sum(energy_nj) as energy, sum(carbon_pg) as carbon,
-        sum(charge_pusd) as charge
-       from charges where account = $1 and to_at >= $2 and to_at < $3 group by 1 order by 3 desc limit ${ROWS_MAX}`,
-      [who?.account, from, to],
-    )
+    await deps.posted(signal)
+    const span = { account: who?.account ?? '', from, to }
+    // One more than is given tells whether there are more.
+    const found = await sumUsage(deps.state, span, group, { offset, limit: ROWS_MAX + 1 })
+    const hasMore = found.length > ROWS_MAX
     return {
       kind: 'known',
       status: 200,
@@ -62,15 +67,15 @@ export function createUsageGet(deps: { state: Queryable; now: () => number }): H
           from: from.toISOString(),
           to: to.toISOString(),
           group_by: groupBy,
-          data: rows.map(toEntry),
-          has_more: rows.length === ROWS_MAX,
-          next_cursor: null,
+          data: found.slice(0, ROWS_MAX).map(toEntry),
+          has_more: hasMore,
+          next_cursor: hasMore ? cursorOf({ ...page, offset: offset + ROWS_MAX }) : null,
         }),
     }
   }
 }
 
-const toEntry = (row: Row) => ({
+const toEntry = (row: UsageRow) => ({
   group: row.group,
   requests: Number(row.requests),
   energy_j: rawNumber(printJoules(nj(BigInt(row.energy)))),
@@ -78,6 +83,27 @@ const toEntry = (row: Row) => ({
   energy_nj: row.energy,
   charge_pusd: row.charge,
 })
+
+function readPage(query: URLSearchParams, nowMs: number): Page {
+  const cursor = query.get('cursor')
+  if (cursor !== null) return readCursor(cursor)
+  const to = readTime(query.get('to'), 'to') ?? new Date(nowMs)
+  const from = readTime(query.get('from'), 'from') ?? new Date(to.getTime() - DAY_MS)
+  return { from, to, groupBy: query.get('group_by') ?? 'service', offset: 0 }
+}
+
+const cursorOf = ({ from, to, groupBy, offset }: Page): string =>
+  [from.getTime(), to.getTime(), groupBy, offset].join('.')
+
+function readCursor(text: string): Page {
+  const [, from, to, groupBy, offset] =
+    /^(\d{1,15})\.(\d{1,15})\.([a-z]+)\.(\d{1,6})$/.exec(text) ?? []
+  if (groupBy === undefined)
+    throw fault('invalid_request', 'Could not go on: give cursor as next_cursor said it', {
+      param: 'cursor',
+    })
+  return { from: new Date(Number(from)), to: new Date(Number(to)), groupBy, offset: Number(offset) }
+}
 
 function readTime(text: string | null, name: string): Date | undefined {
   if (text === null) return undefined

@@ -4,6 +4,8 @@ import { sinceOf } from '#cli/duration.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
+const PAGES_MAX = 1000
+
 type Entry = {
   group: string
   requests: number
@@ -16,8 +18,10 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options['last'] === true) return await last(options)
   const from = sinceOf(options['since'])
   const group = String(options['groupBy'] ?? 'service')
-  const path = `/v1/usage?from=${from.toISOString()}&group_by=${encodeURIComponent(group)}`
-  const list = JSON.parse((await apiGet(options, path)).text) as { data: Entry[] }
+  const list = await allOf(
+    options,
+    `from=${from.toISOString()}&group_by=${encodeURIComponent(group)}`,
+  )
   if (options.json) return printJson(list)
   print(
     table(
@@ -31,6 +35,23 @@ export async function run({ options }: CommandCall): Promise<void> {
       ]),
     ),
   )
+}
+
+type List = { data: Entry[]; has_more: boolean; next_cursor: string | null }
+
+/** All pages as one list. */
+async function allOf(options: CommandCall['options'], query: string): Promise<List> {
+  const ask = async (words: string) =>
+    JSON.parse((await apiGet(options, `/v1/usage?${words}`)).text) as List
+  const list = await ask(query)
+  for (let pages = 1; list.next_cursor !== null && pages < PAGES_MAX; pages++) {
+    const { data, has_more, next_cursor } = await ask(
+      `cursor=${encodeURIComponent(list.next_cursor)}`,
+    )
+    list.data.push(...data)
+    Object.assign(list, { has_more, next_cursor })
+  }
+  return list
 }
 
 async function last(options: CommandCall['options']): Promise<void> {

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { addTestAccount, openLedgerState } from './test-state.fixture.ts'
+import { sumUsage } from './usage.ts'
+
+const skip = whyNoState()
+let server: TestUrl
+before(async () => {
+  if (skip === false) server = await openTestUrl()
+})
+after(async () => await server?.[Symbol.asyncDispose]())
+
+const START_MS = Date.UTC(2026, 0, 1)
+const MINUTE_MS = 60_000
+const ACCOUNTS = ['acct_0', 'acct_1'] as const
+const PAGE = { offset: 0, limit: 1000 }
+
+/** `minute` counts from START_MS; charges are posted in the order of the list, whenever they were made. */
+type Charge = {
+  account: (typeof ACCOUNTS)[number]
+  minute: number
+  model: string | null
+  energy: number
+}
+type Step = Charge | 'audit'
+
+const minute = fc.integer({ min: 0, max: 300 })
+const charge = fc.record<Charge>({
+  account: fc.constantFrom(...ACCOUNTS),
+  minute,
+  model: fc.constantFrom(null, 'a', 'b'),
+  energy: fc.nat(1_000_000_000),
+})
+const history = fc.array(
+  fc.oneof<[fc.WeightedArbitrary<Charge>, fc.WeightedArbitrary<'audit'>]>(
+    { weight: 5, arbitrary: charge },
+    { weight: 1, arbitrary: fc.constant('audit') },
+  ),
+  { maxLength: 30 },
+)
+
+const at = (minutes: number) => new Date(START_MS + minutes * MINUTE_MS)
+
+async function post(state: State, one: Charge, leaf: number, accountSeq: number): Promise<void> {
+  await state.query(
+    `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, model, status,
+      energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+     values ('gw-1.1', $1, $2, $3, $4, $1, 'chat.create', $5, 200, $6, 7, 3, false, $7, '', '')`,
+    [leaf, `rcpt_${leaf}`, one.account, accountSeq, one.model, one.energy, at(one.minute)],
+  )
+  await state.query('update log_head set size = $1', [leaf + 1])
+}
+
+/** Plays a history on an empty ledger. */
+async function play(state: State, steps: readonly Step[]): Promise<void> {
+  await state.query(
+    `alter table charges disable trigger charges_append_only;
+     delete from charges; delete from usage_hours; delete from audited_accounts; update books set audited = 0;
+     update log_head set size = 0`,
+  )
+  const counts = new Map<string, number>()
+  let leaf = 0
+  for (const one of steps) {
+    if (one === 'audit') {
+      await state.query('select audit_charges()')
+      continue
+    }
+    const accountSeq = (counts.get(one.account) ?? 0) + 1
+    counts.set(one.account, accountSeq)
+    await post(state, one, leaf++, accountSeq)
+  }
+}
+
+function expected(steps: readonly Step[], account: string, from: number, to: number) {
+  const sums = new Map<string, { requests: number; energy: bigint }>()
+  for (const one of steps)
+    if (one !== 'audit' && one.account === account && one.minute >= from && one.minute < to) {
+      const sum = sums.get(one.model ?? '') ?? { requests: 0, energy: 0n }
+      sums.set(one.model ?? '', {
+        requests: sum.requests + 1,
+        energy: sum.energy + BigInt(one.energy),
+      })
+    }
+  return [...sums]
+    .toSorted(([a, one], [b, other]) => Number(other.energy - one.energy) || (a < b ? -1 : 1))
+    .map(([group, { requests, energy }]) => ({
+      group,
+      requests: String(requests),
+      energy: String(energy),
+      carbon: String(7 * requests),
+      charge: String(3 * requests),
+    }))
+}
+
+test('sumUsage() is the sum of the charges, whatever the audit has summed', { skip }, async () => {
+  await using state = await openLedgerState(server.of, 2)
+  for (const id of ACCOUNTS) await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000n })
+  await fc.assert(
+    fc.asyncProperty(history, minute, minute, async (steps, one, other) => {
+      await play(state, steps)
+      const [from = 0, to = 0] = [one, other].toSorted((a, b) => a - b)
+      for (const account of ACCOUNTS) {
+        const span = { account, from: at(from), to: at(to) }
+        const found = await sumUsage(state, span, 'model', PAGE)
+        assert.deepEqual(found, expected(steps, account, from, to))
+        const rest = await sumUsage(state, span, 'model', { offset: 1, limit: 1 })
+        assert.deepEqual(rest, found.slice(1, 2))
+      }
+    }),
+    { numRuns: 60 },
+  )
+})

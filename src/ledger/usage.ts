@@ -1,0 +1,59 @@
+// What an account used in a span of time, summed from its charges: whole hours from the sums that the audit
+// keeps, the edges and what is not audited yet from the charges themselves. One statement, so one snapshot.
+import type { Queryable } from '#state/connect.ts'
+
+const HOUR_MS = 3_600_000
+
+export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
+
+export type UsageRow = {
+  readonly group: string
+  readonly requests: string
+  readonly energy: string
+  readonly carbon: string
+  readonly charge: string
+}
+
+const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token, to_at as at,
+    1 as requests, energy_nj, carbon_pg, charge_pusd from charges`
+
+/**
+ * The sums of [from, to) by group, the most energy first. `group` is SQL of ours over operation, model, token
+ * and at; at most `limit` rows after the first `offset`.
+ */
+export async function sumUsage(
+  state: Queryable,
+  span: UsageSpan,
+  group: string,
+  page: { readonly offset: number; readonly limit: number },
+): Promise<readonly UsageRow[]> {
+  const from = span.from.getTime()
+  const to = span.to.getTime()
+  const firstHour = Math.ceil(from / HOUR_MS) * HOUR_MS
+  const lastHour = Math.max(Math.floor(to / HOUR_MS) * HOUR_MS, firstHour)
+  const { rows } = await state.query<UsageRow>(
+    `select ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
+      sum(carbon_pg) as carbon, sum(charge_pusd) as charge
+    from (
+      select operation, model, token, hour as at, requests, energy_nj, carbon_pg, charge_pusd
+      from usage_hours where account = $1 and hour >= $4 and hour < $5
+      union all
+      ${CHARGES} where account = $1 and to_at >= $2 and to_at < least($4, $3)
+      union all
+      ${CHARGES} where account = $1 and to_at >= $5 and to_at < $3
+      union all
+      ${CHARGES} where account = $1 and to_at >= $4 and to_at < $5
+        and account_seq > coalesce((select charges from audited_accounts where account = $1), 0)
+    ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
+    [
+      span.account,
+      span.from,
+      span.to,
+      new Date(firstHour),
+      new Date(lastHour),
+      page.offset,
+      page.limit,
+    ],
+  )
+  return rows
+}
