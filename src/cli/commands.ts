@@ -168,6 +168,15 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/energy.ts'),
   },
   {
+    usage: 'receipt list',
+    help: 'What the account was charged, in the order of its own numbers',
+    options: [
+      ['--after <number>', 'go on after the charge with this number'],
+      ['--limit <n>', 'at most so many (default 100, at most 1000)'],
+    ],
+    load: () => import('./commands/receipt-list.ts'),
+  },
+  {
     usage: 'receipt verify <receipt>',
     help: 'Check a receipt (an id, or a file: then offline)',
     options: [

@@ -67,6 +67,11 @@ export const DESCRIPTIONS: Readonly<Record<Exclude<OperationName, Unrouted>, Des
     query: service.usageQuery,
     replies: ok('One row for each group, the most energy first', json(service.usageList)),
   },
+  'receipt.list': {
+    summary: 'What the account was charged, in the order of its own numbers, which have no gap',
+    query: service.receiptListQuery,
+    replies: ok('The charges after the cursor', json(service.receiptList)),
+  },
   'receipt.get': {
     summary:
       'A receipt, by its own id or that of its request; of what nobody was charged, without a token',

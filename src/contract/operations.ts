@@ -40,6 +40,7 @@ export const OPERATIONS = {
   'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
   'usage.last': { ...look, service: 'usage', scope: 'read', remembered: false },
   'usage.get': { ...look, service: 'usage', scope: 'read', remembered: false },
+  'receipt.list': { ...look, service: 'receipts', scope: 'read', remembered: false },
   'receipt.get': {
     ...look,
     service: 'receipts',

@@ -16,6 +16,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/storage/presigned', operation: 'presign.create' },
   { method: 'GET', path: '/v1/usage/last', operation: 'usage.last' },
   { method: 'GET', path: '/v1/usage', operation: 'usage.get' },
+  { method: 'GET', path: '/v1/receipts', operation: 'receipt.list' },
   { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get' },
   { method: 'GET', path: '/.well-known/ergon/receipt-keys.json', operation: 'receipt.keys' },
   {

@@ -51,6 +51,39 @@ export const usageQuery = z.object({
   cursor: z.string().optional(),
 })
 
+/** GET /v1/receipts. */
+export const receiptList = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      id: z.string(),
+      /** 1, 2, 3 …: a missing one was hidden. */
+      account_seq: wholeText,
+      request_id: z.string(),
+      operation: z.string(),
+      resource: z.string().optional(),
+      model: z.string().optional(),
+      status: count,
+      from: time,
+      to: time,
+      energy_j: z.number().min(0),
+      carbon_mg: z.number().min(0),
+      energy_nj: wholeText,
+      charge_pusd: wholeText,
+      unit: z.enum(['USD', 'tUSD']),
+    }),
+  ),
+  has_more: z.boolean(),
+  /** The parameter `cursor` for the charges that follow: a number of the account. */
+  next_cursor: wholeText.nullable(),
+})
+
+/** What GET /v1/receipts takes. */
+export const receiptListQuery = z.object({
+  cursor: wholeText.optional(),
+  limit: z.coerce.number().int().min(1).max(1000).optional(),
+})
+
 /** GET /v1/receipts/{receipt} with Accept: application/json. What is proven is `charge_bytes`. */
 export const receipt = z.object({
   id: z.string(),

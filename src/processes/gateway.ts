@@ -7,6 +7,7 @@ import {
   createReceiptTile,
   type SignersLabel,
 } from '#accounts/operations/receipt-pages.ts'
+import { createReceiptList } from '#accounts/operations/receipt-list.ts'
 import { createUsageGet } from '#accounts/operations/usage-get.ts'
 import { createUsageLast } from '#accounts/operations/usage-last.ts'
 import { createPosted } from '#accounts/posted.ts'
@@ -170,6 +171,7 @@ const door = createApiDoor({
     'usage.get': {
       handle: createUsageGet({ state: readerState, posted, now: systemClock.wallMs }),
     },
+    'receipt.list': { handle: createReceiptList({ state: readerState, posted }) },
     'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
     'receipt.keys': { handle: createReceiptKeys(receipts, config.signers) },
     'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },

@@ -66,6 +66,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   'usage.last': { path: () => '/v1/usage/last' },
   'usage.get': { path: () => '/v1/usage?group_by=model' },
+  'receipt.list': { path: () => '/v1/receipts?limit=3' },
   'receipt.get': {
     path: () => `/v1/receipts/${world.receipt}`,
     others: { path: () => `/v1/receipts/${world.othersReceipt}`, code: 'receipt_not_found' },
