@@ -44,8 +44,9 @@ const config = await readConfig<StorageConfig>()
 const log = createLogger('storage', { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const connect = (connections: number) => connectState({ address: config.state, connections, log })
-const ledgerState = connect(LEDGER_CONNECTIONS)
+const connect = (connections: number, further: { prepares?: boolean } = {}) =>
+  connectState({ address: config.state, connections, log, ...further })
+const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
 const state = connect(CONNECTIONS)
 const accounting = await openAccounting({
   process: STORAGE_PROCESS,
