@@ -10,6 +10,7 @@ import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
+import { MOVE_PAGE } from '#storage/upkeep/move-order.ts'
 import { createStanding, type StoragePower } from '#storage/upkeep/standing.ts'
 import { createStorageUpkeep } from '#storage/upkeep/storage-upkeep.ts'
 import { openAccounting } from './accounting.ts'
@@ -85,7 +86,10 @@ const upkeep = createStorageUpkeep({
 })
 const ending = new AbortController()
 const running = upkeep.run(ending.signal)
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [MOVE_PAGE]: () => upkeep.told(),
+})
 
 process.once('SIGTERM', () => {
   ending.abort()

@@ -19,8 +19,10 @@ const MINUTE_MS = 60_000
 const LOOKS_PER_DAY = 10
 /** Longer than gateways take to hear of a new version. */
 const REWRAP_MS = 10_000
-/** How soon a move begins, and is tried again. */
+/** How soon a move that goes on is tried again. */
 const MOVE_MS = 1000
+/** How soon one begins of which nobody could tell us. */
+const UNTOLD_MS = 10_000
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
@@ -28,6 +30,8 @@ const LOOKS_MAX = 100
 export interface StorageUpkeep {
   /** Works until the signal aborts. What fails is logged and tried again. */
   run(signal: AbortSignal): Promise<void>
+  /** A move was ordered: it begins at once. */
+  told(): void
 }
 
 export function createStorageUpkeep(deps: {
@@ -40,6 +44,7 @@ export function createStorageUpkeep(deps: {
   standing: Standing
   /** How often stored bytes are charged. */
   minuteMs: number
+  untoldMs?: number
 }): StorageUpkeep {
   const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
   /** What fails is logged; the next round tries again. */
@@ -82,7 +87,24 @@ export function createStorageUpkeep(deps: {
     }
   }
 
+  let wake = new AbortController()
+  async function move(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // What is ordered while it looks is looked at again.
+      wake = new AbortController()
+      // Where the look fails, or the move, there is one for all we know.
+      let isMoving = true
+      const look = async () => {
+        isMoving = await moveAsOrdered({ state, stores, clock }, signal)
+      }
+      await tried(look(), signal)
+      const restMs = isMoving ? MOVE_MS : (deps.untoldMs ?? UNTOLD_MS)
+      await sleep(restMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
+    }
+  }
+
   return {
+    told: () => wake.abort(),
     async run(signal) {
       const lookMs = Math.min(MINUTE_MS, dayMs / LOOKS_PER_DAY)
       await Promise.all([
@@ -90,7 +112,7 @@ export function createStorageUpkeep(deps: {
         every(MINUTE_MS, clean, signal),
         every(restMs(minuteMs), standing.charge, signal),
         every(REWRAP_MS, rewrap, signal),
-        every(MOVE_MS, (stop) => moveAsOrdered({ state, stores, clock }, stop), signal),
+        move(signal),
       ])
     },
   }
