@@ -87,24 +87,14 @@ export function createStorageUpkeep(deps: {
     }
   }
 
-  let wake = new AbortController()
-  async function move(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      // What is ordered while it looks is looked at again.
-      wake = new AbortController()
-      // Where the look fails, or the move, there is one for all we know.
-      let isMoving = true
-      const look = async () => {
-        isMoving = await moveAsOrdered({ state, stores, clock }, signal)
-      }
-      await tried(look(), signal)
-      const restMs = isMoving ? MOVE_MS : (deps.untoldMs ?? UNTOLD_MS)
-      await sleep(restMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
-    }
-  }
+  const moving = createMoving({
+    look: (signal) => moveAsOrdered({ state, stores, clock }, signal),
+    tried,
+    untoldMs: deps.untoldMs ?? UNTOLD_MS,
+  })
 
   return {
-    told: () => wake.abort(),
+    told: moving.told,
     async run(signal) {
       const lookMs = Math.min(MINUTE_MS, dayMs / LOOKS_PER_DAY)
       await Promise.all([
@@ -112,8 +102,37 @@ export function createStorageUpkeep(deps: {
         every(MINUTE_MS, clean, signal),
         every(restMs(minuteMs), standing.charge, signal),
         every(REWRAP_MS, rewrap, signal),
-        move(signal),
+        moving.run(signal),
       ])
+    },
+  }
+}
+
+/** Looks for an order to move, and soon again while there is one. */
+function createMoving({
+  look,
+  tried,
+  untoldMs,
+}: {
+  /** Resolves with whether something is left to do. */
+  look: (signal: AbortSignal) => Promise<boolean>
+  tried: (work: Promise<void>, signal: AbortSignal) => Promise<void>
+  untoldMs: number
+}) {
+  let wake = new AbortController()
+  return {
+    told: () => wake.abort(),
+    async run(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        // What is ordered while it looks is looked at again.
+        wake = new AbortController()
+        // Where the look fails, or the move, there is one for all we know.
+        let isMoving = true
+        const looking = look(signal).then((found) => void (isMoving = found))
+        await tried(looking, signal)
+        const restMs = isMoving ? MOVE_MS : untoldMs
+        await sleep(restMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
+      }
     },
   }
 }
