@@ -13,7 +13,7 @@ import { connectState, type StateAddress } from '#state/connect.ts'
 import { MOVE_PAGE } from '#storage/upkeep/move-order.ts'
 import { createStanding, type StoragePower } from '#storage/upkeep/standing.ts'
 import { createStorageUpkeep } from '#storage/upkeep/storage-upkeep.ts'
-import { openAccounting } from './accounting.ts'
+import { openAccounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
 import { serveInside } from './inside.ts'
 
 export type StorageConfig = {
@@ -53,6 +53,7 @@ const accounting = await openAccounting({
   process: STORAGE_PROCESS,
   meter: config.meter,
   journalFolder: config.journalFolder,
+  segmentBytes: SMALL_SEGMENT_BYTES,
   journalSync: config.journalSync,
   state: ledgerState,
   log,
