@@ -277,6 +277,7 @@ test('a move to the store survives kill -9 of the mover, while writes go on', as
     }
   })()
   await until('it moves', async () => ((await counts())['fs'] ?? 0) < before - 6)
+  assert.doesNotMatch(cloud.stderr(), /mover was not told/)
   await cloud.killCell('storage')
   const { code, stdout, stderr } = await moving
   isMoving = false

@@ -30,13 +30,13 @@ declare
   now_at constant timestamptz := ledger_now();
   me sessions%rowtype;
   price prices%rowtype;
-  known bigint;
-  fresh bigint;
+  known bigint := 0;
+  fresh bigint := 0;
   leaves bigint;
   spent_wallets text[];
   spent_amounts numeric[];
-  new_wallets bigint;
-  grants json;
+  new_wallets bigint := 0;
+  grants json := '[]';
 begin
   select * into me from sessions where id = head ->> 'session' for no key update;
   if not found or me.closed_at is not null then
@@ -46,31 +46,44 @@ begin
     raise exception 'session % has ticked since', me.id using errcode = 'EG004';
   end if;
   select * into strict price from current_price();
-  known := tick_known(seqs, ends, packed, me);
-  fresh := cardinality(seqs) - known;
-  select array_agg(wallet), array_agg(amount) into spent_wallets, spent_amounts from (
-    select wallet, sum(amount) as amount
-    from unnest(debit_seqs, debit_wallets, debit_amounts) as d (seq, wallet, amount)
-    where seq > me.last_seq and seq <= me.last_seq + fresh group by wallet) d;
-
-  new_wallets := tick_open_day(wants, price, now_at);
-  perform from wallets where id in (
-      select lease_wallet(w.wallet, now_at) from json_to_recordset(wants) as w (wallet text)
-      union select unnest(spent_wallets)
-    ) order by id for no key update;
+  -- Most ticks of an idle product say only that a session lives, or bring a window: what such a one needs not
+  -- was more than half of its cost.
+  if cardinality(seqs) > 0 then
+    known := tick_known(seqs, ends, packed, me);
+    fresh := cardinality(seqs) - known;
+  end if;
+  if fresh > 0 and cardinality(debit_seqs) > 0 then
+    select array_agg(wallet), array_agg(amount) into spent_wallets, spent_amounts from (
+      select wallet, sum(amount) as amount
+      from unnest(debit_seqs, debit_wallets, debit_amounts) as d (seq, wallet, amount)
+      where seq > me.last_seq and seq <= me.last_seq + fresh group by wallet) d;
+  end if;
+  if spent_wallets is not null or json_array_length(wants) > 0 then
+    new_wallets := tick_open_day(wants, price, now_at);
+    perform from wallets where id in (
+        select lease_wallet(w.wallet, now_at) from json_to_recordset(wants) as w (wallet text)
+        union select unnest(spent_wallets)
+      ) order by id for no key update;
+  end if;
   if fresh > 0 or new_wallets > 0 then
     select size into strict leaves from log_head for update;
     update wallets set posted = posted - new_wallets * price.free_tier_nj
       where id = 'operator:free-tier' and new_wallets > 0;
   end if;
   if fresh > 0 then
-    perform tick_post(spent_wallets, spent_amounts, me.id);
-    perform tick_append_charges(seqs, kinds, ends, packed, known, me.id, leaves);
+    if spent_wallets is not null then
+      perform tick_post(spent_wallets, spent_amounts, me.id);
+    end if;
+    if 1 = any (kinds) then
+      perform tick_append_charges(seqs, kinds, ends, packed, known, me.id, leaves);
+    end if;
     if 2 = any (kinds) then
       perform tick_append_windows(seqs, kinds, ends, packed, known, me.id);
     end if;
   end if;
-  grants := tick_grant(wants, me.id, now_at);
+  if json_array_length(wants) > 0 then
+    grants := tick_grant(wants, me.id, now_at);
+  end if;
 
   update sessions set last_seq = last_seq + fresh, last_tick = (head ->> 'number')::bigint,
     -- What the session says it has acted on, not what it is being told: a revocation waits for it.

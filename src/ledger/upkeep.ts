@@ -6,6 +6,8 @@ import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const EVERY_MS = 60_000
+/** The first round waits until the sealer has begun, and has a connection for it. */
+const FIRST_MS = 1000
 // Of one round; what is over waits a minute.
 const PENDING_MAX = 200
 const ROUNDS_MAX = 20
@@ -71,6 +73,7 @@ export function createUpkeep(deps: {
   return {
     once,
     async run(signal) {
+      await sleep(FIRST_MS, signal).catch(() => undefined)
       while (!signal.aborted) {
         await once().catch((error: unknown) =>
           log.warn('The books could not be kept', { error: messageOf(error) }),

@@ -25,7 +25,7 @@ import { startGateways } from '#processes/node/gateways.ts'
 import { createReporter } from '#processes/node/report.ts'
 import { startState } from '#processes/node/state-cell.ts'
 import { createStopBudget } from '#processes/node/stop-budget.ts'
-import { openAccounting } from './accounting.ts'
+import { openAccounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
 
 export interface Agent {
   /** Stops everything in order; resolves when nothing of it is left. */
@@ -83,6 +83,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
     process: 'agent',
     meter: METER,
     journalFolder: data.at('journals', 'agent'),
+    segmentBytes: SMALL_SEGMENT_BYTES,
     state,
     log,
     forget: () => undefined,

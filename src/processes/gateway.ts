@@ -100,7 +100,7 @@ const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
 const connect = (connections: number, further: { prepares?: boolean } = {}) =>
   connectState({ address: config.state, connections, log, ...further })
-const ledgerState = connect(LEDGER_CONNECTIONS)
+const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
 const state = connect(LOOK_UP_CONNECTIONS)
 const readerState = connect(READER_CONNECTIONS)
 const storageState = connect(STORAGE_CONNECTIONS, { prepares: true })

@@ -29,7 +29,7 @@ const config = await readConfig<JobsConfig>()
 const log = createLogger('jobs', { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const state = connectState({ address: config.state, connections: CONNECTIONS, log })
+const state = connectState({ address: config.state, connections: CONNECTIONS, log, prepares: true })
 const signers = createQuorum({ sockets: config.signers, log })
 const leadership = createLeadership(state)
 const sealer = createSealer({

@@ -10,9 +10,10 @@ import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
+import { MOVE_PAGE } from '#storage/upkeep/move-order.ts'
 import { createStanding, type StoragePower } from '#storage/upkeep/standing.ts'
 import { createStorageUpkeep } from '#storage/upkeep/storage-upkeep.ts'
-import { openAccounting } from './accounting.ts'
+import { openAccounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
 import { serveInside } from './inside.ts'
 
 export type StorageConfig = {
@@ -44,13 +45,15 @@ const config = await readConfig<StorageConfig>()
 const log = createLogger('storage', { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const connect = (connections: number) => connectState({ address: config.state, connections, log })
-const ledgerState = connect(LEDGER_CONNECTIONS)
+const connect = (connections: number, further: { prepares?: boolean } = {}) =>
+  connectState({ address: config.state, connections, log, ...further })
+const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
 const state = connect(CONNECTIONS)
 const accounting = await openAccounting({
   process: STORAGE_PROCESS,
   meter: config.meter,
   journalFolder: config.journalFolder,
+  segmentBytes: SMALL_SEGMENT_BYTES,
   journalSync: config.journalSync,
   state: ledgerState,
   log,
@@ -84,7 +87,10 @@ const upkeep = createStorageUpkeep({
 })
 const ending = new AbortController()
 const running = upkeep.run(ending.signal)
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [MOVE_PAGE]: () => upkeep.told(),
+})
 
 process.once('SIGTERM', () => {
   ending.abort()

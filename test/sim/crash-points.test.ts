@@ -31,6 +31,7 @@ async function run({ at, how, plant }: Crash): Promise<Outcome> {
   const token = { text: mintToken(), id: 'tok_a', account: 'acct_a', revoked: false }
   const points: string[] = []
   const faults: string[] = []
+  let endedMs = 0
   const gateway: Gateway = new Gateway({
     name: 'gw-1',
     schedule,
@@ -41,7 +42,9 @@ async function run({ at, how, plant }: Crash): Promise<Outcome> {
     broken: (error) => faults.push(`broken: ${String(error)}`),
     point(act) {
       points.push(act)
-      if (points.length === at) gateway.kill(how, 100)
+      if (points.length !== at) return
+      endedMs = schedule.nowMs
+      gateway.kill(how, 100)
     },
   })
   for (let index = 0; index < CALLS; index++)
@@ -56,6 +59,8 @@ async function run({ at, how, plant }: Crash): Promise<Outcome> {
   // Whatever was not ended is now, so that the next life replays the rest.
   gateway.kill('kill', 10)
   await schedule.run(RUN_MS + RESTART_MS)
+  // A point that this run's chances put into the life after it, perhaps a moment ago.
+  await schedule.run(endedMs + RESTART_MS)
   const found = new Set(books.charges.map((charge) => charge.id))
   for (const { id, atMs } of gateway.told)
     if (!found.has(id)) faults.push(`what was told at ${atMs} ms is not found`)

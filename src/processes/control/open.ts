@@ -41,7 +41,7 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
-    ...storageMoveRoutes({ state, blobs: deps.blobs }),
+    ...storageMoveRoutes({ state, cells, blobs: deps.blobs, log }),
     ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
     ...modelRoutes({
       fleet: deps.fleet,

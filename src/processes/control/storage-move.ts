@@ -1,16 +1,21 @@
 // Operator operations on where blobs are. The storage cell moves; these say what is wanted and how far it is.
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from '#base/log.ts'
 import type { BlobSettings } from '#blobs/stores.ts'
+import type { Cells } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import { beginMove, loadMove, stopMove, type MoveOrder } from '#storage/upkeep/move-order.ts'
 import type { ControlCall, ControlRoute } from './control.ts'
+import { tellMover } from './tell-mover.ts'
 
 const LOOK_MS = 500
 
 export const storageMoveRoutes = (deps: {
   state: State
+  cells: Cells
   blobs: BlobSettings
+  log: Logger
 }): readonly ControlRoute[] => [
   { method: 'POST', path: /^\/storage\/move$/, handle: (call) => move(deps, call) },
   {
@@ -22,10 +27,11 @@ export const storageMoveRoutes = (deps: {
 
 /** Answers when it is done or stopped; who goes before only sees no more of it. */
 async function move(
-  { state, blobs }: { state: State; blobs: BlobSettings },
+  { state, cells, blobs, log }: Parameters<typeof storageMoveRoutes>[0],
   { body, signal, progress }: ControlCall,
 ): Promise<object> {
   const { run } = await beginMove(state, targetOf(blobs, body['to']))
+  await tellMover(cells, log)
   for (let told = ''; ;) {
     signal.throwIfAborted()
     const order = await loadMove(state)

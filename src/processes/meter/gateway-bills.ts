@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import type { Cells } from '#cells/cell.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
-import { ask } from '#processes/node/cell-specs.ts'
+import type { Ask } from '#processes/node/cell-specs.ts'
 
 /** What a gateway says of one of its lives. */
 export type Bill = Billed & { readonly session: string }
@@ -34,10 +34,11 @@ export function createBills(): Bills {
 export async function askGateways(deps: {
   bills: Bills
   cells: Cells
+  ask: Ask
   log: Logger
   signal: AbortSignal
 }): Promise<void> {
-  const { bills, cells, log, signal } = deps
+  const { bills, cells, ask, log, signal } = deps
   const gateways = cells
     .list()
     .filter((cell) => cell.spec.name.startsWith('gw-') && cell.state === 'ready')

@@ -13,6 +13,7 @@ import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
 import { createCellReader } from './cells.ts'
+import { openAsk } from '#processes/node/cell-specs.ts'
 import { askGateways, createBills } from './gateway-bills.ts'
 import { openModel } from './model.ts'
 import { openSensors } from './sources.ts'
@@ -22,7 +23,7 @@ export type Meter = {
   refresh(signal: AbortSignal): Promise<void>
   /** Closes the window that began at the close before; one at a time. */
   closeWindow(signal?: AbortSignal): Promise<Window>
-  /** Writes the tariff that sessions bill at from now on. */
+  /** Writes the tariff that sessions bill at from now on, where it is another one than before. */
   publish(state: Pick<State, 'query'>): Promise<void>
   /** What `ergon meter` shows. */
   status(): MeterStatus & { readonly carbon: ReturnType<NodeCarbon['status']> }
@@ -48,6 +49,8 @@ export async function createMeter(deps: {
   const busy = createBusyReader()
   opened.defer(() => busy.close())
   const bills = createBills()
+  const gateways = openAsk()
+  opened.defer(() => gateways.close())
   const sources = openSensors(config)
   // What a machine draws when nothing runs differs by ten times between sensors; the model guesses it.
   if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
@@ -66,6 +69,7 @@ export async function createMeter(deps: {
   })
   opened.defer(() => meter.close())
   const all = opened.move()
+  let published: string | undefined
   let last: Pick<Window, 'method' | 'bandPct'> = { method: 'model', bandPct: model.bandPct }
 
   const body = (): TariffBody => ({
@@ -78,18 +82,21 @@ export async function createMeter(deps: {
     factor: factorOf(carbon.current()),
   })
   return {
-    refresh: (signal) => askGateways({ bills, cells, log, signal }),
+    refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),
     async closeWindow(signal) {
       const window = await meter.closeWindow(signal)
       last = window
       return window
     },
     async publish(state) {
+      const text = JSON.stringify(body())
+      if (text === published) return
       await state.query(
         `insert into tariffs (meter, body) values ($1, $2)
          on conflict (meter) do update set body = excluded.body, at = now()`,
-        [name, JSON.stringify(body())],
+        [name, text],
       )
+      published = text
     },
     status: () => ({ ...meter.status(), carbon: carbon.status() }),
     calibrate: createCalibrator({ config, calibrationFile }),

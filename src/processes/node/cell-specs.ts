@@ -1,9 +1,10 @@
 // The cells of ours as data: what each program is started with and who may call it.
+import type * as Http from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger, type Level, type Logger } from '#base/log.ts'
-import { request } from '#base/node-http.ts'
+import { Agent, request } from '#base/node-http.ts'
 import type { Backoff, CellSpec, OutputLine } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
 import { PROGRAM_FLAGS, type Program } from './program-flags.ts'
@@ -85,9 +86,20 @@ export const answers =
     void (await ask(socket, page, signal))
 
 /** GETs a page of a cell's own socket as JSON; rejects on anything but 200. */
-export function ask(socketPath: string, path: string, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path, signal, timeout: 5000, agent: false }, (response) => {
+export type Ask = (socketPath: string, path: string, signal: AbortSignal) => Promise<unknown>
+
+/** On a connection of its own. */
+export const ask: Ask = (...page) => askOn(false, ...page)
+
+/** For who asks again and again: connections are kept, each costs both ends as much as the page. */
+export function openAsk(): { readonly ask: Ask; close(): void } {
+  const agent = new Agent({ keepAlive: true })
+  return { ask: (...page) => askOn(agent, ...page), close: () => agent.destroy() }
+}
+
+function askOn(agent: Http.Agent | false, ...[socketPath, path, signal]: Parameters<Ask>) {
+  return new Promise<unknown>((resolve, reject) => {
+    const asked = request({ socketPath, path, signal, timeout: 5000, agent }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => (text += chunk))

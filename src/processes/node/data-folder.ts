@@ -20,7 +20,8 @@ import type { ProgramPlace } from './cell-specs.ts'
 import { claimPorts } from './ports.ts'
 
 const FORMAT = 1
-// A first start brings PostgreSQL (60 MB), a cluster and its WAL; every start makes three journals of 16 MiB.
+// A first start brings PostgreSQL (60 MB), a cluster and its WAL; every start makes a journal of 16 MiB for each
+// gateway and two of 4.
 const ROOM_AT_FIRST_MB = 250
 const ROOM_LEAST_MB = 100
 

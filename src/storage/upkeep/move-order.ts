@@ -22,6 +22,9 @@ export type DamagedBlob = { readonly id: string; readonly location: string; read
 
 const TASK = 'move'
 
+/** The storage cell's page that makes it look for an order. */
+export const MOVE_PAGE = '/move'
+
 /** The order, or undefined where there never was one. */
 export async function loadMove(state: Queryable): Promise<MoveOrder | undefined> {
   const { rows } = await state.query<{ place: MoveOrder }>(

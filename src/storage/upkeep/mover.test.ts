@@ -94,7 +94,7 @@ test(
     const waiting = await loadMove(store.state)
     assert.deepEqual([waiting?.state, waiting?.failure], ['moving', 'the line is cut'])
     assert.equal(await stopMove(store.state), true)
-    await moveAsOrdered(deps(), signal)
+    assert.equal(await moveAsOrdered(deps(), signal), false)
     const at = "select count(*)::int as n from blobs where location = 'two'"
     const [{ n = 0 } = {}] = (await store.state.query<{ n: number }>(at)).rows
     // Of six that arrived three may have been given up with the one that failed.
@@ -145,7 +145,7 @@ test('moveAsOrdered() changes no row when other bytes arrived', { skip }, async 
 test('two movers do not work at once', { skip }, async () => {
   const bucket = await makeBucket(store, 'twice')
   for (let n = 0; n < 9; n++) await putObject(bucket, `k${n}`, randomBytes(1000))
-  let other: Promise<void> | undefined
+  let other: Promise<boolean> | undefined
   let puts = 0
   const counting: BlobStore = {
     ...two,
@@ -163,6 +163,7 @@ test('two movers do not work at once', { skip }, async () => {
   await moveAsOrdered({ ...deps(), stores: createBlobStores([one, counting]) }, signal)
   const order = await loadMove(store.state)
   assert.deepEqual([order?.state, order?.moved, puts], ['done', 9, 9])
+  assert.equal(await other, true, 'it looks again soon, as the first one may end')
   assert.deepEqual(await brokenInvariants(store.state), [])
 })
 

@@ -19,16 +19,18 @@ type Deps = { readonly state: State; readonly stores: BlobStores; readonly clock
 
 /**
  * Works on the order until it is done, stopped, or something fails, which the order then says: the next
- * call goes on.
+ * call goes on. False when nothing is left to do.
  */
-export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<boolean> {
   const order = await loadMove(deps.state)
-  if (order?.state !== 'moving') return
+  if (order?.state !== 'moving') return false
   const moving = new Moving(deps, order, signal)
   try {
     await moving.run()
+    return false
   } catch (error) {
-    if (error instanceof Stopped) return
+    // By its operator, or only here, where another process moves.
+    if (error instanceof Stopped) return true
     signal.throwIfAborted()
     const { cause } = error instanceof Error ? error : {}
     const failure = [error, cause].filter(Boolean).map(messageOf).join(': ')

@@ -19,8 +19,12 @@ const MINUTE_MS = 60_000
 const LOOKS_PER_DAY = 10
 /** Longer than gateways take to hear of a new version. */
 const REWRAP_MS = 10_000
-/** How soon a move begins, and is tried again. */
+/** How soon a move that goes on is tried again. */
 const MOVE_MS = 1000
+/** How soon one begins of which nobody could tell us. */
+const UNTOLD_MS = 10_000
+/** Side by side the first rounds would open a connection each, of 20 ms of CPU; so they share one. */
+const APART_MS = 200
 /** Of one round; what is over waits for the next. */
 const VERSIONS_MAX = 1000
 const LOOKS_MAX = 100
@@ -28,6 +32,8 @@ const LOOKS_MAX = 100
 export interface StorageUpkeep {
   /** Works until the signal aborts. What fails is logged and tried again. */
   run(signal: AbortSignal): Promise<void>
+  /** A move was ordered: it begins at once. */
+  told(): void
 }
 
 export function createStorageUpkeep(deps: {
@@ -40,6 +46,7 @@ export function createStorageUpkeep(deps: {
   standing: Standing
   /** How often stored bytes are charged. */
   minuteMs: number
+  untoldMs?: number
 }): StorageUpkeep {
   const { state, stores, clock, log, dayMs, keys, standing, minuteMs } = deps
   /** What fails is logged; the next round tries again. */
@@ -82,16 +89,57 @@ export function createStorageUpkeep(deps: {
     }
   }
 
+  const moving = createMoving({
+    look: (signal) => moveAsOrdered({ state, stores, clock }, signal),
+    tried,
+    untoldMs: deps.untoldMs ?? UNTOLD_MS,
+  })
+
   return {
+    told: moving.told,
     async run(signal) {
       const lookMs = Math.min(MINUTE_MS, dayMs / LOOKS_PER_DAY)
       await Promise.all([
-        every(lookMs, expire, signal),
-        every(MINUTE_MS, clean, signal),
-        every(restMs(minuteMs), standing.charge, signal),
-        every(REWRAP_MS, rewrap, signal),
-        every(MOVE_MS, (stop) => moveAsOrdered({ state, stores, clock }, stop), signal),
+        moving.run(signal),
+        later(1, signal, () => every(restMs(minuteMs), standing.charge, signal)),
+        later(2, signal, () => every(lookMs, expire, signal)),
+        later(3, signal, () => every(REWRAP_MS, rewrap, signal)),
+        later(4, signal, () => every(MINUTE_MS, clean, signal)),
       ])
+    },
+  }
+}
+
+async function later(nth: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  await sleep(nth * APART_MS, signal).catch(() => undefined)
+  await work()
+}
+
+/** Looks for an order to move, and soon again while there is one. */
+function createMoving({
+  look,
+  tried,
+  untoldMs,
+}: {
+  /** Resolves with whether something is left to do. */
+  look: (signal: AbortSignal) => Promise<boolean>
+  tried: (work: Promise<void>, signal: AbortSignal) => Promise<void>
+  untoldMs: number
+}) {
+  let wake = new AbortController()
+  return {
+    told: () => wake.abort(),
+    async run(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        // What is ordered while it looks is looked at again.
+        wake = new AbortController()
+        // Where the look fails, or the move, there is one for all we know.
+        let isMoving = true
+        const looking = look(signal).then((found) => void (isMoving = found))
+        await tried(looking, signal)
+        const restMs = isMoving ? MOVE_MS : untoldMs
+        await sleep(restMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
+      }
     },
   }
 }
