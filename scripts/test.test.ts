@@ -54,10 +54,13 @@ test('npm test is green when all pass, and names what failed once', async (t) =>
   assert.equal(code, 0)
 })
 
-test('npm test is red when a file fails twice, alone or among others', async (t) => {
-  for (const files of [{ a: GOOD, b: ALWAYS, c: GOOD }, { a: ALWAYS }]) {
+test('npm test is red when a file fails twice, in a test or at its import, alone or among others', async (t) => {
+  const broken = `throw new TypeError('planted at its import')`
+  for (const files of [{ a: GOOD, b: ALWAYS, c: GOOD, d: broken }, { a: ALWAYS }]) {
     const { code, unstable, said } = await outcomeOf(t, files)
     assert.equal(said.match(/^FAILED: always/gm)?.length, 2, said)
+    if ('d' in files) assert.match(said, /FAILED: src\/d.test.ts .*\n.*planted at its import/)
+    // What was red once alone would be named here.
     assert.equal(unstable, null, said)
     assert.equal(code, 1)
   }
@@ -72,14 +75,4 @@ test('npm test is red when a file ends its process, and runs the ones behind it'
     assert.doesNotMatch(said, /UNSTABLE: src\/c/)
     assert.equal(code, 1, said)
   }
-})
-
-test('npm test is red when a file fails at its import', async (t) => {
-  const { code, said } = await outcomeOf(t, {
-    a: GOOD,
-    b: `throw new TypeError('planted')`,
-    c: GOOD,
-  })
-  assert.match(said, /FAILED: src\/b.test.ts .*\n.*planted/)
-  assert.equal(code, 1, said)
 })

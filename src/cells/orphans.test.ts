@@ -51,7 +51,8 @@ async function runAndKill(where: Where, more: Partial<AgentOptions>): Promise<nu
   return before
 }
 
-const leavesNothing = (where: Where) => eventually(() => survivors(where.root).length === 0, 5000)
+const leavesNothing = (where: Where) =>
+  eventually(() => survivors(where.root).length === 0, { limitMs: 5000 })
 
 test('kill -9 of the agent ends cells and their grandchildren', ROOT, async (t) => {
   for (const meter of ['cgroup-v2', 'process-tree'] as const) {
@@ -81,8 +82,9 @@ test('kill -9 of the agent ends cells of user namespaces', ROOT, async (t) => {
 
 test('kill -9 of the agent in the middle of a start leaves nothing', ROOT, async (t) => {
   const moments = [0, 1, 2, 3, 5, 8, 12, 18, 25, 40]
+  // In one place, as an agent would be started again.
+  const where = newPlace(t)
   for (const dieAfterMs of moments) {
-    const where = newPlace(t)
     const agent = startAgent(where, { level: 'root', dieAfterMs })
     const [, signal] = (await once(agent, 'exit')) as [number, string]
     assert.equal(signal, 'SIGKILL')
@@ -133,7 +135,7 @@ function forgetful(root: string): NonNullable<AgentOptions['tools']> {
 test('planted fault: without the signals of death orphans stay, and are found', ROOT, async (t) => {
   const where = newPlace(t)
   await runAndKill(where, { level: 'root', tools: forgetful(where.root) })
-  assert.ok(!(await eventually(() => survivors(where.root).length < 3, 300)))
+  assert.ok(!(await eventually(() => survivors(where.root).length < 3, { limitMs: 300 })))
 })
 
 for (const level of ['root', 'plain'] as const)

@@ -1,33 +1,20 @@
-// A ledger of a test's own: a fresh schema with a first price, and charges to post.
-import { randomUUID } from 'node:crypto'
+// A ledger of a test's own: a first price, and charges to post.
 import { canonicalJson } from '#base/canonical-json.ts'
-import { createLogger } from '#base/log.ts'
-import { connectState, type State } from '#state/connect.ts'
-import { migrate } from '#state/migrate.ts'
+import type { State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
 import { LEDGER_FUNCTIONS } from './functions.ts'
 import type { TickRecord } from './tick.ts'
 
-const log = createLogger('test', { level: 'error' })
-
-/** Opens a schema of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
+/** Opens a state of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
 export async function openLedgerState(
   urlOf: (schema: string) => string,
   connections: number,
 ): Promise<State> {
-  const schema = `t_${randomUUID().replaceAll('-', '')}`
-  const state = connectState({ address: { url: urlOf(schema) }, connections, log })
-  await state.query(`create schema ${schema}`)
-  await migrate(state, LEDGER_FUNCTIONS)
+  const { state } = await openTestState({ urlOf, functionFiles: LEDGER_FUNCTIONS, connections })
   await state.query(
     "insert into prices (id, pusd_per_j, free_tier_nj) values ('price_1', 69444, 500000000)",
   )
-  return {
-    ...state,
-    async [Symbol.asyncDispose]() {
-      await state.query(`drop schema ${schema} cascade`)
-      await state[Symbol.asyncDispose]()
-    },
-  }
+  return state
 }
 
 export async function addTestAccount(

@@ -7,7 +7,7 @@ import { brokenInvariants } from './model-books.ts'
 import { commands, newWorld } from './tick-commands.fixture.ts'
 import { openLedgerState } from './test-state.fixture.ts'
 import type { Real } from './tick-step.fixture.ts'
-import { dumpModel, dumpState } from './tick-dump.fixture.ts'
+import { dumpModel, dumpState, PREPARE_DUMP } from './tick-dump.fixture.ts'
 
 const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 8)
@@ -17,12 +17,13 @@ before(async () => {
 })
 after(async () => await server?.[Symbol.asyncDispose]())
 
-/** Histories in a schema each; `plant` is a fault that its functions get before. */
+/** Histories in a state each; `plant` is a fault that its functions get before. */
 const histories = (plant?: Plant): Promise<void> =>
   fc.assert(
     fc.asyncProperty(fc.commands(commands(), { maxCommands: 60, size: 'max' }), async (steps) => {
       await using state = await openLedgerState(server.of, 1)
       if (plant !== undefined) await state.query(spoiled(plant))
+      await state.query(PREPARE_DUMP)
       const real: Real = {
         state,
         async check(world) {

@@ -32,6 +32,7 @@ export type CalibrateDeps = {
   readonly progress?: (step: CalibrationStep) => void
   readonly settleMs?: number
   readonly samples?: number
+  readonly sampleMs?: number
 }
 
 /** What one step measured. */
@@ -97,7 +98,7 @@ async function sampled(
   // The first reading only starts the interval: it spans the settling.
   gauge.energyOf(await deps.reference.read(signal), nextInterval())
   while (samples.length < (deps.samples ?? SAMPLES)) {
-    await deps.sleep(SAMPLE_MS, signal)
+    await deps.sleep(deps.sampleMs ?? SAMPLE_MS, signal)
     const reading = await deps.reference.read(signal)
     const interval = nextInterval()
     const gauged = gauge.energyOf(reading, interval)

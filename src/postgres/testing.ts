@@ -131,7 +131,9 @@ export async function startTestServer(
   const socketPath = join(socketFolder, spec.socket)
   const start = ([program = '', ...args]: readonly string[]) =>
     spawn(program, args, { env: spec.environment, stdio: 'ignore', cwd: '/', ...owner })
-  let child = start(spec.argv)
+  // A cell never runs without; of two on the command line the last one holds.
+  const argv = settings['fsync'] === 'off' ? [...spec.argv, '-c', 'fsync=off'] : spec.argv
+  let child = start(argv)
 
   const server: TestServer = {
     install,
@@ -139,14 +141,14 @@ export async function startTestServer(
     socketFolder,
     socketPath,
     ...(owner !== undefined && { owner }),
-    argv: spec.argv,
+    argv,
     spawn: start,
     superuser: { user: SUPERUSER, password: PASSWORD },
     get child() {
       return child
     },
     restart: () => {
-      child = start(spec.argv)
+      child = start(argv)
     },
     ready: () => answers(() => spec.ready.probe(socketPath, AbortSignal.timeout(READY_MAX_MS))),
     psql: (sql, { user = SUPERUSER, password = PASSWORD, database = 'postgres' } = {}) =>

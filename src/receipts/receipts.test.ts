@@ -2,11 +2,11 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, afterEach, before, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
-import { cachedInstall, startTestServer, whyNoServer, type TestServer } from '#postgres/testing.ts'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { createQuorum, type Quorum } from '#signers/client.ts'
 import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
-import { connectState, type State } from '#state/connect.ts'
-import { migrate } from '#state/migrate.ts'
+import type { State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
 import { parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
 import { ENTRY_BYTES, leafHash } from '#tlog/leaf.ts'
@@ -19,12 +19,12 @@ import { createSealer, type Sealer } from './sealer.ts'
 import { createSqlReceiptStore } from './sql-store.ts'
 import type { ReceiptStore } from './store.ts'
 
-const skip = whyNoServer()
+const skip = whyNoState()
 const log = createLogger('test', { write: () => undefined })
 let wallMs = Date.parse('2026-11-21T12:00:00Z')
 const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
 
-let server: TestServer
+let server: TestUrl
 let state: State
 let store: ReceiptStore
 let five: FiveSigners
@@ -35,11 +35,9 @@ let posted = 0
 before(async () => {
   if (skip !== false) return
   five = fiveSigners()
-  ;[server] = await Promise.all([cachedInstall().then(startTestServer), five.start()])
-  const { user, password } = server.superuser
-  const address = { host: server.socketFolder, user, password, database: 'postgres' }
-  state = connectState({ address, connections: 5, log })
-  await migrate(state, [])
+  ;[server] = await Promise.all([openTestUrl(), five.start()])
+  const wanted = { urlOf: server.of, functionFiles: [], connections: 5 }
+  ;({ state } = await openTestState(wanted))
   await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
   store = createSqlReceiptStore(state)
   quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })

@@ -101,10 +101,11 @@ async function burnToEnd(cell: Cell): Promise<void> {
   const done = join(cell.spec.writes[0] ?? '', 'done')
   await ask(cell.socket, { ask: 'burn', cpuMs: BURN_MS, done, orphan: true })
   // Polled like a meter would; without a cgroup a tree is only known by being looked at.
-  await eventually(() => {
+  const looked = () => {
     cell.cpuNs()
     return existsSync(done)
-  })
+  }
+  await eventually(looked, { everyMs: 5 })
 }
 
 async function freezeAndLook(cell: Cell): Promise<number> {
@@ -117,12 +118,13 @@ async function freezeAndLook(cell: Cell): Promise<number> {
   // (20 ms were counted after it once). One that does not stop never stands still, nor afterwards.
   let before = cell.cpuNs()
   let stillSince = performance.now()
-  await eventually(() => {
+  const isStill = () => {
     const now = cell.cpuNs()
     if (now !== before) stillSince = performance.now()
     before = now
     return performance.now() - stillSince >= 50
-  }, 2000)
+  }
+  await eventually(isStill, { limitMs: 2000, everyMs: 5 })
   await sleep(100)
   const used = Number(cell.cpuNs() - before) / 1e6
   await cell.freeze(false)

@@ -26,7 +26,7 @@ export type Calibrator = (
 export function createCalibrator(deps: {
   readonly config: SensorConfig
   readonly calibrationFile: string
-  readonly pace?: Pick<CalibrateDeps, 'settleMs' | 'samples'>
+  readonly pace?: Pick<CalibrateDeps, 'settleMs' | 'samples' | 'sampleMs'>
 }): Calibrator {
   let running = false
   return async (signal, progress) => {

@@ -235,7 +235,7 @@ test('calibrate() keeps nothing when its sensor does not follow the load, and ca
     { plugUrl: `shelly+http://${host}`, sysfsRoot: createSysfs(t).root },
     [],
   )
-  const pace = { settleMs: 10, samples: 1 }
+  const pace = { settleMs: 10, samples: 1, sampleMs: 100 }
   const calibrate = createCalibrator({ config, calibrationFile, pace })
   const steps: number[] = []
   const first = calibrate(never, (step) => steps.push(step.askedPermille))

@@ -71,7 +71,7 @@ for (const program of PROGRAMS)
 
 test('a program compiles by itself without', async () => {
   for (const code of codeFolders()) rmSync(`${code}-${process.getuid?.()}`)
-  assert.doesNotMatch(await wordsOfNode('storage'), /storage\.ts was accepted/)
+  assert.doesNotMatch(await wordsOfNode('signer'), /signer\.ts was accepted/)
 })
 
 test('compilePrograms() does it again when the code has changed, and not otherwise', async () => {

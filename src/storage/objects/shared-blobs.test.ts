@@ -17,7 +17,7 @@ import type { Bucket } from './types.ts'
 
 const skip = whyNoState()
 /** Half of them deadlocked when each key released its own. */
-const ROUNDS = 20
+const ROUNDS = 10
 const KEYS = Array.from({ length: 8 }, (_, n) => `k${n}`)
 const OPTIONS = { bypassGovernance: false }
 let store: Store

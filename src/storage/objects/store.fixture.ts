@@ -1,12 +1,11 @@
-// An object store of a test's own: a schema with two accounts, and objects to write.
+// An object store of a test's own: a state with two accounts, and objects to write.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { createLogger } from '#base/log.ts'
 import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { connectState, type Queryable, type State } from '#state/connect.ts'
-import { migrate } from '#state/migrate.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
 import { storageFault } from '#storage/errors.ts'
 import { createAnnotations } from './create-annotations.ts'
 import { createBuckets } from './create-buckets.ts'
@@ -24,16 +23,10 @@ export const OTHER = 'acct_b'
 const BUCKETS_MAX = 100_000
 /** A part but the last must have this size in these tests. */
 export const PART_SIZE_MIN = 5
-/** Opens a schema of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
+/** Opens a state of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
 export async function openStore(urlOf: (schema: string) => string, connections: number) {
-  const schema = `s_${randomUUID().replaceAll('-', '')}`
-  const state: State = connectState({
-    address: { url: urlOf(schema) },
-    connections,
-    log: createLogger('test', { level: 'error' }),
-  })
-  await state.query(`create schema ${schema}`)
-  await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
+  const functionFiles = [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS]
+  const { state, url } = await openTestState({ urlOf, functionFiles, connections })
   await state.query("insert into accounts (id, env) values ($1, 'test'), ($2, 'test')", [
     ACCOUNT,
     OTHER,
@@ -41,16 +34,14 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
   const documents = createDocuments({ state })
   return {
     state,
+    url,
     documents,
     buckets: createBuckets({ state, documents, clock: systemClock, bucketsMax: BUCKETS_MAX }),
     objects: createObjects({ state, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
-    async [Symbol.asyncDispose]() {
-      await state.query(`drop schema ${schema} cascade`)
-      await state[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => state[Symbol.asyncDispose](),
   }
 }
 /** Asks each statement once, on a connection that outlives its errors: a pool hides a deadlock, and forgets settings. */

@@ -40,11 +40,10 @@ let cell: TestCell
 before(async () => {
   if (skip !== false) return
   server = await openTestUrl()
-  let url = ''
-  store = await openStore((schema) => (url = server.of(schema)), 6)
+  store = await openStore(server.of, 6)
   await openBooks(store.state)
   connection = connectState({
-    address: { url },
+    address: { url: store.url },
     connections: 1,
     log: createLogger('test', { level: 'error' }),
   })

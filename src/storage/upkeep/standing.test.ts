@@ -43,12 +43,11 @@ const cells: TestCell[] = []
 before(async () => {
   if (skip !== false) return
   server = await openTestUrl()
-  let url = ''
-  store = await openStore((schema) => (url = server.of(schema)), 6)
+  store = await openStore(server.of, 6)
   await openBooks(store.state)
   const log = createLogger('test', { level: 'error' })
   for (const process of ['storage-1', 'storage-2']) {
-    const own = connectState({ address: { url }, connections: 1, log })
+    const own = connectState({ address: { url: store.url }, connections: 1, log })
     looks.push(own)
     cells.push(await openCell({ process, state: store.state, looks: own, power: POWER }))
   }

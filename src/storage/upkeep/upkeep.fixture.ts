@@ -1,6 +1,6 @@
 // Objects whose bodies are blobs in one of two folders, for the tests of what is done to them later.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { after, before, beforeEach } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
-import type { BlobStore, NewBlob } from '#blobs/blob.ts'
+import { SHARDS, type BlobStore, type NewBlob } from '#blobs/blob.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
 import { createBlobStores, storeOf } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
@@ -60,6 +60,9 @@ export function withBlobs(opened: (kept: Kept) => void) {
   return {
     stores,
     putBlob,
+    /** The names of all files of a store, whatever they are. */
+    filesOf: (location: 'one' | 'two') =>
+      SHARDS.flatMap((shard) => readdirSync(join(folder, location, shard))).toSorted(),
     fileOf: (blob: NewBlob) => join(folder, blob.location, blob.id.slice(0, 2), blob.id),
     async putObject(bucket: Bucket, key: string, bytes: Buffer): Promise<NewBlob> {
       const blob = await putBlob(bytes)
