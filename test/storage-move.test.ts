@@ -11,9 +11,12 @@ import {
   CreateBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  ListObjectsV2Command,
+  PutBucketLoggingCommand,
   PutObjectCommand,
   S3Client,
   S3ServiceException,
+  type LoggingEnabled,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { createLogger } from '#base/log.ts'
@@ -30,6 +33,7 @@ import { startErgon, type Ergon } from './start-ergon.ts'
 const MIB = 1_048_576
 const WAIT_MS = 120_000
 const Bucket = 'photos'
+const LOGS = 'photos-logs'
 const REGION = 'us-east-1'
 const STORE = 's3://cloud-bodies/a'
 const OTHER = 's3://other-bodies'
@@ -224,8 +228,22 @@ test('a store that cannot be used is refused at the start, and nothing changes',
   await assert.rejects(claim(STORE, 'one', nobody), { code: 'blob_store_away' })
 })
 
-test('new bodies go to the store, old ones are still read', async () => {
+const setLog = (LoggingEnabled?: LoggingEnabled) =>
+  s3.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled } }))
+
+test('an orderly stop delivers the lines of access logs', async () => {
+  await s3.send(new CreateBucketCommand({ Bucket: LOGS }))
+  await setLog({ TargetBucket: LOGS, TargetPrefix: '' })
+  await put('logged', 10)
   await cloud.restart(settingsOf(STORE))
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: LOGS }))
+  assert.equal(Contents.length, 1)
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: LOGS, Key: Contents[0]?.Key }))
+  assert.match((await Body?.transformToString()) ?? '', / REST\.PUT\.OBJECT logged /)
+  await setLog()
+})
+
+test('new bodies go to the store, old ones are still read', async () => {
   await put('new', 2 * MIB)
   await put('new-small', 1000)
   assert.equal((await blobOf('new')).location, STORE)
