@@ -92,7 +92,7 @@ test('PostgreSQL cannot sync its log: no 2xx, and it recovers', { skip, timeout 
 test('the harness finds a gateway that hears no errors', { skip, timeout }, async () => {
   await spare?.gateway.stop()
   spare = undefined
-  const harness = await openHarness(world, { planted: 'deaf' })
+  const harness = await openHarness(world, { planted: ['deaf'] })
   const error = { act: FILE, call: 'fdatasync', error: 'EIO', at: 1 } as const
   const { answer, hit } = await actWithError(harness, error, `${BUCKET}/deaf`)
   await harness.gateway.kill()
