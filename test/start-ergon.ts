@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { createCliProcess, type CliProcess, type Outcome } from './cli-process.ts'
 import { seed, seedState } from './ergon-cache.ts'
 import { startExternalState } from './external-state.ts'
 import './patient-fetch.ts'
@@ -40,12 +41,6 @@ export type ReadyLine = {
   readonly token?: string
 } & Readonly<Record<string, unknown>>
 
-export type CommandOutcome = {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 export interface Ergon extends AsyncDisposable {
   readonly baseUrl: string
   readonly port: number
@@ -67,8 +62,13 @@ export interface Ergon extends AsyncDisposable {
   ): Promise<R[]>
   /** Calls an operator operation on control.sock; rejects with its error's message. */
   control<T = unknown>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T>
-  /** Runs the command line as its operator, with the first token; resolves when it has ended. */
-  cli(...words: readonly string[]): Promise<CommandOutcome>
+  /**
+   * Runs the command line as its operator, with the first token; resolves when it has ended. All commands run in one
+   * process, one after another.
+   */
+  cli(...words: readonly string[]): Promise<Outcome>
+  /** The process of `cli`, for commands with another environment. */
+  readonly commands: CliProcess
   /** The process id of a cell, such as gw-1 or model-<id>. */
   pidOf(cell: string): Promise<number>
   /**
@@ -118,6 +118,7 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
   const pool = external
     ? connect({ host: external.server.socketFolder, password: external.server.superuser.password })
     : connect({ host: join(runFolder, 'state/postgres'), password })
+  const commands = createCliProcess()
   let stopped = false
 
   const sql: Ergon['sql'] = async (text, values = []) => (await pool.query(text, [...values])).rows
@@ -136,6 +137,7 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     sql: sql as Ergon['sql'],
     control: (method, path, body) => control(join(runFolder, 'control.sock'), method, path, body),
     cli: (...words) => runCommand(ergon, words),
+    commands,
     pidOf: (cell) => pidOf(ergon, cell),
     killCell: (cell) => killCell(ergon, cell),
     answers: () => answers(ready.base_url),
@@ -156,6 +158,7 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     async stop() {
       if (stopped) return
       stopped = true
+      commands.close()
       await pool.end()
       await end(running.child)
       await external?.[Symbol.asyncDispose]()
@@ -270,9 +273,9 @@ async function control<T>(
   return answer.result
 }
 
-async function runCommand(ergon: Ergon, words: readonly string[]): Promise<CommandOutcome> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/cli/ergon.mjs'), ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+const runCommand = (ergon: Ergon, words: readonly string[]): Promise<Outcome> =>
+  ergon.commands.run({
+    words,
     env: {
       PATH: process.env['PATH'] ?? '',
       ERGON_DATA: ergon.dataFolder,
@@ -281,10 +284,6 @@ async function runCommand(ergon: Ergon, words: readonly string[]): Promise<Comma
       XDG_CONFIG_HOME: join(ergon.dataFolder, 'cli-config'),
     },
   })
-  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  return { code: child.exitCode, stdout, stderr }
-}
 
 async function pidOf(ergon: Ergon, name: string): Promise<number> {
   const pid = await leaderOf(ergon, name)

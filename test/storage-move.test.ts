@@ -1,5 +1,6 @@
-// Bodies on an S3 store, which is another Ergon, or that of ERGON_TEST_STORE (s3-peers.ts): written there, moved there and back while writes go on and
-// the mover is killed, refused while it is away, and never moved when they are not what was written.
+// Bodies on an S3 store, which is the gateway of another Ergon, or that of ERGON_TEST_STORE (s3-peers.ts): written there,
+// moved there and back while writes go on and the mover is killed, refused while it is away, and never moved when they
+// are not what was written.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,9 +12,12 @@ import {
   CreateBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  ListObjectsV2Command,
+  PutBucketLoggingCommand,
   PutObjectCommand,
   S3Client,
   S3ServiceException,
+  type LoggingEnabled,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { createLogger } from '#base/log.ts'
@@ -22,27 +26,20 @@ import type { BlobSettings } from '#blobs/stores.ts'
 import { readConfig } from '#config/config.ts'
 import { SETTINGS, type RawSettings } from '#config/env.ts'
 import { settleBlobStores } from '#processes/node/blob-stores.ts'
-import { childrenOf } from './faults/processes.ts'
+import { beginMove, loadMove } from '#storage/upkeep/move-order.ts'
+import { startStore, type Store } from './move-store.ts'
 import { createPatience } from './s3-client.ts'
-import { GO_PEERS, startS3Peer } from './s3-peers.ts'
 import { startErgon, type Ergon } from './start-ergon.ts'
 
 const MIB = 1_048_576
 const WAIT_MS = 120_000
+/** Bodies that take the mover a while. */
+const MANY = 12
 const Bucket = 'photos'
+const LOGS = 'photos-logs'
 const REGION = 'us-east-1'
 const STORE = 's3://cloud-bodies/a'
 const OTHER = 's3://other-bodies'
-
-/** The store: how it is reached, and the processes that answer. */
-type Store = {
-  readonly url: string
-  readonly key: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  /** Those that answer; stopped, it takes connections and says nothing. */
-  pids(): Promise<number[]>
-  answers(): Promise<boolean>
-  stop(): Promise<void>
-}
 
 let store: Store
 let cloud: Ergon
@@ -64,44 +61,10 @@ const clientOf = (endpoint: string, credentials: Store['key']): S3Client =>
     credentials,
   })
 
-const keyOf = ({ token }: Ergon) => ({ accessKeyId: token, secretAccessKey: token })
-
-async function startStore(): Promise<Store> {
-  const name = process.env['ERGON_TEST_STORE']
-  if (name !== undefined) {
-    const program = GO_PEERS[name]
-    assert.ok(program, `ERGON_TEST_STORE is one of ${Object.keys(GO_PEERS).join(', ')}`)
-    const { url, keys, pid, close } = await startS3Peer(name, program)
-    return {
-      url,
-      key: { accessKeyId: keys.id, secretAccessKey: keys.secret },
-      pids: async () => [pid],
-      answers: () =>
-        fetch(url, { signal: AbortSignal.timeout(1000) }).then(
-          () => true,
-          () => false,
-        ),
-      stop: close,
-    }
-  }
-  const ergon = await startErgon()
-  return {
-    url: ergon.baseUrl,
-    key: keyOf(ergon),
-    async pids() {
-      const gateway = await ergon.pidOf('gw-1')
-      const children = childrenOf(gateway)
-      return [gateway, ...children, ...children.flatMap(childrenOf)]
-    },
-    answers: async () => (await fetch(`${ergon.baseUrl}/readyz`)).ok,
-    stop: () => ergon.stop(),
-  }
-}
-
 before(async () => {
   ;[store, cloud] = await Promise.all([startStore(), startErgon()])
   upstream = clientOf(store.url, store.key)
-  s3 = clientOf(cloud.baseUrl, keyOf(cloud))
+  s3 = clientOf(cloud.baseUrl, { accessKeyId: cloud.token, secretAccessKey: cloud.token })
   await upstream.send(new CreateBucketCommand({ Bucket: 'cloud-bodies' }))
   await s3.send(new CreateBucketCommand({ Bucket }))
 })
@@ -132,20 +95,23 @@ const settingsByStore = (target: string, ...stores: readonly string[]) => ({
 })
 
 const { signal } = new AbortController()
+const state = {
+  query: async (text: string, values?: readonly unknown[]) => {
+    const rows = await cloud.sql(text, values)
+    return { rows: rows as never[], rowCount: rows.length }
+  },
+}
+
 /** What a start on these settings finds of its stores. */
 function settled(
   target: string,
   named: Readonly<Record<string, string>> = settingsOf(target),
 ): Promise<BlobSettings> {
   const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
-  const query = async (text: string, values?: readonly unknown[]) => {
-    const rows = await cloud.sql(text, values)
-    return { rows: rows as never[], rowCount: rows.length }
-  }
   return settleBlobStores({
     config: readConfig(Object.fromEntries(raw) as RawSettings, []),
     data: { at: (...names) => join(cloud.dataFolder, ...names) },
-    state: { query },
+    state,
     log: createLogger('test', { write: () => {} }),
     signal,
   })
@@ -183,7 +149,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   const deadline = performance.now() + WAIT_MS
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, what)
-    await pause(20)
+    await pause(50)
   }
 }
 
@@ -204,7 +170,7 @@ test('a store that cannot be used is refused at the start, and nothing changes',
   await put('old', 2 * MIB)
   // Two bodies that the store gets in parts, too.
   await put('parts', 22 * MIB)
-  for (let n = 0; n < 24; n++) await put(`many/${n}`, 100_000)
+  for (let n = 0; n < MANY; n++) await put(`many/${n}`, 100_000)
   await assert.rejects(settled('s3://no-such-bucket/a'), {
     code: 'blob_store_refused',
     message: /^Could not use the blob store s3:\/\/no-such-bucket\/a: NoSuchBucket/,
@@ -224,8 +190,22 @@ test('a store that cannot be used is refused at the start, and nothing changes',
   await assert.rejects(claim(STORE, 'one', nobody), { code: 'blob_store_away' })
 })
 
-test('new bodies go to the store, old ones are still read', async () => {
+const setLog = (LoggingEnabled?: LoggingEnabled) =>
+  s3.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled } }))
+
+test('an orderly stop delivers the lines of access logs', async () => {
+  await s3.send(new CreateBucketCommand({ Bucket: LOGS }))
+  await setLog({ TargetBucket: LOGS, TargetPrefix: '' })
+  await put('logged', 10)
   await cloud.restart(settingsOf(STORE))
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: LOGS }))
+  assert.equal(Contents.length, 1)
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: LOGS, Key: Contents[0]?.Key }))
+  assert.match((await Body?.transformToString()) ?? '', / REST\.PUT\.OBJECT logged /)
+  await setLog()
+})
+
+test('new bodies go to the store, old ones are still read', async () => {
   await put('new', 2 * MIB)
   await put('new-small', 1000)
   assert.equal((await blobOf('new')).location, STORE)
@@ -263,22 +243,41 @@ test('a body that nobody names any more is removed from the store', async () => 
   await until('the blob is removed', isGone)
 })
 
+/** Holds the row of the blob that a mover comes to last: it cannot come to its end. */
+async function holdLast() {
+  const holding = `select pg_sleep(${WAIT_MS / 1000}) from
+    (select from blobs where location = 'fs' order by id desc limit 1 for update) held`
+  const held = assert.rejects(cloud.sql(holding), /canceling statement/)
+  const others = `from pg_stat_activity where query = $1 and pid <> pg_backend_pid()`
+  const isHeld = `select 1 ${others} and wait_event = 'PgSleep'`
+  await until('the row is held', async () => (await cloud.sql(isHeld, [holding])).length > 0)
+  return {
+    async letGo() {
+      await cloud.sql(`select pg_cancel_backend(pid) ${others}`, [holding])
+      await held
+    },
+  }
+}
+
 test('a move to the store survives kill -9 of the mover, while writes go on', async () => {
   const before = (await counts())['fs'] ?? 0
-  assert.ok(before > 24)
+  assert.ok(before > MANY)
+  const last = await holdLast()
   const moving = cloud.cli('storage', 'move', '--to', 's3', '--json')
   let isMoving = true
   const writing = (async () => {
     for (let n = 0; isMoving; n++) {
-      await put(`during/${n % 20}`, 50_000)
+      await put(`during/${n % 8}`, 50_000)
       await s3.send(new DeleteObjectCommand({ Bucket, Key: `many/${n % 5}` }))
       bodies.delete(`many/${n % 5}`)
       await pause(100)
     }
   })()
-  await until('it moves', async () => ((await counts())['fs'] ?? 0) < before - 6)
+  await until('it moves', async () => ((await counts())['fs'] ?? 0) < before - MANY / 3)
   assert.doesNotMatch(cloud.stderr(), /mover was not told/)
   await cloud.killCell('storage')
+  assert.ok(((await counts())['fs'] ?? 0) > 0, 'it was killed in the middle')
+  await last.letGo()
   const { code, stdout, stderr } = await moving
   isMoving = false
   await writing
@@ -305,12 +304,17 @@ test('while the store is away its objects are 503, the others go on, and then it
     return true
   }
   try {
-    await assert.rejects(bytesOf('new'), isSlowDown)
-    await assert.rejects(put('refused', MIB), isSlowDown)
+    // Each waits for its own time without an answer.
+    const refused = Promise.all([
+      assert.rejects(bytesOf('new'), isSlowDown),
+      assert.rejects(put('refused', MIB), isSlowDown),
+      settled(STORE),
+    ])
     await put('inline', 2000)
-    assert.deepEqual((await settled(STORE)).locations, ['fs', STORE], 'it would start')
     assert.ok((await bytesOf('small')).equals(bodies.get('small') ?? Buffer.alloc(0)))
     assert.equal((await fetch(`${cloud.baseUrl}/readyz`)).status, 200)
+    const [, , { locations }] = await refused
+    assert.deepEqual(locations, ['fs', STORE], 'it would start')
   } finally {
     for (const pid of stopped) process.kill(pid, 'SIGCONT')
     isStoreStopped = false
@@ -319,38 +323,41 @@ test('while the store is away its objects are 503, the others go on, and then it
   await assertAllThere(MIB)
 })
 
-test('each store may have a key of its own; bodies go from one to the other', async () => {
+test('each store may have a key of its own; what is damaged stays until it is mended', async () => {
   await upstream.send(new CreateBucketCommand({ Bucket: 'other-bodies' }))
   await assert.rejects(settled(OTHER, settingsByStore(OTHER, OTHER)), {
     code: 'blob_location_unknown',
     message: /^Could not start: objects are in s3:\/\/cloud-bodies\/a, and neither/,
   })
-  await cloud.restart(settingsByStore(OTHER, STORE, OTHER))
-  const there = await cloud.cli('storage', 'move', '--json')
-  assert.equal(there.code, 0, there.stderr)
-  assert.deepEqual(Object.keys(await counts()), [OTHER])
-  await assertAllThere()
-})
-
-test('a move back leaves what is damaged, and takes it when it is mended', async () => {
   const { id } = await blobOf('many/9')
-  const place = { Bucket: 'other-bodies', Key: `${id.slice(0, 2)}/${id}` }
+  const place = { Bucket: 'cloud-bodies', Key: `a/${id.slice(0, 2)}/${id}` }
   const mended = bodies.get('many/9') ?? Buffer.alloc(0)
   await upstream.send(new PutObjectCommand({ ...place, Body: randomBytes(mended.length) }))
-  await cloud.restart(settingsOf('fs'))
+  await cloud.restart(settingsByStore(OTHER, STORE, OTHER))
   const first = await cloud.cli('storage', 'move', '--json')
-  assert.equal(first.code, 1)
+  assert.equal(first.code, 1, first.stderr)
   const { damaged } = JSON.parse(first.stdout) as { damaged: { id: string; location: string }[] }
   assert.deepEqual(
     damaged.map((blob) => [blob.id, blob.location]),
-    [[id, OTHER]],
+    [[id, STORE]],
   )
-  assert.equal((await counts())[OTHER], 1)
+  assert.equal((await counts())[STORE], 1)
   await upstream.send(new PutObjectCommand({ ...place, Body: mended }))
   const second = await cloud.control<{ state: string }>('POST', '/storage/move', {})
   assert.equal(second.state, 'done')
+  assert.deepEqual(Object.keys(await counts()), [OTHER])
+  await assertAllThere(MIB)
+})
+
+test('bodies go back into files', async () => {
+  const { locations, target } = await settled('fs', settingsByStore('fs', OTHER))
+  assert.deepEqual([locations, target], [['fs', OTHER], 'fs'])
+  // The order that the operator's command gives where new bodies go there, which is one more start.
+  await beginMove(state, 'fs')
+  await until('they are moved', async () => (await loadMove(state))?.state === 'done')
   assert.deepEqual(Object.keys(await counts()), ['fs'])
   await assertAllThere()
+  const { id } = await blobOf('many/9')
   const file = join(cloud.dataFolder, 'blobs', id.slice(0, 2), id)
-  assert.ok(readFileSync(file).equals(mended))
+  assert.ok(readFileSync(file).equals(bodies.get('many/9') ?? Buffer.alloc(0)))
 })

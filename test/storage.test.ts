@@ -1,8 +1,15 @@
 // Object storage as its clients meet it, all on one product.
 import { testParts } from './parts.ts'
+import { ACCOUNT_REQUESTS } from './storage/client.ts'
 
 testParts(
-  { env: { ERGON_STORAGE_KMS_KEYS: 'customers,invoices', ERGON_TRUSTED_PROXIES: '127.0.0.1' } },
+  {
+    env: {
+      ERGON_STORAGE_KMS_KEYS: 'customers,invoices',
+      ERGON_TRUSTED_PROXIES: '127.0.0.1',
+      ERGON_ACCOUNT_REQUESTS: String(ACCOUNT_REQUESTS),
+    },
+  },
   {
     buckets: () => import('./storage/buckets.ts'),
     objects: () => import('./storage/objects.ts'),
@@ -20,8 +27,7 @@ testParts(
     websites: () => import('./storage/website.ts'),
     'access logs': () => import('./storage/logs.ts'),
     events: () => import('./storage/events.ts'),
-    keys: () => import('./storage/keys.ts'),
-    clients: () => import('./storage/clients.ts'),
+    'keys and clients': () => import('./storage/side-by-side.ts'),
     'command line': () => import('./storage/cli.ts'),
     'buckets from the command line': () => import('./storage/cli-buckets.ts'),
     'transfers from the command line': () => import('./storage/cli-transfers.ts'),

@@ -63,7 +63,7 @@ for (const [planted, name, call] of [
   ['late-journal', 'put into the row', 'writev'],
 ] as const)
   test(`the harness finds ${planted}`, { skip, timeout }, async (t) => {
-    const sick = await openHarness(world, { planted })
+    const sick = await openHarness(world, { planted: [planted] })
     const { faults } = await killAtEach(sick, name, call, 'first fault')
     await sick.gateway.kill()
     assert.notDeepEqual(faults, [], 'a planted bug was not seen')

@@ -2,8 +2,9 @@
 // ends writing and not reading, a full disk ends only that write, an error of the journal ends the process.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openHarness } from './crash-points.ts'
-import { failOnce, type DiskError, type Outcome } from './disk-errors.ts'
+import { BUCKET } from './acts.ts'
+import { openHarness, type Harness } from './crash-points.ts'
+import { actWithError, failOnce, type DiskError, type Outcome } from './disk-errors.ts'
 import { whyNoStrace } from './strace.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -44,19 +45,34 @@ const MORE: readonly Case[] = [
 ]
 
 let world: World
+/** With a gateway that has seen no error: a case ends with a new one. */
+let spare: Harness | undefined
 before(async () => {
   if (skip === false) world = await openWorld()
 })
-after(() => (skip === false ? world[Symbol.asyncDispose]() : undefined))
+after(async () => {
+  if (skip !== false) return
+  await spare?.gateway.stop()
+  await world[Symbol.asyncDispose]()
+})
+
+async function failed(error: DiskError, journalSync = false): Promise<Outcome> {
+  const found = spare
+  spare = undefined
+  const isLike = found?.options.journalSync === journalSync
+  if (!isLike) await found?.gateway.stop()
+  const harness = isLike ? found : await openHarness(world, { journalSync })
+  const outcome = await failOnce(harness, error)
+  spare = harness
+  return outcome
+}
 
 for (const { journalSync = false, expected, ...error } of LONG ? [...SHORT, ...MORE] : SHORT)
   test(
     `${error.error} at ${error.call} ${error.at} of ${error.act}${journalSync ? ', journal=sync' : ''}`,
     { skip, timeout },
     async (t) => {
-      const harness = await openHarness(world, { journalSync })
-      const { hit, faults, ...outcome } = await failOnce(harness, error)
-      await harness.gateway.stop()
+      const { hit, faults, ...outcome } = await failed(error, journalSync)
       t.diagnostic(hit[0] ?? '')
       assert.ok(hit.length > 0, 'nothing was injected')
       assert.deepEqual(outcome, expected)
@@ -65,10 +81,8 @@ for (const { journalSync = false, expected, ...error } of LONG ? [...SHORT, ...M
   )
 
 test('PostgreSQL cannot sync its log: no 2xx, and it recovers', { skip, timeout }, async () => {
-  const harness = await openHarness(world)
   const error = { act: ROW, call: 'fdatasync', error: 'EIO', at: 1, of: 'postgres' } as const
-  const { hit, faults, status = 0, next, code } = await failOnce(harness, error)
-  await harness.gateway.stop()
+  const { hit, faults, status = 0, next, code } = await failed(error)
   assert.ok(hit.length > 0, 'nothing was injected')
   assert.equal(status, 503)
   assert.deepEqual([next, code], [200, undefined])
@@ -76,8 +90,12 @@ test('PostgreSQL cannot sync its log: no 2xx, and it recovers', { skip, timeout 
 })
 
 test('the harness finds a gateway that hears no errors', { skip, timeout }, async () => {
-  const harness = await openHarness(world, { planted: 'deaf' })
-  const { status } = await failOnce(harness, { act: FILE, call: 'fdatasync', error: 'EIO', at: 1 })
+  await spare?.gateway.stop()
+  spare = undefined
+  const harness = await openHarness(world, { planted: ['deaf'] })
+  const error = { act: FILE, call: 'fdatasync', error: 'EIO', at: 1 } as const
+  const { answer, hit } = await actWithError(harness, error, `${BUCKET}/deaf`)
   await harness.gateway.kill()
-  assert.equal(status, 200, 'a planted bug was not seen')
+  assert.ok(hit.length > 0, 'nothing was injected')
+  assert.equal(answer?.status, 200, 'a planted bug was not seen')
 })

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { childrenOf } from '../faults/processes.ts'
-import { ACTS, BUCKET, type Step, type Target } from './acts.ts'
+import { ACTS, BUCKET, type Target } from './acts.ts'
 import { chargeFaults, type Harness } from './crash-points.ts'
 import { digestOf } from './kept.ts'
 import { s3Call, type S3Answer } from './s3-call.ts'
@@ -40,10 +40,7 @@ export async function failOnce(harness: Harness, error: DiskError): Promise<Outc
   const { world, kept } = harness
   const target: Target = { port: harness.gateway.port, token: world.token }
   const place = `${BUCKET}/errors-${randomUUID()}`
-  const older = await doAct(harness, target, 'put into a file', `${place}-older`)
-  const step = await actOf(error.act)(kept, target, place)
-  await quiet(harness, older.answer)
-  const { answer, isGone, hit } = await doUnderTrace(harness, error, step)
+  const { older, answer, isGone, hit } = await actWithError(harness, error, place)
   const faults: string[] = []
   let next: number | undefined
   if (!isGone) {
@@ -62,7 +59,12 @@ export async function failOnce(harness: Harness, error: DiskError): Promise<Outc
   return { hit, status: answer?.status, next, code, faults }
 }
 
-async function doUnderTrace(harness: Harness, error: DiskError, { request, effect }: Step) {
+/** Does an act on a path, and another before it, with an error at one call; says whether the gateway is gone. */
+export async function actWithError(harness: Harness, error: DiskError, path: string) {
+  const target: Target = { port: harness.gateway.port, token: harness.world.token }
+  const older = await doAct(harness, target, 'put into a file', `${path}-older`)
+  const { request, effect } = await actOf(error.act)(harness.kept, target, path)
+  await quiet(harness, older.answer)
   const isServer = error.of === 'postgres'
   const trace = await inject(isServer ? serverPids(harness) : [harness.gateway.pid], {
     calls: error.call,
@@ -72,7 +74,6 @@ async function doUnderTrace(harness: Harness, error: DiskError, { request, effec
     follow: !isServer,
   })
   let hit: string[] = []
-  const target: Target = { port: harness.gateway.port, token: harness.world.token }
   let answer: S3Answer | undefined
   let isGone = false
   try {
@@ -81,7 +82,7 @@ async function doUnderTrace(harness: Harness, error: DiskError, { request, effec
   } finally {
     hit = await trace.end()
   }
-  return { answer, isGone, hit }
+  return { older, answer, isGone, hit }
 }
 
 function actOf(name: string) {

@@ -26,8 +26,8 @@ export type GatewayPlace = {
   readonly journalSync?: boolean
   /** Node's own number when absent. strace counts calls by thread: with one the n-th call is the n-th. */
   readonly fileThreads?: number
-  /** A module of planted/ that its process loads first: a bug that the harness must find. */
-  readonly planted?: string
+  /** Modules of planted/ that its process loads first: bugs that the harness must find. */
+  readonly planted?: readonly string[]
 }
 
 export type GatewayOptions = Pick<GatewayPlace, 'journalSync' | 'fileThreads' | 'planted'>
@@ -50,7 +50,7 @@ export const journalOf = (folder: string) => join(folder, 'journal')
 
 /** Starts it; resolves when it answers, rejects with what it wrote when it ends first. */
 export async function startGatewayAlone(place: GatewayPlace): Promise<GatewayAlone> {
-  const planted = place.planted === undefined ? [] : ['--import', plantedPath(place.planted)]
+  const planted = (place.planted ?? []).flatMap((name) => ['--import', plantedPath(name)])
   const compiled = await compiledEnvironment()
   const child = spawn(process.execPath, [...planted, `${APP_FOLDER}/src/processes/gateway.ts`], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

@@ -24,7 +24,7 @@ test('power cuts', { skip, timeout: LONG ? 7_200_000 : 580_000 }, async (t) => {
   const said: string[] = []
   createInterface({ input: child.stdout }).on('line', (line) => {
     said.push(line)
-    if (line.startsWith('ℹ')) t.diagnostic(line)
+    if (line.trim().startsWith('ℹ')) t.diagnostic(line.trim())
   })
   const [code] = await once(child, 'close')
   assert.equal(code, 0, said.join('\n'))

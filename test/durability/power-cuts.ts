@@ -8,7 +8,7 @@ import { createRandom } from '../faults/random.ts'
 import { makeBuckets } from './acts.ts'
 import { chargeFaults } from './crash-points.ts'
 import type { GatewayAlone, GatewayOptions } from './gateway-alone.ts'
-import { Kept } from './kept.ts'
+import type { Kept } from './kept.ts'
 import { startLoad } from './load.ts'
 import type { Volume } from './volume.ts'
 import type { World } from './world.ts'
@@ -31,15 +31,6 @@ export type Outage = Pick<GatewayOptions, 'journalSync' | 'planted'> & {
   readonly after?: number
 }
 
-/** Starts a gateway that serves new buckets; `kept` knows nothing yet. */
-export async function firstLife(world: World): Promise<Kept> {
-  const gateway = await world.gateway()
-  const kept = new Kept()
-  await makeBuckets(kept, { port: gateway.port, token: world.token })
-  await gateway.stop()
-  return kept
-}
-
 /** One life of a gateway under load, the cut, and what is found afterwards. */
 export async function cutPower(
   { world, volume, kept }: { world: World; volume: Volume; kept: Kept },
@@ -47,8 +38,10 @@ export async function cutPower(
 ): Promise<Cut> {
   const { seed, journalSync = false, planted } = outage
   const gateway = await world.gateway({ journalSync, ...(planted !== undefined && { planted }) })
+  const target = { port: gateway.port, token: world.token }
+  await makeBuckets(kept, target)
   const before = kept.acknowledged
-  const load = startLoad(kept, { port: gateway.port, token: world.token }, outage)
+  const load = startLoad(kept, target, outage)
   await load.acknowledged(outage.after ?? 1 + createRandom(seed).below(ACKNOWLEDGED_MAX))
   volume.cut()
   const cutMs = performance.now()

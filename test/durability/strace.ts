@@ -70,10 +70,12 @@ export async function inject(pids: readonly number[], injection: Injection): Pro
     readFileSync(log, 'utf8')
       .split('\n')
       .filter((line) => line.includes('(INJECTED)') || line.includes('killed by SIGKILL'))
+  const isKilled = () => injected().some((line) => line.includes('killed by SIGKILL'))
   async function detach(): Promise<string[]> {
     // SIGINT lets the process go on as if nothing had been there. Of one that it killed strace may miss
-    // the last thread, and waits for ever.
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
+    // the last thread, and waits for ever: nothing of it has to go on.
+    if (child.exitCode === null && child.signalCode === null)
+      child.kill(isKilled() ? 'SIGKILL' : 'SIGINT')
     const hangs = setTimeout(() => child.kill('SIGKILL'), DETACH_MAX_MS)
     await ended
     clearTimeout(hangs)
@@ -83,7 +85,7 @@ export async function inject(pids: readonly number[], injection: Injection): Pro
   }
   let ending: Promise<string[]> | undefined
   return {
-    killed: () => injected().some((line) => line.includes('killed by SIGKILL')),
+    killed: isKilled,
     end: () => (ending ??= detach()),
   }
 }

@@ -98,7 +98,7 @@ export async function openWorld(place = tmpdir()): Promise<World> {
 async function furnish(state: State): Promise<string> {
   await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
   await state.query(
-    "insert into prices (id, pusd_per_j, free_tier_nj) values ('price-1', 69444, 10000000000)",
+    "insert into prices (id, pusd_per_j, free_tier_nj) values ('price-1', 69444, 50000000000000)",
   )
   await state.query('insert into tariffs (meter, body) values ($1, $2)', [
     METER,

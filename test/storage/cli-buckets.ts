@@ -103,7 +103,7 @@ test('ls --versions shows versions and delete markers, rm --versions removes tho
     ],
   )
   assert.equal(new Set(versions.map(({ version_id: id }) => id)).size, 4)
-  const text = (await done('ls', '--versions', '--recursive', `s3://${bucket}`)).stdout.toString()
+  const text = (await done('ls', '--versions', '--recursive', `s3://${bucket}`)).stdout
   assert.match(text, /^\S+Z +delete marker {2}[0-9a-f]{32} {2}a$/m)
   assert.equal(text.match(/^\S+Z +7 {2}[0-9a-f]{32} {2}deep\/ü$/gm)?.length, 2)
 

@@ -1,107 +1,82 @@
-// How the tests of `ergon storage` run it: the real program in a process of its own, with a folder and a
-// configuration of its own, against the Ergon of the test file.
+// How the tests of `ergon storage` run it: with a folder and a configuration of their own, against the Ergon of the
+// test file. Most commands share a process; where a pipe, a signal or the end of a process is the claim, it has its own.
 import assert from 'node:assert/strict'
-import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { promisify } from 'node:util'
+import { buffer, text } from 'node:stream/consumers'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Session } from '#cli/storage/session.ts'
 import { createTally } from '#cli/storage/tally.ts'
+import type { Outcome } from '../cli-process.ts'
 import { sharedErgon } from '../parts.ts'
 import { compileCache } from '../start-ergon.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 export const MIB = 1_048_576
 
-export type Run = { readonly code: number; readonly stdout: Buffer; readonly stderr: string }
+export type Program = { readonly code: number; readonly stdout: Buffer; readonly stderr: string }
 
 export type Cli = {
   /** A path in the folder of these tests. */
   readonly at: (...names: string[]) => string
-  /** Runs `ergon storage …`. */
-  readonly run: (
-    words: readonly string[],
-    more?: { token?: string; input?: Buffer },
-  ) => Promise<Run>
+  /** Runs `ergon storage …` in the process that all commands share. */
+  readonly run: (words: readonly string[], token?: string) => Promise<Outcome>
   /** The same, which must end with 0. */
-  readonly done: (...words: string[]) => Promise<Run>
-  /** The exit codes of commands that print nothing, run in one process: each alone takes 0.3 s of CPU. */
-  readonly codesOf: (commands: readonly (readonly string[])[]) => Promise<number[]>
+  readonly done: (...words: string[]) => Promise<Outcome>
   /** What it prints with --json. */
   readonly json: <T>(...words: string[]) => Promise<T>
-  /** Begins it; its input is open. */
-  readonly spawn: (words: readonly string[]) => ChildProcessByStdio<Writable, null, Readable>
+  /** Runs it as a person does, as a process; its code must be that, 0 by default. */
+  readonly program: (
+    words: readonly string[],
+    more?: { input?: Buffer; code?: number },
+  ) => Promise<Program>
+  /** Begins it as a process; its input is open. */
+  readonly spawn: (words: readonly string[]) => ChildProcessByStdio<Writable, Readable, Readable>
   readonly close: () => void
 }
-
-const ONE_AFTER_ANOTHER = `
-  import { run } from ${JSON.stringify(import.meta.resolve('../../src/cli/program.ts'))}
-  const codes = []
-  for (const words of JSON.parse(process.argv[1])) {
-    process.exitCode = 0
-    await run([process.execPath, ...words])
-    codes.push(process.exitCode)
-  }
-  process.exitCode = 0
-  console.log(JSON.stringify(codes))`
 
 /** To be closed after the tests. */
 export function createCli(): Cli {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-storage-cli-'))
-  const environment = (token: string) => ({
+  const environment = (token = sharedErgon().token) => ({
     PATH: process.env['PATH'] ?? '',
     ERGON_TOKEN: token,
     XDG_CONFIG_HOME: folder,
     ...compileCache(),
   })
-  const argumentsOf = (words: readonly string[]) => [
-    PROGRAM,
+  const storage = (words: readonly string[]) => [
     '--data',
     sharedErgon().dataFolder,
     'storage',
     ...words,
   ]
-  const run: Cli['run'] = (words, { token = sharedErgon().token, input = Buffer.alloc(0) } = {}) =>
-    new Promise((resolve) => {
-      const child = execFile(
-        process.execPath,
-        argumentsOf(words),
-        { env: environment(token), timeout: 60_000, encoding: 'buffer', maxBuffer: 32 * MIB },
-        (error, stdout, stderr) =>
-          resolve({
-            code: error === null ? 0 : Number(error.code ?? 1),
-            stdout,
-            stderr: stderr.toString(),
-          }),
-      )
-      child.stdin?.end(input)
-    })
+  const run: Cli['run'] = (words, token) =>
+    sharedErgon().commands.run({ words: storage(words), env: environment(token) })
   const done: Cli['done'] = async (...words) => {
     const outcome = await run(words)
     assert.equal(outcome.code, 0, outcome.stderr)
     return outcome
   }
-  const codesOf: Cli['codesOf'] = async (commands) => {
-    const all = JSON.stringify(commands.map(argumentsOf))
-    const args = ['--input-type=module', '-e', ONE_AFTER_ANOTHER, all]
-    const env = environment(sharedErgon().token)
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: 60_000 })
-    return JSON.parse(stdout) as number[]
-  }
+  const begin: Cli['spawn'] = (words) =>
+    spawn(process.execPath, [PROGRAM, ...storage(words)], { env: environment(), stdio: 'pipe' })
   return {
-    codesOf,
     at: (...names) => join(folder, ...names),
     run,
     done,
-    json: async (...words) => JSON.parse((await done(...words, '--json')).stdout.toString()),
-    spawn: (words) =>
-      spawn(process.execPath, argumentsOf(words), {
-        env: environment(sharedErgon().token),
-        stdio: ['pipe', 'ignore', 'pipe'],
-      }),
+    json: async (...words) => JSON.parse((await done(...words, '--json')).stdout),
+    async program(words, { input = Buffer.alloc(0), code = 0 } = {}) {
+      const child = begin(words)
+      child.stdin.end(input)
+      const ended = once(child, 'close')
+      const [stdout, stderr] = await Promise.all([buffer(child.stdout), text(child.stderr)])
+      assert.deepEqual(await ended, [code, null], stderr)
+      return { code, stdout, stderr }
+    },
+    spawn: begin,
     close: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

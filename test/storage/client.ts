@@ -9,6 +9,9 @@ import { sharedErgon } from '../parts.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 
+/** How many requests of an account may run at once here: fewer than by default, as tests reach it. */
+export const ACCOUNT_REQUESTS = 64
+
 type Opened = { readonly ergon: Ergon; readonly s3: S3Client }
 
 /** Opens a client for the tests of a part, which pays for these buckets, and closes it after them. */

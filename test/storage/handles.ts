@@ -1,7 +1,7 @@
 // Files of bodies that are read: whoever goes away, and whenever, leaves none of them open.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,10 +14,14 @@ const Bucket = 'storage-handles'
 /** Each of the ways below eight times. */
 const TIMES = 96
 const WAIT_MS = 30_000
+const MIB = 1_048_576
 
 let ergon: Ergon
 let s3: S3Client
 withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
+
+const socketBytesMax = (side: 'rmem' | 'wmem') =>
+  Number(readFileSync(`/proc/sys/net/ipv4/tcp_${side}`, 'utf8').trim().split(/\s+/)[2])
 
 /** A body's file; what is before it depends on whose file system one looks from. */
 const BODY = /\/[0-9a-f]{2}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -61,11 +65,11 @@ async function ask(method: string, key: string, headers: readonly string[] = [])
 }
 
 test('a body whose reader goes away is closed, whenever that is', async () => {
-  const put = (Key: string, mib: number) =>
-    s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(mib * 1_048_576, 'body ') }))
-  const { ETag = '' } = await put('body', 4)
+  const put = (Key: string, bytes: number) =>
+    s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(bytes, 'body ') }))
+  const { ETag = '' } = await put('body', 4 * MIB)
   // More than what the kernel takes for both sides of a connection.
-  await put('large', 64)
+  await put('large', socketBytesMax('rmem') + socketBytesMax('wmem') + 4 * MIB)
   const pid = await readyProgramOf(ergon, 'gw-1')
   assert.equal(openBodies(pid).length, 0)
   // Nobody reads: the body stays open for as long as the connection does.

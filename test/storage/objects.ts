@@ -67,21 +67,19 @@ test('bodies that many read at once, fast and slowly, are each its own', async (
   // Readers share the buffers that files are read into; more than a socket takes waits in them.
   const bodies = Array.from({ length: 4 }, (_, nth) => Buffer.alloc(12 * MIB, `body ${nth} `))
   await Promise.all(bodies.map((body, nth) => put(`shared-${nth}`, body)))
-  const readers = Array.from({ length: 12 }, async (_, nth) => {
-    const Key = `shared-${nth % bodies.length}`
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }))
-    const digest = createHash('md5')
-    for await (const chunk of Body as Readable) {
-      digest.update(chunk as Buffer)
+  const readers = Array.from({ length: 8 }, async (_, nth) => {
+    const body = bodies[nth % bodies.length] ?? Buffer.alloc(0)
+    const { Body } = await s3.send(
+      new GetObjectCommand({ Bucket, Key: `shared-${nth % bodies.length}` }),
+    )
+    let at = 0
+    for await (const chunk of Body as AsyncIterable<Buffer>) {
+      assert.ok(chunk.equals(body.subarray(at, (at += chunk.length))), `reader ${nth} before ${at}`)
       if (nth % 3 === 0) await pause(5)
     }
-    return digest.digest('hex')
+    assert.equal(at, body.length)
   })
-  const wanted = bodies.map((body) => createHash('md5').update(body).digest('hex'))
-  assert.deepEqual(
-    await Promise.all(readers),
-    readers.map((_, nth) => wanted[nth % bodies.length]),
-  )
+  await Promise.all(readers)
 })
 
 test('keys that are no paths are what they are', async () => {
@@ -107,7 +105,7 @@ test('keys that are no paths are what they are', async () => {
 })
 
 test('a stream and an upload in parts are one object each', async () => {
-  const body = randomBytes(12 * MIB)
+  const body = randomBytes(6 * MIB)
   const upload = new Upload({
     client: s3,
     params: {
@@ -118,7 +116,7 @@ test('a stream and an upload in parts are one object each', async () => {
     partSize: 5 * MIB,
   })
   const { ETag } = await upload.done()
-  assert.match(ETag ?? '', /^"[0-9a-f]{32}-3"$/)
+  assert.match(ETag ?? '', /^"[0-9a-f]{32}-2"$/)
   assert.ok((await bytesOf('parts')).equals(body))
   const copied = await s3.send(
     new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/parts` }),
@@ -189,7 +187,7 @@ test('a write whose condition does not hold leaves no body, however it is sent',
   await put('kept', body)
   const files = () => readdirSync(join(ergon.dataFolder, 'blobs'), { recursive: true }).length
   const before = files()
-  for (let n = 0; n < 20; n++) {
+  for (let n = 0; n < 8; n++) {
     const again = new PutObjectCommand({ Bucket, Key: 'kept', Body: body, IfNoneMatch: '*' })
     await assert.rejects(s3.send(again), { name: 'PreconditionFailed' })
   }

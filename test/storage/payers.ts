@@ -18,13 +18,13 @@ import {
 import { bookFaults, chargeOf } from '../books.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './client.ts'
+import { ACCOUNT_REQUESTS, withClient } from './client.ts'
 
 const Key = 'source'
 const WAIT_MS = 60_000
 const OPTIONS = { timeout: 2 * WAIT_MS }
-/** Half the default of ERGON_ACCOUNT_REQUESTS, some more than may wait, and requests of the owner. */
-const STRANGERS_MAX = 128
+/** Half of what an account may run, some more than may wait, and requests of the owner. */
+const STRANGERS_MAX = ACCOUNT_REQUESTS / 2
 const OVER = 16
 
 let ergon: Ergon

@@ -25,13 +25,11 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './client.ts'
+import { ACCOUNT_REQUESTS, withClient } from './client.ts'
 
 const Bucket = 'storage-trust'
 const WAIT_MS = 60_000
 const OPTIONS = { timeout: 2 * WAIT_MS }
-/** The default of ERGON_ACCOUNT_REQUESTS. */
-const REQUESTS_MAX = 256
 /** Forms that are one too many, and some more. */
 const OVER = 16
 
@@ -105,7 +103,7 @@ test('forms count toward the requests that an account may run at once', OPTIONS,
   const form = (key: string) => post(key, { ...fields, key }, bucket)
   assert.equal((await form('forms/first')).status, 204)
   const held = await Promise.all(
-    Array.from({ length: REQUESTS_MAX + OVER }, (_, nth) =>
+    Array.from({ length: ACCOUNT_REQUESTS + OVER }, (_, nth) =>
       unfinished(bucket, { ...fields, key: `forms/held ${nth}` }),
     ),
   )
