@@ -22,7 +22,6 @@ const LONGEST = [
   'test/one-model.test.ts',
   'test/start-faults.test.ts',
   'test/start-stop.test.ts',
-  'test/second-product.test.ts',
   'acceptance/clients.test.ts',
   'test/sim/sim.test.ts',
 ]
