@@ -2,17 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { APICallError, embedMany, generateText, jsonSchema, Output, streamText, tool } from 'ai'
+import { APICallError, embedMany, generateText, jsonSchema, Output, streamText } from 'ai'
 import {
   CHAT_MODEL,
   collect,
   countingFetch,
   EMBEDDING_MODEL,
   QUESTION,
-  SCRIPTED_AFTER,
-  SCRIPTED_CALL,
-  SCRIPTED_MODEL,
-  WEATHER_TOOL,
   type World,
 } from './world.ts'
 
@@ -46,29 +42,6 @@ export function aiSdkTests(world: () => World): void {
       assert.ok(pieces.length > 1)
       assert.match(pieces.join(''), /Paris/)
       assert.ok(((await stream.usage).totalTokens ?? 0) > 0)
-    })
-
-    test('calls a tool that the model chose and goes on with its result', async () => {
-      const asked: unknown[] = []
-      const { text, steps } = await generateText({
-        model: provider()(SCRIPTED_MODEL),
-        ...call,
-        maxOutputTokens: 100,
-        tools: {
-          get_weather: tool({
-            description: WEATHER_TOOL.description,
-            inputSchema: jsonSchema<{ city: string }>(WEATHER_TOOL.parameters as object),
-            execute: (input) => {
-              asked.push(input)
-              return Promise.resolve('sunny')
-            },
-          }),
-        },
-        stopWhen: ({ steps: done }) => done.length >= 3,
-      })
-      assert.deepEqual(asked, [SCRIPTED_CALL.arguments])
-      assert.equal(text, SCRIPTED_AFTER)
-      assert.equal(steps.length, 2)
     })
 
     test('generates an object of a schema', async () => {

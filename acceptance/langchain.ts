@@ -2,21 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
-import {
-  CHAT_MODEL,
-  countingFetch,
-  EMBEDDING_MODEL,
-  QUESTION,
-  SCRIPTED_CALL,
-  SCRIPTED_MODEL,
-  WEATHER_TOOL,
-  type World,
-} from './world.ts'
+import { CHAT_MODEL, countingFetch, EMBEDDING_MODEL, QUESTION, type World } from './world.ts'
 
 export function langchainTests(world: () => World): void {
-  const chat = (more: { model?: string; apiKey?: string; fetch?: typeof fetch } = {}) =>
+  const chat = (more: { apiKey?: string; fetch?: typeof fetch } = {}) =>
     new ChatOpenAI({
-      model: more.model ?? CHAT_MODEL,
+      model: CHAT_MODEL,
       apiKey: more.apiKey ?? world().apiKey,
       temperature: 0,
       maxTokens: 32,
@@ -38,17 +29,6 @@ export function langchainTests(world: () => World): void {
       let text = ''
       for await (const chunk of await chat().stream(QUESTION)) text += String(chunk.content)
       assert.match(text, /Paris/)
-    })
-
-    test('binds a tool that the model chooses', async () => {
-      const bound = chat({ model: SCRIPTED_MODEL }).bindTools([
-        { type: 'function', function: WEATHER_TOOL },
-      ])
-      const { tool_calls: calls } = await bound.invoke(QUESTION)
-      assert.deepEqual(
-        calls?.map(({ name, args }) => ({ name, arguments: args })),
-        [SCRIPTED_CALL],
-      )
     })
 
     test('gets structured output', async () => {

@@ -10,9 +10,6 @@ import {
   countingFetch,
   EMBEDDING_MODEL,
   QUESTION,
-  SCRIPTED_AFTER,
-  SCRIPTED_CALL,
-  SCRIPTED_MODEL,
   WEATHER_TOOL,
   type World,
 } from './world.ts'
@@ -111,23 +108,6 @@ export function openaiTests(world: () => World): void {
       assert.equal(typeof given.city, 'string')
     })
 
-    test('a model that was trained for it chooses the tool, and goes on with its result', async () => {
-      const first = { model: SCRIPTED_MODEL, messages, tools: [tool], temperature: 0 }
-      const { choices } = await client().chat.completions.create(first)
-      assert.equal(choices[0]?.finish_reason, 'tool_calls')
-      const message = choices[0].message
-      const [call] = message.tool_calls ?? []
-      assert.ok(call?.type === 'function')
-      assert.equal(call.function.name, SCRIPTED_CALL.name)
-      assert.deepEqual(JSON.parse(call.function.arguments), SCRIPTED_CALL.arguments)
-      const second = await client().chat.completions.create({
-        ...first,
-        messages: [...messages, message, { role: 'tool', tool_call_id: call.id, content: 'sunny' }],
-      })
-      assert.equal(second.choices[0]?.message.content, SCRIPTED_AFTER)
-      assert.equal(second.choices[0].finish_reason, 'stop')
-    })
-
     test('a JSON schema holds', async () => {
       const { choices } = await client().chat.completions.create({
         ...ask,
@@ -182,7 +162,7 @@ export function openaiTests(world: () => World): void {
     test('the models are listed with their tiers, and one can be asked for', async () => {
       const models = await collect(client().models.list())
       const ids = models.map(({ id }) => id)
-      for (const id of [CHAT_MODEL, EMBEDDING_MODEL, `${EMBEDDING_MODEL}-1536`, SCRIPTED_MODEL])
+      for (const id of [CHAT_MODEL, EMBEDDING_MODEL, `${EMBEDDING_MODEL}-1536`])
         assert.ok(ids.includes(id), id)
       const chat = models.find(({ id }) => id === CHAT_MODEL) as unknown as Record<string, unknown>
       assert.deepEqual(chat['tiers'], ['L0'])

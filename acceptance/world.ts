@@ -1,19 +1,11 @@
-// What the acceptance tests share: one running product with the default models, one more whose answers
-// are known to the letter, and accounts in each state. Black box: nothing here imports the product.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { writeScriptedLlama } from '../test/gguf/scripted-llama.ts'
-import { startErgon, type Ergon } from '../test/start-ergon.ts'
+// What the clients' tests share: a running product with the default models, and accounts in each state.
+// Black box: nothing here imports the product.
+import type { Ergon } from '../test/start-ergon.ts'
 
 export const CHAT_MODEL = 'smollm2-135m-instruct'
 export const EMBEDDING_MODEL = 'all-minilm-l6-v2'
-/** A GGUF file whose weights spell one text: a real model, served by path as an operator's own. */
-export const SCRIPTED_MODEL = 'scripted'
-export const SCRIPTED_CALL = { name: 'get_weather', arguments: { city: 'Paris' } }
-export const SCRIPTED_AFTER = 'It is sunny there, with a light wind.'
 
-export type World = AsyncDisposable & {
+export type World = {
   readonly ergon: Ergon
   /** `{base_url}/v1`, as SDKs want it. */
   readonly baseURL: string
@@ -23,19 +15,9 @@ export type World = AsyncDisposable & {
   readonly freeloader: string
 }
 
-export async function createWorld(): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'ergon-acceptance-'))
-  chmodSync(folder, 0o755)
-  const file = join(folder, 'scripted.gguf')
-  writeScriptedLlama(file, {
-    says: `<tool_call>\n${JSON.stringify(SCRIPTED_CALL)}\n</tool_call>`,
-    afterTool: SCRIPTED_AFTER,
-  })
-  // Without a free tier an account that never had funds is over it from the start.
-  const ergon = await startErgon({ models: 'default', env: { ERGON_FREE_TIER_J: '0' } })
-  const added = await ergon.cli('models', 'add', file, '--name', SCRIPTED_MODEL, '--tools')
-  if (added.code !== 0) throw new Error(`the model could not be added: ${added.stderr}`)
-  for (const model of [SCRIPTED_MODEL, CHAT_MODEL, EMBEDDING_MODEL, `${EMBEDDING_MODEL}-1536`])
+/** Of a product that serves the default models and has no free tier. */
+export async function createWorld(ergon: Ergon): Promise<World> {
+  for (const model of [CHAT_MODEL, EMBEDDING_MODEL, `${EMBEDDING_MODEL}-1536`])
     await ergon.waitForModel(model)
   return {
     ergon,
@@ -43,10 +25,6 @@ export async function createWorld(): Promise<World> {
     apiKey: ergon.token,
     depleted: await depletedToken(ergon),
     freeloader: (await newAccount(ergon)).token,
-    async [Symbol.asyncDispose]() {
-      await ergon.stop()
-      rmSync(folder, { recursive: true, force: true })
-    },
   }
 }
 

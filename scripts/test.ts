@@ -19,11 +19,10 @@ const LONGEST = [
   'test/storage.test.ts',
   'test/storage-move.test.ts',
   'test/one-product.test.ts',
+  'acceptance/clients.test.ts',
   'test/one-model.test.ts',
   'test/start-faults.test.ts',
   'test/start-stop.test.ts',
-  'test/second-product.test.ts',
-  'acceptance/clients.test.ts',
   'test/sim/sim.test.ts',
 ]
 /** These are small: they share processes, each file as a suite of its own. */

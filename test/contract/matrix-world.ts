@@ -91,7 +91,8 @@ async function sealed(): Promise<void> {
       const { checkpoint } = JSON.parse(answer.text) as { checkpoint: string }
       const [origin = '', size = '0'] = checkpoint.split('\n')
       world.log = origin
-      world.tile = `0/000.p/${size}`
+      // A tile is partial until it has its 256 leaves; c2sp.org/tlog-tiles.
+      world.tile = Number(size) < 256 ? `0/000.p/${size}` : '0/000'
       return
     }
     if (performance.now() > deadline) throw new Error(`nothing is sealed: ${answer.text}`)

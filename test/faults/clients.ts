@@ -4,8 +4,9 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const CALL_MAX_MS = 15_000
-// Between two calls of one client: the rounds are about kills, not about speed.
-const THINK_MS = 20
+// Between two calls of one client: the rounds are about kills, not about speed, and each answer is a receipt
+// to be fetched and verified afterwards.
+const THINK_MS = 50
 const AFTER_FAILURE_MS = 50
 
 export type Clients = {

@@ -73,23 +73,43 @@ export function startRaw(
     },
   })
   let errors = ''
-  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()))
   let line: ReadyLine | undefined
-  createInterface({ input: child.stdout }).on('line', (text) => {
-    if (text.startsWith('{"ready":true')) line = JSON.parse(text) as ReadyLine
+  let isOver = false
+  const waiting = new Set<() => void>()
+  const heard = () => waiting.forEach((look) => look())
+  child.stderr.on('data', (bytes: Buffer) => {
+    errors += bytes.toString()
+    heard()
   })
-  const gone = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Ended)
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    if (!text.startsWith('{"ready":true')) return
+    line = JSON.parse(text) as ReadyLine
+    heard()
+  })
+  const gone = once(child, 'close').then(([code, signal]) => {
+    isOver = true
+    heard()
+    return { code, signal } as Ended
+  })
 
-  async function until<T>(look: () => T | undefined): Promise<T> {
-    const deadline = performance.now() + LIMIT_MS
-    for (;;) {
-      const found = look()
-      if (found !== undefined) return found
-      const isOver = child.exitCode !== null || child.signalCode !== null
-      if (isOver || performance.now() > deadline)
-        throw new Error(`${isOver ? 'It ended' : 'It was silent'}:\n${errors}`)
-      await pause(5)
-    }
+  /** Looks at once, and again at each word of it and at its end. */
+  function until<T>(find: () => T | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(late)
+        waiting.delete(look)
+        settle()
+      }
+      const fail = (how: string) => end(() => reject(new Error(`${how}:\n${errors}`)))
+      const late = setTimeout(() => fail('It was silent'), LIMIT_MS)
+      const look = () => {
+        const found = find()
+        if (found !== undefined) end(() => resolve(found))
+        else if (isOver) fail('It ended')
+      }
+      waiting.add(look)
+      look()
+    })
   }
   return {
     child,

@@ -52,9 +52,6 @@ test('kill -9 of every process under load loses nothing that was told', async (t
     assert.deepEqual(await receiptFaults(ergon, clients.receipts.keys()), [], `round ${round}`)
     assert.deepEqual(await ledgerFaults(ergon), [], `round ${round}`)
   }
-  // No model is asked from here on.
-  await ergon.restart(NO_MODELS)
-  assert.deepEqual(await ledgerFaults(ergon), [], 'after an orderly stop')
 })
 
 test('planted fault: a journal that is deleted turns the check red', async () => {

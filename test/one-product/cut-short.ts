@@ -175,6 +175,8 @@ describe('a model cell', () => {
     // Killed while nothing runs, and asked at once, before anybody can have heard of it.
     process.kill(await readyProgramOf(ergon, `model-${CELL}`), 'SIGKILL')
     await assertProblem(await chat({ max_tokens: 3 }), 503, 'model_loading')
+    // Nobody waits for the life that begins.
+    await ergon.control('DELETE', `/models/${CELL}`)
   })
 })
 

@@ -2,4 +2,4 @@
 import { testConservation } from '../conservation.ts'
 import { CHAT } from '../one-model/models.ts'
 
-testConservation(CHAT, [{ concurrent: 16, maxTokens: 8 }], false)
+testConservation(CHAT, [{ concurrent: 16, maxTokens: 8, forMs: 1500 }], false)

@@ -45,7 +45,7 @@ const MAGIC = 'GGUF'
 
 /**
  * Throws invalid_request for what is no GGUF file: the engine would find out in a process of its own,
- * three times, and say it in its log alone.
+ * twice, and say it in its log alone.
  */
 export async function demandGguf(path: string): Promise<void> {
   const wrong = await wrongWith(path).catch((error: unknown) => messageOf(error))

@@ -14,7 +14,7 @@ import { ModelStates } from './states.ts'
 
 export const MODEL_SOCKETS = 'models'
 const READY_TIMEOUT_MS = 120_000
-const ENDS_MAX = 3
+const ENDS_MAX = 2
 const LOOK_MS = 100
 const MODEL_ENDED = 'model_ended'
 export const MODEL_CELLS = 'model-'
