@@ -149,7 +149,8 @@ export const call = (ready: ReadyLine, path: string, more: CallOptions = {}): Pr
   )
 type CallOptions = { readonly token?: string; readonly body?: object }
 
-function callOnce(ready: ReadyLine, path: string, more: CallOptions): Promise<Reply> {
+/** One that is not made again while the state is silent. */
+export function callOnce(ready: ReadyLine, path: string, more: CallOptions = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const token = more.token ?? ready.token
     const sent = request(
