@@ -64,8 +64,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   started.defer(() => budget.within('accounting', running.close))
   await compiling
   const { state, address } = running
-  if (await setPrice(state, config))
-    report.step(`price set: ${config.pricePusdPerJ} pUSD per J, ${config.freeTierJ} J a day free`)
+  if (await setPrice(state, config)) report.newPrice(config)
   const blobs = await settleBlobStores({ config, data, state, log, signal })
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`

@@ -12,6 +12,7 @@ export interface Reporter {
   isolation(isolation: Isolation): void
   /** Progress of a download or an assembly; drawn on a terminal only. */
   progress(what: string, progress: { doneBytes: number; totalBytes: number }): void
+  newPrice(config: Config): void
   ready(ready: Ready): void
   /** Everything that was on its way has arrived or failed. */
   complete(failures: readonly string[]): void
@@ -25,6 +26,8 @@ export function createReporter(config: Config): Reporter {
   const seconds = () => ((performance.now() - started) / 1000).toFixed(1)
   return {
     step: (text) => tell(`ergon: ${text} (${seconds()} s)`),
+    newPrice: ({ pricePusdPerJ, freeTierJ }) =>
+      tell(`ergon: price set: ${pricePusdPerJ} pUSD per J, ${freeTierJ} J a day free`),
     isolation(isolation) {
       tell(
         `ergon: isolation ${isolation.level}, meter ${isolation.meter}, memory limit ${isolation.memoryLimit}`,
