@@ -1,6 +1,6 @@
 // What a plain product must stand, whoever asks: its parts, in an order in which the first one finds no
 // model, the last one of a gateway kills it, and a stop gives the product two of them for what must hold
-// on every gateway at once.
+// on every gateway at once, and for a start with fewer.
 import { testParts } from './parts.ts'
 
 testParts(
@@ -20,5 +20,6 @@ testParts(
     'stop budget': () => import('./one-product/stop-budget.ts'),
     'revocation on two gateways': () => import('./two-gateways/revocation.ts'),
     'models on two gateways': () => import('./two-gateways/models-add.ts'),
+    'fewer gateways': () => import('./two-gateways/fewer.ts'),
   },
 )

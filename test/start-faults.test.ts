@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -180,6 +189,14 @@ test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, 
   const ready = await start.ready()
   await start.says(/everything is up/)
   assert.doesNotMatch(start.stderr(), /PostgreSQL 16/, 'none of our own is started')
+
+  // A second data folder, as on a machine that the first was copied to, would end the first one's sessions.
+  const copy = await newFolder(t, 'bare')
+  await seed(copy, 'none', ['compiled'])
+  const second = startRaw(await argsOn(copy), { env: { DATABASE_URL: url } })
+  assert.equal((await second.ended()).code, 1)
+  const owner = `the node on ${hostname()} in ${realpathSync(folder)}, since 2`
+  assert.ok(second.stderr().includes(`the state is in use by ${owner}`), second.stderr())
   const told = (await call(ready, '/v1/models')).headers['x-receipt-id']
   start.child.kill('SIGKILL')
   await start.ended()

@@ -47,6 +47,9 @@ export type TestCharging = AsyncDisposable & {
 export async function openTestCharging(
   freeTierNj = 10_000_000_000n,
   clock: TimerClock = systemClock,
+  lost = (error: unknown): void => {
+    throw error
+  },
 ): Promise<TestCharging> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-charging-'))
   const books = newBooks({ id: 'price_1', pusdPerJ: PUSD_PER_J, freeTierNj })
@@ -80,7 +83,7 @@ export async function openTestCharging(
     meter: 'm1',
     opened,
     forget: (changes) => changes.forEach((change) => charging.revoke(change)),
-    lost: failed,
+    lost,
     ticked: () => charging.markOperator(),
   })
   const charging: Charging = createCharging({ session, leases, marks, clock })

@@ -97,7 +97,11 @@ export async function startTestGateway({
 }
 
 /** A ledger that grants what is wanted, up to GRANT_MAX, and keeps the charges. */
-const grantingLedger = (charges: Charge[], tariff: () => TariffBody): Ledger => ({
+const grantingLedger = (
+  charges: Charge[],
+  tariff: () => TariffBody,
+  posted = { seq: 0n },
+): Ledger => ({
   openSession: async (process) => ({ session: `${process}.1`, epoch: 0n }),
   openSessionOf: async () => undefined,
   findSession: async () => undefined,
@@ -105,6 +109,7 @@ const grantingLedger = (charges: Charge[], tariff: () => TariffBody): Ledger => 
   closeSession: async () => undefined,
   tick: async (input) => {
     charges.push(...chargesOf(input))
+    posted.seq = input.records.at(-1)?.seq ?? posted.seq
     return {
       grants: input.wants.map(({ wallet, amount }) => ({
         want: wallet,
@@ -112,7 +117,7 @@ const grantingLedger = (charges: Charge[], tariff: () => TariffBody): Ledger => 
         amount: amount < GRANT_MAX ? amount : GRANT_MAX,
         dry: amount > GRANT_MAX,
       })),
-      lastSeq: input.records.at(-1)?.seq ?? 0n,
+      lastSeq: posted.seq,
       epoch: 0n,
       changes: [],
       price: { id: 'price-1', pusdPerJ: 69_444n },

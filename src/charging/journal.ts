@@ -87,6 +87,14 @@ export class Journal implements AsyncDisposable {
     })
   }
 
+  /** What the files still have of the records with these numbers, the last one included. */
+  between(first: bigint, last: bigint): JournalRecord[] {
+    const { disk, session } = this.#options
+    return readJournals(disk)
+      .filter((life) => life.session === session)
+      .flatMap(({ records }) => records.filter(({ seq }) => seq >= first && seq <= last))
+  }
+
   /** Bytes on disk that are not posted yet, rounded up to segments. */
   get bytes(): number {
     return this.#full.length * this.#options.segmentBytes + this.#current.position

@@ -36,7 +36,15 @@ export async function replay(
     lost += posted?.lost ?? 0
   }
   const open = await ledger.openSessionOf(process)
-  if (open !== undefined) await ledger.closeSession(open.session)
+  if (open !== undefined) {
+    // A life that has posted has a file, if only an empty one: of the rest nothing can be known.
+    if (open.lastSeq > 0n && !leftBehind.some(({ session }) => session === open.session))
+      await ledger.alarm('journal_missing', {
+        session: open.session,
+        posted: String(open.lastSeq),
+      })
+    await ledger.closeSession(open.session)
+  }
   return { records, lost, done, unknown }
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
+import { brokenInvariants } from '#ledger/model-books.ts'
 import { openTestCharging } from './charging.fixture.ts'
 
 const HOUR_MS = 3_600_000
@@ -42,4 +43,48 @@ test('a wall clock that is set back makes nothing stale, and nothing fresh for l
   assert.equal(session.fresh, true)
   wokeMs = 2000
   assert.equal(session.fresh, false)
+})
+
+const windowOf = (nth: number, padding = 0) =>
+  Buffer.from(JSON.stringify({ meter: 'm1', reading_nj: String(nth), k: 'x'.repeat(padding) }))
+
+test('what a ledger that was set back has lost is posted again, once', async () => {
+  await using test = await openTestCharging()
+  const { session, books } = test
+  const post = async (...nths: number[]) => {
+    for (const nth of nths) session.append('window', windowOf(nth), [])
+    await session.tickNow(limit())
+  }
+  const posted = () => books.records.get(session.id)?.map((text) => JSON.parse(text).reading_nj)
+  await post(1, 2)
+  const before = structuredClone(books)
+  await post(3, 4)
+  Object.assign(books, structuredClone(before))
+  await post(5)
+  assert.deepEqual(posted(), ['1', '2', '3', '4', '5'])
+  assert.deepEqual(
+    books.alarms.map(({ kind, detail }) => [kind, detail['had'], detail['has']]),
+    [['ledger_set_back', '4', '2']],
+  )
+
+  // It is noticed without a new record too: the session may end before there is one.
+  Object.assign(books, structuredClone(before))
+  await session.tickNow(limit())
+  await session.tickNow(limit())
+  assert.deepEqual(posted(), ['1', '2', '3', '4', '5'])
+  assert.deepEqual(brokenInvariants(books), [])
+})
+
+test('a session is lost when its journal has not what the ledger lost', async () => {
+  const lost: unknown[] = []
+  await using test = await openTestCharging(undefined, systemClock, (error) => lost.push(error))
+  const { session, books } = test
+  const before = structuredClone(books)
+  // More than a segment: what is posted of it is dropped with its file.
+  for (let nth = 1; nth <= 10; nth++) session.append('window', windowOf(nth, 10_000), [])
+  await session.tickNow(limit())
+  Object.assign(books, before)
+  session.append('window', windowOf(11), [])
+  await assert.rejects(session.tickNow(AbortSignal.timeout(1000)))
+  assert.equal((lost[0] as { code?: string }).code, 'EG003')
 })

@@ -4,6 +4,7 @@ import type { TimerClock } from '#base/clock.ts'
 import { ErgonError, invariant, InvariantError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import {
+  LEFT_OUT,
   SESSION_LOST,
   type CredentialChange,
   type Ledger,
@@ -179,6 +180,7 @@ export class Session {
       const answer = await this.#ask(input)
       if (this.#closed) return
       this.#take(answer, records.length)
+      await this.#bringBack(answer.lastSeq)
       this.#freshUntilMs = sentMs + SESSION_MS
       this.#freshUntilWallMs = sentWallMs + SESSION_MS
       this.#pace(clock.monotonicMs() - sentMs, records.length)
@@ -191,8 +193,34 @@ export class Session {
       this.#pace(SLOW_TICK_MS, records.length)
       const failures = this.#failures
       log.warn('The ledger did not answer a tick', { error: messageOf(error), failures })
-      if (isLost(error)) this.#lose(error)
+      const isMended = isLost(error) && (await this.#isMended(error).catch(() => false))
+      if (isLost(error) && !isMended) this.#lose(error)
     }
+  }
+
+  /** Whether the ledger misses only what our journal has: a standby that took over was a moment behind. */
+  async #isMended(error: unknown): Promise<boolean> {
+    if (codeOf(error) !== LEFT_OUT) return false
+    const known = await this.#deps.ledger.findSession(this.id).catch(() => undefined)
+    if (known === undefined || !known.open) return false
+    // It has forgotten changes of credentials too, and will give their numbers to others.
+    if (known.newestChange < this.#epoch) this.#epoch = known.newestChange
+    return await this.#bringBack(known.lastSeq)
+  }
+
+  /** Puts what the ledger had and has lost in front of what waits; false when the journal has not all of it. */
+  async #bringBack(lastSeq: bigint): Promise<boolean> {
+    const { journal, ledger, log } = this.#deps
+    const next = this.#pending[0]?.seq ?? this.#seq
+    if (lastSeq + 1n >= next) return true
+    const records = journal.between(lastSeq + 1n, next - 1n)
+    if (BigInt(records.length) !== next - lastSeq - 1n) return false
+    this.#pending.unshift(...records)
+    this.#again = true
+    const detail = { session: this.id, had: String(next - 1n), has: String(lastSeq) }
+    log.error('The ledger was set back: what it lost is posted again from the journal', detail)
+    await ledger.alarm('ledger_set_back', detail).catch(() => undefined)
+    return true
   }
 
   /** Asks the ledger; rejects when it takes too long. What it answers later is not heard. */
@@ -268,8 +296,9 @@ export class Session {
 
 // The ledger knows better, or our own bookkeeping is broken: neither gets well by asking again.
 const isLost = (error: unknown): boolean =>
-  error instanceof InvariantError ||
-  SESSION_LOST.includes(String((error as { code?: unknown }).code))
+  error instanceof InvariantError || SESSION_LOST.includes(codeOf(error))
+
+const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
 export const debitsOf = (records: readonly JournalRecord[]) =>
   records.flatMap((record) => record.debits.map((debit) => ({ seq: record.seq, ...debit })))

@@ -71,6 +71,8 @@ export const OPERATOR_ERRORS = {
   signers_refused: 'Too many signers refuse to sign: the message holds their reasons.',
   signers_unavailable: 'Fewer than three signers answer: receipts wait.',
   size_regression: 'A signer signed a larger log before: the ledger was set back.',
+  state_in_use:
+    'Another node runs on this state: stop it, or give another DATABASE_URL. The message says which one, and since when.',
   state_mismatch:
     'The data folder belongs to another state: correct DATABASE_URL, or give another data folder.',
   state_too_new: 'A newer version wrote the state: run that version.',

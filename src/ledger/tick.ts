@@ -67,8 +67,10 @@ export interface Ledger {
   alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void>
 }
 
-/** SQLSTATEs of the tick: the session is over, or its journal contradicts the ledger. Never retried. */
-export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', 'EG003']
+/** SQLSTATE of a tick that left out a record, as far as the ledger knows. */
+export const LEFT_OUT = 'EG003'
+/** SQLSTATEs of the tick: the session is over, or its journal contradicts the ledger. Not retried. */
+export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', LEFT_OUT]
 /** SQLSTATE of a tick whose session has ticked with its number, or a greater one. */
 export const OVERTAKEN = 'EG004'
 

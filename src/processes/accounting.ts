@@ -64,7 +64,7 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   const lock = await lockFile(join(options.journalFolder, 'lock'))
   const disk = createDisk(options.journalFolder)
   const ledger = createLedger(state)
-  const sessions = await postEarlierLives({ process, meter, state, log, disk, ledger })
+  const { sessions } = await postEarlierLives({ process, meter, state, log, disk, ledger })
   const opened = await ledger.openSession(process, lifeAfter(process, sessions))
   const { leaseLeastNj = LEASE_LEAST_NJ, marks = createMarks(), segmentBytes } = options
   const journal = new Journal({
@@ -125,21 +125,24 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   }
 }
 
-/** Posts what earlier lives left in the journal and in their promises, then drops it; their sessions. */
-async function postEarlierLives(
+/**
+ * Posts what earlier lives of a process left in its journal and in their promises, then drops it, and ends
+ * them. Resolves with their sessions, and those of them that this state does not know, whose files are kept.
+ */
+export async function postEarlierLives(
   deps: Pick<AccountingOptions, 'process' | 'meter' | 'state' | 'log'> & {
     disk: Disk
     ledger: Ledger
   },
-): Promise<string[]> {
+): Promise<{ sessions: readonly string[]; unknown: readonly string[] }> {
   const { process, meter, state, log, disk, ledger } = deps
   const left = await withPromises(readJournals(disk), disk, {
     open: await ledger.openSessionOf(process),
     posted: (ids) => postedAmong(state, ids),
   })
   const { records, lost, unknown, done } = await replay(ledger, process, left, meter)
-  if (records > 0) log.info('Posted what an earlier life had journaled', { records })
-  if (lost > 0) log.error('Lost journaled records after a gap', { lost })
+  if (records > 0) log.info('Posted what an earlier life had journaled', { process, records })
+  if (lost > 0) log.error('Lost journaled records after a gap', { process, lost })
   if (unknown.length > 0)
     log.error('Kept journals of sessions that this state does not know', { unknown })
   for (const file of done) disk.remove(file)
@@ -149,7 +152,11 @@ async function postEarlierLives(
   )
   if (promised.length > 0)
     log.error('Kept promises of sessions that this state does not know', { unknown: promised })
-  return [...left.map(({ session }) => session), ...keptPromises(disk)]
+  const kept = keptPromises(disk)
+  return {
+    sessions: [...left.map(({ session }) => session), ...kept],
+    unknown: [...new Set([...unknown, ...kept])],
+  }
 }
 
 /**

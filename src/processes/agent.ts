@@ -19,12 +19,15 @@ import { createFleet, createBackground } from '#processes/node/background.ts'
 import { settleBlobStores } from '#processes/node/blob-stores.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
 import { compilePrograms } from '#processes/node/compiled.ts'
-import { openDataFolder, settleDataFolder } from '#processes/node/data-folder.ts'
+import { openDataFolder, settleDataFolder, type DataFolder } from '#processes/node/data-folder.ts'
 import { firstAccount, setPrice } from '#processes/node/first-start.ts'
-import { startGateways } from '#processes/node/gateways.ts'
+import { gatewayNames, startGateways } from '#processes/node/gateways.ts'
+import { settleLeftJournals } from '#processes/node/left-journals.ts'
 import { createReporter } from '#processes/node/report.ts'
 import { startState } from '#processes/node/state-cell.ts'
+import { STORAGE_CELL } from '#processes/node/storage-upkeep.ts'
 import { createStopBudget } from '#processes/node/stop-budget.ts'
+import type { State } from '#state/connect.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
 
 export interface Agent {
@@ -32,6 +35,8 @@ export interface Agent {
   stop(reason: string): Promise<void>
 }
 
+const AGENT = 'agent'
+const JOURNALS = 'journals'
 const METER = 'node'
 const EXIT_LOST = 74
 
@@ -60,7 +65,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   started.defer(() => data.close())
 
   const compiling = compilePrograms({ folder: data.at(COMPILED_FOLDER), log, signal })
-  const running = await startState({ config, data, cells, log, report, signal })
+  const running = await startState({ config, data, cells, log, report, signal, lost: endLost(log) })
   started.defer(() => budget.within('accounting', running.close))
   await compiling
   const { state, address } = running
@@ -78,16 +83,15 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   })
   started.defer(() => meter.close())
   await meter.publish(state)
-  const accounting = await openAccounting({
-    process: 'agent',
+  await settleLeftJournals({
+    journals: data.at(JOURNALS),
+    running: [AGENT, STORAGE_CELL, ...gatewayNames(config)],
     meter: METER,
-    journalFolder: data.at('journals', 'agent'),
-    segmentBytes: SMALL_SEGMENT_BYTES,
     state,
     log,
-    forget: () => undefined,
-    failed: endLost(log),
+    signal,
   })
+  const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
   const loop = startMeterLoop({ meter, session: accounting.session, state, log })
   started.defer(() => loop.stop())
@@ -114,9 +118,21 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   }
 }
 
+const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger }) =>
+  openAccounting({
+    process: AGENT,
+    meter: METER,
+    journalFolder: deps.data.at(JOURNALS, AGENT),
+    segmentBytes: SMALL_SEGMENT_BYTES,
+    state: deps.state,
+    log: deps.log,
+    forget: () => undefined,
+    failed: endLost(deps.log),
+  })
+
 const endLost =
   (log: Logger) =>
   (error: unknown): never => {
-    log.error('The journal or the session of the agent is lost', { error })
+    log.error('The agent has lost its journal, its session or the state', { error })
     process.exit(EXIT_LOST)
   }

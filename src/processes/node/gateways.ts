@@ -16,6 +16,10 @@ import { DRAIN_MS } from './stop-budget.ts'
 export const GATEWAY_SOCKETS = 'gateways'
 const MIB = 1024 * 1024
 
+/** The names of the gateways that a start has. */
+export const gatewayNames = ({ gateways }: Pick<Config, 'gateways'>): string[] =>
+  Array.from({ length: gateways }, (_, index) => `gw-${index + 1}`)
+
 /** Starts them and waits until each one answers. */
 export async function startGateways(deps: {
   config: Config
@@ -26,16 +30,14 @@ export async function startGateways(deps: {
   meter: string
   signal: AbortSignal
 }): Promise<{ stop(graceMs: number): Promise<void> }> {
-  const numbers = Array.from({ length: deps.config.gateways }, (_, index) => index + 1)
-  const cells = await Promise.all(numbers.map((number) => start(number)))
+  const cells = await Promise.all(gatewayNames(deps.config).map((name) => start(name)))
   await Promise.all(cells.map((cell) => answered(cell, deps.signal)))
   return {
     stop: async (graceMs) => void (await Promise.all(cells.map((cell) => cell.stop(graceMs)))),
   }
 
-  function start(number: number): Promise<Cell> {
+  function start(name: string): Promise<Cell> {
     const { config, data, blobs } = deps
-    const name = `gw-${number}`
     const journalFolder = data.at('journals', name)
     const settings: Omit<GatewayConfig, 'socket' | 'logLevel'> = {
       name,

@@ -70,11 +70,16 @@ async function startWaiting(t: TestContext) {
 const start = (url: string, steps: string[], signal: AbortSignal) =>
   startState({
     config: { databaseUrl: url } as Config,
-    data: { stateId: undefined, rememberState: () => undefined } as unknown as DataFolder,
+    data: {
+      stateId: undefined,
+      rememberState: () => undefined,
+      path: '/d',
+    } as unknown as DataFolder,
     cells: {} as Cells,
     log: quiet,
     report: { step: (text) => void steps.push(text) } as Reporter,
     signal,
+    lost: (error) => assert.fail(String(error)),
   })
 
 async function waitingForLock(state: State): Promise<void> {

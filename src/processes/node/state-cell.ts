@@ -17,6 +17,7 @@ import { migrate } from '#state/migrate.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Reporter } from './report.ts'
 import { demandSameState, rememberState } from './state-identity.ts'
+import { lockState } from './state-lock.ts'
 
 export const STATE_SOCKETS = 'state'
 const NAME = 'postgres'
@@ -42,9 +43,11 @@ type Deps = {
   log: Logger
   report: Reporter
   signal: AbortSignal
+  /** Another node has taken the state. */
+  lost: (error: unknown) => void
 }
 
-/** Throws `database_unusable` when the state of DATABASE_URL cannot be reached or written. */
+/** Throws `state_in_use`, and `database_unusable` when the state of DATABASE_URL cannot be reached or written. */
 export async function startState(deps: Deps): Promise<RunningState> {
   const url = deps.config.databaseUrl
   if (url === undefined) return await openState(deps, await startCell(deps))
@@ -54,15 +57,22 @@ export async function startState(deps: Deps): Promise<RunningState> {
 }
 
 async function openState(deps: Deps, address: StateAddress): Promise<RunningState> {
-  const { data, log, report } = deps
-  const state = connectState({ address, connections: CONNECTIONS, log })
+  const { data, log, report, signal, lost } = deps
+  await using opened = new AsyncDisposableStack()
+  const state = opened.use(connectState({ address, connections: CONNECTIONS, log }))
   await demandVersion(state)
   await demandSameState(state, data)
+  const { path: folder } = data
+  const lock = opened.use(
+    await lockState({ address, folder, log, step: report.step, signal, lost }),
+  )
   const { applied, isNew } = await migrateState(deps, state, address)
   await rememberState(state, data)
+  await lock.claim()
   const names = isNew ? 'a new one' : applied.join(', ')
   report.step(applied.length === 0 ? 'state is up to date' : `state migrated: ${names}`)
-  return { state, address, close: async () => await state[Symbol.asyncDispose]() }
+  const all = opened.move()
+  return { state, address, close: () => all.disposeAsync() }
 }
 
 /** On a connection without limits of time: an index over a large table takes minutes. A stop ends it. */
