@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -114,6 +122,16 @@ test('what a process leaves that the next start does not have', OPTIONS, async (
     rmSync(join(journals, 'gw-3', '00000002.journal'), { recursive: true })
     await settle()
     assert.deepEqual(await bookedOf(damaged), SETTLED)
+  })
+
+  await t.test('is posted where its folder is a link to another disk', async () => {
+    const moved = await killed('gw-6')
+    const elsewhere = mkdtempSync(join(tmpdir(), 'ergon-left-'))
+    t.after(() => rmSync(elsewhere, { recursive: true }))
+    renameSync(join(journals, 'gw-6'), join(elsewhere, 'gw-6'))
+    symlinkSync(join(elsewhere, 'gw-6'), join(journals, 'gw-6'))
+    await settle()
+    assert.deepEqual(await bookedOf(moved), SETTLED)
   })
 
   await t.test('is an alarm where the journal itself is gone, and the lease returns', async () => {

@@ -32,7 +32,8 @@ export async function settleLeftJournals(deps: Deps): Promise<void> {
   const { journals, running, meter, state, log, signal } = deps
   const ledger = createLedger(state)
   const folders = readdirSync(journals, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    // A link may lead to one, on another disk.
+    .filter((entry) => !entry.isFile())
     .map(({ name }) => name)
   for (const process of folders.filter((name) => !running.includes(name))) {
     signal.throwIfAborted()
