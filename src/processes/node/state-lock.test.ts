@@ -3,10 +3,11 @@ import { hostname } from 'node:os'
 import { test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
 import { lockState, type StateLock } from './state-lock.ts'
 
 const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
@@ -14,6 +15,7 @@ const TIMES = { waitMs: 500, watchMs: 300, heartbeatMs: 100 }
 /** The lock of the schema that is asked in, and which process of the server has it. */
 const KEY = '4207720, hashtext(current_schema()) & 2147483647'
 const HOLDER = `select pid from pg_locks where locktype = 'advisory' and granted
+  and database = (select oid from pg_database where datname = current_database())
   and classid = 4207720 and objid = (hashtext(current_schema()) & 2147483647)::oid`
 
 type Nodes = {
@@ -183,8 +185,8 @@ CASES.set(
 
 test('one node at a time has a state', OPTIONS, async (t) => {
   await using server = await openTestUrl()
-  let schema = ''
-  await using state = await openLedgerState((name) => server.of((schema = name)), 3)
-  for (const [name, work] of CASES)
-    await t.test(name, () => withNodes(state, server.of(schema), work))
+  const wanted = { urlOf: server.of, functionFiles: LEDGER_FUNCTIONS, connections: 3 }
+  const { state, url } = await openTestState(wanted)
+  await using _ = state
+  for (const [name, work] of CASES) await t.test(name, () => withNodes(state, url, work))
 })
