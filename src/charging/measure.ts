@@ -16,7 +16,10 @@ export class Measure {
   #cellsNs = 0n
   #upstreamsNj = nj(0n)
 
-  /** Cumulative figures: the last one of each cell and meter counts. They never fall. */
+  /**
+   * Cumulative figures: the last one of each cell and meter counts. CPU never falls; what an upstream
+   * declares may be less than what was counted of it.
+   */
   claim(used: Used): void {
     if (used.kind === 'cpu') {
       const before = this.#cells.get(used.cell) ?? 0n
@@ -26,9 +29,9 @@ export class Measure {
       return
     }
     const before = this.#upstreams.get(used.meter)?.energyNj ?? nj(0n)
-    invariant(used.energyNj >= before, `a claim of meter ${used.meter} fell`)
+    invariant(used.energyNj >= 0n, `a claim of meter ${used.meter} is negative`)
     this.#upstreams.set(used.meter, used)
-    this.#upstreamsNj = add(this.#upstreamsNj, subtract(used.energyNj, before))
+    this.#upstreamsNj = subtract(add(this.#upstreamsNj, used.energyNj), before)
   }
 
   totalCpuNs(): bigint {

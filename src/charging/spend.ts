@@ -15,7 +15,10 @@ export type Payer = {
   readonly funded: boolean
 }
 
-/** What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. */
+/**
+ * What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. CPU never
+ * falls; an upstream's joules do when what it declares takes the place of what was counted of it.
+ */
 export type Used =
   | { readonly kind: 'cpu'; readonly cell: string; readonly cpuNs: bigint }
   | {

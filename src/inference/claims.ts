@@ -1,5 +1,5 @@
 // A request may make several calls: batches of inputs, or a second offer when the first one fails.
-// Each call's figures start at zero, a Spend's only grow: this adds them up per meter.
+// Each call's figures start at zero, a Spend's are of all calls: this adds them up per meter.
 import { add } from '#base/units.ts'
 import type { Spend, Used } from '#charging/spend.ts'
 

@@ -107,6 +107,25 @@ for (const stream of [false, true])
     })
   })
 
+describe('what only looks like a long prompt is billed as it was declared', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `field_number_${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const schema = { type: 'object', properties, required: names, additionalProperties: false }
+  const asked = {
+    'a format of 200 fields': {
+      response_format: { type: 'json_schema', json_schema: { name: 'wide', schema } },
+    },
+    '20,000 spaces': { messages: [{ role: 'user', content: ' '.repeat(20_000) }] },
+  }
+  for (const [what, body] of Object.entries(asked))
+    test(what, async () => {
+      const id = await costly(30)
+      const ask = { ...HI, ...body, stream: true }
+      for (const charge of await charged([await post(id, ask), await post(id, ask)]))
+        assert.deepEqual([upstreamEnergy(charge), charge.prompt_tokens], [energyOf(30), '30'])
+    })
+})
+
 test('a prompt that cannot be is billed as far as it can, without a limit on the answer', async () => {
   const id = await costly(4000)
   const [charge] = await charged([await post(id, { messages: HI.messages })])

@@ -1,5 +1,5 @@
 // A Spend for tests that holds its users to the protocol: admitted before anything is claimed,
-// ceilings and claims only grow, nothing after settling. Its charge is a real one.
+// ceilings and claims of CPU only grow, nothing after settling. Its charge is a real one.
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { carbonOf, energyOfCpu, nj, priceOf, sum, type Nj } from '#base/units.ts'
 import type { Served, Spend, Used } from '#charging/spend.ts'
@@ -127,7 +127,8 @@ const partsOf = (ownNj: Nj, latest: ReadonlyMap<string, Used>): ChargePart[] => 
 function keepLatest(latest: Map<string, Used>, used: Used): void {
   const key = used.kind === 'cpu' ? used.cell : used.meter
   const before = latest.get(key)
-  invariant(before === undefined || energyOf(used) >= energyOf(before), 'a claim that shrank')
+  const grows = before === undefined || energyOf(used) >= energyOf(before)
+  invariant(grows || used.kind === 'upstream', 'a claim of CPU that shrank')
   latest.set(key, used)
 }
 
