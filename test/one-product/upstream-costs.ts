@@ -17,7 +17,7 @@ import {
 } from './scripted-models.ts'
 
 const NJ_PER_TOKEN = 300_000_000n
-const NJ_PER_PROMPT_TOKEN = NJ_PER_TOKEN / 2n + 1n
+const NJ_PER_PROMPT_TOKEN = NJ_PER_TOKEN / 2n
 const HI = { messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
 const BURST = 20
 /** Accounts that were not served before. */
@@ -124,6 +124,17 @@ describe('what only looks like a long prompt is billed as it was declared', () =
       for (const charge of await charged([await post(id, ask), await post(id, ask)]))
         assert.deepEqual([upstreamEnergy(charge), charge.prompt_tokens], [energyOf(30), '30'])
     })
+})
+
+test('a token of a prompt costs half of one of the answer, rounded down, and never nothing', async () => {
+  for (const [declared, energyNj] of [
+    ['3', 10n * 1n + 2n * 3n],
+    ['1', 10n * 1n + 2n * 1n],
+  ] as const) {
+    const id = await model(declaring(10), { nj_per_token: declared })
+    const [charge] = await charged([await post(id, HI)])
+    assert.equal(charge && upstreamEnergy(charge), energyNj)
+  }
 })
 
 test('a prompt that cannot be is billed as far as it can, without a limit on the answer', async () => {
