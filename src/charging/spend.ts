@@ -29,6 +29,9 @@ export type Used =
       readonly energyNj: Nj
     }
 
+/** How an energy is known, and the declared error of that. */
+export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
+
 /** When what is charged happened, where that is not while the work is open. */
 export type Span = { readonly fromMs: number; readonly toMs: number }
 
@@ -41,6 +44,8 @@ export type Served = {
   resource?: string
   promptTokens?: number
   completionTokens?: number
+  /** Of the upstream that was asked; undefined where this node's meter sees it all. */
+  upstream?: EnergyBand | undefined
 }
 
 /** The most that work can be billed, and who serves it. Never stored as a charge. */
@@ -49,7 +54,7 @@ export type Estimate = {
   readonly factor: CarbonFactor
   readonly routedTo: string
   readonly tier: Tier
-  /** How this node's energy is known, with its band: what X-Energy-Method says. */
+  /** How the energy is known, with the widest band of its parts: what X-Energy-Method says. */
   readonly energyMethod: string
 }
 

@@ -157,12 +157,15 @@ export class Work implements Spend {
   estimate(): Estimate {
     const { capNj, terms } = this.#admitted
     const { tariff } = terms
+    const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
+    const { upstream = node } = this.#served
+    const { method, bandPct } = upstream.bandPct > node.bandPct ? upstream : node
     return {
       ceilingNj: capNj,
       factor: tariff.factor,
       routedTo: this.#served.routedTo ?? tariff.routedTo,
       tier: this.#served.tier ?? fixedTier(this.#operation),
-      energyMethod: `${tariff.method}; band=${tariff.bandPct}%`,
+      energyMethod: `${method}; band=${bandPct}%`,
     }
   }
 

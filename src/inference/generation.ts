@@ -71,6 +71,7 @@ export async function startGeneration(
       call.spend.served({ model: offer.id, tier: plan.choice.tier, routedTo: offer.routedTo })
       claims.begin()
       const provider = providerOf(deps, offer)
+      call.spend.served({ upstream: provider.energy })
       asked = askedOf(deps, plan, { offer, bounds, call, provider })
       const reads = provider.generate(asked, call.signal)
       const whole = (promptExcess: number) =>

@@ -64,6 +64,8 @@ async function charged(answers: readonly Response[]): Promise<ChargeRow[]> {
     const joules = Number(joulesOf(charge))
     if (answer.headers.get('x-energy-estimate') === 'ceiling') assert.ok(told >= joules)
     else assert.equal(told, joules)
+    // The widest band of its parts, also in the head of a stream.
+    assert.equal(answer.headers.get('x-energy-method'), 'model; band=100%')
     return charge
   })
 }

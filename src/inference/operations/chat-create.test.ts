@@ -57,6 +57,7 @@ test('chat answers whole with the figures of the charge to the last digit', asyn
     routedTo: 'ergon/local/cpu-x64',
     promptTokens: 5,
     completionTokens: 2,
+    upstream: undefined,
   })
   assert.match(reply.headers?.['x-router-reason'] ?? '', /named by the caller/)
 })

@@ -75,6 +75,9 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
 
   return {
     name: config.name,
+    ...(config.at.kind === 'upstream' && {
+      energy: { method: 'model', bandPct: config.at.bandPct },
+    }),
     get givesWhole() {
       return config.at.kind === 'upstream' && countsTokens
     },
