@@ -101,3 +101,34 @@ test('who cannot hold what asking costs is not admitted, and pays for nothing', 
   other.settle(200)
   await settleBooks(bench)
 })
+
+test('what is forgiven is a charge of nobody beside that of the work, and the books hold', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
+  work.forgive()
+  work.claim(upstream(3n))
+  work.forgive()
+  work.served({ promptTokens: 4, completionTokens: 5 })
+  work.claim(upstream(4n))
+  work.forgive()
+  work.claim(upstream(1n))
+  bench.spendCpu(10 ** 9)
+  const charge = work.settle(502)
+  const upstreamPart = { band_pct: '100', meter: 'upstream:up', method: 'model' }
+  const ownNj = NJ_PER_CPU_S.toString()
+  assert.deepEqual(charge.parts, [
+    { band_pct: '30', energy_nj: ownNj, meter: 'm1', method: 'model' },
+    { ...upstreamPart, energy_nj: J.toString() },
+  ])
+  assert.equal(charge.completion_tokens, undefined)
+  work.forgive()
+  await settleBooks(bench)
+  assert.deepEqual(
+    bench.books.charges.map(({ account, energyNj }) => [account, energyNj]),
+    [
+      ['acct_1', BigInt(charge.energy_nj)],
+      ['nobody', 7n * J],
+    ],
+  )
+})

@@ -12,6 +12,8 @@ export class Measure {
   cpuNs = 0
   readonly #cells = new Map<string, bigint>()
   readonly #upstreams = new Map<string, Upstream>()
+  /** What upstreams spent on answers that did not come: the operator's. */
+  #borne: Map<string, Upstream> | undefined
   // Their sums, kept: a stream asks for its energy at every token.
   #cellsNs = 0n
   #upstreamsNj = nj(0n)
@@ -32,6 +34,19 @@ export class Measure {
     invariant(used.energyNj >= 0n, `a claim of meter ${used.meter} is negative`)
     this.#upstreams.set(used.meter, used)
     this.#upstreamsNj = subtract(add(this.#upstreamsNj, used.energyNj), before)
+  }
+
+  /** All that upstreams spent until now becomes the operator's; says whether there was any. */
+  forgive(): boolean {
+    if (this.#upstreams.size === 0) return false
+    this.#borne ??= new Map()
+    for (const [meter, one] of this.#upstreams) {
+      const before = this.#borne.get(meter)?.energyNj ?? nj(0n)
+      this.#borne.set(meter, { ...one, energyNj: add(before, one.energyNj) })
+    }
+    this.#upstreams.clear()
+    this.#upstreamsNj = nj(0n)
+    return true
   }
 
   totalCpuNs(): bigint {
@@ -72,13 +87,26 @@ export class Measure {
         method: tariff.method,
       },
     ]
-    for (const [meter, one] of [...this.#upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      parts.push({
-        band_pct: String(one.bandPct),
-        energy_nj: take(one.energyNj),
-        meter,
-        method: one.method,
-      })
+    for (const [meter, one] of byName(this.#upstreams))
+      parts.push(upstreamPart(meter, one, take(one.energyNj)))
     return parts
   }
+
+  /** The parts that the operator bears, by meter; none as a rule. */
+  borneParts(): ChargePart[] {
+    if (this.#borne === undefined) return []
+    return byName(this.#borne).map(([meter, one]) =>
+      upstreamPart(meter, one, one.energyNj.toString()),
+    )
+  }
 }
+
+const byName = (upstreams: ReadonlyMap<string, Upstream>) =>
+  [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+const upstreamPart = (meter: string, one: Upstream, energyNj: string): ChargePart => ({
+  band_pct: String(one.bandPct),
+  energy_nj: energyNj,
+  meter,
+  method: one.method,
+})

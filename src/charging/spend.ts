@@ -42,8 +42,8 @@ export type Served = {
   /** operator/region/silicon */
   routedTo?: string
   resource?: string
-  promptTokens?: number
-  completionTokens?: number
+  promptTokens?: number | undefined
+  completionTokens?: number | undefined
   /** Of the upstream that was asked; undefined where this node's meter sees it all. */
   upstream?: EnergyBand | undefined
 }
@@ -85,6 +85,11 @@ export interface Spend {
    * Never rejects; synchronous when the leases are warm.
    */
   finish(used: Used): void | Promise<void>
+  /**
+   * What upstreams spent until now was for an answer that did not come: it is the operator's, journaled with
+   * the work as a charge of nobody. Their claims begin again from nothing.
+   */
+  forgive(): void
   /** Everything that was measured so far, be it held or not. */
   measured(): Nj
   /** What the receipt says of who served. */
