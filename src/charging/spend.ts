@@ -2,7 +2,7 @@
 // Every door opens, admits, marks and settles; products only claim and say what served.
 import type { ErgonError } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
-import type { CarbonFactor, Charge, EnergyMethod, Tier } from '#contract/charge.ts'
+import type { CarbonFactor, Charge, EnergyBand, EnergyMethod, Tier } from '#contract/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
@@ -28,9 +28,6 @@ export type Used =
       readonly bandPct: number
       readonly energyNj: Nj
     }
-
-/** How an energy is known, and the declared error of that. */
-export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
 
 /** When what is charged happened, where that is not while the work is open. */
 export type Span = { readonly fromMs: number; readonly toMs: number }

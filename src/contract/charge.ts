@@ -13,6 +13,9 @@ export type MoneyUnit = 'USD' | 'tUSD'
 /** How an energy was obtained: read from a sensor, or modelled from CPU time or tokens. */
 export type EnergyMethod = 'rapl' | 'plug' | 'redfish' | 'nvml' | 'model' | 'declared'
 
+/** How an energy is known, and the declared error of that in percent. */
+export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
+
 /** One meter's share of a charge. `band_pct` is the declared error band in percent. */
 export type ChargePart = {
   readonly meter: string

@@ -1,5 +1,6 @@
 // What the gateway asks of whoever serves a model, be it our cell or somebody's upstream.
-import type { EnergyBand, Used } from '#charging/spend.ts'
+import type { Used } from '#charging/spend.ts'
+import type { EnergyBand } from '#contract/charge.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'

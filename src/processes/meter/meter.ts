@@ -66,12 +66,10 @@ export async function createMeter(deps: {
   })
   opened.defer(() => meter.close())
   const all = opened.move()
-  let last: Pick<Window, 'method' | 'bandPct'> = { method: 'model', bandPct: model.bandPct }
-
   const body = (): TariffBody => ({
     meter: name,
-    method: last.method,
-    band_pct: String(last.bandPct),
+    method: meter.tariffKnown.method,
+    band_pct: String(meter.tariffKnown.bandPct),
     nj_per_cpu_s: meter.tariffNjPerCpuS.toString(),
     pue_milli: config.pueMilli.toString(),
     routed_to: routedTo,
@@ -79,11 +77,7 @@ export async function createMeter(deps: {
   })
   return {
     refresh: (signal) => askGateways({ bills, cells, log, signal }),
-    async closeWindow(signal) {
-      const window = await meter.closeWindow(signal)
-      last = window
-      return window
-    },
+    closeWindow: (signal) => meter.closeWindow(signal),
     async publish(state) {
       await state.query(
         `insert into tariffs (meter, body) values ($1, $2)
