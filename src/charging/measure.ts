@@ -1,11 +1,11 @@
 // What one piece of work used so far, in CPU time of this node and in joules of upstreams.
 import { invariant } from '#base/errors.ts'
 import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
-import type { ChargePart, EnergyMethod } from '#contract/charge.ts'
+import type { ChargePart } from '#contract/charge.ts'
 import type { Used } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
-type Upstream = { method: EnergyMethod; bandPct: number; energyNj: Nj }
+type Upstream = Extract<Used, { kind: 'upstream' }>
 
 export class Measure {
   /** CPU that marks gave to this work; a double, because it is written on the hot path. */
@@ -109,4 +109,5 @@ const upstreamPart = (meter: string, one: Upstream, energyNj: string): ChargePar
   energy_nj: energyNj,
   meter,
   method: one.method,
+  ...(one.factor !== undefined && { factor: one.factor }),
 })

@@ -27,7 +27,12 @@ export type Used =
       readonly method: EnergyMethod
       readonly bandPct: number
       readonly energyNj: Nj
+      /** Of where it was spent. */
+      readonly factor?: CarbonFactor
     }
+
+/** How an upstream's energy is known, and the carbon of where it was spent. */
+export type EnergyElsewhere = EnergyBand & { readonly factor?: CarbonFactor }
 
 /** When what is charged happened, where that is not while the work is open. */
 export type Span = { readonly fromMs: number; readonly toMs: number }
@@ -42,7 +47,7 @@ export type Served = {
   promptTokens?: number | undefined
   completionTokens?: number | undefined
   /** Of the upstream that was asked; undefined where this node's meter sees it all. */
-  upstream?: EnergyBand | undefined
+  upstream?: EnergyElsewhere | undefined
 }
 
 /** The most that work can be billed, and who serves it. Never stored as a charge. */

@@ -165,9 +165,11 @@ export class Work implements Spend {
     const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
     const { upstream = node } = this.#served
     const { method, bandPct } = upstream.bandPct > node.bandPct ? upstream : node
+    const elsewhere = this.#served.upstream?.factor ?? tariff.factor
+    const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
     return {
       ceilingNj: capNj,
-      factor: tariff.factor,
+      factor: isWorse ? elsewhere : tariff.factor,
       routedTo: this.#served.routedTo ?? tariff.routedTo,
       tier: this.#served.tier ?? fixedTier(this.#operation),
       energyMethod: `${method}; band=${bandPct}%`,

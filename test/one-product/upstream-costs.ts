@@ -139,6 +139,19 @@ test('a token of a prompt costs half of one of the answer, rounded down, and nev
   }
 })
 
+test('the carbon of an upstream is of its zone where that is declared, else assumed', async () => {
+  for (const [options, zone, basis] of [
+    [{}, 'WORLD', /^assumed/],
+    [{ carbon_zone: 'FR' }, 'FR', /^yearly-average/],
+  ] as const) {
+    const [charge] = await charged([await post(await model(declaring(10), options), HI)])
+    const [node, far] = charge?.parts ?? []
+    assert.equal(node?.factor, undefined)
+    assert.equal(far?.factor?.zone, zone)
+    assert.match(far?.factor?.basis ?? '', basis)
+  }
+})
+
 test('a prompt that cannot be is billed as far as it can, without a limit on the answer', async () => {
   const id = await costly(4000)
   const [charge] = await charged([await post(id, { messages: HI.messages })])

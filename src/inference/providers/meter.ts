@@ -3,6 +3,7 @@
 // what it used: that takes the place of what was counted, be it more or less.
 import { invariant } from '#base/errors.ts'
 import { add, nj, type Nj } from '#base/units.ts'
+import type { EnergyElsewhere } from '#charging/spend.ts'
 import { fault } from '#contract/errors.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { isCount } from './chunk.ts'
@@ -67,7 +68,7 @@ export const BYTES_PER_TOKEN = 8
 /** The meter of an upstream that has none: tokens seen × catalogue energy, method `model`. */
 export function tokenMeter(
   offer: ModelOffer,
-  source: { readonly meter: string; readonly bandPct: number },
+  source: EnergyElsewhere & { readonly meter: string },
   call: {
     readonly promptBytes: number
     /** The most that the prompts can be, with what the server may add to them. */
@@ -87,7 +88,7 @@ export function tokenMeter(
   const claim = (): Usage => {
     isKnown = true
     return {
-      used: { kind: 'upstream', ...source, method: 'model', energyNj },
+      used: { kind: 'upstream', ...source, energyNj },
       promptTokens: prompt,
       completionTokens: completion,
       ...(promptExcess > 0 && { promptExcess }),
