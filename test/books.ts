@@ -20,7 +20,11 @@ export type ChargeRow = {
   readonly pusd_per_j: string
   readonly free: boolean
   readonly unit: string
-  readonly parts: readonly { readonly meter: string; readonly energy_nj: string }[]
+  readonly parts: readonly {
+    readonly meter: string
+    readonly energy_nj: string
+    readonly factor?: { readonly zone: string; readonly basis: string }
+  }[]
   readonly prompt_tokens?: string
   readonly completion_tokens?: string
 }

@@ -82,6 +82,7 @@ export type UpstreamOptions = {
   readonly context?: number
   readonly nj_per_token?: string
   readonly prompt_overhead_tokens?: number
+  readonly carbon_zone?: string
   readonly api_key?: string
 }
 

@@ -9,12 +9,6 @@ import { readTariff } from './tariff.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })
 const amount = fc.bigInt(0n, 1n << 90n).map(String)
-const part = fc.record({
-  meter: text,
-  method: fc.constantFrom('model' as const, 'rapl' as const),
-  band_pct: amount,
-  energy_nj: amount,
-})
 const factor = fc.record({
   zone: text,
   mg_per_kwh: amount,
@@ -22,6 +16,16 @@ const factor = fc.record({
   year: text,
   basis: text,
 })
+const part = fc.record(
+  {
+    meter: text,
+    method: fc.constantFrom('model' as const, 'rapl' as const),
+    band_pct: amount,
+    energy_nj: amount,
+    factor,
+  },
+  { requiredKeys: ['meter', 'method', 'band_pct', 'energy_nj'] },
+)
 const charge = fc.record(
   {
     v: fc.constant('1' as const),

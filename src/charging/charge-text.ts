@@ -1,10 +1,9 @@
 // The canonical bytes of a charge we made ourselves, fast: JSON.stringify of an object whose keys are
 // in sorted order already is RFC 8785. canonicalJson sorts each time: 9.7 µs against 1.3 µs. A test
 // holds the two equal.
-import type { Charge } from '#contract/charge.ts'
+import type { CarbonFactor, Charge } from '#contract/charge.ts'
 
 export function chargeText(c: Charge): Buffer {
-  const { basis, mg_per_kwh, source, year, zone } = c.factor
   return Buffer.from(
     JSON.stringify({
       account: c.account,
@@ -13,15 +12,16 @@ export function chargeText(c: Charge): Buffer {
       completion_tokens: c.completion_tokens,
       energy_nj: c.energy_nj,
       env: c.env,
-      factor: { basis, mg_per_kwh, source, year, zone },
+      factor: sorted(c.factor),
       free: c.free,
       from: c.from,
       id: c.id,
       model: c.model,
       operation: c.operation,
-      parts: c.parts.map(({ band_pct, energy_nj, meter, method }) => ({
+      parts: c.parts.map(({ band_pct, energy_nj, factor, meter, method }) => ({
         band_pct,
         energy_nj,
+        factor: factor && sorted(factor),
         meter,
         method,
       })),
@@ -45,3 +45,11 @@ export function chargeText(c: Charge): Buffer {
     'utf8',
   )
 }
+
+const sorted = ({ basis, mg_per_kwh, source, year, zone }: CarbonFactor): CarbonFactor => ({
+  basis,
+  mg_per_kwh,
+  source,
+  year,
+  zone,
+})

@@ -1,8 +1,8 @@
 // Makes the charge of a finished piece of work from its terms, its parts and who served.
 import { timestamp } from '#base/clock.ts'
 import { takeRandom } from '#base/random.ts'
-import { carbonOf, nj, sum, type Nj, type Pusd } from '#base/units.ts'
-import type { Charge, ChargePart } from '#contract/charge.ts'
+import { nj, sum, type Nj, type Pusd } from '#base/units.ts'
+import { carbonOfParts, type Charge, type ChargePart } from '#contract/charge.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { Payer, Served } from './spend.ts'
 import type { Tariff } from './tariff.ts'
@@ -50,7 +50,7 @@ export function composeCharge(finished: Finished): Charge {
     to: timestamp(finished.toMs),
     parts: finished.parts,
     energy_nj: energy.toString(),
-    carbon_pg: carbonOf(energy, BigInt(tariff.factor.mg_per_kwh)).toString(),
+    carbon_pg: carbonOfParts(finished.parts, BigInt(tariff.factor.mg_per_kwh)).toString(),
     factor: tariff.factor,
     pue_milli: tariff.pueMilli,
     price_id: terms.priceId,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj, priceOf } from '#base/units.ts'
+import { chargeBytes, parseCharge } from '#contract/charge.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
 import {
   NJ_PER_CPU_S,
@@ -99,5 +100,57 @@ test('who cannot hold what asking costs is not admitted, and pays for nothing', 
   const held = bench.leases.get('money:acct_1')?.held ?? 0n
   assert.ok(held >= priceOfJoules(299n), String(held))
   other.settle(200)
+  await settleBooks(bench)
+})
+
+test('what is forgiven is a charge of nobody beside that of the work, and the books hold', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
+  work.forgive()
+  work.claim(upstream(3n))
+  work.forgive()
+  work.served({ promptTokens: 4, completionTokens: 5 })
+  work.claim(upstream(4n))
+  work.forgive()
+  work.claim(upstream(1n))
+  bench.spendCpu(10 ** 9)
+  const charge = work.settle(502)
+  const upstreamPart = { band_pct: '100', meter: 'upstream:up', method: 'model' }
+  const ownNj = NJ_PER_CPU_S.toString()
+  assert.deepEqual(charge.parts, [
+    { band_pct: '30', energy_nj: ownNj, meter: 'm1', method: 'model' },
+    { ...upstreamPart, energy_nj: J.toString() },
+  ])
+  assert.equal(charge.completion_tokens, undefined)
+  work.forgive()
+  await settleBooks(bench)
+  assert.deepEqual(
+    bench.books.charges.map(({ account, energyNj }) => [account, energyNj]),
+    [
+      ['acct_1', BigInt(charge.energy_nj)],
+      ['nobody', 7n * J],
+    ],
+  )
+})
+
+test('energy that was spent elsewhere has the carbon of there', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
+  const factor = { zone: 'XX', mg_per_kwh: '900000', source: 's', year: '2025', basis: 'b' }
+  work.served({ upstream: { method: 'model', bandPct: 100, factor } })
+  assert.equal(work.estimate().factor, factor, 'the greater of both, as it is a ceiling')
+  const used = upstream(18n)
+  assert.ok(used.kind === 'upstream')
+  bench.spendCpu(10 ** 9)
+  work.mark()
+  await work.finish({ ...used, factor })
+  const charge = work.settle(200)
+  assert.deepEqual(charge.parts[1]?.factor, factor)
+  assert.deepEqual([charge.parts[0]?.factor, charge.factor.zone], [undefined, 'WORLD'])
+  // 3.5 J at 473 g/kWh, and 18 J at 900 g/kWh, in picograms.
+  assert.equal(charge.carbon_pg, (459_861_111n + 4_500_000_000n).toString())
+  assert.deepEqual(parseCharge(chargeBytes(charge)), charge)
   await settleBooks(bench)
 })

@@ -50,7 +50,7 @@ const measuredOf = (measure: Measure, meter: string) =>
     measure.parts(TARIFF, 0n, nj(1n << 100n)).find((part) => part.meter === meter)?.energy_nj ?? 0,
   )
 
-test('claims are cumulative per cell and may not fall', () => {
+test('claims of CPU are cumulative per cell and may not fall', () => {
   const measure = new Measure()
   measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 5n })
   measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 9n })
@@ -58,4 +58,15 @@ test('claims are cumulative per cell and may not fall', () => {
   measure.cpuNs = 90
   assert.equal(measure.totalCpuNs(), 100n)
   assert.throws(() => measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 8n }), InvariantError)
+})
+
+test('what an upstream declares takes the place of what was counted of it', () => {
+  const measure = new Measure()
+  const upstream = { kind: 'upstream', meter: 'upstream:a', method: 'model', bandPct: 100 } as const
+  for (const energyNj of [nj(9n), nj(2n), nj(3n)]) {
+    measure.claim({ ...upstream, energyNj })
+    assert.equal(measure.energy(TARIFF), energyNj)
+    assert.equal(energyOf(measure.parts(TARIFF, 0n, nj(100n))), energyNj)
+  }
+  assert.throws(() => measure.claim({ ...upstream, energyNj: nj(-1n) }), InvariantError)
 })

@@ -2,7 +2,7 @@
 // Every door opens, admits, marks and settles; products only claim and say what served.
 import type { ErgonError } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
-import type { CarbonFactor, Charge, EnergyMethod, Tier } from '#contract/charge.ts'
+import type { CarbonFactor, Charge, EnergyBand, EnergyMethod, Tier } from '#contract/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
@@ -15,7 +15,10 @@ export type Payer = {
   readonly funded: boolean
 }
 
-/** What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. */
+/**
+ * What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. CPU never
+ * falls; an upstream's joules do when what it declares takes the place of what was counted of it.
+ */
 export type Used =
   | { readonly kind: 'cpu'; readonly cell: string; readonly cpuNs: bigint }
   | {
@@ -24,7 +27,12 @@ export type Used =
       readonly method: EnergyMethod
       readonly bandPct: number
       readonly energyNj: Nj
+      /** Of where it was spent. */
+      readonly factor?: CarbonFactor
     }
+
+/** How an upstream's energy is known, and the carbon of where it was spent. */
+export type EnergyElsewhere = EnergyBand & { readonly factor?: CarbonFactor }
 
 /** When what is charged happened, where that is not while the work is open. */
 export type Span = { readonly fromMs: number; readonly toMs: number }
@@ -36,8 +44,10 @@ export type Served = {
   /** operator/region/silicon */
   routedTo?: string
   resource?: string
-  promptTokens?: number
-  completionTokens?: number
+  promptTokens?: number | undefined
+  completionTokens?: number | undefined
+  /** Of the upstream that was asked; undefined where this node's meter sees it all. */
+  upstream?: EnergyElsewhere | undefined
 }
 
 /** The most that work can be billed, and who serves it. Never stored as a charge. */
@@ -46,7 +56,7 @@ export type Estimate = {
   readonly factor: CarbonFactor
   readonly routedTo: string
   readonly tier: Tier
-  /** How this node's energy is known, with its band: what X-Energy-Method says. */
+  /** How the energy is known, with the widest band of its parts: what X-Energy-Method says. */
   readonly energyMethod: string
 }
 
@@ -77,6 +87,11 @@ export interface Spend {
    * Never rejects; synchronous when the leases are warm.
    */
   finish(used: Used): void | Promise<void>
+  /**
+   * What upstreams spent until now was for an answer that did not come: it is the operator's, journaled with
+   * the work as a charge of nobody. Their claims begin again from nothing.
+   */
+  forgive(): void
   /** Everything that was measured so far, be it held or not. */
   measured(): Nj
   /** What the receipt says of who served. */

@@ -333,3 +333,20 @@ test('work that ends while it waits for the ledger takes nothing afterwards', as
   assert.equal(held(), 0n)
   assert.deepEqual(brokenInvariants(bench.books), [])
 })
+
+test('estimate() names the method of the widest band: of the node, or of the upstream that is asked', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(20n * J))
+  const node = work.estimate().energyMethod
+  for (const [upstream, told] of [
+    [{ method: 'declared', bandPct: 100 }, 'declared; band=100%'],
+    [{ method: 'declared', bandPct: 1 }, node],
+    // Fallen back to a cell of ours.
+    [undefined, node],
+  ] as const) {
+    work.served({ upstream })
+    assert.equal(work.estimate().energyMethod, told)
+  }
+  work.settle(200)
+})

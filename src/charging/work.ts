@@ -11,7 +11,7 @@ import type { TailClass, Tails } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import type { ChargingDeps } from './charging-deps.ts'
-import { composeCharge, energyOf, fixedTier, type Terms } from './compose-charge.ts'
+import { composeCharge, energyOf, fixedTier, type Finished, type Terms } from './compose-charge.ts'
 import { depleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
 import { Measure } from './measure.ts'
@@ -146,6 +146,11 @@ export class Work implements Spend {
     return hold.wait(wished, this.cut).then(asked, asked)
   }
 
+  forgive(): void {
+    if (this.settled !== undefined || !this.#measure.forgive()) return
+    this.served({ promptTokens: undefined, completionTokens: undefined })
+  }
+
   measured(): Nj {
     return this.#measure.energy(this.#admitted.terms.tariff)
   }
@@ -157,12 +162,17 @@ export class Work implements Spend {
   estimate(): Estimate {
     const { capNj, terms } = this.#admitted
     const { tariff } = terms
+    const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
+    const { upstream = node } = this.#served
+    const { method, bandPct } = upstream.bandPct > node.bandPct ? upstream : node
+    const elsewhere = this.#served.upstream?.factor ?? tariff.factor
+    const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
     return {
       ceilingNj: capNj,
-      factor: tariff.factor,
+      factor: isWorse ? elsewhere : tariff.factor,
       routedTo: this.#served.routedTo ?? tariff.routedTo,
       tier: this.#served.tier ?? fixedTier(this.#operation),
-      energyMethod: `${tariff.method}; band=${tariff.bandPct}%`,
+      energyMethod: `${method}; band=${bandPct}%`,
     }
   }
 
@@ -253,7 +263,24 @@ export class Work implements Spend {
     session.promises.keep(this.receiptId)
     hold.end(debit.amount)
     this.#count(this.#measure.totalCpuNs() + tailNs, charge.parts)
+    this.#bear(status, hold.terms)
     return charge
+  }
+
+  /** What was forgiven is a charge too: an upstream's meter reads what charges say of it. */
+  #bear(status: number, terms: Terms): void {
+    const parts = this.#measure.borneParts()
+    if (parts.length === 0) return
+    const receipt = `rcpt_${newIdBody(this.#floor.clock.wallMs())}`
+    const charge = this.#compose(status, {
+      payer: NOBODY,
+      terms,
+      parts,
+      cost: pusd(0n),
+      ids: { receipt, request: this.requestId },
+      served: {},
+    })
+    this.#floor.session.append('charge', chargeText(charge), [])
   }
 
   /** What the work costs when it ends now. */
@@ -301,15 +328,16 @@ export class Work implements Spend {
 
   #compose(
     status: number,
-    bill: Pick<Parameters<typeof composeCharge>[0], 'payer' | 'terms' | 'parts' | 'cost'>,
+    bill: Pick<Finished, 'payer' | 'terms' | 'parts' | 'cost'> &
+      Partial<Pick<Finished, 'ids' | 'served'>>,
   ): Charge {
     const { session, clock } = this.#floor
     return composeCharge({
-      ...bill,
       ids: { receipt: this.receiptId, request: this.requestId },
+      served: this.#served,
+      ...bill,
       record: { session: session.id, seq: session.nextSeq },
       operation: bill.payer === NOBODY ? 'service.nobody' : this.#operation,
-      served: this.#served,
       status,
       fromMs: this.#fromMs,
       toMs: this.#toMs ?? clock.wallMs(),

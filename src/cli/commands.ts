@@ -39,6 +39,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--api-key-stdin', 'read the server’s key from stdin'],
       ['--nj-per-token <nj>', 'declared energy of a generated token, in nanojoules (servers)'],
       [
+        '--carbon-zone <zone>',
+        'electricity zone that the server is in (servers; default: the mean of the world, assumed)',
+      ],
+      [
         '--prompt-overhead-tokens <n>',
         'what the server adds to each prompt (servers; default: learned, 64 to 1024)',
       ],

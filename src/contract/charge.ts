@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { ErgonError } from '#base/errors.ts'
-import { carbonOf, nj, pg, priceOf, type Nj, type Pg } from '#base/units.ts'
+import { add, carbonOf, nj, pg, priceOf, type Nj, type Pg } from '#base/units.ts'
 
 /** From the easiest to the hardest. */
 export const TIERS = ['L0', 'L1', 'L2', 'L3'] as const
@@ -13,12 +13,19 @@ export type MoneyUnit = 'USD' | 'tUSD'
 /** How an energy was obtained: read from a sensor, or modelled from CPU time or tokens. */
 export type EnergyMethod = 'rapl' | 'plug' | 'redfish' | 'nvml' | 'model' | 'declared'
 
-/** One meter's share of a charge. `band_pct` is the declared error band in percent. */
+/** How an energy is known, and the declared error of that in percent. */
+export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
+
+/**
+ * One meter's share of a charge. `band_pct` is the declared error band in percent. Of energy that was spent
+ * elsewhere, `factor` is that place's: neither the charge's nor its PUE are of such a part.
+ */
 export type ChargePart = {
   readonly meter: string
   readonly method: EnergyMethod
   readonly band_pct: string
   readonly energy_nj: string
+  readonly factor?: CarbonFactor
 }
 
 /** Where the carbon figure comes from. */
@@ -61,6 +68,20 @@ export type Charge = {
   readonly prompt_tokens?: string
   readonly completion_tokens?: string
   readonly salt: string
+}
+
+/** Carbon of parts: of those here, together, by the charge's factor; of each elsewhere by its own. */
+export function carbonOfParts(parts: readonly ChargePart[], mgPerKwh: bigint): Pg {
+  const energyOf = (some: readonly ChargePart[]) =>
+    nj(some.reduce((sum, part) => sum + BigInt(part.energy_nj), 0n))
+  const here = carbonOf(energyOf(parts.filter(({ factor }) => factor === undefined)), mgPerKwh)
+  return parts.reduce(
+    (sum, part) =>
+      part.factor === undefined
+        ? sum
+        : add(sum, carbonOf(energyOf([part]), BigInt(part.factor.mg_per_kwh))),
+    here,
+  )
 }
 
 /** The bytes that are journaled, hashed, stored and signed. */
@@ -147,7 +168,7 @@ const CHECKS: readonly ((charge: Charge) => string | undefined)[] = [
       ? undefined
       : 'energy_nj is not the sum of its parts',
   (c) =>
-    carbonOf(chargeEnergy(c), BigInt(c.factor.mg_per_kwh)) === BigInt(c.carbon_pg)
+    carbonOfParts(c.parts, BigInt(c.factor.mg_per_kwh)) === BigInt(c.carbon_pg)
       ? undefined
       : 'carbon_pg does not follow from energy and factor',
   (c) =>
@@ -160,7 +181,8 @@ const isPart = (part: ChargePart): boolean =>
   typeof part?.meter === 'string' &&
   typeof part.method === 'string' &&
   INTEGER.test(part.band_pct) &&
-  INTEGER.test(part.energy_nj)
+  INTEGER.test(part.energy_nj) &&
+  (part.factor === undefined || isFactor(part.factor))
 
 const isFactor = (factor: CarbonFactor): boolean =>
   typeof factor?.zone === 'string' &&

@@ -82,7 +82,10 @@ export const ERRORS = {
   ),
   internal: service(500, 'Retry; if it stays, report the request id.'),
   not_implemented: service(501, 'This part of the interface is not served yet.'),
-  upstream_failed: service(502, 'Retry, or name another model.'),
+  upstream_failed: service(
+    502,
+    'Retry, or name another model. What a server spent on an answer of which nothing came is not charged.',
+  ),
   model_loading: service(503, 'Retry after the time in Retry-After.'),
   model_not_available: service(503, 'Add a model: `ergon models add <name>`.'),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),
@@ -96,7 +99,10 @@ export const ERRORS = {
   ),
   overloaded: service(503, 'Retry after the time in Retry-After.'),
   draining: service(503, 'Retry; this process is stopping.'),
-  upstream_timeout: service(504, 'Retry, or lower max_tokens.'),
+  upstream_timeout: service(
+    504,
+    'Retry, or lower max_tokens. What a server spent on an answer of which nothing came is not charged.',
+  ),
   storage_full: service(507, 'The disk of the service is full; tell its operator.'),
 } as const satisfies Record<string, Fault>
 

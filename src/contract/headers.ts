@@ -49,7 +49,7 @@ export const RESPONSE_HEADERS = {
   },
   'X-Energy-Method': {
     on: 'every',
-    help: 'How the energy is known, with its declared error band: of the part with the widest band.',
+    help: 'How the energy is known, with its declared error band: of the part with the widest band. In the head of a streamed reply, of the parts that it may have; its end is in the trailer.',
     example: 'model; band=40%',
   },
   'X-Energy-Estimate': {
@@ -59,7 +59,7 @@ export const RESPONSE_HEADERS = {
   },
   Trailer: {
     on: 'streamed',
-    help: 'Names the two figures that follow the last chunk.',
-    example: 'X-Energy-Joules, X-Carbon-mg',
+    help: 'Names what follows the last chunk: the figures, and how the energy is known.',
+    example: 'X-Energy-Joules, X-Carbon-mg, X-Energy-Method',
   },
 } as const satisfies Record<string, { on: HeaderClass; help: string; example: string }>

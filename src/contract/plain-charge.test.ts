@@ -14,8 +14,24 @@ type Made = {
   texts: readonly string[]
 }
 
+const ELSEWHERE_MG = 7919n
+/** Every other part has a factor of its own. */
+const isElsewhere = (nth: number) => nth % 2 === 1
+const factorOf = (mg: bigint) => ({
+  zone: 'W',
+  mg_per_kwh: mg.toString(),
+  source: 's',
+  year: '2025',
+  basis: 'b',
+})
+
 function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Charge {
   const energy = nj(parts.reduce((a, b) => a + b, 0n))
+  const here = parts.filter((_, nth) => !isElsewhere(nth)).reduce((a, b) => a + b, 0n)
+  const carbonPg = parts
+    .filter((_, nth) => isElsewhere(nth))
+    .map((energyNj) => carbonOf(nj(energyNj), mgPerKwh + ELSEWHERE_MG))
+    .reduce((a, b) => a + b, carbonOf(nj(here), mgPerKwh) as bigint)
   const [model, token, resource] = texts
   return {
     v: '1',
@@ -38,10 +54,11 @@ function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Cha
       method: 'model',
       band_pct: '30',
       energy_nj: energyNj.toString(),
+      ...(isElsewhere(nth) && { factor: factorOf(mgPerKwh + ELSEWHERE_MG) }),
     })),
     energy_nj: energy.toString(),
-    carbon_pg: carbonOf(energy, mgPerKwh).toString(),
-    factor: { zone: 'W', mg_per_kwh: mgPerKwh.toString(), source: 's', year: '2025', basis: 'b' },
+    carbon_pg: carbonPg.toString(),
+    factor: factorOf(mgPerKwh),
     pue_milli: '1000',
     price_id: 'p',
     pusd_per_j: pusdPerJ.toString(),
@@ -125,7 +142,12 @@ test('isPlainCharge() says true of nothing that parseCharge() refuses', () => {
 })
 
 test('isPlainCharge() refuses each figure that is one too many, and bytes behind the end', () => {
-  const one = { parts: [70_000_000n, 5n], mgPerKwh: 473_000n, pusdPerJ: 69_444n, texts: [] }
+  const one = {
+    parts: [70_000_000n, 50_000_000n],
+    mgPerKwh: 473_000n,
+    pusdPerJ: 69_444n,
+    texts: [],
+  }
   const charge = chargeOf({ ...one, free: false, isTest: true })
   assert.ok(isPlainCharge(chargeBytes(charge)))
   for (const key of ['energy_nj', 'carbon_pg', 'charge_pusd'] as const) {
@@ -135,4 +157,11 @@ test('isPlainCharge() refuses each figure that is one too many, and bytes behind
   assert.equal(isPlainCharge(chargeBytes({ ...charge, free: true })), false)
   assert.equal(isPlainCharge(chargeBytes({ ...charge, unit: 'USD' })), false)
   assert.equal(isPlainCharge(Buffer.concat([chargeBytes(charge), Buffer.from(' ')])), false)
+  const bytes = chargeBytes(charge).toString()
+  for (const mg of ['473000', '480919']) {
+    const other = bytes.replace(`"mg_per_kwh":"${mg}"`, '"mg_per_kwh":"999999999999"')
+    assert.notEqual(other, bytes)
+    assert.equal(isPlainCharge(Buffer.from(other)), false, mg)
+    assert.ok(!holds(Buffer.from(other)), mg)
+  }
 })

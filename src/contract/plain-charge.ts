@@ -14,10 +14,11 @@ export function isPlainCharge(bytes: Uint8Array): boolean {
   if (found === null) return false
   const [, carbonPg, chargePusd, energyNj, env, mgPerKwh, free, parts, pusdPerJ, unit] = found
   const energy = nj(whole(energyNj))
+  const carbon = carbonOfPlain(parts, whole(mgPerKwh))
   return (
     (env === 'test') === (unit === 'tUSD') &&
     sumOf(parts) === energy &&
-    carbonOf(energy, whole(mgPerKwh)) === whole(carbonPg) &&
+    carbon === whole(carbonPg) &&
     (free === 'true' ? 0n : priceOf(energy, whole(pusdPerJ))) === whole(chargePusd)
   )
 }
@@ -27,6 +28,16 @@ const whole = (digits: string | undefined): bigint => BigInt(digits ?? '')
 const sumOf = (parts = ''): bigint =>
   parts.matchAll(PART_ENERGY).reduce((sum, [, energyNj]) => sum + whole(energyNj), 0n)
 
+/** As carbonOfParts() of charge.ts. */
+function carbonOfPlain(parts = '', mgPerKwh: bigint): bigint {
+  let hereNj = 0n
+  let elsewhere = 0n
+  for (const [, energyNj, own] of parts.matchAll(PART_ENERGY))
+    if (own === undefined) hereNj += whole(energyNj)
+    else elsewhere += carbonOf(nj(whole(energyNj)), whole(own))
+  return carbonOf(nj(hereNj), mgPerKwh) + elsewhere
+}
+
 // Printable ASCII but the quote and the backslash.
 const TEXT = String.raw`"[ !#-\[\]-~]+"`
 const DIGITS = '0|[1-9][0-9]*'
@@ -34,16 +45,21 @@ const INTEGER = `"(?:${DIGITS})"`
 /** An integer that is read, not only looked at. */
 const FIGURE = `"(${DIGITS})"`
 const TIME = String.raw`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`
-const PART = String.raw`\{"band_pct":${INTEGER},"energy_nj":${INTEGER},"meter":${TEXT},"method":${TEXT}\}`
-const PART_ENERGY = new RegExp(`"energy_nj":${FIGURE}`, 'g')
+const FACTOR_END = `"source":${TEXT},"year":${INTEGER},"zone":${TEXT}`
+const PART_FACTOR = String.raw`(?:"factor":\{"basis":${TEXT},"mg_per_kwh":${INTEGER},${FACTOR_END}\},)?`
+const PART = String.raw`\{"band_pct":${INTEGER},"energy_nj":${INTEGER},${PART_FACTOR}"meter":${TEXT},"method":${TEXT}\}`
+const PART_ENERGY = new RegExp(
+  String.raw`"energy_nj":${FIGURE}(?:,"factor":\{"basis":${TEXT},"mg_per_kwh":${FIGURE})?`,
+  'g',
+)
 const maybe = (key: string): string => `(?:"${key}":${TEXT},)?`
 // In the order of RFC 8785: by UTF-16 code units, which for these keys is by bytes.
 const CHARGE = new RegExp(
   [
     String.raw`^\{"account":${TEXT},"carbon_pg":${FIGURE},"charge_pusd":${FIGURE},`,
     String.raw`${maybe('completion_tokens')}"energy_nj":${FIGURE},"env":"(live|test)",`,
-    String.raw`"factor":\{"basis":${TEXT},"mg_per_kwh":${FIGURE},"source":${TEXT},`,
-    String.raw`"year":${INTEGER},"zone":${TEXT}\},"free":(true|false),"from":${TIME},"id":${TEXT},`,
+    String.raw`"factor":\{"basis":${TEXT},"mg_per_kwh":${FIGURE},${FACTOR_END}\},`,
+    String.raw`"free":(true|false),"from":${TIME},"id":${TEXT},`,
     String.raw`${maybe('model')}"operation":${TEXT},"parts":\[(${PART}(?:,${PART})*)\],`,
     String.raw`"price_id":${TEXT},${maybe('prompt_tokens')}"pue_milli":${INTEGER},`,
     String.raw`"pusd_per_j":${FIGURE},"request":${TEXT},${maybe('resource')}"routed_to":${TEXT},`,

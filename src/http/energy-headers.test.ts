@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import { RESPONSE_HEADERS, type HeaderClass } from '#contract/headers.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
-import { ceilingHeaders, finalHeaders, pairsOf } from './energy-headers.ts'
+import { ceilingHeaders, finalHeaders, pairsOf, TRAILERS, trailers } from './energy-headers.ts'
 
 const documented = (...classes: HeaderClass[]) =>
   Object.entries(RESPONSE_HEADERS)
@@ -24,4 +24,14 @@ test('ceilingHeaders() gives the documented headers but Trailer, which depends o
   const headers = Object.fromEntries(pairsOf(list))
   assert.deepEqual([...Object.keys(headers), 'Trailer'].toSorted(), documented('every', 'streamed'))
   assert.equal(headers['X-Energy-Joules'], '1.5')
+})
+
+test('trailers() gives what is announced: the figures, and the method of the widest part', () => {
+  const charge = chargeOf(1)
+  const [node] = charge.parts
+  assert.ok(node !== undefined)
+  const far = { ...node, meter: 'upstream:far', band_pct: '100', energy_nj: '7' }
+  const list = pairsOf(trailers({ ...charge, parts: [node, far] }))
+  assert.equal(list.map(([name]) => name).join(', '), TRAILERS)
+  assert.equal(Object.fromEntries(list)['X-Energy-Method'], `${node.method}; band=100%`)
 })

@@ -15,8 +15,6 @@ export const finalHeaders = (charge: Charge, requestId: string): HeaderList => [
   charge.tier,
   'X-Receipt-Id',
   charge.id,
-  'X-Energy-Method',
-  widestMethod(charge),
   'x-request-id',
   requestId,
 ]
@@ -47,13 +45,15 @@ export function ceilingHeaders(
 }
 
 /** The names that a chunked stream announces. */
-export const TRAILERS = 'X-Energy-Joules, X-Carbon-mg'
+export const TRAILERS = 'X-Energy-Joules, X-Carbon-mg, X-Energy-Method'
 
 export const trailers = (charge: Charge): HeaderList => [
   'X-Energy-Joules',
   printJoules(chargeEnergy(charge)),
   'X-Carbon-mg',
   printMilligrams(chargeCarbon(charge)),
+  'X-Energy-Method',
+  widestMethod(charge),
 ]
 
 /** As pairs, for what takes no list. */

@@ -12,6 +12,8 @@ import type { Principal } from '#identity/principal.ts'
 export type Work = {
   /** UTF-8 bytes of the prompt: no byte-level tokenizer makes more tokens than bytes. */
   readonly promptBytes: number
+  /** Of a wished format: most servers guide the answer by it, some put it into the prompt. */
+  readonly formatBytes?: number
   /** Texts that are read: messages, prompts or inputs; each adds tokens of the chat template. */
   readonly promptTexts: number
   /** Images and sounds among them. */
@@ -62,10 +64,10 @@ export function boundsOf(offer: ModelOffer, work: Work, learned: Learned): Bound
 
 /** Upper bounds in tokens: what the prompts can be, and what may be generated. */
 export function tokensAtMost(offer: ModelOffer, work: Work, overheadTokens: number) {
-  const { promptBytes, promptTexts, media = 0, prompts, choices, maxTokens } = work
+  const { promptBytes, formatBytes = 0, promptTexts, media = 0, prompts, choices, maxTokens } = work
   const added =
     promptTexts * TEMPLATE_TOKENS_PER_TEXT + media * TOKENS_PER_MEDIA + prompts * overheadTokens
-  const promptTokensMax = Math.min(promptBytes + added, offer.context * prompts)
+  const promptTokensMax = Math.min(promptBytes + formatBytes + added, offer.context * prompts)
   if (offer.modalities.includes('embedding')) return { promptTokensMax, tokensMax: 0 }
   const answer = Math.min(maxTokens ?? offer.defaultMaxTokens ?? offer.context, offer.context)
   return { promptTokensMax, tokensMax: answer * prompts * choices }

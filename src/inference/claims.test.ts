@@ -16,7 +16,7 @@ const upstream = (energyNj: bigint): Used => ({
 test('claims of a second call come on top of the first, each meter for itself', () => {
   const claimed: Used[] = []
   const take = (used: Used) => void claimed.push(used)
-  const claims = createClaims({ claim: take, finish: take })
+  const claims = createClaims({ claim: take, finish: take, forgive: () => undefined })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(cpu('a', 9n))
@@ -38,4 +38,19 @@ test('claims of a second call come on top of the first, each meter for itself', 
     upstream(107n),
     cpu('a', 13n),
   ])
+})
+
+test('what is forgiven is not added to what comes after it, but CPU of our cells is', () => {
+  const claimed: (Used | 'forgiven')[] = []
+  const take = (used: Used) => void claimed.push(used)
+  const forgive = () => void claimed.push('forgiven')
+  const claims = createClaims({ claim: take, finish: take, forgive })
+  claims.begin()
+  claims.claim(cpu('a', 5n))
+  claims.claim(upstream(100n))
+  claims.forgive()
+  claims.begin()
+  claims.claim(upstream(7n))
+  claims.claim(cpu('a', 2n))
+  assert.deepEqual(claimed, [cpu('a', 5n), upstream(100n), 'forgiven', upstream(7n), cpu('a', 7n)])
 })

@@ -1,5 +1,5 @@
 // A request may make several calls: batches of inputs, or a second offer when the first one fails.
-// Each call's figures start at zero, a Spend's only grow: this adds them up per meter.
+// Each call's figures start at zero, a Spend's are of all calls: this adds them up per meter.
 import { add } from '#base/units.ts'
 import type { Spend, Used } from '#charging/spend.ts'
 
@@ -9,9 +9,11 @@ export type Claims = {
   claim(used: Used): void
   /** A claim of an answer that is whole. */
   finish(used: Used): void | Promise<void>
+  /** The caller gets nothing of any of it, for the upstreams' fault: what they spent is the operator's. */
+  forgive(): void
 }
 
-export function createClaims(spend: Pick<Spend, 'claim' | 'finish'>): Claims {
+export function createClaims(spend: Pick<Spend, 'claim' | 'finish' | 'forgive'>): Claims {
   const claimed = new Map<string, Used>()
   let before = new Map<string, Used>()
   const totalOf = (used: Used): Used => {
@@ -27,6 +29,11 @@ export function createClaims(spend: Pick<Spend, 'claim' | 'finish'>): Claims {
     },
     claim: (used) => spend.claim(totalOf(used)),
     finish: (used) => spend.finish(totalOf(used)),
+    forgive() {
+      for (const [key, used] of claimed) if (used.kind === 'upstream') claimed.delete(key)
+      before = new Map(claimed)
+      spend.forgive()
+    },
   }
 }
 

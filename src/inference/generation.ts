@@ -71,11 +71,19 @@ export async function startGeneration(
       call.spend.served({ model: offer.id, tier: plan.choice.tier, routedTo: offer.routedTo })
       claims.begin()
       const provider = providerOf(deps, offer)
+      call.spend.served({ upstream: provider.energy })
       asked = askedOf(deps, plan, { offer, bounds, call, provider })
       const reads = provider.generate(asked, call.signal)
       const whole = (promptExcess: number) =>
         learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess })
-      const steps = paidSteps(reads, call, { claims, answers: asked.choices, whole, leave })
+      const { streamed } = plan
+      const steps = paidSteps(reads, call, {
+        claims,
+        answers: asked.choices,
+        streamed,
+        whole,
+        leave,
+      })
       const first = await steps.next()
       closeOnAbort(reads, call.signal, leave)
       if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
@@ -147,6 +155,8 @@ type Paying = {
   readonly claims: Claims
   /** How many answers there will be. */
   readonly answers: number
+  /** Each step reaches the caller when it is taken; else nothing does before the end. */
+  readonly streamed: boolean
   /** All of it is there; so much of the prompt was declared and not believed. */
   whole(promptExcess: number): void
   /** Nothing is asked of the provider any more. */
@@ -161,9 +171,10 @@ type Paying = {
 function paidSteps(
   reads: Reads,
   { spend, signal }: Call,
-  { claims, answers, whole, leave }: Paying,
+  { claims, answers, streamed, whole, leave }: Paying,
 ): Steps {
   let isWhole = false
+  let isGiven = false
   let unfinished = answers
   let promptExcess = 0
   return {
@@ -190,11 +201,14 @@ function paidSteps(
             isWhole = true
             whole(promptExcess)
           }
-          if (paid.length > 0) return { done: false, value: paid }
+          if (paid.length === 0) continue
+          isGiven = streamed
+          return { done: false, value: paid }
         }
       } catch (error) {
         // The provider only sees an aborted signal; why the work was cut, the Spend knows.
         const reason = spend.cut.aborted ? cutError(spend) : error
+        if (!isGiven && isUpstreams(reason, signal)) claims.forgive()
         leave()
         await reads.return()
         throw reason
@@ -291,6 +305,10 @@ const FALLS_BACK = new Set([
   'model_loading',
   'model_not_available',
 ])
+
+/** Whether the answer failed for the upstream's fault, and not because its caller left or was cut. */
+export const isUpstreams = (error: unknown, signal: AbortSignal): boolean =>
+  FALLS_BACK.has(codeOf(signal.aborted ? signal.reason : error))
 
 const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
   !signal.aborted && FALLS_BACK.has(codeOf(error))

@@ -114,6 +114,9 @@ export const factorOf = (reading: CarbonReading): CarbonFactor => ({
   basis: reading.basis,
 })
 
+/** The table's factor of a zone; of the world, labelled as assumed, where it is not known or not said. */
+export const yearlyFactor = (zone = WORLD): CarbonFactor => factorOf(fromTable(zone))
+
 /** The zone's row, else its country's (US for US-CAL-CISO), else the world's, labelled as assumed. */
 function fromTable(asked: string): CarbonReading {
   const table = createCarbonTable()

@@ -3,6 +3,7 @@
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { add, nj, withPue } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
 import { createIntervals, type CellReading } from './interval.ts'
 import { energyOfPower } from './power.ts'
 import type { CpuModel } from './sources/model.ts'
@@ -36,6 +37,8 @@ export interface NodeMeter {
   closeWindow(signal?: AbortSignal): Promise<Window>
   /** nJ per CPU-second that requests are billed at now. */
   readonly tariffNjPerCpuS: bigint
+  /** How that is known, which is not always how the last window was. */
+  readonly tariffKnown: EnergyBand
   status(): MeterStatus
   close(): Promise<void>
 }
@@ -43,7 +46,8 @@ export interface NodeMeter {
 export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
   const { meter, model, pueMilli } = deps
   const sensors = createSensors(deps)
-  const tariff = createTariff({ modelNjPerCpuS: withPue(nj(model.njPerCpuS), pueMilli) })
+  const modelNjPerCpuS = withPue(nj(model.njPerCpuS), pueMilli)
+  const tariff = createTariff({ modelNjPerCpuS, modelBandPct: model.bandPct })
   const trueUp = createTrueUp(deps.billed)
   const nextInterval = createIntervals({ ...deps, cpus: model.cpus })
   let last: Window | undefined
@@ -61,7 +65,15 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
     const split = splitReading({ ...interval, ...measured, idleDrawNj })
     const { trueUpNj, ...billed } = trueUp.close(split)
     const proportional = measured.method === 'model' && model.linear
-    tariff.observe({ elapsedNs, capacityNs, ...split, ...billed, trueUpNj, proportional })
+    tariff.observe({
+      elapsedNs,
+      capacityNs,
+      ...split,
+      ...measured,
+      ...billed,
+      trueUpNj,
+      proportional,
+    })
     const { dynamicNj: _, ...parts } = split
     return {
       meter,
@@ -92,6 +104,9 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
     },
     get tariffNjPerCpuS() {
       return tariff.njPerCpuS
+    },
+    get tariffKnown() {
+      return tariff.known
     },
     status: () =>
       statusOf({ meter, last, idleFrom, model, pueMilli, tariff, trueUp: trueUp.totals, totals }),

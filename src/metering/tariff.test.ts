@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { energyOfCpu, nj } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
 import { createTariff, type Tariff } from './tariff.ts'
 import { addBilled, createTrueUp, NOTHING_BILLED } from './true-up.ts'
 import { splitReading } from './window.ts'
@@ -9,8 +10,9 @@ import { splitReading } from './window.ts'
 const S = 1_000_000_000n
 const MODEL = 10n * S
 const CPUS = 4n
+const PLUG = { method: 'plug', bandPct: 10 } as const
 
-const observe = (tariff: Tariff, busyNs: bigint, njPerCpuS: bigint) =>
+const observe = (tariff: Tariff, busyNs: bigint, njPerCpuS: bigint, known: EnergyBand = PLUG) =>
   tariff.observe({
     elapsedNs: S,
     busyNs,
@@ -19,17 +21,18 @@ const observe = (tariff: Tariff, busyNs: bigint, njPerCpuS: bigint) =>
     chargedNs: 0n,
     trueUpNj: nj(0n),
     proportional: false,
+    ...known,
   })
 
 test('the tariff is the model’s at boot and then follows the windows', () => {
-  const tariff = createTariff({ modelNjPerCpuS: MODEL })
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
   assert.equal(tariff.njPerCpuS, MODEL)
   for (let window = 0; window < 60; window++) observe(tariff, S, 20n * S)
   assert.ok(tariff.njPerCpuS > 19_900_000_000n && tariff.njPerCpuS <= 20n * S)
 })
 
 test('the tariff stays within a fifth and five times the model’s', () => {
-  const tariff = createTariff({ modelNjPerCpuS: MODEL })
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
   for (let window = 0; window < 60; window++) observe(tariff, S, 900n * S)
   assert.equal(tariff.njPerCpuS, 5n * MODEL)
   for (let window = 0; window < 200; window++) observe(tariff, S, S / 100n)
@@ -37,19 +40,45 @@ test('the tariff stays within a fifth and five times the model’s', () => {
 })
 
 test('the tariff learns nothing from windows less than 5 % busy', () => {
-  const tariff = createTariff({ modelNjPerCpuS: MODEL })
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
   for (let window = 0; window < 60; window++) observe(tariff, (CPUS * S * 49n) / 1000n, 45n * S)
   assert.equal(tariff.njPerCpuS, MODEL)
 })
 
+test('the tariff is known as what made it: as the model until readings did, and by the widest band', () => {
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
+  const model = { method: 'model', bandPct: 40 } as const
+  assert.deepEqual(tariff.known, model)
+  // A plug is read, but of windows that teach nothing.
+  for (let window = 0; window < 60; window++) observe(tariff, CPUS * (S / 1000n), 12n * S)
+  assert.deepEqual([tariff.njPerCpuS, tariff.known], [MODEL, model])
+  // A part of the model's is in it still.
+  observe(tariff, S, 12n * S)
+  assert.deepEqual(tariff.known, model)
+  for (let window = 0; window < 8; window++) observe(tariff, S, 12n * S)
+  assert.deepEqual(tariff.known, PLUG)
+  // RAPL stands in, and then the model, for as long as they matter.
+  const rapl = { method: 'rapl', bandPct: 5 } as const
+  observe(tariff, S, 12n * S, rapl)
+  assert.deepEqual(tariff.known, PLUG)
+  observe(tariff, S, 12n * S, model)
+  assert.deepEqual(tariff.known, model)
+  for (let window = 0; window < 8; window++) observe(tariff, S, 12n * S, rapl)
+  assert.deepEqual(tariff.known, rapl)
+  // Beyond five times the model's the limit is the model's.
+  for (let window = 0; window < 60; window++) observe(tariff, S, 900n * S, rapl)
+  assert.deepEqual([tariff.njPerCpuS, tariff.known], [5n * MODEL, model])
+})
+
 test('over-billing is taken off the next ten seconds, under-billing is the operator’s', () => {
-  const tariff = createTariff({ modelNjPerCpuS: MODEL })
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
   const window = {
     elapsedNs: S,
     busyNs: S,
     capacityNs: CPUS * S,
     chargedNs: S,
     proportional: false,
+    ...PLUG,
   }
   const at = (joules: bigint) => energyOfCpu(S, joules * S)
   tariff.observe({ ...window, dynamicNj: at(10n), trueUpNj: nj(-50n * S) })
@@ -65,7 +94,7 @@ test('over-billing is taken off the next ten seconds, under-billing is the opera
 })
 
 test('the tariff never falls below a fifth of the model’s, whatever is carried', () => {
-  const tariff = createTariff({ modelNjPerCpuS: MODEL })
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
   tariff.observe({
     elapsedNs: S,
     busyNs: S,
@@ -74,6 +103,7 @@ test('the tariff never falls below a fifth of the model’s, whatever is carried
     chargedNs: S,
     trueUpNj: nj(1_000_000n * S),
     proportional: false,
+    ...PLUG,
   })
   assert.equal(tariff.njPerCpuS, MODEL / 5n)
 })
@@ -110,7 +140,14 @@ function simulate(loads: readonly Load[], tariff: Tariff, streams: readonly numb
     }
     const split = splitReading({ readingNj: reading, idleDrawNj: nj(20n * S), busyNs, cells: [] })
     const closed = trueUp.close(split)
-    tariff.observe({ elapsedNs: S, capacityNs: CPUS * S, ...split, ...closed, proportional: false })
+    tariff.observe({
+      elapsedNs: S,
+      capacityNs: CPUS * S,
+      ...split,
+      ...closed,
+      ...PLUG,
+      proportional: false,
+    })
   }
   return { ...trueUp.totals, readingNj }
 }
@@ -141,16 +178,16 @@ function worstTrueUp(tariffOf: () => Tariff, streams = STREAMS): bigint {
 }
 
 test('over a minute of changing load the true-up is at most 2 % of the reading', () => {
-  const worst = worstTrueUp(() => createTariff({ modelNjPerCpuS: MODEL }))
+  const worst = worstTrueUp(() => createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 }))
   assert.ok(worst <= 200n, `${worst} of 10 000`)
 })
 
 test('known limit: streams that outlast the load they were admitted at are off by more', () => {
-  const worst = worstTrueUp(() => createTariff({ modelNjPerCpuS: MODEL }), [30])
+  const worst = worstTrueUp(() => createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 }), [30])
   assert.ok(worst > 200n && worst <= 1500n, `${worst} of 10 000`)
 })
 
 test('planted: a tariff that never moves is seen by the same span', () => {
-  const fixed: Tariff = { njPerCpuS: MODEL, carriedNj: nj(0n), observe: () => {} }
+  const fixed: Tariff = { njPerCpuS: MODEL, known: PLUG, carriedNj: nj(0n), observe: () => {} }
   assert.ok(worstTrueUp(() => fixed) > 200n)
 })

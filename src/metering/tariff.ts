@@ -3,6 +3,7 @@
 // the windows then held) the difference is carried and taken off the next ten seconds. A linear model
 // needs neither: its windows hold its own rate for every CPU-second, and there the tariff stays.
 import { nj, type Nj } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
 import { NS_PER_S } from './power.ts'
 
 /** What the tariff learns from one closed window. */
@@ -18,11 +19,13 @@ export type Observation = {
   readonly trueUpNj: Nj
   /** Its dynamic energy is the model's rate times its busy time, by construction. */
   readonly proportional: boolean
-}
+} & EnergyBand
 
 export interface Tariff {
   /** nJ per CPU-second now. */
   readonly njPerCpuS: bigint
+  /** How that is known: of all that made it, what has the widest band. The model's until readings made it. */
+  readonly known: EnergyBand
   /** Over-billing not yet taken off. */
   readonly carriedNj: Nj
   observe(window: Observation): void
@@ -38,8 +41,15 @@ const REPAY_NS = 10n * NS_PER_S
 // Before the first window: as much weight as 0.1 s of one processor at the model's figure.
 const BOOT_WEIGHT_NS = NS_PER_S / 10n
 
+// What made less of the average's CPU time than this is not named.
+const NAMED_PERCENT = 1n
+
 /** A tariff that starts at, and stays within [0.2, 5] × the model's nJ per CPU-second. */
-export function createTariff(deps: { readonly modelNjPerCpuS: bigint }): Tariff {
+export function createTariff(deps: {
+  readonly modelNjPerCpuS: bigint
+  readonly modelBandPct: number
+}): Tariff {
+  const model = { method: 'model', bandPct: deps.modelBandPct } as const
   const lowest = deps.modelNjPerCpuS / 5n
   const highest = deps.modelNjPerCpuS * 5n
   // Energy and time are averaged apart: their quotient is then weighted by CPU time, as bills are.
@@ -49,11 +59,22 @@ export function createTariff(deps: { readonly modelNjPerCpuS: bigint }): Tariff 
   let carried = 0n
   let follows = false
   let tariff = deps.modelNjPerCpuS
+  let parts: readonly Part[] = [{ ...model, busyNs }]
 
+  const learn = (window: Observation) => {
+    energy += window.dynamicNj - energy / DECAY
+    busyNs += window.busyNs - busyNs / DECAY
+    parts = [...parts.map(halved), window]
+      .reduce(merged, [])
+      .filter((part) => part.busyNs * 100n >= busyNs * NAMED_PERCENT)
+  }
+  const measured = () => (energy * NS_PER_S) / busyNs
   const average = () => {
-    const rate = (energy * NS_PER_S) / busyNs
+    const rate = measured()
     return rate < lowest ? lowest : rate > highest ? highest : rate
   }
+  // At a limit it is the model that says how much.
+  const isLimited = () => average() !== measured()
   const discount = () => {
     const expectedNs = (chargedNsPerS * REPAY_NS) / NS_PER_S
     return carried === 0n || expectedNs === 0n ? 0n : (carried * NS_PER_S) / expectedNs
@@ -61,6 +82,11 @@ export function createTariff(deps: { readonly modelNjPerCpuS: bigint }): Tariff 
   return {
     get njPerCpuS() {
       return tariff
+    },
+    get known() {
+      const [first = model, ...more] = isLimited() ? [model, ...parts] : parts
+      const { method, bandPct } = more.reduce(wider, first)
+      return { method, bandPct }
     },
     get carriedNj() {
       return nj(carried)
@@ -70,10 +96,8 @@ export function createTariff(deps: { readonly modelNjPerCpuS: bigint }): Tariff 
       // sensor: work that was admitted at the sensor's rate can then be billed too much.
       follows ||= !window.proportional
       if (!follows || window.elapsedNs <= 0n) return
-      if (window.busyNs * 1000n >= window.capacityNs * BUSY_LEAST_PERMILLE && window.busyNs > 0n) {
-        energy += window.dynamicNj - energy / DECAY
-        busyNs += window.busyNs - busyNs / DECAY
-      }
+      if (window.busyNs * 1000n >= window.capacityNs * BUSY_LEAST_PERMILLE && window.busyNs > 0n)
+        learn(window)
       const chargedNow = (window.chargedNs * NS_PER_S) / window.elapsedNs
       chargedNsPerS =
         chargedNsPerS === 0n ? chargedNow : chargedNsPerS + (chargedNow - chargedNsPerS) / DECAY
@@ -84,3 +108,17 @@ export function createTariff(deps: { readonly modelNjPerCpuS: bigint }): Tariff 
     },
   }
 }
+
+/** CPU time that made the average, by how its energy is known. */
+type Part = EnergyBand & { readonly busyNs: bigint }
+
+const halved = (part: Part): Part => ({ ...part, busyNs: part.busyNs - part.busyNs / DECAY })
+
+/** The parts with one more, added to the one that is known alike. */
+function merged(parts: readonly Part[], { method, bandPct, busyNs }: Part): readonly Part[] {
+  const isAlike = (part: Part) => part.method === method && part.bandPct === bandPct
+  const before = parts.find(isAlike)?.busyNs ?? 0n
+  return [...parts.filter((part) => !isAlike(part)), { method, bandPct, busyNs: before + busyNs }]
+}
+
+const wider = (a: EnergyBand, b: EnergyBand): EnergyBand => (b.bandPct > a.bandPct ? b : a)

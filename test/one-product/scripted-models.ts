@@ -13,7 +13,7 @@ import { sharedErgon } from '../parts.ts'
 import { addUpstream, type UpstreamOptions } from '../upstreams.ts'
 
 export const NJ_PER_TOKEN = 20_000_000n
-export const NJ_PER_PROMPT_TOKEN = NJ_PER_TOKEN / 2n + 1n
+export const NJ_PER_PROMPT_TOKEN = NJ_PER_TOKEN / 2n
 
 const upstreams: ScriptedUpstream[] = []
 let made = 0

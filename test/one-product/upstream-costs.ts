@@ -17,7 +17,7 @@ import {
 } from './scripted-models.ts'
 
 const NJ_PER_TOKEN = 300_000_000n
-const NJ_PER_PROMPT_TOKEN = NJ_PER_TOKEN / 2n + 1n
+const NJ_PER_PROMPT_TOKEN = NJ_PER_TOKEN / 2n
 const HI = { messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
 const BURST = 20
 /** Accounts that were not served before. */
@@ -64,6 +64,8 @@ async function charged(answers: readonly Response[]): Promise<ChargeRow[]> {
     const joules = Number(joulesOf(charge))
     if (answer.headers.get('x-energy-estimate') === 'ceiling') assert.ok(told >= joules)
     else assert.equal(told, joules)
+    // The widest band of its parts, also in the head of a stream.
+    assert.equal(answer.headers.get('x-energy-method'), 'model; band=100%')
     return charge
   })
 }
@@ -106,6 +108,49 @@ for (const stream of [false, true])
           assert.equal(upstreamEnergy(charge), energyOf(4000))
     })
   })
+
+describe('what only looks like a long prompt is billed as it was declared', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `field_number_${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const schema = { type: 'object', properties, required: names, additionalProperties: false }
+  const asked = {
+    'a format of 200 fields': {
+      response_format: { type: 'json_schema', json_schema: { name: 'wide', schema } },
+    },
+    '20,000 spaces': { messages: [{ role: 'user', content: ' '.repeat(20_000) }] },
+  }
+  for (const [what, body] of Object.entries(asked))
+    test(what, async () => {
+      const id = await costly(30)
+      const ask = { ...HI, ...body, stream: true }
+      for (const charge of await charged([await post(id, ask), await post(id, ask)]))
+        assert.deepEqual([upstreamEnergy(charge), charge.prompt_tokens], [energyOf(30), '30'])
+    })
+})
+
+test('a token of a prompt costs half of one of the answer, rounded down, and never nothing', async () => {
+  for (const [declared, energyNj] of [
+    ['3', 10n * 1n + 2n * 3n],
+    ['1', 10n * 1n + 2n * 1n],
+  ] as const) {
+    const id = await model(declaring(10), { nj_per_token: declared })
+    const [charge] = await charged([await post(id, HI)])
+    assert.equal(charge && upstreamEnergy(charge), energyNj)
+  }
+})
+
+test('the carbon of an upstream is of its zone where that is declared, else assumed', async () => {
+  for (const [options, zone, basis] of [
+    [{}, 'WORLD', /^assumed/],
+    [{ carbon_zone: 'FR' }, 'FR', /^yearly-average/],
+  ] as const) {
+    const [charge] = await charged([await post(await model(declaring(10), options), HI)])
+    const [node, far] = charge?.parts ?? []
+    assert.equal(node?.factor, undefined)
+    assert.equal(far?.factor?.zone, zone)
+    assert.match(far?.factor?.basis ?? '', basis)
+  }
+})
 
 test('a prompt that cannot be is billed as far as it can, without a limit on the answer', async () => {
   const id = await costly(4000)

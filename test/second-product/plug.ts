@@ -65,7 +65,10 @@ async function windowWith(ergon: Ergon, condition: (window: Window) => boolean):
   }
 }
 
-/** Asks until a reply is billed by this method; its charge in the ledger. */
+/**
+ * Asks until a reply is billed by this method; its charge in the ledger. Without a pause: only windows that
+ * are busy make a tariff.
+ */
 async function charged(ergon: Ergon, method: string) {
   const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
   for (;;) {
@@ -75,6 +78,6 @@ async function charged(ergon: Ergon, method: string) {
     await response.text()
     if (response.headers.get('x-energy-method') === method)
       return await chargeOf(ergon, response.headers.get('x-receipt-id') ?? '')
-    await pause(100, undefined, { signal })
+    signal.throwIfAborted()
   }
 }

@@ -41,6 +41,7 @@ export const modelFields = (options: CommandCall['options']) => ({
   dimensions: numberOf(options['dimensions']),
   upstream_model: options['upstreamModel'],
   nj_per_token: options['njPerToken'],
+  carbon_zone: options['carbonZone'],
   prompt_overhead_tokens: numberOf(options['promptOverheadTokens']),
 })
 

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
-import type { Charge } from '#contract/charge.ts'
+import type { CarbonFactor, Charge } from '#contract/charge.ts'
 import { verifyReceipt, type Verified } from '#tlog/verify.ts'
 import { apiGet } from '#cli/client.ts'
 import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
@@ -62,7 +62,9 @@ function show(verified: Verified, signers: Signers | undefined): void {
 }
 
 function showCharge(charge: Charge, signers: Signers | undefined): void {
-  const { factor } = charge
+  const elsewhere = charge.parts.flatMap(({ meter, factor }) =>
+    factor === undefined ? [] : [`${meter}: ${factorText(factor)}`],
+  )
   const parts = charge.parts
     .map(
       (part) =>
@@ -80,7 +82,7 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
     ],
     [
       'carbon',
-      `${printMilligrams(pg(BigInt(charge.carbon_pg)))} mg at ${Number(factor.mg_per_kwh) / 1000} g/kWh (${factor.zone}, ${factor.source} ${factor.year}, ${factor.basis})`,
+      `${printMilligrams(pg(BigInt(charge.carbon_pg)))} mg at ${[factorText(charge.factor), ...elsewhere].join('; ')}`,
     ],
     [
       'price',
@@ -91,6 +93,9 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
   ]
   for (const [name, value] of rows) print(`     ${name.padEnd(9)} ${value}`)
 }
+
+const factorText = ({ mg_per_kwh, zone, source, year, basis }: CarbonFactor): string =>
+  `${Number(mg_per_kwh) / 1000} g/kWh (${zone}, ${source} ${year}, ${basis})`
 
 const signersText = (signers: Signers | undefined): string => {
   if (signers === undefined) return 'any 3 of the signers of the log (threshold Ed25519, RFC 9591)'

@@ -57,6 +57,7 @@ test('chat answers whole with the figures of the charge to the last digit', asyn
     routedTo: 'ergon/local/cpu-x64',
     promptTokens: 5,
     completionTokens: 2,
+    upstream: undefined,
   })
   assert.match(reply.headers?.['x-router-reason'] ?? '', /named by the caller/)
 })
@@ -205,4 +206,23 @@ test('chat teaches what the model costs from its settled charge', async () => {
   const call = callOf(ask())
   textOf(known(await createChatCreate(deps)(call)), call.spend)
   assert.equal(deps.learned.perThousandTokens(offerOf()).samples, 1)
+})
+
+test('a wished format is no part of the prompt that is held for, and may be one of what is declared', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`field_${index}`, { type: 'string' }]),
+  )
+  const json_schema = { name: 'wide', schema: { type: 'object', properties } }
+  const boundsWith = async (more: object) => {
+    upstream.script = streaming(...cellHello)
+    const call = callOf(ask({ max_tokens: 5, ...more }))
+    await createChatCreate(depsOf([offerOf()], [provider]))(call)
+    const [ceilingNj, leastNj] = [call.spend.admissions[0], call.spend.leasts[0]]
+    assert.ok(ceilingNj !== undefined && leastNj !== undefined)
+    return { ceilingNj, leastNj }
+  }
+  const bare = await boundsWith({})
+  const wide = await boundsWith({ response_format: { type: 'json_schema', json_schema } })
+  assert.equal(wide.leastNj, bare.leastNj)
+  assert.ok(wide.ceilingNj > bare.ceilingNj)
 })

@@ -78,6 +78,7 @@ function workOf(request: ChatRequest): Work {
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? undefined
   return {
     promptBytes: promptBytesOf(request),
+    formatBytes: jsonBytes(request.response_format),
     promptTexts: request.messages.length + (request.tools?.length ?? 0),
     media: partsOf(request).filter(({ type }) => type !== 'text').length,
     prompts: 1,
@@ -87,17 +88,16 @@ function workOf(request: ChatRequest): Work {
 }
 
 /** A text's UTF-8 bytes; what templates add to tools and calls is about what JSON adds. */
-function promptBytesOf({ messages, tools, response_format }: ChatRequest): number {
+function promptBytesOf({ messages, tools }: ChatRequest): number {
   const texts = messages.map((message) => Buffer.byteLength(textOf(message)))
-  const structures = [tools, response_format, ...messages.map(callsOf)]
+  const structures = [tools, ...messages.map(callsOf)]
   return (
     texts.reduce((sum, bytes) => sum + bytes, 0) +
-    structures.reduce<number>(
-      (sum, value) => sum + (value ? Buffer.byteLength(JSON.stringify(value)) : 0),
-      0,
-    )
+    structures.reduce<number>((sum, value) => sum + jsonBytes(value), 0)
   )
 }
+
+const jsonBytes = (value: unknown): number => (value ? Buffer.byteLength(JSON.stringify(value)) : 0)
 
 const callsOf = (message: ChatMessage) => ('tool_calls' in message ? message.tool_calls : undefined)
 

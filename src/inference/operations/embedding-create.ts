@@ -6,7 +6,13 @@ import type { Handled, Handler } from '#http/reply.ts'
 import { boundsOf, payerOf, tokensAtMost, type Bounds, type Work } from '#inference/admission.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { createClaims } from '#inference/claims.ts'
-import { admit, cutError, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
+import {
+  admit,
+  cutError,
+  isUpstreams,
+  learnOverhead,
+  type InferenceDeps,
+} from '#inference/generation.ts'
 import { fault } from '#contract/errors.ts'
 import { energyFigures } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
@@ -129,7 +135,9 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
       learnOverhead(deps.learned, { offer, bounds, work, promptExcess })
     }
   } catch (error) {
-    throw call.spend.cut.aborted ? cutError(call.spend) : error
+    const reason = call.spend.cut.aborted ? cutError(call.spend) : error
+    if (isUpstreams(reason, call.signal)) claims.forgive()
+    throw reason
   }
   return { vectors, promptTokens }
 }

@@ -82,7 +82,7 @@ function readAll(frames: readonly string[]) {
     choices: 2,
     tokensMax: 1000,
   }
-  const source = { meter: 'upstream:up', bandPct: 60 }
+  const source = { meter: 'upstream:up', method: 'model', bandPct: 60 } as const
   const limits = { promptBytes: 80, promptTokensMax: 1000, contextTokens: 2000, tokensMax: 1000 }
   const reader = createGenerationReader(call, tokenMeter(call.offer, source, limits))
   const events: GenerationEvent[] = frames.flatMap((frame) => reader.push(Buffer.from(frame)))

@@ -1,7 +1,9 @@
-// What a call used so far. Our cells say it in every chunk; of an upstream without a meter we count
-// the tokens that came and bill the catalogue's energy for each. Either way figures only ever grow.
+// What a call used so far. Our cells say it in every chunk, and their figures only ever grow; of an upstream
+// without a meter we count the tokens that came and bill the catalogue's energy for each, until it declares
+// what it used: that takes the place of what was counted, be it more or less.
 import { invariant } from '#base/errors.ts'
-import { add, larger, nj, type Nj } from '#base/units.ts'
+import { add, nj, type Nj } from '#base/units.ts'
+import type { EnergyElsewhere } from '#charging/spend.ts'
 import { fault } from '#contract/errors.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { isCount } from './chunk.ts'
@@ -58,14 +60,15 @@ const lie = (cell: string, what: string) =>
 
 /**
  * Tokens that the upstream does not tell, or not yet: few texts have more bytes per token than this, so the
- * claim is hardly ever above the truth, and a caller who leaves early does not prefill for nothing.
+ * claim is hardly ever above the truth, and a caller who leaves early does not prefill for nothing. Where it is
+ * above (20,000 spaces are 30 tokens), what the upstream declares puts it right.
  */
 export const BYTES_PER_TOKEN = 8
 
 /** The meter of an upstream that has none: tokens seen × catalogue energy, method `model`. */
 export function tokenMeter(
   offer: ModelOffer,
-  source: { readonly meter: string; readonly bandPct: number },
+  source: EnergyElsewhere & { readonly meter: string },
   call: {
     readonly promptBytes: number
     /** The most that the prompts can be, with what the server may add to them. */
@@ -78,16 +81,14 @@ export function tokenMeter(
   let prompt = Math.floor(call.promptBytes / BYTES_PER_TOKEN)
   let promptExcess = 0
   let completion = 0
-  let seenNj = catalogueEnergy(offer, prompt, completion)
-  let energyNj: Nj = nj(0n)
+  let energyNj: Nj = catalogueEnergy(offer, prompt, completion)
   let details: TokenUsage | undefined
   let isKnown = false
 
   const claim = (): Usage => {
     isKnown = true
-    energyNj = larger(energyNj, seenNj)
     return {
-      used: { kind: 'upstream', ...source, method: 'model', energyNj },
+      used: { kind: 'upstream', ...source, energyNj },
       promptTokens: prompt,
       completionTokens: completion,
       ...(promptExcess > 0 && { promptExcess }),
@@ -97,24 +98,27 @@ export function tokenMeter(
     figures: () => undefined,
     counted(tokens) {
       completion += tokens
-      seenNj = add(seenNj, nj(offer.njPerCompletionToken * BigInt(tokens)))
+      energyNj = add(energyNj, nj(offer.njPerCompletionToken * BigInt(tokens)))
       return claim()
     },
     weighed(bytes) {
       completion = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), call.tokensMax)
-      seenNj = catalogueEnergy(offer, prompt, completion)
+      energyNj = catalogueEnergy(offer, prompt, completion)
       return claim()
     },
     declared(usage) {
       // Beyond what was asked, or than the model can read, it is a lie: what we saw stands.
       if (usage.promptTokens > call.contextTokens || usage.completionTokens > call.tokensMax)
         return undefined
+      // Nor is an answer of nothing what came.
+      if (usage.completionTokens === 0 && completion > 0) return undefined
       details = usage
-      // Beyond what the prompt can be, it may be the server's own system prompt: for now it is not billed.
-      prompt = Math.min(usage.promptTokens, call.promptTokensMax)
-      promptExcess = usage.promptTokens - prompt
+      // A prompt of nothing is one that was not counted. Beyond what the prompt can be, it may be the server's
+      // own system prompt: for now it is not billed.
+      if (usage.promptTokens > 0) prompt = Math.min(usage.promptTokens, call.promptTokensMax)
+      promptExcess = Math.max(usage.promptTokens - prompt, 0)
       completion = usage.completionTokens
-      seenNj = catalogueEnergy(offer, prompt, completion)
+      energyNj = catalogueEnergy(offer, prompt, completion)
       return claim()
     },
     usage: () =>

@@ -42,15 +42,31 @@ test('an upstream without a meter is billed the tokens seen, then its own usage'
   assert.equal(server.asked[0]?.path, '/v1/chat/completions')
 })
 
-test('an upstream that declares less than was seen lowers no claim', async () => {
-  server.script = streaming(
-    plainChunk('a'),
-    plainChunk('b'),
-    plainChunk(null, 'stop'),
-    frame({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }),
-  )
+test('what an upstream declares is final, also when it is less than was counted', async () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 1 }
+  server.script = streaming(plainChunk('a') + plainChunk('b'), plainChunk(null, 'stop'))
   // 10 prompt tokens are counted of 80 bytes: 10 × 1 mJ and 2 mJ for each token seen.
   assert.equal(energies(await read(remote)).at(-1), 14_000_000n)
+  server.script = streaming(
+    plainChunk('a') + plainChunk('b'),
+    plainChunk(null, 'stop') + frame({ choices: [], usage }) + DONE,
+  )
+  const events = await read(remote)
+  assert.equal(energies(events).at(-1), 3_000_000n)
+  assert.deepEqual(events.at(-1), {
+    kind: 'end',
+    usage: { promptTokens: 1, completionTokens: 1 },
+  })
+})
+
+test('an upstream that declares no tokens is billed those that were counted', async () => {
+  for (const [usage, energyNj] of [
+    [{ prompt_tokens: 3, completion_tokens: 0 }, 12_000_000n],
+    [{ completion_tokens: 2 }, 14_000_000n],
+  ] as const) {
+    server.script = streaming(plainChunk('a', 'stop') + frame({ choices: [], usage }) + DONE)
+    assert.equal(energies(await read(remote)).at(-1), energyNj)
+  }
 })
 
 test('an upstream that declares an absurd usage is billed what was seen', async () => {

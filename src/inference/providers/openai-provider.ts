@@ -3,6 +3,7 @@
 // has used is known; a short one of an upstream that counts its tokens may be asked for in one piece.
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import type { EnergyElsewhere } from '#charging/spend.ts'
 import { createBreaker, type Pass } from './breaker.ts'
 import { createCalls } from './calls.ts'
 import { createEmbeddingReader, embeddingBody } from './embeddings.ts'
@@ -75,6 +76,9 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
 
   return {
     name: config.name,
+    ...(config.at.kind === 'upstream' && {
+      energy: energyOf(config.at),
+    }),
     get givesWhole() {
       return config.at.kind === 'upstream' && countsTokens
     },
@@ -168,7 +172,7 @@ function meterOf({ name, at }: ProviderConfig, call: GenerationCall | EmbeddingC
     'input' in call ? [call.input.length, 0] : [call.choices, call.tokensMax]
   return tokenMeter(
     call.offer,
-    { meter: `upstream:${name}`, bandPct: at.bandPct },
+    { meter: `upstream:${name}`, ...energyOf(at) },
     {
       promptBytes: call.promptBytes,
       promptTokensMax: call.promptTokensMax,
@@ -177,6 +181,12 @@ function meterOf({ name, at }: ProviderConfig, call: GenerationCall | EmbeddingC
     },
   )
 }
+
+const energyOf = (at: Extract<ProviderConfig['at'], { kind: 'upstream' }>): EnergyElsewhere => ({
+  method: 'model',
+  bandPct: at.bandPct,
+  ...(at.factor !== undefined && { factor: at.factor }),
+})
 
 /** Only the upstream's own failures count against it. */
 function judge(error: unknown, pass: Pass, signal: AbortSignal): void {

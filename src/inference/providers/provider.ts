@@ -1,5 +1,5 @@
 // What the gateway asks of whoever serves a model, be it our cell or somebody's upstream.
-import type { Used } from '#charging/spend.ts'
+import type { EnergyElsewhere, Used } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
@@ -92,6 +92,8 @@ export type AnswerReader<Event> = {
 
 export interface Provider {
   readonly name: string
+  /** How the energy of an upstream is known; absent for a cell, whose CPU this node's meter sees. */
+  readonly energy?: EnergyElsewhere
   /** Whether it may be asked for an answer in one piece: never a cell, which is metered as it works. */
   readonly givesWhole: boolean
   /**

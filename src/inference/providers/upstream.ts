@@ -2,6 +2,7 @@
 // what its refusals mean. The address is the operator's; nothing of it comes from a caller.
 import { sleep, type Clock } from '#base/clock.ts'
 import type { Logger, Secret } from '#base/log.ts'
+import type { CarbonFactor } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { ERROR_BYTES_MAX, refusalFault, retryAfterOf } from './upstream-error.ts'
 import {
@@ -17,7 +18,13 @@ export type UpstreamConfig = {
   /** A model cell of ours on a unix socket, which meters itself, or an address that ends in /v1. */
   readonly at:
     | { readonly kind: 'cell'; readonly socketPath: string }
-    | { readonly kind: 'upstream'; readonly baseUrl: string; readonly bandPct: number }
+    | {
+        readonly kind: 'upstream'
+        readonly baseUrl: string
+        readonly bandPct: number
+        /** Of the zone that it is in. */
+        readonly factor?: CarbonFactor
+      }
   readonly apiKey?: Secret
   readonly timeouts?: Partial<Timeouts>
   readonly connectionsMax?: number

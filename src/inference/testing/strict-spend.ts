@@ -1,5 +1,5 @@
 // A Spend for tests that holds its users to the protocol: admitted before anything is claimed,
-// ceilings and claims only grow, nothing after settling. Its charge is a real one.
+// ceilings and claims of CPU only grow, nothing after settling. Its charge is a real one.
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { carbonOf, energyOfCpu, nj, priceOf, sum, type Nj } from '#base/units.ts'
 import type { Served, Spend, Used } from '#charging/spend.ts'
@@ -13,6 +13,8 @@ export type StrictSpend = Spend & {
   /** What each admission had to hold at least. */
   readonly leasts: readonly Nj[]
   readonly settled: Charge | undefined
+  /** What was forgiven. */
+  readonly forgiven: readonly Used[]
   /** What the gateway itself used: a figure with all its digits. */
   readonly ownNj: Nj
   /** What a revoked token or a drain does. */
@@ -38,7 +40,7 @@ const SERVED = {
 
 const refuse = () =>
   invariant(false, 'products only claim: mark() and claimThread() are not theirs')
-const NOT_THEIRS = { mark: refuse, claimThread: refuse }
+const NOT_THEIRS = { mark: refuse, claimThread: refuse, durable: () => undefined }
 
 /** `holdNj`: where `cut` fires; none by default. */
 export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } = {}): StrictSpend {
@@ -49,6 +51,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
   const leasts: Nj[] = []
   const facts: Served = {}
   const latest = new Map<string, Used>()
+  const { forgive, forgiven } = forgiving(latest)
   let cutReason: ErgonError | undefined
   let charge: Charge | undefined
 
@@ -99,6 +102,8 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       cutNow(fault('balance_depleted', 'The hold is used up'))
     },
     finish: take,
+    forgive,
+    forgiven,
     measured: energy,
     cutNow,
     served(more) {
@@ -106,7 +111,6 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       Object.assign(facts, more)
     },
     promise: () => invariant(charge === undefined, 'promised after settling'),
-    durable: () => undefined,
     settle(status) {
       charge ??= chargeOf({ status, facts, parts: parts(), energyNj: energy() })
       return charge
@@ -127,8 +131,18 @@ const partsOf = (ownNj: Nj, latest: ReadonlyMap<string, Used>): ChargePart[] => 
 function keepLatest(latest: Map<string, Used>, used: Used): void {
   const key = used.kind === 'cpu' ? used.cell : used.meter
   const before = latest.get(key)
-  invariant(before === undefined || energyOf(used) >= energyOf(before), 'a claim that shrank')
+  const grows = before === undefined || energyOf(used) >= energyOf(before)
+  invariant(grows || used.kind === 'upstream', 'a claim of CPU that shrank')
   latest.set(key, used)
+}
+
+function forgiving(latest: Map<string, Used>) {
+  const forgiven: Used[] = []
+  const forgive = () => {
+    for (const [key, used] of latest)
+      if (used.kind === 'upstream' && latest.delete(key)) forgiven.push(used)
+  }
+  return { forgive, forgiven }
 }
 
 const energyOf = (used: Used): Nj =>

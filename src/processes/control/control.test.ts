@@ -120,3 +120,13 @@ test('no model is named auto: nobody could ask for it', async (t) => {
       /"auto" asks the router.*--name/,
     )
 })
+
+test('the zone of a server is one that is built in', async (t) => {
+  const { add } = await start(t)
+  const server = { upstream: 'http://models.example/v1', upstream_model: 'a' }
+  for (const carbon_zone of ['Narnia', '', 7])
+    assert.match(
+      await refused(add(JSON.stringify({ ...server, carbon_zone })), 'invalid_request', 'zone'),
+      /"carbon_zone" is one of .*\bFR\b/,
+    )
+})

@@ -6,6 +6,7 @@ import { Secret } from '#base/log.ts'
 import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/router/choose.ts'
+import { ZONES, zoneKnown } from '#metering/carbon.ts'
 import { DEFAULT_MODELS } from '#processes/models/default-models.ts'
 import { demandGguf, demandOwnFolder } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
@@ -132,6 +133,7 @@ function upstreamModel(body: Body, key: Secret): NewModel {
     upstream: {
       base_url: baseUrl,
       band_pct: UPSTREAM_BAND_PCT,
+      ...zoneOf(body),
       // Bound to its address: changed in the state it would not be sent anywhere else.
       ...(typeof apiKey === 'string'
         ? { api_key_encrypted: encrypt(new Secret(apiKey), key, baseUrl) }
@@ -150,6 +152,18 @@ function upstreamModel(body: Body, key: Secret): NewModel {
       ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
     },
   }
+}
+
+/** Where the server draws its power. Throws invalid_request for a zone that is not built in. */
+function zoneOf(body: Body): { carbon_zone?: string } {
+  const zone = body['carbon_zone']
+  if (zone === undefined) return {}
+  if (typeof zone === 'string' && zoneKnown(zone)) return { carbon_zone: zone }
+  throw fault(
+    'invalid_request',
+    `Could not add the model: "carbon_zone" is one of ${ZONES.join(', ')}`,
+    { param: 'carbon_zone' },
+  )
 }
 
 /** What a chat model takes beside text. */
@@ -187,9 +201,12 @@ function offerOf(body: Body, njPerToken: string) {
     class: 'standard',
     njPerCompletionToken: declared,
     // A prompt token costs about half a generated one: 5.2 against 11.3 CPU ms, measured on one model.
-    njPerPromptToken: (BigInt(declared) / 2n + 1n).toString(),
+    njPerPromptToken: halfOf(BigInt(declared)).toString(),
   } as const
 }
+
+/** Rounded down, but not to nothing: no token is free. */
+const halfOf = (declaredNj: bigint): bigint => (declaredNj > 1n ? declaredNj / 2n : 1n)
 
 function nameOf(body: Body, otherwise: string): string {
   const name =

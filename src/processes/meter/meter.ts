@@ -70,12 +70,11 @@ export async function createMeter(deps: {
   opened.defer(() => meter.close())
   const all = opened.move()
   let published: string | undefined
-  let last: Pick<Window, 'method' | 'bandPct'> = { method: 'model', bandPct: model.bandPct }
 
   const body = (): TariffBody => ({
     meter: name,
-    method: last.method,
-    band_pct: String(last.bandPct),
+    method: meter.tariffKnown.method,
+    band_pct: String(meter.tariffKnown.bandPct),
     nj_per_cpu_s: meter.tariffNjPerCpuS.toString(),
     pue_milli: config.pueMilli.toString(),
     routed_to: routedTo,
@@ -83,11 +82,7 @@ export async function createMeter(deps: {
   })
   return {
     refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),
-    async closeWindow(signal) {
-      const window = await meter.closeWindow(signal)
-      last = window
-      return window
-    },
+    closeWindow: (signal) => meter.closeWindow(signal),
     async publish(state) {
       const text = JSON.stringify(body())
       if (text === published) return

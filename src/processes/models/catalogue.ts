@@ -10,6 +10,7 @@ import type { ProviderConfig } from '#inference/providers/openai-provider.ts'
 import type { Providers } from '#inference/providers/provider.ts'
 import { createProviders } from '#inference/providers/providers.ts'
 import type { Timeouts } from '#inference/providers/upstream.ts'
+import { yearlyFactor } from '#metering/carbon.ts'
 import type { State } from '#state/connect.ts'
 
 /** How a model is reached, as the table keeps it. */
@@ -18,6 +19,8 @@ export type StoredProvider = { readonly name: string } & (
   | {
       readonly base_url: string
       readonly band_pct: number
+      /** Where it draws its power, where the operator says so. */
+      readonly carbon_zone?: string
       /** For `base_url` alone; see base/encryption.ts. */
       readonly api_key_encrypted?: string
       /** How long it may be silent, where that is not the default. */
@@ -128,7 +131,13 @@ const configOf = (stored: StoredProvider, deps: Deps): ProviderConfig =>
     ? { name: stored.name, at: { kind: 'cell', socketPath: stored.socket } }
     : {
         name: stored.name,
-        at: { kind: 'upstream', baseUrl: stored.base_url, bandPct: stored.band_pct },
+        at: {
+          kind: 'upstream',
+          baseUrl: stored.base_url,
+          bandPct: stored.band_pct,
+          // Our own zone and its source say nothing of where a server of somebody else's is.
+          factor: yearlyFactor(stored.carbon_zone),
+        },
         ...apiKeyOf(stored, deps),
         ...(stored.timeouts === undefined ? {} : { timeouts: stored.timeouts }),
       }

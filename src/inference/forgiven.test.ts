@@ -1,0 +1,147 @@
+// Answers of which the caller got nothing, for the upstream's fault: what it spent on them is the operator's.
+// Who got some of it, or left, pays for what came.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { nj } from '#base/units.ts'
+import { fault } from '#contract/errors.ts'
+import { parseChatRequest, parseEmbeddingRequest } from '#contract/inference.ts'
+import { createChatCreate } from './operations/chat-create.ts'
+import { createEmbeddingCreate } from './operations/embedding-create.ts'
+import { createOpenaiProvider } from './providers/openai-provider.ts'
+import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
+import {
+  answering,
+  DONE,
+  frame,
+  plainChunk,
+  startScriptedUpstream,
+  streaming,
+  type Script,
+  type ScriptedUpstream,
+} from './testing/scripted-upstream.ts'
+
+const TOKENS = 200
+let upstream: ScriptedUpstream
+before(async () => {
+  upstream = await startScriptedUpstream('port', () => undefined)
+})
+after(() => upstream.close())
+
+const providerOf = (name: string) =>
+  createOpenaiProvider(
+    { name, at: { kind: 'upstream', baseUrl: upstream.baseUrl, bandPct: 100 } },
+    { clock: systemClock, log: quietLog, sleep: async () => {} },
+  )
+const offer = offerOf({ provider: 'up' })
+const askedNj = BigInt(TOKENS) * offer.njPerCompletionToken
+const chat = (more: object = {}) =>
+  parseChatRequest({ model: 'small', messages: [{ role: 'user', content: 'Hi' }], ...more })
+
+const head = { 'content-type': 'text/event-stream' }
+/** Says so many tokens; then does as it is told, when they have left. */
+const saying =
+  (then: (response: Parameters<Script>[1]) => void): Script =>
+  (_asked, response) => {
+    response.writeHead(200, head)
+    response.write(plainChunk('w').repeat(TOKENS), () => setImmediate(() => then(response)))
+  }
+const dying = saying((response) => void response.destroy())
+
+const paidNj = (spend: ReturnType<typeof callOf>['spend']): bigint =>
+  spend
+    .settle(502)
+    .parts.filter(({ meter }) => meter.startsWith('upstream:'))
+    .reduce((sum, part) => sum + BigInt(part.energy_nj), 0n)
+
+const forgivenNj = ({ forgiven }: ReturnType<typeof callOf>['spend']): bigint =>
+  forgiven.reduce((sum, used) => sum + (used.kind === 'upstream' ? used.energyNj : 0n), 0n)
+
+const handlerOf = (...offers: Parameters<typeof depsOf>[0]) =>
+  createChatCreate(
+    depsOf(
+      offers,
+      offers.map(({ provider }) => providerOf(provider)),
+    ),
+  )
+
+test('who does not stream pays nothing of an answer that broke', async () => {
+  upstream.script = dying
+  const call = callOf(chat({ max_tokens: 2000 }))
+  await assert.rejects(Promise.resolve(handlerOf(offer)(call)), { code: 'upstream_failed' })
+  assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [0n, askedNj])
+})
+
+for (const [ends, reason, paid] of [
+  ['time is over', fault('upstream_timeout', 'Too late'), 0n],
+  ['caller leaves', fault('client_closed', 'Gone'), askedNj],
+  ['balance is empty', fault('balance_depleted', 'Empty'), askedNj],
+] as const)
+  test(`who does not stream pays ${paid} nJ of an answer whose ${ends}`, async () => {
+    upstream.script = saying(() => undefined)
+    const call = callOf(chat({ max_tokens: 2000 }))
+    const ending = new AbortController()
+    const answer = handlerOf(offer)({ ...call, signal: ending.signal })
+    const settled = assert.rejects(Promise.resolve(answer))
+    const claimedNj = () => {
+      const last = call.spend.claims.at(-1)
+      return last?.kind === 'upstream' ? last.energyNj : 0n
+    }
+    while (claimedNj() < askedNj) await new Promise(setImmediate)
+    ending.abort(reason)
+    await settled
+    assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [paid, askedNj - paid])
+  })
+
+test('who streams pays for what was delivered before it broke', async () => {
+  upstream.script = dying
+  const call = callOf(chat({ max_tokens: 2000, stream: true }))
+  const reply = await handlerOf(offer)(call)
+  assert.ok(reply.kind === 'streamed')
+  await assert.rejects(
+    async () => {
+      for await (const _ of reply.chunks);
+    },
+    { code: 'upstream_failed' },
+  )
+  assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [askedNj, 0n])
+})
+
+test('an answer that was fallen back for is paid, and what it was fallen back from is not', async () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 0 }
+  const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
+  upstream.script = (asked, response) =>
+    asked.body['model'] === 'other'
+      ? streaming(plainChunk('a') + plainChunk('b', 'stop') + DONE)(asked, response)
+      : streaming(frame({ choices: [], usage }))(asked, response)
+  const cheap = { ...offer, njPerPromptToken: nj(999_999n) }
+  const call = callOf(chat({ model: 'auto', max_tokens: 2000 }))
+  const reply = await handlerOf(cheap, other)(call)
+  assert.match(reply.headers?.['x-router-reason'] ?? '', /small failed .*served by other/)
+  const charge = call.spend.settle(200)
+  assert.deepEqual(
+    charge.parts.slice(1).map(({ meter, energy_nj }) => [meter, energy_nj]),
+    [['upstream:other', String(2n * other.njPerCompletionToken)]],
+  )
+  assert.equal(forgivenNj(call.spend), 9n * cheap.njPerPromptToken)
+})
+
+test('embeddings that broke in their second batch are not paid', async () => {
+  const embedding = offerOf({ provider: 'up', modalities: ['embedding'] })
+  const usage = { prompt_tokens: 40, total_tokens: 40 }
+  let batches = 0
+  upstream.script = ({ body }, response) => {
+    const inputs = [body['input']].flat()
+    const data = inputs.map((_, index) => ({ index, embedding: [1, 2] }))
+    if (++batches > 1) return void response.destroy()
+    answering(200, { object: 'list', data, usage })({ path: '', headers: {}, body }, response)
+  }
+  const input = Array.from({ length: 40 }, () => 'a text')
+  const call = callOf(parseEmbeddingRequest({ model: 'small', input }))
+  const handle = createEmbeddingCreate(depsOf([embedding], [providerOf('up')]))
+  await assert.rejects(Promise.resolve(handle(call)), { code: 'upstream_failed' })
+  assert.deepEqual(
+    [paidNj(call.spend), forgivenNj(call.spend)],
+    [0n, 40n * embedding.njPerPromptToken],
+  )
+})
