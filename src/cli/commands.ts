@@ -177,6 +177,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/receipt-verify.ts'),
   },
   {
+    usage: 'signers new-key',
+    help: 'A new key for the log of receipts, when fewer than three signers have their share',
+    load: () => import('./commands/signers-new-key.ts'),
+  },
+  {
     usage: 'meter',
     help: 'Live watts, their split and their method',
     options: [['--watch', 'every second']],

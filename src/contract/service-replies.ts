@@ -77,6 +77,13 @@ export const receiptKeys = z.object({
       verifier_key: z.string(),
     }),
   ),
+  /** `ready` have their share of the key and answer; left out while that is not known. */
+  signers: z.object({
+    count: z.int(),
+    threshold: z.int(),
+    hosts: z.int(),
+    ready: z.int().optional(),
+  }),
 })
 
 export const health = z.object({ status: z.literal('ok') })

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { after, afterEach, before, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
@@ -16,6 +17,8 @@ import { verifyReceipt } from '#tlog/verify.ts'
 import { createLeadership } from './leader.ts'
 import { createReceipts, type Receipts } from './prove.ts'
 import { createSealer, type Sealer } from './sealer.ts'
+import { createSignerStore, type SignerStore } from './signer-store.ts'
+import { createSignerWatch } from './signer-watch.ts'
 import { createSqlReceiptStore } from './sql-store.ts'
 import type { ReceiptStore } from './store.ts'
 
@@ -27,6 +30,7 @@ const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
 let server: TestServer
 let state: State
 let store: ReceiptStore
+let signerStore: SignerStore
 let five: FiveSigners
 let quorum: Quorum
 let receipts: Receipts
@@ -42,6 +46,7 @@ before(async () => {
   await migrate(state, [])
   await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
   store = createSqlReceiptStore(state)
+  signerStore = createSignerStore(state)
   quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
   receipts = createReceipts({ store })
 })
@@ -72,7 +77,9 @@ afterEach(() => Promise.all([...running].map((one) => one.stop())))
 
 function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running {
   const leadership = createLeadership(state)
-  const sealer = createSealer({ store: through, signers, clock, log, lead: leadership.lead })
+  const { lead } = leadership
+  const { mayMakeKey } = signerStore
+  const sealer = createSealer({ store: through, signers, clock, log, lead, mayMakeKey })
   const stopping = new AbortController()
   const done = sealer.run(stopping.signal)
   const one: Running = {
@@ -294,3 +301,86 @@ test('one checkpoint of each minute is kept', { skip }, async () => {
   ok([1, 2].includes(later.length - earlier.length), `${earlier.length} and then ${later.length}`)
   equal((await store.latest(shard.origin))?.size, newest.size + 3)
 })
+
+/** As a disk that lost them: the processes come back, and their folders are empty. */
+async function loseShares(...indices: number[]): Promise<void> {
+  await five.kill(...indices)
+  for (const index of indices) rmSync(five.folderOf(index), { recursive: true })
+  await five.start(...indices)
+}
+
+const alarms = async () =>
+  (
+    await state.query<{ detail: object }>(
+      "select detail from alarms where kind = 'signer_share_lost' order by id",
+    )
+  ).rows.map(({ detail }) => detail)
+
+test(
+  'a share that is lost while four sign is seen: one line, one alarm, a figure',
+  { skip },
+  async (t) => {
+    const lines: string[] = []
+    const watch = createSignerWatch({
+      signers: quorum,
+      store: signerStore,
+      clock,
+      log: createLogger('test', { level: 'info', write: (line) => void lines.push(line) }),
+      lookMs: 20,
+    })
+    const stopping = new AbortController()
+    const watching = watch.run(stopping.signal)
+    t.after(() => stopping.abort())
+    const running = seal()
+    await until(async () => (await signerStore.ready()) === 5)
+    equal(lines.length, 0, 'five that are ready are nothing to tell')
+    await loseShares(3)
+    await until(
+      async () => (await signerStore.ready()) === 4 && lines.at(-1)?.includes('none') === true,
+    )
+    await post(2)
+    await until(() => isSealed(posted - 1))
+    deepEqual(watch.seen()[2], { index: 3, share: 'none' })
+    const told = lines.filter((line) => line.includes('"none"'))
+    equal(told.length, 1, lines.join(''))
+    match(told[0] ?? '', /"signer":3/)
+    deepEqual(await alarms(), [{ signer: 3, share: 'none' }])
+    // Whoever watches next knows of it already.
+    await signerStore.save(watch.seen())
+    equal((await alarms()).length, 1)
+    stopping.abort()
+    await watching
+    await running.stop()
+  },
+)
+
+test(
+  'with three shares lost the reason names them; with five no key is made',
+  { skip },
+  async () => {
+    const running = seal()
+    await post(1)
+    await until(() => isSealed(posted - 1))
+    const { origin } = running.sealer.state()
+    await loseShares(1, 2)
+    await post(1)
+    await until(() =>
+      /signer 1 has no share, signer 2 has no share, signer 3/.test(
+        running.sealer.state().reason ?? '',
+      ),
+    )
+    equal(running.sealer.state().origin, origin, 'what was sealed last is still known')
+    await loseShares(4, 5)
+    await until(() =>
+      /no signer has a share of the key of the log/.test(running.sealer.state().reason ?? ''),
+    )
+    equal(await signerStore.mayMakeKey(), false)
+    deepEqual(
+      (await quorum.shares(AbortSignal.timeout(5_000))).map(({ share }) => share),
+      Array(5).fill('none'),
+    )
+    equal(await isSealed(posted - 1), false)
+    await verified(posted - 2)
+    await running.stop()
+  },
+)

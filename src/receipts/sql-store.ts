@@ -38,6 +38,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
       state.transaction(async (queries) => {
         await requireEpoch(queries, epoch)
         await insertShard(queries, shard)
+        await queries.query('update receipt_signers set new_key_ordered_at = null')
       }),
     saveCheckpoint: (epoch, checkpoint, tiles) =>
       state.transaction(async (queries) => {
