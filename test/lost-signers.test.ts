@@ -41,6 +41,7 @@ async function statusSays(text: RegExp): Promise<void> {
 
 test('lost shares are seen, no key is made by itself, and the operator makes one', async () => {
   const first = await sealed(await charge())
+  assert.equal((await ergon.cli('receipt', 'verify', first)).code, 0, 'pins the key')
   const tooEarly = await ergon.cli('signers', 'new-key')
   assert.equal(tooEarly.code, 1)
   assert.match(tooEarly.stderr, /5 signers have their share, and 3 sign/)
@@ -72,4 +73,26 @@ test('lost shares are seen, no key is made by itself, and the operator makes one
     const verified = await ergon.cli('receipt', 'verify', receipt, '--keys', page)
     assert.equal(verified.code, 0, verified.stdout)
   }
+  const old = await ergon.cli('receipt', 'verify', first)
+  assert.equal(old.code, 0, old.stdout)
+  assert.match(old.stderr, /not pinned: .*another key signs it/)
+  const unknown = await ergon.cli('receipt', 'verify', second)
+  assert.equal(unknown.code, 6, unknown.stdout)
+  assert.match(unknown.stderr, /not pinned: .*another key signs it.*\n.*--accept-new-key/)
+  const accepted = await ergon.cli('receipt', 'verify', second, '--accept-new-key')
+  assert.equal(accepted.code, 0, accepted.stdout + accepted.stderr)
+  assert.match(accepted.stderr, /pinned as it follows a pinned log/)
+  assert.equal((await ergon.cli('receipt', 'verify', second)).code, 0)
+  // Who saw another head of that size has proof of two histories.
+  const pins = join(ergon.dataFolder, 'cli-config/ergon/receipt-keys.json')
+  const kept = JSON.parse(readFileSync(pins, 'utf8')) as { heads: { root: string }[] }
+  assert.equal(kept.heads.length, 2)
+  const root = Buffer.alloc(32).toString('base64')
+  writeFileSync(
+    pins,
+    JSON.stringify({ ...kept, heads: kept.heads.map((head) => ({ ...head, root })) }),
+  )
+  const forked = await ergon.cli('receipt', 'verify', second)
+  assert.equal(forked.code, 6, forked.stdout)
+  assert.match(forked.stderr, /two histories/)
 })

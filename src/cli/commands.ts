@@ -172,6 +172,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     help: 'Check a receipt (an id, or a file: then offline)',
     options: [
       ['--keys <file>', 'the verifier keys (default: those pinned at first use)'],
+      ['--accept-new-key', 'pin a log that another key signs, if it follows a pinned one'],
       ['--out <file>', 'keep the receipt as a file'],
     ],
     load: () => import('./commands/receipt-verify.ts'),

@@ -75,6 +75,8 @@ export const receiptKeys = z.object({
       public_key_hex: z.string().regex(/^[0-9a-f]{64}$/),
       public_key_pem: z.string(),
       verifier_key: z.string(),
+      /** The last checkpoint of the shard before: what leaf 0 holds. */
+      link: z.string().optional(),
     }),
   ),
   /** `ready` have their share of the key and answer; left out while that is not known. */
