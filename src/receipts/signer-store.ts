@@ -42,8 +42,13 @@ export function createSignerStore(state: State): SignerStore {
             'signer_share_lost',
             JSON.stringify({ signer: index, share }),
           ])
+        // One that is started again has not got back what it had lost before.
+        const kept = shares.map(({ index, share }) => [
+          index,
+          share === 'silent' && known.has(index) ? states[index] : share,
+        ])
         await queries.query('update receipt_signers set states = $1, looked_at = now()', [
-          JSON.stringify(Object.fromEntries(shares.map(({ index, share }) => [index, share]))),
+          JSON.stringify(Object.fromEntries(kept)),
         ])
       }),
     async ready() {

@@ -122,6 +122,7 @@ function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Sta
           shard: signed.shard,
           size: signed.frontier.size,
           root: frontierRoot(signed.frontier).toString('base64'),
+          shards: store.shards,
         }
       : null,
     held:

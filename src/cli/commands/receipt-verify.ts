@@ -89,7 +89,12 @@ async function fetchReceipt(options: CommandCall['options'], id: string): Promis
 function show(verified: Verified, signers: Signers | undefined): void {
   for (const check of verified.checks)
     print(`${check.ok ? green('ok  ') : red('FAIL')} ${check.name.padEnd(9)} ${check.detail}`)
-  if (verified.charge !== undefined) showCharge(verified.charge, signers)
+  if (verified.charge === undefined) return
+  showCharge(verified.charge, signers)
+  const { accountSeq, checkpoint } = verified
+  print(
+    `     ${'number'.padEnd(9)} ${accountSeq} of its account, as counted in ${checkpoint?.origin}`,
+  )
 }
 
 function showCharge(charge: Charge, signers: Signers | undefined): void {

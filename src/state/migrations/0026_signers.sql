@@ -8,3 +8,12 @@ create table receipt_signers (
   new_key_ordered_at timestamptz
 );
 insert into receipt_signers default values;
+
+-- Shards that the signers signed and this state does not have, as it was restored to before them: receipts that
+-- were handed out need their keys.
+create table receipt_lost_shards (
+  origin text primary key,
+  shard text not null,
+  public_key bytea not null check (length(public_key) = 32),
+  valid_from timestamptz not null
+);
