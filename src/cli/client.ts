@@ -1,6 +1,6 @@
 // The two doors that the command line calls: the API by token, and the operator's socket.
 import { createInterface } from 'node:readline'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
 import { CommandError, EXIT } from './output.ts'
 import { baseUrlOf, controlSocketOf, LOGIN, tokenOf, type GlobalOptions } from './profile.ts'
@@ -10,6 +10,7 @@ const TIMEOUT_MS = 30_000
 export type ApiAnswer = {
   readonly status: number
   readonly text: string
+  readonly bytes: Buffer
 }
 
 /** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
@@ -55,7 +56,7 @@ async function send(
   return await new Promise((resolve, reject) => {
     const asked = request(url, { method, headers, timeout: TIMEOUT_MS }, (response) => {
       const { statusCode: status = 0 } = response
-      textOf(response).then((text) => resolve({ status, text }), reject)
+      bytesOf(response).then((bytes) => resolve({ status, bytes, text: bytes.toString() }), reject)
     })
     // Also after the head of the answer: a connection that breaks then is told here as well.
     asked.on('error', reject)

@@ -1,9 +1,14 @@
-// The keys that receipts are checked by: a file that the caller names, else those pinned here. A log
-// that was not seen before is pinned at first use, and said so; a known log's key never changes.
+// The keys that receipts are checked by: a file that the caller names, else those pinned here. All that the
+// first look finds is pinned, and said so. From then on a new log is pinned only when its first leaf names the
+// end of a pinned one, and one of another key only when the caller says so.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
+import { compareShards, fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
+import { isNewKey, linkFault, type LogReader } from '#tlog/links.ts'
+import { tilePath } from '#tlog/tiles.ts'
+import type { Head } from '#tlog/tree.ts'
 import { apiGet } from './client.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT, tell } from './output.ts'
@@ -11,31 +16,92 @@ import type { GlobalOptions } from './profile.ts'
 
 /** Who signs, as the service says of itself: it is told, not proved. */
 export type Signers = { readonly count: number; readonly threshold: number; readonly hosts: number }
-export type PinnedKeys = { readonly keys: readonly ReceiptKey[]; readonly signers?: Signers }
+/** A log that the service publishes and that was not pinned. */
+export type Refused = { readonly origin: string; readonly why: string; readonly isNewKey: boolean }
+export type PinnedKeys = {
+  readonly keys: readonly ReceiptKey[]
+  readonly signers?: Signers
+  readonly heads: ReadonlyMap<string, Head>
+  readonly refused: readonly Refused[]
+}
+/** `keysFile` is read in place of what is pinned; `acceptNewKey` pins a log of another key too. */
+export type Asked = { readonly keysFile: string | undefined; readonly acceptNewKey: boolean }
 
 /** Asks the service for logs not seen before; without one, what is pinned must do. */
-export async function pinnedKeys(
-  options: GlobalOptions,
-  keysFile: string | undefined,
-): Promise<PinnedKeys> {
-  if (keysFile !== undefined) return readGiven(keysFile)
-  const file = join(environment().configFolder, 'receipt-keys.json')
-  const pinned = existsSync(file) ? read(file) : { keys: [] }
+export async function pinnedKeys(options: GlobalOptions, asked: Asked): Promise<PinnedKeys> {
+  if (asked.keysFile !== undefined) return readGiven(asked.keysFile)
+  const file = fileOf()
+  const pinned = existsSync(file) ? read(file) : { keys: [], heads: new Map(), refused: [] }
   const published = await apiGet(options, '/.well-known/ergon/receipt-keys.json', {
     public: true,
   }).catch(() => undefined)
   if (published === undefined) return pinned
-  const offered = parse(published.text)
-  const fresh = offered.keys.filter(
-    (key) => !pinned.keys.some((known) => known.origin === key.origin),
-  )
-  for (const key of fresh)
-    tell(`pinned at first use: ${key.origin} ${key.publicKey.toString('hex')}`)
-  const all = { ...offered, keys: [...pinned.keys, ...fresh] }
+  const { signers, keys: offered } = parse(published.text)
+  const label = signers === undefined ? {} : { signers }
+  if (pinned.keys.length === 0) {
+    for (const key of offered) told('at first use', key)
+    return save({ ...pinned, ...label, keys: offered })
+  }
+  return save({ ...pinned, ...label, ...(await pinMore(pinned, offered, { options, ...asked })) })
+}
+
+/** Keeps the newest tree head of a log: what follows must not leave it out. */
+export function keepHead(pinned: PinnedKeys, { origin, size, root }: Checkpoint): void {
+  const seen = pinned.heads.get(origin)
+  if (seen !== undefined && size <= seen.size) return
+  save({ ...pinned, heads: new Map([...pinned.heads, [origin, { size, root }]]) })
+}
+
+async function pinMore(
+  pinned: PinnedKeys,
+  offered: readonly ReceiptKey[],
+  { options, acceptNewKey }: { options: GlobalOptions; acceptNewKey: boolean },
+): Promise<Pick<PinnedKeys, 'keys' | 'refused'>> {
+  const keys = [...pinned.keys]
+  const refused: Refused[] = []
+  const fresh = offered
+    .filter(({ origin }) => keys.every((known) => known.origin !== origin))
+    .toSorted((a, b) => compareShards(a.shard, b.shard))
+  for (const key of fresh) {
+    const { origin } = key
+    const isOther = isNewKey(key, keys)
+    const why =
+      isOther && !acceptNewKey
+        ? `another key signs it: ${key.publicKey.toString('hex')}`
+        : await linkFault(key, { ...pinned, keys }, reader(options))
+    if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })
+    else {
+      told('as it follows a pinned log', key)
+      keys.push(key)
+    }
+  }
+  return { keys, refused }
+}
+
+const reader = (options: GlobalOptions): LogReader => {
+  const get = (path: string) =>
+    apiGet(options, `/.well-known/ergon/logs/${path}`, { accept: '*/*', public: true })
+  return {
+    checkpoint: async (origin) => (await get(`${origin}/checkpoint`)).text,
+    tile: async (origin, id) => (await get(`${origin}/${tilePath(id, id.width)}`)).bytes,
+  }
+}
+
+const told = (why: string, { origin, publicKey }: ReceiptKey): void =>
+  tell(`pinned ${why}: ${origin} ${publicKey.toString('hex')}`)
+
+const fileOf = () => join(environment().configFolder, 'receipt-keys.json')
+
+function save(pinned: PinnedKeys): PinnedKeys {
   mkdirSync(environment().configFolder, { recursive: true, mode: 0o700 })
-  const page = { ...receiptKeysJson(all.keys), signers: all.signers }
-  writeFileSync(file, `${JSON.stringify(page, null, 2)}\n`, { mode: 0o600 })
-  return all
+  const heads = [...pinned.heads].map(([origin, { size, root }]) => ({
+    origin,
+    size,
+    root: root.toString('base64'),
+  }))
+  const page = { ...receiptKeysJson(pinned.keys), signers: pinned.signers, heads }
+  writeFileSync(fileOf(), `${JSON.stringify(page, null, 2)}\n`, { mode: 0o600 })
+  return pinned
 }
 
 const read = (file: string): PinnedKeys => parse(readFileSync(file, 'utf8'))
@@ -53,8 +119,17 @@ function readGiven(file: string): PinnedKeys {
   }
 }
 
+type SavedHead = { readonly origin: string; readonly size: number; readonly root: string }
+
 function parse(text: string): PinnedKeys {
   const keys = parseReceiptKeys(text)
-  const { signers } = JSON.parse(text) as { signers?: Signers }
-  return { keys, ...(signers === undefined ? {} : { signers }) }
+  const { signers, heads = [] } = JSON.parse(text) as { signers?: Signers; heads?: SavedHead[] }
+  return {
+    keys,
+    ...(signers === undefined ? {} : { signers }),
+    heads: new Map(
+      heads.map(({ origin, size, root }) => [origin, { size, root: fromBase64(root) }]),
+    ),
+    refused: [],
+  }
 }

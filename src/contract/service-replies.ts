@@ -110,8 +110,17 @@ export const receiptKeys = z.object({
       public_key_hex: z.string().regex(/^[0-9a-f]{64}$/),
       public_key_pem: z.string(),
       verifier_key: z.string(),
+      /** The last checkpoint of the shard before: what leaf 0 holds. */
+      link: z.string().optional(),
     }),
   ),
+  /** `ready` have their share of the key and answer; left out while that is not known. */
+  signers: z.object({
+    count: z.int(),
+    threshold: z.int(),
+    hosts: z.int(),
+    ready: z.int().optional(),
+  }),
 })
 
 export const health = z.object({ status: z.literal('ok') })

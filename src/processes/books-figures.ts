@@ -1,11 +1,15 @@
 // What the state says of the books: figures that are cheap to ask for at each look of Prometheus, and what
 // the last check found.
 import { present } from '#base/errors.ts'
+import { SIGNERS_READY } from '#receipts/signer-store.ts'
 import type { Row, State } from '#state/connect.ts'
 
 export type BooksFigures = {
   readonly alarms: number
+  readonly leaves: number
   readonly receiptsWaiting: number
+  /** Signers that have a share and answer; undefined while nobody looks. */
+  readonly signersReady: number | undefined
   /** Whole seconds since the books were checked; undefined before the first check. */
   readonly checkedAgeS: number | undefined
   /** They do not add up: nothing paid is admitted. */
@@ -27,6 +31,7 @@ const AGE = 'extract(epoch from ledger_now() - checked_at)::int'
 // link to the shard before is a leaf of its own.
 const FIGURES = `
   select (select count(*) from alarms)::text as alarms,
+    (select size from log_head)::text as leaves, ${SIGNERS_READY} as signers_ready,
     ((select size from log_head) - coalesce((
       select shard.first_leaf + coalesce(sealed.size, 0)
         - (case when shard.link is not null and sealed.size is not null then 1 else 0 end)
@@ -42,12 +47,21 @@ export async function booksFigures(state: State): Promise<BooksFigures> {
   const row = present(rows[0], 'the figures have a row')
   return {
     alarms: Number(row.alarms),
+    leaves: Number(row.leaves),
     receiptsWaiting: Number(row.waiting),
+    signersReady: row.signers_ready ?? undefined,
     checkedAgeS: row.age ?? undefined,
     isHalted: row.halted,
   }
 }
-type Figures = { alarms: string; waiting: string; age: number | null; halted: boolean }
+type Figures = {
+  alarms: string
+  leaves: string
+  waiting: string
+  signers_ready: number | null
+  age: number | null
+  halted: boolean
+}
 
 // The faults of a check are alarmed together, when it halts the books.
 const CHECK = `

@@ -91,6 +91,11 @@ async function openRegistry(deps: Deps): Promise<Registry> {
     ({ receiptsWaiting }) => receiptsWaiting,
   )
   ofBooks(
+    'signers_ready',
+    'Signers that have their share of the key and answer; below 3 nothing is sealed',
+    ({ signersReady }) => signersReady,
+  )
+  ofBooks(
     'books_checked_age_seconds',
     'Since the books were checked, which is done each minute',
     ({ checkedAgeS }) => checkedAgeS,

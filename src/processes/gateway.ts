@@ -45,6 +45,7 @@ import { MODELS_PAGE } from '#processes/models/confirm.ts'
 import { keepLearned } from '#processes/models/learned-costs.ts'
 import { tuneForRequests } from '#processes/node/program-flags.ts'
 import { createReceipts } from '#receipts/prove.ts'
+import { createSignerStore } from '#receipts/signer-store.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { followKeyVersions } from '#storage/encryption/key-versions.ts'
@@ -141,6 +142,7 @@ const inference = {
   clock: systemClock,
   failures: createFailures({ log, clock: systemClock, providers: models.providers }),
 }
+const { ready: signersReady } = createSignerStore(readerState)
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })
 const posted = createPosted({ state: readerState, post: (signal) => session.tickNow(signal) })
 
@@ -173,7 +175,7 @@ const door = createApiDoor({
     },
     'receipt.list': { handle: createReceiptList({ state: readerState, posted }) },
     'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
-    'receipt.keys': { handle: createReceiptKeys(receipts, config.signers) },
+    'receipt.keys': { handle: createReceiptKeys(receipts, config.signers, signersReady) },
     'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
     'receipt.tile': { handle: createReceiptTile(receipts) },
     'service.health': { handle: createHealth() },

@@ -7,8 +7,11 @@ import { giveWay } from '#base/priority.ts'
 import { createUpkeep } from '#ledger/upkeep.ts'
 import { createLeadership } from '#receipts/leader.ts'
 import { createSealer } from '#receipts/sealer.ts'
+import { createSignerStore } from '#receipts/signer-store.ts'
+import { createSignerWatch } from '#receipts/signer-watch.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createQuorum } from '#signers/client.ts'
+import { lostShares } from '#signers/shares.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { serveInside } from './inside.ts'
 
@@ -31,6 +34,7 @@ endOnFault(log)
 giveWay()
 const state = connectState({ address: config.state, connections: CONNECTIONS, log, prepares: true })
 const signers = createQuorum({ sockets: config.signers, log })
+const signerStore = createSignerStore(state)
 const leadership = createLeadership(state)
 const sealer = createSealer({
   store: createSqlReceiptStore(state),
@@ -38,9 +42,12 @@ const sealer = createSealer({
   clock: systemClock,
   log,
   lead: leadership.lead,
+  mayMakeKey: signerStore.mayMakeKey,
 })
+const watch = createSignerWatch({ signers, store: signerStore, clock: systemClock, log })
 const stopping = new AbortController()
 const sealing = sealer.run(stopping.signal)
+const watching = watch.run(stopping.signal)
 const keeping = createUpkeep({
   state,
   clock: systemClock,
@@ -49,13 +56,20 @@ const keeping = createUpkeep({
 }).run(stopping.signal)
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
-  '/sealer': () => ({ ...sealer.state(), cheaters: signers.cheaters() }),
+  '/sealer': () => ({ ...sealer.state(), signers: watch.seen() }),
+  '/signers': lookForLost,
 })
+
+/** What each signer has, and which shares do not come back by waiting. */
+async function lookForLost() {
+  const shares = await watch.look(stopping.signal)
+  return { shares, lost: lostShares(shares, !(await signerStore.mayMakeKey())) }
+}
 
 async function stop(): Promise<void> {
   if (stopping.signal.aborted) return
   stopping.abort()
-  await Promise.all([sealing, keeping])
+  await Promise.all([sealing, watching, keeping])
   await inside.close()
   await leadership[Symbol.asyncDispose]()
   await signers.close()

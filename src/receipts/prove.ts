@@ -41,7 +41,10 @@ export function createReceipts({ store }: { store: ReceiptStore }): Receipts {
       const receipt = { accountSeq, bytes, index, proof, checkpoint: checkpoint.note }
       return { state: 'sealed', account, receipt }
     },
-    keys: () => store.shards(),
+    async keys() {
+      const [shards, lost] = await Promise.all([store.shards(), store.lostShards()])
+      return [...shards, ...lost].toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
+    },
     checkpoint: async (origin) => (await store.latest(origin))?.note,
     async tile(origin, { level, index, width }) {
       const [stored] = await store.tiles(origin, [{ level, index }])

@@ -8,14 +8,24 @@ import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
 import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
-import { parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
+import { compareShards, parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
 import { ENTRY_BYTES, leafHash } from '#tlog/leaf.ts'
 import { formatReceipt, receiptJson } from '#tlog/proof.ts'
 import { EMPTY_FRONTIER, extend, frontierRoot } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
 import { createLeadership } from './leader.ts'
 import { createReceipts, type Receipts } from './prove.ts'
+import {
+  alarmsOf,
+  dropCharges,
+  dropShard,
+  loseShares,
+  postCharges,
+  until,
+} from './receipts.fixture.ts'
 import { createSealer, type Sealer } from './sealer.ts'
+import { createSignerStore, type SignerStore } from './signer-store.ts'
+import { createSignerWatch } from './signer-watch.ts'
 import { createSqlReceiptStore } from './sql-store.ts'
 import type { ReceiptStore } from './store.ts'
 
@@ -27,6 +37,7 @@ const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
 let server: TestUrl
 let state: State
 let store: ReceiptStore
+let signerStore: SignerStore
 let five: FiveSigners
 let quorum: Quorum
 let receipts: Receipts
@@ -40,6 +51,7 @@ before(async () => {
   ;({ state } = await openTestState(wanted))
   await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
   store = createSqlReceiptStore(state)
+  signerStore = createSignerStore(state)
   quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
   receipts = createReceipts({ store })
 })
@@ -52,15 +64,8 @@ after(async () => {
 
 /** What the tick does, as far as the sealer can see it. */
 async function post(count: number): Promise<void> {
-  for (const { accountSeq, bytes } of leavesOf(posted, posted + count)) {
-    await state.query(
-      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
-         energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
-       values ('gw-1.1', $1, $2, 'acct_1', $3, $1, 'chat.create', 200, 0, 0, 0, false, now(), '', $4)`,
-      [posted, `rcpt_${posted}`, accountSeq.toString(), bytes],
-    )
-    posted += 1
-  }
+  await postCharges(state, posted, posted + count)
+  posted += count
 }
 
 type Running = { sealer: Sealer; stop(): Promise<void> }
@@ -70,7 +75,9 @@ afterEach(() => Promise.all([...running].map((one) => one.stop())))
 
 function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running {
   const leadership = createLeadership(state)
-  const sealer = createSealer({ store: through, signers, clock, log, lead: leadership.lead })
+  const { lead } = leadership
+  const { mayMakeKey } = signerStore
+  const sealer = createSealer({ store: through, signers, clock, log, lead, mayMakeKey })
   const stopping = new AbortController()
   const done = sealer.run(stopping.signal)
   const one: Running = {
@@ -84,11 +91,6 @@ function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running 
   }
   running.add(one)
   return one
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const signal = AbortSignal.timeout(120_000)
-  while (!(await holds())) await sleep(20, signal)
 }
 
 const isSealed = async (nth: number) => (await receipts.find(`rcpt_${nth}`)).state === 'sealed'
@@ -217,18 +219,14 @@ test('a sealed row that was altered afterwards gives no valid receipt', { skip }
   const victim = posted - 1
   await state.query('alter table charges disable trigger all')
   const before = await state.query('select bytes from charges where leaf_index = $1', [victim])
-  await state.query('update charges set bytes = $2 where leaf_index = $1', [
-    victim,
-    leavesOf(90_000, 90_001)[0]?.bytes,
-  ])
+  const alter = (bytes: unknown) =>
+    state.query('update charges set bytes = $2 where leaf_index = $1', [victim, bytes])
+  await alter(leavesOf(90_000, 90_001)[0]?.bytes)
   const found = await receipts.find(`rcpt_${victim}`)
   ok(found.state === 'sealed')
   const checked = verifyReceipt(formatReceipt(found.receipt), await receipts.keys())
   equal(checked.checks.find((check) => !check.ok)?.name, 'inclusion')
-  await state.query('update charges set bytes = $2 where leaf_index = $1', [
-    victim,
-    before.rows[0]?.['bytes'],
-  ])
+  await alter(before.rows[0]?.['bytes'])
   await state.query('alter table charges enable trigger all')
   await verified(victim)
 })
@@ -260,9 +258,7 @@ test(
     const signed = await store.latest(shard.origin)
     // A backup from before the last three charges.
     posted -= 3
-    await state.query('alter table charges disable trigger all')
-    await state.query('delete from charges where leaf_index >= $1', [posted])
-    await state.query('alter table charges enable trigger all')
+    await dropCharges(state, posted)
     await state.query('delete from receipt_checkpoints where origin = $1', [shard.origin])
     await state.query('delete from receipt_tiles where origin = $1', [shard.origin])
     const running = seal()
@@ -273,6 +269,43 @@ test(
     await verified(posted - 1)
     await verified(0)
     await running.stop()
+  },
+)
+
+/** The state as it was before its newest shard, and before the last charges. */
+async function restoreBefore(origin: string, charges: number): Promise<void> {
+  posted -= charges
+  await dropCharges(state, posted)
+  await dropShard(state, origin)
+}
+
+test(
+  'a shard that a second restore, and a third, made forgotten stays on the page of keys',
+  { skip },
+  async () => {
+    const handedOut: string[] = []
+    for (const shard of ['2027.2', '2027.3']) {
+      const newest = (await store.shards()).at(-1)
+      const found = await receipts.find(`rcpt_${posted - 1}`)
+      ok(newest !== undefined && found.state === 'sealed')
+      handedOut.push(formatReceipt(found.receipt))
+      await restoreBefore(newest.origin, 2)
+      const running = seal()
+      await post(2)
+      await until(() => isSealed(posted - 1))
+      equal((await store.shards()).at(-1)?.shard, shard)
+      await running.stop()
+    }
+    const keys = await receipts.keys()
+    deepEqual(keys.map(({ shard }) => shard).toSorted(compareShards), [
+      '2026',
+      '2027',
+      '2027.1',
+      '2027.2',
+      '2027.3',
+    ])
+    for (const text of handedOut) equal(verifyReceipt(text, keys).ok, true)
+    await verified(posted - 1)
   },
 )
 
@@ -292,3 +325,74 @@ test('one checkpoint of each minute is kept', { skip }, async () => {
   ok([1, 2].includes(later.length - earlier.length), `${earlier.length} and then ${later.length}`)
   equal((await store.latest(shard.origin))?.size, newest.size + 3)
 })
+
+const alarms = () => alarmsOf(state, 'signer_share_lost')
+
+test(
+  'a share that is lost while four sign is seen: one line, one alarm, a figure',
+  { skip },
+  async (t) => {
+    const lines: string[] = []
+    const watch = createSignerWatch({
+      signers: quorum,
+      store: signerStore,
+      clock,
+      log: createLogger('test', { level: 'info', write: (line) => void lines.push(line) }),
+      lookMs: 20,
+    })
+    const stopping = new AbortController()
+    const watching = watch.run(stopping.signal)
+    t.after(() => stopping.abort())
+    const running = seal()
+    await until(async () => (await signerStore.ready()) === 5)
+    await loseShares(five, 3)
+    const told = () => lines.filter((line) => line.includes('"signer":3'))
+    await until(async () => (await signerStore.ready()) === 4 && /"none"/.test(told().join()))
+    await post(2)
+    await until(() => isSealed(posted - 1))
+    const looks = told().map((line) => /"(none|silent|ready)"/.exec(line)?.[1])
+    ok(
+      looks.every((look, nth) => look !== looks[nth - 1]),
+      `each change once: ${looks.join()}`,
+    )
+    await until(() => watch.seen()[2]?.share === 'none')
+    stopping.abort()
+    await watching
+    // Nor is it another loss to whoever watches next, or when it was away meanwhile.
+    for (const share of ['silent', 'none'] as const)
+      await signerStore.save(watch.seen().with(2, { index: 3, share }))
+    deepEqual(await alarms(), [{ signer: 3, share: 'none' }])
+    await running.stop()
+  },
+)
+
+test(
+  'with three shares lost the reason names them; with five no key is made',
+  { skip },
+  async () => {
+    const running = seal()
+    await post(1)
+    await until(() => isSealed(posted - 1))
+    const { origin } = running.sealer.state()
+    await loseShares(five, 1, 2)
+    await post(1)
+    await until(() =>
+      /signer 1 has no share, signer 2 has no share, signer 3/.test(
+        running.sealer.state().reason ?? '',
+      ),
+    )
+    equal(running.sealer.state().origin, origin, 'what was sealed last is still known')
+    await loseShares(five, 4, 5)
+    await until(() =>
+      /no signer has a share of the key of the log/.test(running.sealer.state().reason ?? ''),
+    )
+    equal(await signerStore.mayMakeKey(), false)
+    deepEqual(
+      (await quorum.shares(AbortSignal.timeout(5_000))).map(({ share }) => share),
+      Array(5).fill('none'),
+    )
+    equal(await isSealed(posted - 1), false)
+    await verified(posted - 2)
+    await running.stop()
+  },
+)

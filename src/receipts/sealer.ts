@@ -19,9 +19,11 @@ type SealerDeps = {
   readonly log: Logger
   /** Waits until this process may seal and gives its epoch (leader.ts). */
   readonly lead: (signal: AbortSignal) => Promise<number>
+  /** Whether the signers may make a key where none has one (signer-store.ts). */
+  readonly mayMakeKey: () => Promise<boolean>
 }
 
-/** For the status page. `reason` says why nothing is sealed, when nothing is. */
+/** For the status page, of the shard that was sealed last. `reason` says why nothing is sealed, when nothing is. */
 export type SealerState = {
   readonly origin: string | undefined
   readonly size: number
@@ -78,12 +80,15 @@ type Recent = { from: number; readonly leaves: LeafContent[] }
 export function createSealer(deps: SealerDeps): Sealer {
   let work: Work | undefined
   let reason: string | undefined = 'not started'
+  let last: Pick<SealerState, 'origin' | 'size'> = { origin: undefined, size: 0 }
 
   /** Seals what there is and gives the number of leaves. */
   async function sealOnce(signal: AbortSignal): Promise<number> {
     if (work !== undefined && isPastYear(work.shard, deps.clock)) work = undefined
-    work ??= await begin(deps, signal)
-    return seal(work, deps, signal)
+    work ??= await begin(deps, (why) => (reason = why), signal)
+    const count = await seal(work, deps, signal)
+    last = { origin: work.shard.origin, size: work.sealed }
+    return count
   }
 
   function failed(error: unknown): void {
@@ -115,7 +120,7 @@ export function createSealer(deps: SealerDeps): Sealer {
   }
 
   return {
-    state: () => ({ origin: work?.shard.origin, size: work?.sealed ?? 0, reason }),
+    state: () => ({ ...last, reason }),
     async run(signal) {
       let pace = QUIET
       let beforeMs = deps.clock.monotonicMs()
@@ -161,10 +166,14 @@ function intervalOf(perSecond: number): number {
 }
 
 /** Becomes the sealer, and learns from signers and store where to go on. */
-async function begin(deps: SealerDeps, signal: AbortSignal): Promise<Work> {
-  const { store, signers, log, clock } = deps
+async function begin(
+  deps: SealerDeps,
+  waits: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<Work> {
+  const { store, signers, log, clock, mayMakeKey } = deps
   const epoch = await deps.lead(signal)
-  const publicKey = await signers.open(signal)
+  const publicKey = await signers.open(signal, { mayMakeKey, waits })
   const positions = await signers.positions(signal)
   const { shard, size, floor } = await currentShard({ epoch, publicKey, positions }, deps)
   const edge = await readEdge(size, (wanted) => store.tiles(shard.origin, wanted))

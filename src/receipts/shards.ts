@@ -5,6 +5,7 @@ import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { THRESHOLD, type Position } from '#signers/wire.ts'
 import { checkpointBody, compareShards, fromBase64, originOf } from '#tlog/checkpoint.ts'
+import type { ReceiptKey } from '#tlog/keys.ts'
 import { leafIndexOf, type ReceiptStore, type Shard } from './store.ts'
 
 type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly log: Logger }
@@ -30,6 +31,7 @@ export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenS
       `Could not learn what was signed last: ${known.positions.length} signers answer`,
     )
   const shards = await deps.store.shards()
+  await keepLost(known, shards, deps)
   const last = shards.at(-1)
   const signed = furthest(known.positions)
   if (last === undefined) return openShard({ ...known, last, signed, size: 0 }, deps)
@@ -39,6 +41,31 @@ export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenS
   if (reason === undefined) return { shard: last, size, floor }
   deps.log.warn('A new shard of the receipt log begins', { after: last.origin, reason })
   return openShard({ ...known, last, signed, size }, deps)
+}
+
+/**
+ * Each shard that has a checkpoint was signed by one of any three signers: what a restored state lacks of them
+ * is kept as lost, with its key.
+ */
+async function keepLost(
+  { publicKey, positions }: Known,
+  shards: readonly Shard[],
+  { store, log }: ShardDeps,
+): Promise<void> {
+  const names = new Set(shards.map(({ origin }) => origin))
+  for (const { origin } of await store.lostShards()) names.add(origin)
+  const lost: ReceiptKey[] = []
+  for (const { shard, since } of positions.flatMap((position) => position?.shards ?? [])) {
+    const origin = originOf(publicKey, shard)
+    if (names.has(origin)) continue
+    names.add(origin)
+    lost.push({ origin, shard, publicKey, validFrom: since })
+  }
+  if (lost.length === 0) return
+  log.warn('The state lacks shards that were signed: it was restored to before them', {
+    lost: lost.map(({ origin }) => origin),
+  })
+  await store.addLostShards(lost)
 }
 
 /** Whether the year of a shard is over. */

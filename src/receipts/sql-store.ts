@@ -1,6 +1,7 @@
 // ReceiptStore on PostgreSQL: the tables of migrations/0002_receipts.sql and, read only, `charges`.
 import { ErgonError } from '#base/errors.ts'
 import type { Queryable, Row, State } from '#state/connect.ts'
+import type { ReceiptKey } from '#tlog/keys.ts'
 import type { Tile, TileId } from '#tlog/tiles.ts'
 import type { ChargeRow, ReceiptStore, SealedCheckpoint, Shard, StoredCharge } from './store.ts'
 
@@ -11,15 +12,32 @@ const ROWS = `
   from (select leaf_index, account_seq, bytes from charges
     where leaf_index >= $1 order by leaf_index limit $2) page having count(*) > 0`
 
+const VALID_FROM = `to_char(valid_from at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as valid_from`
+
 export function createSqlReceiptStore(state: State): ReceiptStore {
   return {
     async shards() {
       const { rows } = await state.query(
         `select origin, shard, public_key, first_leaf, link,
-           to_char(valid_from at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as valid_from
+           ${VALID_FROM}
          from receipt_shards order by first_leaf, receipt_shards.valid_from`,
       )
       return rows.map(toShard)
+    },
+    async lostShards() {
+      const { rows } = await state.query(
+        `select origin, shard, public_key, ${VALID_FROM} from receipt_lost_shards lost
+         where not exists (select from receipt_shards where origin = lost.origin)`,
+      )
+      return rows.map(toKey)
+    },
+    async addLostShards(keys) {
+      for (const { origin, shard, publicKey, validFrom } of keys)
+        await state.query(
+          `insert into receipt_lost_shards (origin, shard, public_key, valid_from)
+           values ($1, $2, $3, $4) on conflict do nothing`,
+          [origin, shard, publicKey, validFrom],
+        )
     },
     async latest(origin) {
       const { rows } = await state.query(
@@ -38,6 +56,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
       state.transaction(async (queries) => {
         await requireEpoch(queries, epoch)
         await insertShard(queries, shard)
+        await queries.query('update receipt_signers set new_key_ordered_at = null')
       }),
     saveCheckpoint: (epoch, checkpoint, tiles) =>
       state.transaction(async (queries) => {
@@ -128,13 +147,17 @@ async function requireEpoch(queries: Queryable, epoch: number): Promise<void> {
     )
 }
 
-const toShard = (row: Row): Shard => ({
+const toKey = (row: Row): ReceiptKey => ({
   origin: String(row['origin']),
   shard: String(row['shard']),
   publicKey: toBytes(row['public_key']),
+  validFrom: String(row['valid_from']),
+})
+
+const toShard = (row: Row): Shard => ({
+  ...toKey(row),
   firstLeaf: Number(row['first_leaf']),
   link: row['link'] === null ? undefined : String(row['link']),
-  validFrom: String(row['valid_from']),
 })
 
 const toCheckpoint = (row: Row): SealedCheckpoint => ({

@@ -19,6 +19,10 @@ export type StoredCharge = ChargeRow & { readonly account: string; readonly byte
 export type ReceiptStore = {
   /** Oldest first. */
   shards(): Promise<readonly Shard[]>
+  /** Keys of shards that were signed before the state was restored to an older one, which lacks them. */
+  lostShards(): Promise<readonly ReceiptKey[]>
+  /** Keeps those. */
+  addLostShards(keys: readonly ReceiptKey[]): Promise<void>
   /** Throws ErgonError `sealer_fenced` when another sealer has begun since `epoch`. */
   openShard(epoch: number, shard: Shard): Promise<void>
   latest(origin: string): Promise<SealedCheckpoint | undefined>

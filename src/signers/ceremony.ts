@@ -6,6 +6,7 @@ import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Member } from './member.ts'
 import type { Limits } from './transport.ts'
+import { isSameKey, sharesOf, sharesText } from './shares.ts'
 import {
   SIGNERS,
   THRESHOLD,
@@ -21,27 +22,38 @@ const ROUND_TIMEOUT_MS = 15_000
 const STATUS_TIMEOUT_MS = 2_000
 const RETRY_MS = 500
 
+export type Waiting = {
+  /** Whether a key may be made where no signer has one; always, if it is not given. */
+  readonly mayMakeKey?: () => Promise<boolean>
+  /** Hears why there is no key yet, at each change. */
+  readonly waits?: (reason: string) => void
+}
+
 /**
- * The key of the group: the one that the signers have, or a new one if all five are there and none has
- * any. Waits for signers until the signal says no. Throws ErgonError `signers_disagree` when they have
+ * The key of the group: the one that the signers have, or a new one if all five are there, none has
+ * any, and one may be made. Waits for signers until the signal says no. Throws ErgonError `signers_disagree` when they have
  * shares of different keys, which takes an operator to resolve.
  */
 export async function establishKey(
   members: readonly Member[],
-  log: Logger,
+  waiting: Waiting & { readonly log: Logger },
   signal: AbortSignal,
 ): Promise<GroupKey> {
   invariant(members.length === SIGNERS, `A group has ${SIGNERS} signers: ${members.length}`)
   let said = ''
   for (;;) {
     signal.throwIfAborted()
-    const outcome = await tryOnce(members, signal).catch((error: unknown) => {
+    const outcome = await tryOnce(members, waiting, signal).catch((error: unknown) => {
       signal.throwIfAborted()
       if (error instanceof ErgonError && error.code === 'signers_disagree') throw error
       return messageOf(error)
     })
     if (typeof outcome !== 'string') return outcome
-    if (outcome !== said) log.warn('Waits for the signers', { reason: (said = outcome) })
+    if (outcome !== said) {
+      said = outcome
+      waiting.waits?.(said)
+      waiting.log.warn('Waits for the signers', { reason: said })
+    }
     await sleep(RETRY_MS, signal)
   }
 }
@@ -49,6 +61,7 @@ export async function establishKey(
 /** The key, or why there is none yet. */
 async function tryOnce(
   members: readonly Member[],
+  { mayMakeKey }: Waiting,
   signal: AbortSignal,
 ): Promise<GroupKey | string> {
   const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
@@ -65,35 +78,34 @@ async function tryOnce(
   if (group === undefined) {
     if (statuses.size < SIGNERS)
       return `${statuses.size} of ${SIGNERS} signers answer, and none has a key`
+    if (mayMakeKey !== undefined && !(await mayMakeKey()))
+      return 'no signer has a share of the key of the log: put them back, or make a new key (ergon signers new-key)'
     return finishAll(members, await makeKey(members, signal), limits)
   }
   const unfinished = [...statuses].filter(([, status]) => status.active === null)
-  const pending = unfinished.filter(([, status]) => isSame(status.pending, group))
+  const pending = unfinished.filter(([, status]) => isSameKey(status.pending, group))
   await finishAll(
     pending.map(([member]) => member),
     group,
     limits,
   )
   const ready = statuses.size - unfinished.length + pending.length
-  return ready >= THRESHOLD
-    ? group
-    : `${ready} signers with a share answer, ${THRESHOLD} are needed`
+  if (ready >= THRESHOLD) return group
+  const views = sharesOf(new Map([...statuses].map(([member, status]) => [member.index, status])))
+  return `${ready} signers with a share answer, ${THRESHOLD} are needed: ${sharesText(views)}`
 }
 
 // A key in use; or one of which all five hold a pending share, from a run that was cut off at its end.
 function agreedKey(statuses: readonly Status[]): GroupKey | undefined {
   const [first, ...others] = statuses.flatMap(({ active }) => active ?? [])
-  if (others.some((group) => !isSame(group, first)))
+  if (others.some((group) => !isSameKey(group, first)))
     throw disagree('the signers have shares of different keys')
   if (first !== undefined) return first
   const waiting = statuses[0]?.pending
   const all =
-    statuses.length === SIGNERS && statuses.every(({ pending }) => isSame(pending, waiting))
+    statuses.length === SIGNERS && statuses.every(({ pending }) => isSameKey(pending, waiting))
   return all ? (waiting ?? undefined) : undefined
 }
-
-const isSame = (a: GroupKey | null | undefined, b: GroupKey | null | undefined): boolean =>
-  a !== undefined && a !== null && JSON.stringify(a) === JSON.stringify(b)
 
 async function finishAll(
   members: readonly Member[],

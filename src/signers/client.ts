@@ -4,10 +4,11 @@ import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { checkpointBody, formatNote, type Checkpoint } from '#tlog/checkpoint.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
-import { establishKey } from './ceremony.ts'
+import { establishKey, type Waiting } from './ceremony.ts'
 import { publicKeyOf } from './frost-key.ts'
 import { createMember, type Goal, type Member } from './member.ts'
 import { PATIENCE_MAX, runSession } from './session.ts'
+import { sharesOf, type SignerShare } from './shares.ts'
 import { createTransport } from './transport.ts'
 import {
   BATCH_LEAVES_MAX,
@@ -17,6 +18,7 @@ import {
   type Batch,
   type GroupKey,
   type Position,
+  type Status,
 } from './wire.ts'
 
 /** Reads leaves from a log position on; at least one, at most `limit`. */
@@ -24,7 +26,9 @@ export type LeafSource = (from: number, limit: number) => Promise<readonly LeafC
 
 export type Quorum = {
   /** Makes the key, or learns it from the signers: the group's Ed25519 public key (32 bytes). */
-  open(signal: AbortSignal): Promise<Buffer>
+  open(signal: AbortSignal, waiting?: Waiting): Promise<Buffer>
+  /** What each signer has of the key; asked beside all else. */
+  shares(signal: AbortSignal): Promise<SignerShare[]>
   /** What each answering signer signed last; null for one that signed nothing yet. */
   positions(signal: AbortSignal): Promise<(Position | null)[]>
   /**
@@ -64,9 +68,22 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
   })
   let group: GroupKey | undefined
   return {
-    async open(signal) {
-      group = await establishKey(members, log, AbortSignal.any([signal, closing.signal]))
+    async open(signal, waiting = {}) {
+      const limit = AbortSignal.any([signal, closing.signal])
+      group = await establishKey(members, { log, ...waiting }, limit)
       return publicKeyOf(group)
+    },
+    async shares(signal) {
+      const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
+      const statuses = new Map<number, Status>()
+      await Promise.allSettled(
+        members.map(async (member) => statuses.set(member.index, await member.look(limits))),
+      )
+      signal.throwIfAborted()
+      const caught = new Set([...cheaters].map(({ index }) => index))
+      return sharesOf(statuses).map((each) =>
+        caught.has(each.index) ? { ...each, share: 'false share' } : each,
+      )
     },
     async positions(signal) {
       const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
@@ -136,7 +153,7 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   const reasons = new Map<Member, string>()
   let first = 0
   function followAside(member: Member, goal: Goal): void {
-    if (followers.has(member) || member.lag(goal) === 0) return
+    if (followers.has(member) || member.isWithoutShare || member.lag(goal) === 0) return
     const failed = (error: unknown): void => {
       const reason = messageOf(error)
       // A busy log would say it twenty times a second of a signer that is away.
@@ -158,7 +175,8 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
     /** By turn; one that did not follow, or is far behind, catches up beside, unless it is needed. */
     order(goal: Goal): Member[] {
       const byTurn = [...members.slice(first), ...members.slice(0, first)]
-      const isNear = (member: Member) => member.lag(goal) <= LAG_MAX && !reasons.has(member)
+      const isNear = (member: Member) =>
+        member.lag(goal) <= LAG_MAX && !reasons.has(member) && !member.isWithoutShare
       const near = byTurn.filter(isNear)
       const others = byTurn.filter((member) => !isNear(member))
       if (near.length < THRESHOLD) return [...near, ...others]

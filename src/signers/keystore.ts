@@ -6,6 +6,7 @@
 // each signer its own host and an encrypted disk; one share alone signs nothing.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock, timestamp, type Clock } from '#base/clock.ts'
 import { writeDurably } from '#base/durable-file.ts'
 import { ErgonError, invariant } from '#base/errors.ts'
 import { HASH_BYTES } from '#tlog/leaf.ts'
@@ -13,6 +14,7 @@ import { isFrontier } from '#tlog/tree.ts'
 import { decode } from './frost-group.ts'
 import type { KeyShare } from './frost-key.ts'
 import type { SignedHead } from './guard.ts'
+import type { SignedShard } from './wire.ts'
 
 export type KeyStore = {
   readonly active: KeyShare | undefined
@@ -22,12 +24,20 @@ export type KeyStore = {
   /** Makes the pending share the one that signs, for good. */
   activate(): void
   readonly signed: SignedHead | undefined
+  /** All shards that were signed, the oldest first: no backup of the ledger makes them forgotten. */
+  readonly shards: readonly SignedShard[]
   saveSigned(head: SignedHead): void
 }
 
-type Saved = { readonly shard: string | null; readonly size: number; readonly frontier: string[] }
+type Saved = {
+  readonly shard: string | null
+  readonly size: number
+  readonly frontier: string[]
+  /** Not in files from before it was kept: then the one that was signed last is known. */
+  readonly shards?: readonly SignedShard[]
+}
 
-export function openKeyStore(folder: string): KeyStore {
+export function openKeyStore(folder: string, clock: Clock = systemClock): KeyStore {
   const path = {
     share: join(folder, 'share.json'),
     pending: join(folder, 'share.pending.json'),
@@ -36,6 +46,7 @@ export function openKeyStore(folder: string): KeyStore {
   let active = readJson(path.share) as KeyShare | undefined
   let pending = readJson(path.pending) as KeyShare | undefined
   let signed = readHead(path.head, active !== undefined)
+  let shards = signed === undefined ? [] : readShards(path.head, signed.shard, clock)
   return {
     get active() {
       return active
@@ -45,6 +56,9 @@ export function openKeyStore(folder: string): KeyStore {
     },
     get signed() {
       return signed
+    },
+    get shards() {
+      return shards
     },
     savePending(share) {
       writeDurably(path.pending, JSON.stringify(share), MODE)
@@ -64,7 +78,9 @@ export function openKeyStore(folder: string): KeyStore {
     saveSigned(head) {
       const { size, hashes } = head.frontier
       const frontier = hashes.map((hash) => hash.toString('base64'))
-      const saved: Saved = { shard: head.shard, size, frontier }
+      if (shards.every(({ shard }) => shard !== head.shard))
+        shards = [...shards, { shard: head.shard, since: timestamp(clock.wallMs()) }]
+      const saved: Saved = { shard: head.shard, size, frontier, shards }
       writeDurably(path.head, JSON.stringify(saved), MODE)
       signed = head
     },
@@ -86,6 +102,9 @@ function readHead(path: string, needed: boolean): SignedHead | undefined {
   if (!isFrontier(frontier)) throw damaged(path)
   return { shard: saved.shard, frontier }
 }
+
+const readShards = (path: string, last: string, clock: Clock): readonly SignedShard[] =>
+  (readJson(path) as Saved).shards ?? [{ shard: last, since: timestamp(clock.wallMs()) }]
 
 function readJson(path: string): unknown {
   if (!existsSync(path)) return undefined

@@ -24,6 +24,10 @@ export type Goal = {
 export type Member = {
   readonly index: number
   status(limits: Limits): Promise<Status>
+  /** Its status, for whoever watches beside the signing: what is known of its leaves stays as it is. */
+  look(limits: Limits): Promise<Status>
+  /** It said last that it has no share: it need not be sent leaves. */
+  readonly isWithoutShare: boolean
   call(path: string, body: object, limits: Limits): Promise<unknown>
   /** Leaves that the signer still lacks, as far as is known here. */
   lag(goal: Goal): number
@@ -43,6 +47,7 @@ export function createMember(index: number, transport: Transport): Member {
   let nonces: Nonce[] = []
   let held: { origin: string; size: number } | undefined
   let following: Promise<void> | undefined
+  let isWithoutShare = false
   const reach = (origin: string): number => (held?.origin === origin ? held.size : 0)
 
   async function sendLeaves(goal: Goal, limits: Limits): Promise<void> {
@@ -64,10 +69,19 @@ export function createMember(index: number, transport: Transport): Member {
     }
   }
 
+  const look = async (limits: Limits): Promise<Status> => {
+    const status = (await transport.call('/status', undefined, limits)) as Status
+    isWithoutShare = status.active === null
+    return status
+  }
   return {
     index,
+    look,
+    get isWithoutShare() {
+      return isWithoutShare
+    },
     status: async (limits) => {
-      const status = (await transport.call('/status', undefined, limits)) as Status
+      const status = await look(limits)
       held = status.held ?? undefined
       return status
     },
@@ -84,13 +98,7 @@ export function createMember(index: number, transport: Transport): Member {
         const reply = await transport.call('/commit', { count: NONCES_AHEAD }, limits)
         nonces = [...(reply as CommitReply).nonces]
       }
-      const nonce = nonces.shift()
-      if (nonce === undefined || nonce.commitment.index !== index)
-        throw new RangeError(`Signer ${index} gave no nonce of its own`)
-      // Or the honest signers would refuse what only this one got wrong.
-      readPoint(nonce.commitment.hiding)
-      readPoint(nonce.commitment.binding)
-      return nonce
+      return checked(nonces.shift(), index)
     },
     async sign(request, limits) {
       try {
@@ -104,6 +112,15 @@ export function createMember(index: number, transport: Transport): Member {
     },
     close: () => transport.close(),
   }
+}
+
+/** A nonce of that signer whose points can be read, or the honest ones would refuse what only this one got wrong. */
+function checked(nonce: Nonce | undefined, index: number): Nonce {
+  if (nonce === undefined || nonce.commitment.index !== index)
+    throw new RangeError(`Signer ${index} gave no nonce of its own`)
+  readPoint(nonce.commitment.hiding)
+  readPoint(nonce.commitment.binding)
+  return nonce
 }
 
 // Where a signer that refused for a gap can go on: from the leaves it holds, or, when an earlier

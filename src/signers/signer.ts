@@ -41,6 +41,7 @@ export type SignerConfig = {
 export type Signer = { close(): Promise<void> }
 
 const CONNECTIONS_MAX = 16
+const CALLS_MAX = 16
 const REQUEST_TIMEOUT_MS = 10_000
 
 /** Starts a signer; resolves when it listens. Throws `locked` when another process has the folder. */
@@ -58,10 +59,11 @@ export async function startSigner(config: SignerConfig, log: Logger): Promise<Si
 
 async function serve(config: SignerConfig, lock: Lock, log: Logger): Promise<Signer> {
   const service = createService(config)
+  const refusals = new Map<string, string>()
   // The socket file of a process that was killed.
   rmSync(config.socket, { force: true })
   const server = createServer((request, response) => {
-    void answer(service, request, response, log)
+    void answer(service, { request, response }, { log, refusals })
   })
   server.maxConnections = CONNECTIONS_MAX
   server.requestTimeout = REQUEST_TIMEOUT_MS
@@ -120,6 +122,7 @@ function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Sta
           shard: signed.shard,
           size: signed.frontier.size,
           root: frontierRoot(signed.frontier).toString('base64'),
+          shards: store.shards,
         }
       : null,
     held:
@@ -129,19 +132,27 @@ function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Sta
   }
 }
 
+/** `refusals` is the last code that each call was refused with: of a row of them, one is logged. */
+type Said = { readonly log: Logger; readonly refusals: Map<string, string> }
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
 async function answer(
   service: Service,
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: Logger,
+  { request, response }: Exchange,
+  { log, refusals }: Said,
 ): Promise<void> {
+  const call = request.url?.split('?', 1)[0] ?? ''
   try {
     const body = await readBody(request)
     send(response, 200, dispatch(service, `${request.method} ${request.url}`, body))
+    refusals.delete(call)
   } catch (error) {
     if (error instanceof ErgonError) {
       const { code, message, details } = error
-      log.warn('Refused', { url: request.url, code, reason: message })
+      if (refusals.get(call) !== code)
+        log.warn('Refused', { url: request.url, code, reason: message })
+      // Calls that there are not may have any name.
+      if (refusals.size < CALLS_MAX) refusals.set(call, code)
       return send(response, 409, { code, message, details } satisfies RefusalReply)
     }
     log.error('Could not answer', { url: request.url, error })

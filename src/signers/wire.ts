@@ -30,8 +30,15 @@ export type Commitment = {
 /** What a signer tells all others in the first round of key generation. */
 export type DkgPackage = { readonly commitment: readonly string[]; readonly proof: string }
 
-/** A log position as signers report it; `root` is base64. */
-export type Position = { readonly shard: string; readonly size: number; readonly root: string }
+/** A shard that a signer signed, and since when (RFC 3339). */
+export type SignedShard = { readonly shard: string; readonly since: string }
+/** A log position as signers report it; `root` is base64, `shards` all that this share ever signed. */
+export type Position = {
+  readonly shard: string
+  readonly size: number
+  readonly root: string
+  readonly shards: readonly SignedShard[]
+}
 
 /** `active` and `pending` are keys of groups, null where there is none; `held` is how far its checked leaves reach. */
 export type Status = {

@@ -10,12 +10,16 @@ import {
   verifierKey,
 } from './checkpoint.ts'
 
-/** One shard of the log and the key that signs it. `validFrom` is RFC 3339. */
+/**
+ * One shard of the log and the key that signs it. `validFrom` is RFC 3339; `link` is the text of the last
+ * checkpoint of the shard before, where there was one: leaf 0.
+ */
 export type ReceiptKey = {
   readonly origin: string
   readonly shard: string
   readonly publicKey: Buffer
   readonly validFrom: string
+  readonly link?: string | undefined
 }
 
 /** The published form; the same key in the four spellings that tools ask for. */
@@ -29,11 +33,12 @@ export type ReceiptKeysJson = {
     readonly public_key_hex: string
     readonly public_key_pem: string
     readonly verifier_key: string
+    readonly link?: string | undefined
   }[]
 }
 
 export const receiptKeysJson = (keys: readonly ReceiptKey[]): ReceiptKeysJson => ({
-  keys: keys.map(({ origin, shard, publicKey, validFrom }) => ({
+  keys: keys.map(({ origin, shard, publicKey, validFrom, link }) => ({
     origin,
     shard,
     valid_from: validFrom,
@@ -42,6 +47,7 @@ export const receiptKeysJson = (keys: readonly ReceiptKey[]): ReceiptKeysJson =>
     public_key_hex: publicKey.toString('hex'),
     public_key_pem: publicKeyPem(publicKey),
     verifier_key: verifierKey(origin, publicKey),
+    ...(link === undefined ? {} : { link }),
   })),
 })
 
@@ -63,7 +69,8 @@ export function parseReceiptKeys(text: string): ReceiptKey[] {
     const shard = shardOf(origin, publicKey)
     if (shard === undefined)
       throw invalid(`${origin} is not ${originOf(publicKey, '<shard>')}, which its key makes it`)
-    return { origin, shard, publicKey, validFrom: String(key?.valid_from) }
+    const link = key?.link === undefined ? {} : { link: String(key.link) }
+    return { origin, shard, publicKey, validFrom: String(key?.valid_from), ...link }
   })
 }
 

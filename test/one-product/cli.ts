@@ -320,6 +320,13 @@ test(
     )
     assert.ok((waiting?.leaves ?? 0) > 0)
     while (!/^ergon_receipts_waiting 0$/m.test(await metrics())) await pause(50)
+    while (!/^ergon_signers_ready 5$/m.test(await metrics())) await pause(50)
+    const { stdout } = await run(['status'])
+    assert.match(stdout, /^signers  5 of 5 have their share$/m)
+    assert.match(stdout, /^receipts \d+ sealed of \d+$/m)
+    const page = await fetch(`${ergon.baseUrl}/.well-known/ergon/receipt-keys.json`)
+    const { signers } = (await page.json()) as { signers: object }
+    assert.deepEqual(signers, { count: 5, threshold: 3, hosts: 1, ready: 5 })
     await ergon.control('DELETE', '/models/counted')
     await upstream.close()
   },

@@ -4,6 +4,7 @@ import type { Posted } from '#accounts/posted.ts'
 import { fault } from '#contract/errors.ts'
 import { isId } from '#base/ids.ts'
 import type { Handler } from '#http/reply.ts'
+import type { SignerStore } from '#receipts/signer-store.ts'
 import type { Receipts } from '#receipts/prove.ts'
 import { formatReceipt, receiptJson } from '#tlog/proof.ts'
 import { receiptKeysJson } from '#tlog/keys.ts'
@@ -85,10 +86,12 @@ export type SignersLabel = {
   readonly hosts: number
 }
 
+/** With how many of the signers have their share, as far as that is known: `ready`. */
 export const createReceiptKeys =
-  (receipts: Receipts, signers: SignersLabel): Handler =>
+  (receipts: Receipts, signers: SignersLabel, ready: SignerStore['ready']): Handler =>
   async () => {
-    const page = { ...receiptKeysJson(await receipts.keys()), signers }
+    const keys = receiptKeysJson(await receipts.keys())
+    const page = { ...keys, signers: { ...signers, ready: await ready() } }
     return { kind: 'known', status: 200, body: () => page }
   }
 

@@ -4,10 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
 import type { CarbonFactor, Charge } from '#contract/charge.ts'
+import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { verifyReceipt, type Verified } from '#tlog/verify.ts'
 import { apiGet } from '#cli/client.ts'
 import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
-import { pinnedKeys, type Signers } from '#cli/pinned-keys.ts'
+import { keepHead, pinnedKeys, type PinnedKeys, type Signers } from '#cli/pinned-keys.ts'
 import { knownToken } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
 
@@ -20,11 +21,41 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
     : await fetchReceipt(options, idOf(receipt))
   if (typeof options['out'] === 'string') writeFileSync(options['out'], text)
   const keysFile = typeof options['keys'] === 'string' ? options['keys'] : undefined
-  const { keys, signers } = await pinnedKeys(options, keysFile)
-  const verified = verifyReceipt(text, keys)
-  if (options.json) printJson(jsonOf(verified))
-  else show(verified, signers)
-  if (!verified.ok) throw new CommandError('The receipt does not hold', EXIT.receipt)
+  const acceptNewKey = options['acceptNewKey'] === true
+  const pinned = await pinnedKeys(options, { keysFile, acceptNewKey })
+  const verified = verifyReceipt(text, pinned.keys)
+  if (options.json) printJson(jsonOf(verified, pinned))
+  else show(verified, pinned.signers)
+  for (const { origin, why } of pinned.refused) tell(`not pinned: ${origin}: ${why}`)
+  const { checkpoint } = verified
+  if (!verified.ok || checkpoint === undefined) throw notHeld(text, pinned)
+  requireOneHistory(checkpoint, pinned)
+  if (keysFile === undefined) keepHead(pinned, checkpoint)
+}
+
+/** A log of another key, or beside the one that is pinned, may be a log all the same: the caller decides. */
+function notHeld(text: string, { refused }: PinnedKeys): CommandError {
+  const its = refused.find(
+    ({ origin }) => text.includes(`\n${origin}\n`) || text.includes(`"${origin}\\n`),
+  )
+  if (its === undefined) return new CommandError('The receipt does not hold', EXIT.receipt)
+  return new CommandError(
+    `The receipt is of a log that is not pinned: ${its.origin}: ${its.why}`,
+    EXIT.receipt,
+    its.isNewKey
+      ? 'ask the operator, by another way than this service, whether that key is theirs; then --accept-new-key'
+      : undefined,
+  )
+}
+
+/** Two heads of one size are two histories: whoever has both has proof of it. */
+function requireOneHistory({ origin, size, root }: Checkpoint, { heads }: PinnedKeys): void {
+  const seen = heads.get(origin)
+  if (seen?.size !== size || seen.root.equals(root)) return
+  throw new CommandError(
+    `The log ${origin} shows two histories: another tree head of ${size} leaves was seen before`,
+    EXIT.receipt,
+  )
 }
 
 /** What is neither a file nor an id is a file that was mistyped: the service need not be asked. */
@@ -58,7 +89,12 @@ async function fetchReceipt(options: CommandCall['options'], id: string): Promis
 function show(verified: Verified, signers: Signers | undefined): void {
   for (const check of verified.checks)
     print(`${check.ok ? green('ok  ') : red('FAIL')} ${check.name.padEnd(9)} ${check.detail}`)
-  if (verified.charge !== undefined) showCharge(verified.charge, signers)
+  if (verified.charge === undefined) return
+  showCharge(verified.charge, signers)
+  const { accountSeq, checkpoint } = verified
+  print(
+    `     ${'number'.padEnd(9)} ${accountSeq} of its account, as counted in ${checkpoint?.origin}`,
+  )
 }
 
 function showCharge(charge: Charge, signers: Signers | undefined): void {
@@ -103,11 +139,12 @@ const signersText = (signers: Signers | undefined): string => {
   return `any ${threshold} of ${count} signers on ${hosts} host${hosts === 1 ? '' : 's'} (threshold Ed25519, RFC 9591)`
 }
 
-const jsonOf = (verified: Verified) => ({
+const jsonOf = (verified: Verified, { refused }: PinnedKeys) => ({
   ok: verified.ok,
   checks: verified.checks,
   charge: verified.charge,
   account_seq: verified.accountSeq?.toString(),
   index: verified.index,
   origin: verified.checkpoint?.origin,
+  not_pinned: refused.map(({ origin, why }) => ({ origin, why })),
 })

@@ -9,11 +9,17 @@ type Status = {
   /** 'answers', or why the state does not; then there are no sessions and no ledger. */
   state: string
   sessions: { id: string; last_seq: string; fresh: boolean }[] | null
-  ledger: { charges: string; leaves: string; alarms: string } | null
+  ledger: { charges: string; leaves: string; sealed: string; alarms: string } | null
   /** The newest first. */
   last_alarms?: { kind: string; detail: object; at: string }[]
   books?: Books
-  receipts: { origin?: string; size: number; reason?: string } | null
+  /** What the sealer says; null while it does not answer. */
+  receipts: {
+    origin?: string
+    size: number
+    reason?: string
+    signers: { index: number; share: string }[]
+  } | null
 }
 
 type Books = {
@@ -51,10 +57,27 @@ export async function run({ options }: CommandCall): Promise<void> {
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
-  if (receipts !== null)
-    print(
-      `receipts ${receipts.size} sealed of ${ledger.leaves}${receipts.reason === undefined ? '' : `: ${receipts.reason}`}`,
-    )
+  print(receiptsLine(ledger, receipts?.reason))
+  print(signersLine(receipts?.signers))
+}
+
+const receiptsLine = ({ sealed, leaves }: { sealed: string; leaves: string }, reason?: string) =>
+  `receipts ${sealed} sealed of ${leaves}${reason === undefined ? '' : `: ${reason}`}`
+
+/** How many can sign, and what is wrong with the others. */
+function signersLine(signers: readonly { index: number; share: string }[] | undefined): string {
+  if (signers === undefined) return 'signers  unknown: jobs does not answer'
+  const others = signers
+    .filter(({ share }) => share !== 'ready')
+    .map(({ index, share }) => `signer-${index}: ${WORDS[share] ?? share}`)
+  return `signers  ${signers.length - others.length} of ${signers.length} have their share${others.map((text) => `; ${text}`).join('')}`
+}
+const WORDS: Readonly<Record<string, string>> = {
+  none: 'no share',
+  'other key': 'a share of another key',
+  'false share': 'caught with a false share',
+  unfinished: 'its share is not finished',
+  silent: 'does not answer',
 }
 
 /** When the books were checked, and what stops paid requests. */

@@ -2,7 +2,7 @@
 import type { Artifacts } from '#artifacts/fetch.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
-import { booksCheck } from '#processes/books-figures.ts'
+import { booksCheck, booksFigures } from '#processes/books-figures.ts'
 import type { Meter } from '#processes/meter/meter.ts'
 import { ask } from '#processes/node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
@@ -84,11 +84,8 @@ async function booksOf(state: State): Promise<object> {
   const sessions = await state.query(
     'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
   )
-  const sums = await state.query(
-    // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
-    `select size::text as charges, size::text as leaves, (select count(*) from alarms)::text as alarms
-     from log_head`,
-  )
+  // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
+  const { alarms: alarmCount, leaves, receiptsWaiting } = await booksFigures(state)
   const alarms = await state.query(
     'select kind, detail, at from alarms order by id desc limit $1',
     [ALARMS_SHOWN],
@@ -96,7 +93,12 @@ async function booksOf(state: State): Promise<object> {
   return {
     state: 'answers',
     sessions: sessions.rows,
-    ledger: sums.rows[0],
+    ledger: {
+      charges: String(leaves),
+      leaves: String(leaves),
+      sealed: String(leaves - receiptsWaiting),
+      alarms: String(alarmCount),
+    },
     last_alarms: alarms.rows,
     books: await booksCheck(state),
   }

@@ -16,6 +16,7 @@ import { accountRoutes } from './accounts.ts'
 import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
+import { signerRoutes } from './signers.ts'
 import { storageKeyRoutes } from './storage-keys.ts'
 import { storageMoveRoutes } from './storage-move.ts'
 
@@ -41,6 +42,7 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
+    ...signerRoutes({ state, cells, signersFolder: data.at('signers') }),
     ...storageMoveRoutes({ state, cells, blobs: deps.blobs, log }),
     ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
     ...modelRoutes({

@@ -71,16 +71,18 @@ async function startMeter(t: TestContext, settings: RawSettings, list = noCells)
   return { meter: await open(), open, calibrationFile }
 }
 
+/** What each meter published last: it says nothing where nothing has changed. */
+const bodies = new WeakMap<Meter, unknown>()
+
 /** What sessions are told. */
 async function published(meter: Meter) {
-  let body: unknown
   await meter.publish({
     query: async (_text, values = []) => {
-      body = JSON.parse(String(values[1]))
+      bodies.set(meter, JSON.parse(String(values[1])))
       return { rows: [], rowCount: 1 }
     },
   })
-  return readTariff(body)
+  return readTariff(bodies.get(meter))
 }
 
 test('a machine without a sensor is metered by its model, and nothing is called a fallback', async (t) => {

@@ -50,8 +50,7 @@ export function createBackground(deps: {
 
   async function startAll(): Promise<string[]> {
     const place = placeOf(config, data)
-    const sealing = startSealing({ config, cells, data, address, place, signal }).then(
-      () => [],
+    const sealing = startSealing({ config, cells, data, address, place, signal }).catch(
       (error: unknown) => [`receipts: ${messageOf(error)}`],
     )
     const models = fleet

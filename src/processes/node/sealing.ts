@@ -3,9 +3,10 @@
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import type { JobsConfig } from '#processes/jobs.ts'
+import { sharesText, type SignerShare } from '#signers/shares.ts'
 import type { SignerConfig } from '#signers/signer.ts'
 import type { StateAddress } from '#state/connect.ts'
-import { programCell, START_TIMEOUT_MS, type ProgramPlace } from './cell-specs.ts'
+import { ask, programCell, START_TIMEOUT_MS, type ProgramPlace } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
 
@@ -13,7 +14,7 @@ const SIGNER_SOCKETS = 'signers'
 const SIGNERS = [1, 2, 3, 4, 5] as const
 export const SIGNERS_HERE = { count: SIGNERS.length, threshold: 3, hosts: 1 } as const
 
-/** Starts signers and jobs; resolves when they answer. */
+/** Starts signers and jobs; resolves when they answer, with the shares of the key that are lost, in words. */
 export async function startSealing(deps: {
   cells: Cells
   data: DataFolder
@@ -21,7 +22,7 @@ export async function startSealing(deps: {
   address: StateAddress
   config: Pick<Config, 'windowsDays'>
   signal: AbortSignal
-}): Promise<void> {
+}): Promise<string[]> {
   const { cells, place } = deps
   const signers = await Promise.all(SIGNERS.map((index) => startSigner(deps, index)))
   const config: Omit<JobsConfig, 'socket' | 'logLevel'> = {
@@ -40,6 +41,8 @@ export async function startSealing(deps: {
   )
   const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(START_TIMEOUT_MS)])
   await Promise.all([...signers, jobs].map((cell) => cell.ready(limit)))
+  const { lost } = (await ask(jobs.socket, '/signers', limit)) as { lost: readonly SignerShare[] }
+  return lost.length === 0 ? [] : [`receipts: ${sharesText(lost)}`]
 }
 
 function startSigner(

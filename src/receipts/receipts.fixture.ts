@@ -1,0 +1,52 @@
+// What the tests of receipts do to a state in the place of the ledger.
+import { rmSync } from 'node:fs'
+import { sleep } from '#base/clock.ts'
+import type { FiveSigners } from '#signers/five-signers.fixture.ts'
+import type { State } from '#state/connect.ts'
+import { leavesOf } from '#tlog/charge.fixture.ts'
+
+/** Posts charges `from` up to but not including `to`, as the tick does, as far as the sealer can see it. */
+export async function postCharges(state: State, from: number, to: number): Promise<void> {
+  for (const [nth, { accountSeq, bytes }] of leavesOf(from, to).entries())
+    await state.query(
+      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
+         energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+       values ('gw-1.1', $1, $2, 'acct_1', $3, $1, 'chat.create', 200, 0, 0, 0, false, now(), '', $4)`,
+      [from + nth, `rcpt_${from + nth}`, accountSeq.toString(), bytes],
+    )
+}
+
+/** Takes back charges from a leaf on, as a restore does. */
+export async function dropCharges(state: State, from: number): Promise<void> {
+  await state.query('alter table charges disable trigger all')
+  await state.query('delete from charges where leaf_index >= $1', [from])
+  await state.query('alter table charges enable trigger all')
+}
+
+/** What alarms of a kind say, the oldest first. */
+export async function alarmsOf(state: State, kind: string): Promise<object[]> {
+  const { rows } = await state.query<{ detail: object }>(
+    'select detail from alarms where kind = $1 order by id',
+    [kind],
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+/** A shard that the state does not know any more, nor that it was lost. */
+export async function dropShard(state: State, origin: string): Promise<void> {
+  for (const table of ['receipt_checkpoints', 'receipt_tiles', 'receipt_shards'])
+    await state.query(`delete from ${table} where origin = $1`, [origin])
+  await state.query('delete from receipt_lost_shards')
+}
+
+/** As a disk that lost them: the processes come back, and their folders are empty. */
+export async function loseShares(five: FiveSigners, ...indices: number[]): Promise<void> {
+  await five.kill(...indices)
+  for (const index of indices) rmSync(five.folderOf(index), { recursive: true })
+  await five.start(...indices)
+}
+
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const signal = AbortSignal.timeout(120_000)
+  while (!(await holds())) await sleep(20, signal)
+}

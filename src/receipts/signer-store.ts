@@ -1,0 +1,71 @@
+// What the state keeps of the signers (migrations/0026_signers.sql): what jobs saw of their shares, which
+// gateways show, and whether a key may be made.
+import type { Queryable, State } from '#state/connect.ts'
+import { lostShares, type ShareState, type SignerShare } from '#signers/shares.ts'
+import { SIGNERS } from '#signers/wire.ts'
+
+export type SignerStore = {
+  /** Keeps what was seen; one alarm, `signer_share_lost`, for each share that was not known to be lost. */
+  save(shares: readonly SignerShare[]): Promise<void>
+  /** How many have a share and answer; undefined when nobody looked for minutes. */
+  ready(): Promise<number | undefined>
+  /** Whether a key may be made where no signer has one: at the first start, or as the operator ordered. */
+  mayMakeKey(): Promise<boolean>
+  /** The operator's order of a new key; it is done when its shard is opened. */
+  orderNewKey(): Promise<void>
+}
+
+/** It is looked each few seconds and kept each minute: older than this, nobody looks. */
+const SEEN_FOR = '3 minutes'
+/** How many signers are ready, as a column of a query; null when nobody looked for minutes. */
+export const SIGNERS_READY = `(
+  select case when looked_at > now() - interval '${SEEN_FOR}' then
+    (select count(*) from jsonb_each_text(states) where value = 'ready') end
+  from receipt_signers)::int`
+const MAY_MAKE_KEY = `
+  select new_key_ordered_at is not null or not exists (select from receipt_shards) as may,
+    states from receipt_signers`
+
+export function createSignerStore(state: State): SignerStore {
+  return {
+    save: (shares) =>
+      state.transaction(async (queries) => {
+        const { may, states } = await readSigners(queries, `${MAY_MAKE_KEY} for update`)
+        const before = Array.from({ length: SIGNERS }, (_, nth): SignerShare => ({
+          index: nth + 1,
+          share: states[nth + 1] ?? 'silent',
+        }))
+        const known = new Set(lostShares(before, !may).map(({ index }) => index))
+        const lost = lostShares(shares, !may).filter(({ index }) => !known.has(index))
+        for (const { index, share } of lost)
+          await queries.query('insert into alarms (kind, detail) values ($1, $2)', [
+            'signer_share_lost',
+            JSON.stringify({ signer: index, share }),
+          ])
+        // One that is started again has not got back what it had lost before.
+        const kept = shares.map(({ index, share }) => [
+          index,
+          share === 'silent' && known.has(index) ? states[index] : share,
+        ])
+        await queries.query('update receipt_signers set states = $1, looked_at = now()', [
+          JSON.stringify(Object.fromEntries(kept)),
+        ])
+      }),
+    async ready() {
+      const { rows } = await state.query<{ ready: number | null }>(
+        `select ${SIGNERS_READY} as ready`,
+      )
+      return rows[0]?.ready ?? undefined
+    },
+    mayMakeKey: async () => (await readSigners(state, MAY_MAKE_KEY)).may,
+    orderNewKey: async () =>
+      void (await state.query('update receipt_signers set new_key_ordered_at = now()')),
+  }
+}
+
+type States = Readonly<Record<string, ShareState>>
+
+async function readSigners(queries: Queryable, text: string) {
+  const { rows } = await queries.query<{ may: boolean; states: States }>(text)
+  return rows[0] ?? { may: false, states: {} }
+}

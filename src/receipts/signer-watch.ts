@@ -1,0 +1,78 @@
+// Watches whether the signers have their shares, also while receipts are sealed: three of five sign without
+// a word, and the next loss after that stops the log.
+import { sleep, type Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Quorum } from '#signers/client.ts'
+import type { ShareState, SignerShare } from '#signers/shares.ts'
+import type { SignerStore } from './signer-store.ts'
+
+export type SignerWatch = {
+  /** Looks until the signal is aborted; never rejects for anything else. */
+  run(signal: AbortSignal): Promise<void>
+  /** What was seen last; empty before the first look. */
+  seen(): readonly SignerShare[]
+  /** Looks now. */
+  look(signal: AbortSignal): Promise<readonly SignerShare[]>
+}
+
+type Deps = {
+  readonly signers: Pick<Quorum, 'shares'>
+  readonly store: Pick<SignerStore, 'save'>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly lookMs?: number
+}
+
+const LOOK_MS = 5_000
+const SAVE_MS = 60_000
+
+export function createSignerWatch(deps: Deps): SignerWatch {
+  const { signers, store, clock, log, lookMs = LOOK_MS } = deps
+  let before: readonly SignerShare[] = []
+  let settled: readonly SignerShare[] = []
+  let savedMs = -Infinity
+  let failure: string | undefined
+
+  /** A signer that is started again is away for a moment: what two looks in a row saw is so. */
+  async function note(shares: readonly SignerShare[]): Promise<void> {
+    const isSame = (a: readonly SignerShare[], b: readonly SignerShare[]) =>
+      JSON.stringify(a) === JSON.stringify(b)
+    const isSure = isSame(shares, before)
+    before = shares
+    if (!isSure) return
+    const isNew = !isSame(shares, settled)
+    const nowMs = clock.monotonicMs()
+    if (!isNew && nowMs - savedMs < SAVE_MS) return
+    await store.save(shares)
+    savedMs = nowMs
+    for (const { index, share } of shares) tell(log, index, share, settled[index - 1]?.share)
+    settled = shares
+  }
+
+  return {
+    seen: () => before,
+    look: (signal) => signers.shares(signal),
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          await note(await signers.shares(signal))
+          failure = undefined
+        } catch (error) {
+          if (signal.aborted) return
+          if (failure !== messageOf(error)) log.warn('Could not keep what signers have', { error })
+          failure = messageOf(error)
+        }
+        await sleep(lookMs, signal).catch(() => undefined)
+      }
+    },
+  }
+}
+
+function tell(log: Logger, signer: number, share: ShareState, was: ShareState | undefined): void {
+  if (share === was || (was === undefined && share === 'ready')) return
+  if (share === 'ready') log.info('Signer has its share', { signer, after: was })
+  else if (share === 'silent' || share === 'unfinished')
+    log.warn('Signer cannot sign', { signer, share })
+  else log.error('Signer cannot sign', { signer, share })
+}

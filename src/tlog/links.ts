@@ -1,0 +1,71 @@
+// Whether a new shard goes on from a log that is pinned: its first leaf must name the last tree head of that
+// log. Else whoever has the key could begin a second history beside the first one.
+import { messageOf } from '#base/errors.ts'
+import { compareShards, isSignedBy, parseCheckpoint, parseNote, shardOf } from './checkpoint.ts'
+import type { ReceiptKey } from './keys.ts'
+import { leafOf } from './leaf.ts'
+import { inclusionProof, TILE_WIDTH, type Tile, type TileId } from './tiles.ts'
+import { inclusionRoot, type Head } from './tree.ts'
+
+/** Reads what the service publishes of a log; rejects for what it does not have. */
+export type LogReader = {
+  checkpoint(origin: string): Promise<string>
+  tile(origin: string, id: TileId & { readonly width: number }): Promise<Buffer>
+}
+/** What the reader of receipts keeps: its keys, and the newest tree head that it saw of each log. */
+export type Pinned = {
+  readonly keys: readonly ReceiptKey[]
+  readonly heads: ReadonlyMap<string, Head>
+}
+
+/** Why a shard does not follow a pinned one, in words; undefined when it is proven that it does. */
+export async function linkFault(
+  key: ReceiptKey,
+  pinned: Pinned,
+  read: LogReader,
+): Promise<string | undefined> {
+  try {
+    if (key.link === undefined) return 'it names no log before it'
+    const link = parseCheckpoint(key.link)
+    const before = pinned.keys.find(({ origin }) => origin === link.origin)
+    if (before === undefined) return `it follows ${link.origin}, which is not pinned`
+    if (compareShards(before.shard, key.shard) >= 0) return `it is not newer than ${before.origin}`
+    const seen = pinned.heads.get(before.origin)
+    if (seen !== undefined && isDenied(seen, link))
+      return `it follows ${link.size} leaves of ${before.origin}, of which other ${seen.size} were seen`
+    return await inclusionFault(key, key.link, read)
+  } catch (error) {
+    return `what it follows cannot be checked: ${messageOf(error)}`
+  }
+}
+
+/** Whether a later head leaves out, or contradicts, one that was seen. */
+const isDenied = (seen: Head, later: Head): boolean =>
+  later.size < seen.size || (later.size === seen.size && !later.root.equals(seen.root))
+
+async function inclusionFault(
+  key: ReceiptKey,
+  link: string,
+  read: LogReader,
+): Promise<string | undefined> {
+  const note = parseNote(await read.checkpoint(key.origin))
+  const { origin, size, root } = parseCheckpoint(note.body)
+  if (origin !== key.origin || !isSignedBy(note, key.origin, key.publicKey))
+    return 'its checkpoint is not signed by its key'
+  const tiles = (wanted: readonly TileId[]): Promise<Tile[]> =>
+    Promise.all(
+      wanted.map(async ({ level, index }) => {
+        const width = Math.floor(size / TILE_WIDTH ** level) - index * TILE_WIDTH
+        const id = { level, index, width: Math.min(TILE_WIDTH, width) }
+        return { level, index, hashes: await read.tile(key.origin, id) }
+      }),
+    )
+  const leaf = leafOf({ accountSeq: 0n, bytes: Buffer.from(link) })
+  const proof = await inclusionProof(0, size, tiles)
+  const led = inclusionRoot({ index: 0, size, leaf, proof })
+  return led?.equals(root) === true ? undefined : 'its first leaf names no log before it'
+}
+
+/** Whether a key signs none of the pinned logs. */
+export const isNewKey = (key: ReceiptKey, keys: readonly ReceiptKey[]): boolean =>
+  keys.every(({ publicKey }) => shardOf(key.origin, publicKey) === undefined)
