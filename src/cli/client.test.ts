@@ -21,12 +21,19 @@ test('apiGet() says so when an answer breaks off after its head', async (t) => {
   })
 })
 
-test('apiGet() gives the status and the text, and what a refusal says', async (t) => {
+/** A tile of the log is no text. */
+const BYTES = Buffer.from([0x61, 0xff])
+
+test('apiGet() gives the status, the text and its bytes, and what a refusal says', async (t) => {
   const options = await serve(t, ({ url }, response) => {
-    if (url === '/good') return void response.end('text')
+    if (url === '/good') return void response.end(BYTES)
     response.writeHead(402, { 'content-type': 'application/problem+json' })
     response.end(JSON.stringify({ detail: 'No money', instance: 'req_1' }))
   })
-  assert.deepEqual(await apiGet(options, '/good', { public: true }), { status: 200, text: 'text' })
+  assert.deepEqual(await apiGet(options, '/good', { public: true }), {
+    status: 200,
+    text: 'a\uFFFD',
+    bytes: BYTES,
+  })
   await assert.rejects(apiGet(options, '/bad', { public: true }), { message: 'No money (req_1)' })
 })
