@@ -46,8 +46,6 @@ const BUSY_INTERVAL_MS = 500
 const HURRIED_INTERVAL_MS = 250
 /** How often a quiet log is looked at between checkpoints, so that a busy time is seen when it begins. */
 const LOOK_MS = 250
-/** Below it nobody asks anything: a checkpoint's own look each second finds what comes in time. */
-const SILENT_LEAVES_PER_S = 0.1
 const BACKOFF_MAX_MS = 10_000
 /** Leaves in one checkpoint; what exceeds it goes into the next one at once. */
 const LEAVES_MAX = 4_096
@@ -107,8 +105,7 @@ export function createSealer(deps: SealerDeps): Sealer {
     signal: AbortSignal,
   ): Promise<void> {
     const isQuiet = waitMs > BUSY_INTERVAL_MS
-    const lookMs = perSecond < SILENT_LEAVES_PER_S ? waitMs : LOOK_MS
-    const stepMs = isQuiet ? lookMs : (STEP_LEAVES * 1000) / perSecond
+    const stepMs = isQuiet ? LOOK_MS : (STEP_LEAVES * 1000) / perSecond
     const enough = isQuiet ? BUSY_LEAVES_PER_S : LEAVES_MAX
     for (;;) {
       const restMs = endMs - deps.clock.monotonicMs()
