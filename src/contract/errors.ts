@@ -87,7 +87,10 @@ export const ERRORS = {
     'Retry, or name another model. What a server spent on an answer of which nothing came is not charged.',
   ),
   model_loading: service(503, 'Retry after the time in Retry-After.'),
-  model_not_available: service(503, 'Add a model: `ergon models add <name>`.'),
+  model_not_available: service(
+    503,
+    '`ergon models list` says what runs and why not, `ergon models add <name>` adds a model.',
+  ),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),
   storage_fenced: service(
     503,

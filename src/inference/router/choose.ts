@@ -144,10 +144,7 @@ const loading = (offers: readonly ModelOffer[]) =>
   })
 
 const failed = ({ id, reason }: ModelOffer) =>
-  fault(
-    'model_not_available',
-    `Could not serve ${id}: ${reason ?? 'it does not run'}; try \`ergon models add ${id}\``,
-  )
+  fault('model_not_available', `Could not serve ${id}: ${reason ?? 'it does not run'}`)
 
 function unknownModel(offers: readonly ModelOffer[], model: string) {
   const names = [AUTO, ...offers.map(({ id }) => id)].slice(0, NAMES_MAX).join(', ')
@@ -156,7 +153,7 @@ function unknownModel(offers: readonly ModelOffer[], model: string) {
   })
 }
 
-/** No offer fits: say what was missing and how to add it. */
+/** No offer fits: says what was missing; the error's own text says how to add a model. */
 function nothingServes(offers: readonly ModelOffer[], facts: Facts) {
   const near = offers.filter(({ modalities }) => modalities.includes(facts.asks))
   const [closest] = near.flatMap((offer) => misfitOf(offer, facts) ?? [])
@@ -171,9 +168,5 @@ function nothingServes(offers: readonly ModelOffer[], facts: Facts) {
       : broken !== undefined
         ? `${broken.id}: ${broken.reason ?? 'it does not run'}`
         : 'there is none'
-  return fault(
-    'model_not_available',
-    `Could not serve ${facts.asks}: ${why}; add a model with \`ergon models add <name>\``,
-    more,
-  )
+  return fault('model_not_available', `Could not serve ${facts.asks}: ${why}`, more)
 }
