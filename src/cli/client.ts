@@ -13,6 +13,9 @@ export type ApiAnswer = {
   readonly bytes: Buffer
 }
 
+/** Nothing answers at the address: that says nothing of what was asked. */
+export class Unreachable extends CommandError {}
+
 /** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
 export const apiGet = (
   options: GlobalOptions,
@@ -35,7 +38,7 @@ async function ask(
   if (more.body !== undefined) headers['content-type'] = 'application/json'
   const text = more.body === undefined ? undefined : JSON.stringify(more.body)
   const answer = await send(url, headers, text).catch((error: Error) => {
-    throw new CommandError(
+    throw new Unreachable(
       `Could not reach ${url}: ${error.message}`,
       EXIT.failed,
       'is it started? npm start',

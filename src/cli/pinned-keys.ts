@@ -5,8 +5,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { compareShards, fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
+import type { LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
-import { isNewKey, linkFault, type LogReader } from '#tlog/links.ts'
+import { isNewKey, linkFault } from '#tlog/links.ts'
 import { tilePath } from '#tlog/tiles.ts'
 import type { Head } from '#tlog/tree.ts'
 import { apiGet } from './client.ts'
@@ -45,7 +46,7 @@ export async function pinnedKeys(options: GlobalOptions, asked: Asked): Promise<
   return save({ ...pinned, ...label, ...(await pinMore(pinned, offered, { options, ...asked })) })
 }
 
-/** Keeps the newest tree head of a log: what follows must not leave it out. */
+/** Keeps the newest tree head of a log, which goes on from the one before: what follows must not leave it out. */
 export function keepHead(pinned: PinnedKeys, { origin, size, root }: Checkpoint): void {
   const seen = pinned.heads.get(origin)
   if (seen !== undefined && size <= seen.size) return
@@ -68,7 +69,7 @@ async function pinMore(
     const why =
       isOther && !acceptNewKey
         ? `another key signs it: ${key.publicKey.toString('hex')}`
-        : await linkFault(key, { ...pinned, keys }, reader(options))
+        : await linkFault(key, { ...pinned, keys }, logReader(options))
     if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })
     else {
       told('as it follows a pinned log', key)
@@ -78,7 +79,8 @@ async function pinMore(
   return { keys, refused }
 }
 
-const reader = (options: GlobalOptions): LogReader => {
+/** Reads the public log at the service. */
+export const logReader = (options: GlobalOptions): LogReader => {
   const get = (path: string) =>
     apiGet(options, `/.well-known/ergon/logs/${path}`, { accept: '*/*', public: true })
   return {

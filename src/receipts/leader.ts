@@ -3,6 +3,7 @@
 import { sleep } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { SCHEMA_KEY } from '#state/lock-key.ts'
 
 export type Leadership = AsyncDisposable & {
   /**
@@ -47,7 +48,7 @@ async function becomeSealer(session: Queryable, signal: AbortSignal): Promise<nu
   for (;;) {
     signal.throwIfAborted()
     const { rows } = await session.query<{ held: boolean }>(
-      'select pg_try_advisory_lock($1) as held',
+      `select pg_try_advisory_lock($1, ${SCHEMA_KEY}) as held`,
       [LOCK],
     )
     if (rows[0]?.held === true) break

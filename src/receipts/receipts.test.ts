@@ -5,7 +5,7 @@ import { createLogger } from '#base/log.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { createQuorum, type Quorum } from '#signers/client.ts'
 import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
-import type { State } from '#state/connect.ts'
+import { connectState, type State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
 import { compareShards, parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
@@ -36,6 +36,7 @@ const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
 
 let server: TestUrl
 let state: State
+let url: string
 let store: ReceiptStore
 let signerStore: SignerStore
 let five: FiveSigners
@@ -48,7 +49,7 @@ before(async () => {
   five = fiveSigners()
   ;[server] = await Promise.all([openTestUrl(), five.start()])
   const wanted = { urlOf: server.of, functionFiles: [], connections: 5 }
-  ;({ state } = await openTestState(wanted))
+  ;({ state, url } = await openTestState(wanted))
   await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
   store = createSqlReceiptStore(state)
   signerStore = createSignerStore(state)
@@ -212,6 +213,27 @@ test(
     await rejects(store.saveCheckpoint(epoch, forged, []), { code: 'sealer_fenced' })
     notEqual((await store.latest(shard.origin))?.size, posted + 1)
     await second[Symbol.asyncDispose]()
+  },
+)
+
+test(
+  'the sealer of another schema of the database does not wait for this one',
+  { skip },
+  async (t) => {
+    // As DATABASE_URL has it: two products in one database, each in a schema of its own.
+    await state.query('create schema other')
+    await state.query('create table other.receipt_sealer as table receipt_sealer')
+    const address = new URL(url)
+    address.searchParams.set('options', '-c search_path=other')
+    const other = connectState({ address: { url: address.href }, connections: 1, log })
+    const ours = createLeadership(state)
+    const theirs = createLeadership(other)
+    t.after(async () => {
+      for (const each of [ours, theirs, other]) await each[Symbol.asyncDispose]()
+      await state.query('drop schema other cascade')
+    })
+    const epoch = await ours.lead(AbortSignal.timeout(5_000))
+    equal(await theirs.lead(AbortSignal.timeout(5_000)), epoch, 'each has an epoch of its own')
   },
 )
 

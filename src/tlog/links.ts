@@ -1,17 +1,20 @@
 // Whether a new shard goes on from a log that is pinned: its first leaf must name the last tree head of that
 // log. Else whoever has the key could begin a second history beside the first one.
 import { messageOf } from '#base/errors.ts'
-import { compareShards, isSignedBy, parseCheckpoint, parseNote, shardOf } from './checkpoint.ts'
+import {
+  compareShards,
+  isSignedBy,
+  parseCheckpoint,
+  parseNote,
+  shardOf,
+  type Checkpoint,
+} from './checkpoint.ts'
 import type { ReceiptKey } from './keys.ts'
+import { historyFault, tilesOf, type LogReader } from './history.ts'
 import { leafOf } from './leaf.ts'
-import { inclusionProof, TILE_WIDTH, type Tile, type TileId } from './tiles.ts'
+import { inclusionProof } from './tiles.ts'
 import { inclusionRoot, type Head } from './tree.ts'
 
-/** Reads what the service publishes of a log; rejects for what it does not have. */
-export type LogReader = {
-  checkpoint(origin: string): Promise<string>
-  tile(origin: string, id: TileId & { readonly width: number }): Promise<Buffer>
-}
 /** What the reader of receipts keeps: its keys, and the newest tree head that it saw of each log. */
 export type Pinned = {
   readonly keys: readonly ReceiptKey[]
@@ -31,7 +34,7 @@ export async function linkFault(
     if (before === undefined) return `it follows ${link.origin}, which is not pinned`
     if (compareShards(before.shard, key.shard) >= 0) return `it is not newer than ${before.origin}`
     const seen = pinned.heads.get(before.origin)
-    if (seen !== undefined && isDenied(seen, link))
+    if (seen !== undefined && (await isDenied(seen, link, read)))
       return `it follows ${link.size} leaves of ${before.origin}, of which other ${seen.size} were seen`
     return await inclusionFault(key, key.link, read)
   } catch (error) {
@@ -40,8 +43,13 @@ export async function linkFault(
 }
 
 /** Whether a later head leaves out, or contradicts, one that was seen. */
-const isDenied = (seen: Head, later: Head): boolean =>
-  later.size < seen.size || (later.size === seen.size && !later.root.equals(seen.root))
+async function isDenied(seen: Head, later: Checkpoint, read: LogReader): Promise<boolean> {
+  if (later.size < seen.size) return true
+  // Leaves that a restore took away have no tiles any more: whether they went on from what was seen, nobody
+  // can prove, and the new shard says itself that they are gone.
+  const fault = await historyFault(seen, later, read).catch(() => undefined)
+  return fault !== undefined
+}
 
 async function inclusionFault(
   key: ReceiptKey,
@@ -52,16 +60,8 @@ async function inclusionFault(
   const { origin, size, root } = parseCheckpoint(note.body)
   if (origin !== key.origin || !isSignedBy(note, key.origin, key.publicKey))
     return 'its checkpoint is not signed by its key'
-  const tiles = (wanted: readonly TileId[]): Promise<Tile[]> =>
-    Promise.all(
-      wanted.map(async ({ level, index }) => {
-        const width = Math.floor(size / TILE_WIDTH ** level) - index * TILE_WIDTH
-        const id = { level, index, width: Math.min(TILE_WIDTH, width) }
-        return { level, index, hashes: await read.tile(key.origin, id) }
-      }),
-    )
   const leaf = leafOf({ accountSeq: 0n, bytes: Buffer.from(link) })
-  const proof = await inclusionProof(0, size, tiles)
+  const proof = await inclusionProof(0, size, tilesOf(key.origin, size, read))
   const led = inclusionRoot({ index: 0, size, leaf, proof })
   return led?.equals(root) === true ? undefined : 'its first leaf names no log before it'
 }

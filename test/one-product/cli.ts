@@ -155,6 +155,59 @@ test('a receipt verifies by id and offline from a file; openssl agrees; a change
   assert.match(refused.stdout, /FAIL/)
 })
 
+test('two tree heads of one log go together by a consistency proof, or the receipt does not hold', async () => {
+  const config = join(folder, 'heads')
+  const env = { XDG_CONFIG_HOME: config }
+  const nextId = async () =>
+    (
+      await fetch(`${ergon.baseUrl}/v1/models`, {
+        headers: { authorization: `Bearer ${ergon.token}` },
+      })
+    ).headers.get('x-receipt-id') ?? ''
+  const files = ['small', 'large'].map((name) => join(folder, `${name}.tlog-proof`))
+  const [small = '', large = ''] = files
+  for (const file of files) {
+    const id = await nextId()
+    const made = await run(['receipt', 'verify', id, '--out', file], { env })
+    assert.equal(made.code, 0, made.stdout + made.stderr)
+    assert.equal(/ok +history/.test(made.stdout), file === large, made.stdout)
+  }
+  const pins = join(config, 'ergon/receipt-keys.json')
+  const kept = JSON.parse(readFileSync(pins, 'utf8')) as { heads: { size: number; root: string }[] }
+  const sizeIn = (file: string) =>
+    Number(/^ergon-.*\n(\d+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '')
+  assert.equal(kept.heads[0]?.size, sizeIn(large))
+  // The other way round: the one that was seen is larger than that of the receipt.
+  const reverse = await run(['receipt', 'verify', small], { env })
+  assert.equal(reverse.code, 0, reverse.stdout + reverse.stderr)
+  assert.match(reverse.stdout, /ok +history/)
+  const away = { env: { ...env, ERGON_BASE_URL: 'http://127.0.0.1:9' } }
+  const alone = await run(['receipt', 'verify', small], away)
+  assert.equal(alone.code, 0, alone.stdout + alone.stderr)
+  assert.match(alone.stderr, /not compared: .*nothing answers/)
+  // Who saw another head than those of this log.
+  const root = Buffer.alloc(32).toString('base64')
+  const sees = (size: number) =>
+    writeFileSync(pins, JSON.stringify({ ...kept, heads: [{ ...kept.heads[0], size, root }] }))
+  for (const [size, file] of [
+    [sizeIn(small), large],
+    [sizeIn(large), small],
+    [sizeIn(large), large],
+  ] as const) {
+    sees(size)
+    const refused = await run(['receipt', 'verify', file, '--json'], { env })
+    assert.equal(refused.code, 6, refused.stdout + refused.stderr)
+    assert.match(refused.stderr, /two histories/)
+    assert.equal((JSON.parse(refused.stdout) as { ok: boolean }).ok, false)
+    assert.equal(readFileSync(pins, 'utf8').includes(root), true, 'what was seen stays')
+  }
+  // A log that was never so long: the service has not the tiles that would prove it.
+  sees(1_000_000)
+  const short = await run(['receipt', 'verify', large], { env })
+  assert.equal(short.code, 6, short.stdout + short.stderr)
+  assert.match(short.stderr, /Could not check whether the \d+ leaves of .* with the 1000000/)
+})
+
 test("a receipt of nobody's verifies without a token, an account's does not", async () => {
   const idOf = async (headers: Record<string, string>) =>
     (await fetch(`${ergon.baseUrl}/v1/models`, { headers })).headers.get('x-receipt-id') ?? ''

@@ -2,13 +2,15 @@
 // service: only keys that were pinned.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { messageOf } from '#base/errors.ts'
 import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
 import type { CarbonFactor, Charge } from '#contract/charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
-import { verifyReceipt, type Verified } from '#tlog/verify.ts'
-import { apiGet } from '#cli/client.ts'
+import { historyFault } from '#tlog/history.ts'
+import { verifyReceipt, type Check, type Verified } from '#tlog/verify.ts'
+import { apiGet, Unreachable } from '#cli/client.ts'
 import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
-import { keepHead, pinnedKeys, type PinnedKeys, type Signers } from '#cli/pinned-keys.ts'
+import { keepHead, logReader, pinnedKeys, type PinnedKeys, type Signers } from '#cli/pinned-keys.ts'
 import { knownToken } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
 
@@ -16,21 +18,54 @@ const UNSEALED_TRIES = 20
 const UNSEALED_WAIT_MS = 500
 
 export async function run({ options, words: [receipt = ''] }: CommandCall): Promise<void> {
-  const text = existsSync(receipt)
-    ? readFileSync(receipt, 'utf8')
-    : await fetchReceipt(options, idOf(receipt))
+  const isFile = existsSync(receipt)
+  const text = isFile ? readFileSync(receipt, 'utf8') : await fetchReceipt(options, idOf(receipt))
   if (typeof options['out'] === 'string') writeFileSync(options['out'], text)
   const keysFile = typeof options['keys'] === 'string' ? options['keys'] : undefined
   const acceptNewKey = options['acceptNewKey'] === true
   const pinned = await pinnedKeys(options, { keysFile, acceptNewKey })
-  const verified = verifyReceipt(text, pinned.keys)
+  const held = verifyReceipt(text, pinned.keys)
+  const history = await historyOf(held.checkpoint, pinned, { options, isFile })
+  const checks = history === undefined ? held.checks : [...held.checks, history]
+  const verified: Verified = { ...held, checks, ok: held.ok && history?.ok !== false }
   if (options.json) printJson(jsonOf(verified, pinned))
   else show(verified, pinned.signers)
   for (const { origin, why } of pinned.refused) tell(`not pinned: ${origin}: ${why}`)
-  const { checkpoint } = verified
-  if (!verified.ok || checkpoint === undefined) throw notHeld(text, pinned)
-  requireOneHistory(checkpoint, pinned)
-  if (keysFile === undefined) keepHead(pinned, checkpoint)
+  if (!held.ok || held.checkpoint === undefined) throw notHeld(text, pinned)
+  if (history?.ok === false) throw new CommandError(history.detail, EXIT.receipt, ANOTHER_HISTORY)
+  // What could not be compared is not what the next one is compared with.
+  const isKept = history !== undefined || !pinned.heads.has(held.checkpoint.origin)
+  if (keysFile === undefined && isKept) keepHead(pinned, held.checkpoint)
+}
+
+const ANOTHER_HISTORY =
+  'keep this receipt and receipt-keys.json: both heads are signed; ask the operator whether an old copy was put back'
+
+/**
+ * Whether the receipt's tree head and the one that was seen last are of one history, by a consistency proof from
+ * the log's tiles. A receipt that the service gave is refused without one; a file alone is not, when nothing
+ * answers that could give the proof: it is told then.
+ */
+async function historyOf(
+  head: Checkpoint | undefined,
+  { heads }: PinnedKeys,
+  { options, isFile }: { options: CommandCall['options']; isFile: boolean },
+): Promise<Check | undefined> {
+  const seen = head && heads.get(head.origin)
+  if (head === undefined || seen === undefined) return undefined
+  const name = 'history'
+  try {
+    const fault = await historyFault(seen, head, logReader(options))
+    if (fault !== undefined) return { name, ok: false, detail: fault }
+    const detail = `The tree heads of ${seen.size} leaves, seen before, and of ${head.size} are of one history`
+    return { name, ok: true, detail }
+  } catch (error) {
+    const what = `whether the ${head.size} leaves of ${head.origin} go with the ${seen.size} that were seen before`
+    if (!isFile || !(error instanceof Unreachable))
+      return { name, ok: false, detail: `Could not check ${what}: ${messageOf(error)}` }
+    tell(`not compared: ${what}: nothing answers`)
+    return undefined
+  }
 }
 
 /** A log of another key, or beside the one that is pinned, may be a log all the same: the caller decides. */
@@ -45,16 +80,6 @@ function notHeld(text: string, { refused }: PinnedKeys): CommandError {
     its.isNewKey
       ? 'ask the operator, by another way than this service, whether that key is theirs; then --accept-new-key'
       : undefined,
-  )
-}
-
-/** Two heads of one size are two histories: whoever has both has proof of it. */
-function requireOneHistory({ origin, size, root }: Checkpoint, { heads }: PinnedKeys): void {
-  const seen = heads.get(origin)
-  if (seen?.size !== size || seen.root.equals(root)) return
-  throw new CommandError(
-    `The log ${origin} shows two histories: another tree head of ${size} leaves was seen before`,
-    EXIT.receipt,
   )
 }
 

@@ -9,6 +9,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
+import { SCHEMA_KEY } from '#state/lock-key.ts'
 
 export interface StateLock extends AsyncDisposable {
   /** Writes down who has the state, once it has its tables. Throws `state_unavailable`. */
@@ -28,8 +29,6 @@ type Deps = {
 }
 
 const LOCK = 4_207_720
-// States of one database lie in schemas of their own. An oid has no sign.
-const KEY = "hashtext(coalesce(current_schema(), '')) & 2147483647"
 const RETRY_MS = 250
 const TIMES = {
   /** A server notices a killed client at once, one whose machine is gone after 5 + 3 × 2 s. */
@@ -185,7 +184,7 @@ async function demandSilence(
 
 async function tryLock(made: Queryable): Promise<boolean> {
   const { rows } = await made.query<{ held: boolean }>(
-    `select pg_try_advisory_lock(${LOCK}, ${KEY}) as held`,
+    `select pg_try_advisory_lock(${LOCK}, ${SCHEMA_KEY}) as held`,
   )
   return rows[0]?.held === true
 }
@@ -206,7 +205,7 @@ async function holderOf(made: Queryable): Promise<number | undefined> {
   const { rows } = await made.query<{ pid: number }>(
     `select pid from pg_locks where locktype = 'advisory' and granted and objsubid = 2
        and database = (select oid from pg_database where datname = current_database())
-       and classid = ${LOCK}::oid and objid = (${KEY})::oid`,
+       and classid = ${LOCK}::oid and objid = (${SCHEMA_KEY})::oid`,
   )
   return rows[0]?.pid
 }

@@ -1,0 +1,40 @@
+// Whether two signed heads of one log are of one history. The smaller tree must be the beginning of the larger
+// one; else whoever has the key has shown one log to some and another to others, or went back to an old copy.
+import type { Checkpoint } from './checkpoint.ts'
+import { consistencyProof, TILE_WIDTH, type TileId, type TileReader } from './tiles.ts'
+import { isConsistent, type Head } from './tree.ts'
+
+/** Reads what the service publishes of a log; rejects for what it does not have. */
+export type LogReader = {
+  checkpoint(origin: string): Promise<string>
+  tile(origin: string, id: TileId & { readonly width: number }): Promise<Buffer>
+}
+
+/**
+ * Why a head is not of the history of one that was seen before, in words; undefined when a consistency proof
+ * (RFC 6962 §2.1.2), computed here from the log's tiles, leads from the smaller to the larger of the two.
+ * Rejects when the tiles cannot be had.
+ */
+export async function historyFault(
+  seen: Head,
+  head: Checkpoint,
+  read: Pick<LogReader, 'tile'>,
+): Promise<string | undefined> {
+  const { origin } = head
+  const [older, newer] = seen.size < head.size ? [seen, head] : [head, seen]
+  const proof = await consistencyProof(older.size, newer.size, tilesOf(origin, newer.size, read))
+  if (isConsistent(older, newer, proof)) return undefined
+  return `The log ${origin} shows two histories: its ${head.size} leaves do not go with the ${seen.size} that were seen before`
+}
+
+/** The tiles of a log as they are at some size: a partial one is a prefix of what the service has by now. */
+export const tilesOf =
+  (origin: string, size: number, read: Pick<LogReader, 'tile'>): TileReader =>
+  (wanted) =>
+    Promise.all(
+      wanted.map(async ({ level, index }) => {
+        const width = Math.floor(size / TILE_WIDTH ** level) - index * TILE_WIDTH
+        const id = { level, index, width: Math.min(TILE_WIDTH, width) }
+        return { level, index, hashes: await read.tile(origin, id) }
+      }),
+    )
