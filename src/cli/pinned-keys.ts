@@ -13,38 +13,72 @@ import type { Head } from '#tlog/tree.ts'
 import { apiGet } from './client.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT, tell } from './output.ts'
-import type { GlobalOptions } from './profile.ts'
+import { baseUrlOf, knownBaseUrl, type GlobalOptions } from './profile.ts'
 
 /** Who signs, as the service says of itself: it is told, not proved. */
 export type Signers = { readonly count: number; readonly threshold: number; readonly hosts: number }
+/** The logs of a service that are pinned, and who it says signs them. */
+type Service = { readonly origins: readonly string[]; readonly signers?: Signers }
 /** A log that the service publishes and that was not pinned. */
 export type Refused = { readonly origin: string; readonly why: string; readonly isNewKey: boolean }
 export type PinnedKeys = {
   readonly keys: readonly ReceiptKey[]
-  readonly signers?: Signers
+  /** By the address of the API: another service has logs and keys of its own. */
+  readonly services: ReadonlyMap<string, Service>
   readonly heads: ReadonlyMap<string, Head>
   readonly refused: readonly Refused[]
 }
 /** `keysFile` is read in place of what is pinned; `acceptNewKey` pins a log of another key too. */
 export type Asked = { readonly keysFile: string | undefined; readonly acceptNewKey: boolean }
 
+/** A list of keys that names no service: what a service publishes, or a file from before there were several. */
+const UNNAMED = ''
+
 /** Asks the service for logs not seen before; without one, what is pinned must do. */
 export async function pinnedKeys(options: GlobalOptions, asked: Asked): Promise<PinnedKeys> {
   if (asked.keysFile !== undefined) return readGiven(asked.keysFile)
   const file = fileOf()
-  const pinned = existsSync(file) ? read(file) : { keys: [], heads: new Map(), refused: [] }
+  const pinned = existsSync(file)
+    ? read(file)
+    : { keys: [], services: new Map(), heads: new Map(), refused: [] }
   const published = await apiGet(options, '/.well-known/ergon/receipt-keys.json', {
     public: true,
   }).catch(() => undefined)
   if (published === undefined) return pinned
-  const { signers, keys: offered } = parse(published.text)
-  const label = signers === undefined ? {} : { signers }
-  if (pinned.keys.length === 0) {
-    for (const key of offered) told('at first use', key)
-    return save({ ...pinned, ...label, keys: offered })
-  }
-  return save({ ...pinned, ...label, ...(await pinMore(pinned, offered, { options, ...asked })) })
+  const { services, keys: offered } = parse(published.text)
+  const address = baseUrlOf(options)
+  const service = pinned.services.get(address) ?? pinned.services.get(UNNAMED)
+  const own = pinned.keys.filter(({ origin }) => service?.origins.includes(origin))
+  const { added, refused } =
+    own.length === 0
+      ? { added: offered, refused: [] }
+      : await pinMore({ ...pinned, keys: own }, offered, { options, ...asked })
+  const why = own.length === 0 ? 'at first use' : 'as it follows a pinned log'
+  for (const { origin, publicKey } of added)
+    tell(`pinned ${why} of ${address}: ${origin} ${publicKey.toString('hex')}`)
+  const others = [...pinned.services].filter(([name]) => name !== address && name !== UNNAMED)
+  const now = { ...services.get(UNNAMED), origins: [...own, ...added].map(({ origin }) => origin) }
+  return save({
+    keys: [...pinned.keys, ...added.filter((key) => !isIn(key, pinned.keys))],
+    services: new Map([...others, [address, now]]),
+    heads: pinned.heads,
+    refused,
+  })
 }
+
+const isIn = ({ origin }: ReceiptKey, keys: readonly ReceiptKey[]): boolean =>
+  keys.some((known) => known.origin === origin)
+
+/** Whether the log is one of the service that is asked; false when none is known. */
+export const isOfService = (
+  { services }: PinnedKeys,
+  options: GlobalOptions,
+  origin: string,
+): boolean => services.get(knownBaseUrl(options) ?? UNNAMED)?.origins.includes(origin) === true
+
+/** Who signs a log, as its service says. */
+export const signersOf = ({ services }: PinnedKeys, origin: string): Signers | undefined =>
+  [...services.values()].find(({ origins }) => origins.includes(origin))?.signers
 
 /** Keeps the newest tree head of a log, which goes on from the one before: what follows must not leave it out. */
 export function keepHead(pinned: PinnedKeys, { origin, size, root }: Checkpoint): void {
@@ -57,26 +91,24 @@ async function pinMore(
   pinned: PinnedKeys,
   offered: readonly ReceiptKey[],
   { options, acceptNewKey }: { options: GlobalOptions; acceptNewKey: boolean },
-): Promise<Pick<PinnedKeys, 'keys' | 'refused'>> {
-  const keys = [...pinned.keys]
+): Promise<{ readonly added: readonly ReceiptKey[]; readonly refused: readonly Refused[] }> {
+  const added: ReceiptKey[] = []
   const refused: Refused[] = []
   const fresh = offered
-    .filter(({ origin }) => keys.every((known) => known.origin !== origin))
+    .filter((key) => !isIn(key, pinned.keys))
     .toSorted((a, b) => compareShards(a.shard, b.shard))
   for (const key of fresh) {
     const { origin } = key
+    const keys = [...pinned.keys, ...added]
     const isOther = isNewKey(key, keys)
     const why =
       isOther && !acceptNewKey
         ? `another key signs it: ${key.publicKey.toString('hex')}`
         : await linkFault(key, { ...pinned, keys }, logReader(options))
     if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })
-    else {
-      told('as it follows a pinned log', key)
-      keys.push(key)
-    }
+    else added.push(key)
   }
-  return { keys, refused }
+  return { added, refused }
 }
 
 /** Reads the public log at the service. */
@@ -89,9 +121,6 @@ export const logReader = (options: GlobalOptions): LogReader => {
   }
 }
 
-const told = (why: string, { origin, publicKey }: ReceiptKey): void =>
-  tell(`pinned ${why}: ${origin} ${publicKey.toString('hex')}`)
-
 const fileOf = () => join(environment().configFolder, 'receipt-keys.json')
 
 function save(pinned: PinnedKeys): PinnedKeys {
@@ -101,7 +130,8 @@ function save(pinned: PinnedKeys): PinnedKeys {
     size,
     root: root.toString('base64'),
   }))
-  const page = { ...receiptKeysJson(pinned.keys), signers: pinned.signers, heads }
+  const services = Object.fromEntries(pinned.services)
+  const page = { ...receiptKeysJson(pinned.keys), services, heads }
   writeFileSync(fileOf(), `${JSON.stringify(page, null, 2)}\n`, { mode: 0o600 })
   return pinned
 }
@@ -122,13 +152,20 @@ function readGiven(file: string): PinnedKeys {
 }
 
 type SavedHead = { readonly origin: string; readonly size: number; readonly root: string }
+type Saved = {
+  readonly signers?: Signers
+  readonly services?: Readonly<Record<string, Service>>
+  readonly heads?: readonly SavedHead[]
+}
 
 function parse(text: string): PinnedKeys {
   const keys = parseReceiptKeys(text)
-  const { signers, heads = [] } = JSON.parse(text) as { signers?: Signers; heads?: SavedHead[] }
+  const { signers, services, heads = [] } = JSON.parse(text) as Saved
+  const label = signers === undefined ? {} : { signers }
+  const unnamed = { origins: keys.map(({ origin }) => origin), ...label }
   return {
     keys,
-    ...(signers === undefined ? {} : { signers }),
+    services: new Map(Object.entries(services ?? { [UNNAMED]: unnamed })),
     heads: new Map(
       heads.map(({ origin, size, root }) => [origin, { size, root: fromBase64(root) }]),
     ),

@@ -33,16 +33,22 @@ function dataFolder(options: GlobalOptions): DataFolder | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DataFolder) : undefined
 }
 
-/** The API's address, without a slash at its end. */
-export function baseUrlOf(options: GlobalOptions): string {
+/** The API's address, without a slash at its end, if one is known. */
+export function knownBaseUrl(options: GlobalOptions): string | undefined {
   const local = dataFolder(options)
   const found =
     options.baseUrl ??
     environment().baseUrl ??
     (local === undefined ? storedCredentials()?.baseUrl : `http://localhost:${local.port}`)
+  return found?.replace(/\/+$/, '')
+}
+
+/** The API's address, or a CommandError that says how to give one. */
+export function baseUrlOf(options: GlobalOptions): string {
+  const found = knownBaseUrl(options)
   if (found === undefined)
     throw new CommandError('No service is known', EXIT.login, 'ergon login --base-url <address>')
-  return found.replace(/\/+$/, '')
+  return found
 }
 
 /**

@@ -1,12 +1,17 @@
 // The command line as a person uses it: the real program against a real service.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { originOf } from '#tlog/checkpoint.ts'
+import { receiptKeysJson } from '#tlog/keys.ts'
 import { forgedReceipt } from '../forged-receipt.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -155,19 +160,19 @@ test('a receipt verifies by id and offline from a file; openssl agrees; a change
   assert.match(refused.stdout, /FAIL/)
 })
 
+const receiptId = async () => {
+  const headers = { authorization: `Bearer ${ergon.token}` }
+  const answer = await fetch(`${ergon.baseUrl}/v1/models`, { headers })
+  return answer.headers.get('x-receipt-id') ?? ''
+}
+
 test('two tree heads of one log go together by a consistency proof, or the receipt does not hold', async () => {
   const config = join(folder, 'heads')
   const env = { XDG_CONFIG_HOME: config }
-  const nextId = async () =>
-    (
-      await fetch(`${ergon.baseUrl}/v1/models`, {
-        headers: { authorization: `Bearer ${ergon.token}` },
-      })
-    ).headers.get('x-receipt-id') ?? ''
   const files = ['small', 'large'].map((name) => join(folder, `${name}.tlog-proof`))
   const [small = '', large = ''] = files
   for (const file of files) {
-    const id = await nextId()
+    const id = await receiptId()
     const made = await run(['receipt', 'verify', id, '--out', file], { env })
     assert.equal(made.code, 0, made.stdout + made.stderr)
     assert.equal(/ok +history/.test(made.stdout), file === large, made.stdout)
@@ -184,7 +189,7 @@ test('two tree heads of one log go together by a consistency proof, or the recei
   const away = { env: { ...env, ERGON_BASE_URL: 'http://127.0.0.1:9' } }
   const alone = await run(['receipt', 'verify', small], away)
   assert.equal(alone.code, 0, alone.stdout + alone.stderr)
-  assert.match(alone.stderr, /not compared: .*nothing answers/)
+  assert.match(alone.stderr, /not compared: .*does not answer here/)
   // Who saw another head than those of this log.
   const root = Buffer.alloc(32).toString('base64')
   const sees = (size: number) =>
@@ -206,6 +211,50 @@ test('two tree heads of one log go together by a consistency proof, or the recei
   const short = await run(['receipt', 'verify', large], { env })
   assert.equal(short.code, 6, short.stdout + short.stderr)
   assert.match(short.stderr, /Could not check whether the \d+ leaves of .* with the 1000000/)
+})
+
+test('each service has pins of its own', async () => {
+  const env = { XDG_CONFIG_HOME: join(folder, 'services') }
+  const file = join(folder, 'own.tlog-proof')
+  const own = await run(['receipt', 'verify', await receiptId(), '--out', file], { env })
+  assert.equal(own.code, 0, own.stdout + own.stderr)
+  const later = await run(['receipt', 'verify', await receiptId()], { env })
+  assert.equal(later.code, 0, later.stdout + later.stderr)
+  let key = randomBytes(32)
+  const origin = () => originOf(key, '2026')
+  const validFrom = '2026-01-01T00:00:00Z'
+  const other = createServer(({ url }, response) => {
+    if (url !== '/.well-known/ergon/receipt-keys.json') response.statusCode = 404
+    const keys = [{ origin: origin(), shard: '2026', publicKey: key, validFrom }]
+    response.end(JSON.stringify(receiptKeysJson(keys)))
+  }).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  try {
+    const verifyThere = ['--base-url', address, 'receipt', 'verify', file]
+    const there = await run(verifyThere, { env })
+    assert.equal(there.code, 0, there.stdout + there.stderr)
+    assert.match(there.stderr, new RegExp(`pinned at first use of ${address}: ${origin()}`))
+    assert.doesNotMatch(there.stderr, /not pinned/)
+    assert.match(there.stderr, /not compared: .*its service does not answer here/)
+    key = randomBytes(32)
+    const swapped = await run(verifyThere, { env })
+    assert.match(swapped.stderr, new RegExp(`not pinned: ${origin()}: another key signs it`))
+    const here = await run(['receipt', 'verify', file], { env })
+    assert.equal(here.code, 0, here.stdout + here.stderr)
+    assert.match(here.stdout, /ok +history/)
+    assert.doesNotMatch(here.stderr, /pinned/)
+    // A file from before there were several services is of the one that is asked first.
+    const pins = join(folder, 'services/ergon/receipt-keys.json')
+    const { services, ...old } = JSON.parse(readFileSync(pins, 'utf8')) as { services: object }
+    assert.deepEqual(Object.keys(services).toSorted(), [address, ergon.baseUrl].toSorted())
+    writeFileSync(pins, JSON.stringify(old))
+    const asBefore = await run(['receipt', 'verify', file], { env })
+    assert.equal(asBefore.code, 0, asBefore.stdout + asBefore.stderr)
+    assert.doesNotMatch(asBefore.stderr, /pinned/)
+  } finally {
+    other.close()
+  }
 })
 
 test("a receipt of nobody's verifies without a token, an account's does not", async () => {

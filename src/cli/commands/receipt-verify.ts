@@ -10,7 +10,15 @@ import { historyFault } from '#tlog/history.ts'
 import { verifyReceipt, type Check, type Verified } from '#tlog/verify.ts'
 import { apiGet, Unreachable } from '#cli/client.ts'
 import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
-import { keepHead, logReader, pinnedKeys, type PinnedKeys, type Signers } from '#cli/pinned-keys.ts'
+import {
+  isOfService,
+  keepHead,
+  logReader,
+  pinnedKeys,
+  signersOf,
+  type PinnedKeys,
+  type Signers,
+} from '#cli/pinned-keys.ts'
 import { knownToken } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
 
@@ -29,7 +37,7 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   const checks = history === undefined ? held.checks : [...held.checks, history]
   const verified: Verified = { ...held, checks, ok: held.ok && history?.ok !== false }
   if (options.json) printJson(jsonOf(verified, pinned))
-  else show(verified, pinned.signers)
+  else show(verified, signersOf(pinned, held.checkpoint?.origin ?? ''))
   for (const { origin, why } of pinned.refused) tell(`not pinned: ${origin}: ${why}`)
   if (!held.ok || held.checkpoint === undefined) throw notHeld(text, pinned)
   if (history?.ok === false) throw new CommandError(history.detail, EXIT.receipt, ANOTHER_HISTORY)
@@ -44,14 +52,14 @@ const ANOTHER_HISTORY =
 /**
  * Whether the receipt's tree head and the one that was seen last are of one history, by a consistency proof from
  * the log's tiles. A receipt that the service gave is refused without one; a file alone is not, when nothing
- * answers that could give the proof: it is told then.
+ * answers that could give the proof, or another service does: it is told then.
  */
 async function historyOf(
   head: Checkpoint | undefined,
-  { heads }: PinnedKeys,
+  pinned: PinnedKeys,
   { options, isFile }: { options: CommandCall['options']; isFile: boolean },
 ): Promise<Check | undefined> {
-  const seen = head && heads.get(head.origin)
+  const seen = head && pinned.heads.get(head.origin)
   if (head === undefined || seen === undefined) return undefined
   const name = 'history'
   try {
@@ -61,9 +69,10 @@ async function historyOf(
     return { name, ok: true, detail }
   } catch (error) {
     const what = `whether the ${head.size} leaves of ${head.origin} go with the ${seen.size} that were seen before`
-    if (!isFile || !(error instanceof Unreachable))
+    const isAway = error instanceof Unreachable || !isOfService(pinned, options, head.origin)
+    if (!isFile || !isAway)
       return { name, ok: false, detail: `Could not check ${what}: ${messageOf(error)}` }
-    tell(`not compared: ${what}: nothing answers`)
+    tell(`not compared: ${what}: its service does not answer here`)
     return undefined
   }
 }
