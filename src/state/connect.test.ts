@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
@@ -150,3 +151,28 @@ test('of two statements that wait for each other none fails', OPTIONS, async (t)
   const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason.code] : []))
   assert.deepEqual(failed, ['40P01'], 'a session asks once: it may be within a transaction')
 })
+
+test(
+  'a state that has been closed says nothing of a server that stops before it has heard so',
+  OPTIONS,
+  async (t) => {
+    const { server } = await start(t)
+    const address = { host: server.socketFolder, database: 'postgres', ...server.superuser }
+    const said: unknown[] = []
+    const log = { ...quiet, warn: (...words: unknown[]) => void said.push(words) }
+    const state = connectState({ address, connections: 1, log })
+    const { rows } = await state.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const pid = rows[0]?.pid ?? 0
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await state[Symbol.asyncDispose]()
+      // The backend finds it beside the goodbye that it has not read, and says 57P01 first.
+      process.kill(pid, 'SIGTERM')
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await eventually(async () => !existsSync(`/proc/${pid}`))
+    await sleep(50)
+    assert.deepEqual(said, [])
+  },
+)

@@ -72,9 +72,10 @@ export function connectState(options: {
   }
   const pool = new pg.Pool(config)
   const names = options.prepares === true ? new Map<string, string>() : undefined
-  pool.on('error', (error) =>
-    options.log.warn('A state connection was lost', { error: messageOf(error) }),
-  )
+  pool.on('error', (error) => {
+    // The pool has ended before the server has read its goodbyes: a server that stops then ends them itself.
+    if (!pool.ending) options.log.warn('A state connection was lost', { error: messageOf(error) })
+  })
 
   async function session<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect()
