@@ -157,7 +157,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     usage: 'usage',
-    help: 'What the account used',
+    help: 'What the account used, and how much of its energy a sensor read',
     options: [
       ['--since <duration>', 'for example 24h, 7d (default 24h)'],
       ['--group-by <what>', 'service, model, token, operation or day (default service)'],

@@ -87,6 +87,13 @@ test('status, meter, accounts, tokens, artifacts and models print JSON and table
   }
 })
 
+test('usage says how much of the energy a sensor read', async () => {
+  const { data } = (await json(['usage'])) as { data: { energy_nj: string; measured_nj: string }[] }
+  assert.ok(data.length > 0 && data.every(({ energy_nj: energy }) => BigInt(energy) > 0n))
+  assert.ok(data.every((row) => BigInt(row.measured_nj) <= BigInt(row.energy_nj)))
+  assert.match((await run(['usage'])).stdout, /MEASURED.*\n.* \d+ % /)
+})
+
 test('a token is minted, shown once alone on stdout, used, and revoked', async () => {
   const made = await run(['admin', 'token', 'create', '--scope', 'read', '--name', 'from a test'])
   const token = made.stdout.trim()
