@@ -256,6 +256,17 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/admin-token-revoke.ts'),
   },
   {
+    usage: 'admin alarm list',
+    help: 'What was found wrong and nobody has acknowledged',
+    options: [['--all', 'those that were acknowledged too']],
+    load: () => import('./commands/admin-alarm-list.ts'),
+  },
+  {
+    usage: 'admin alarm acknowledge <alarm>',
+    help: 'It and the earlier ones of its kind count no more; they are kept',
+    load: () => import('./commands/admin-alarm-acknowledge.ts'),
+  },
+  {
     usage: 'completion <shell>',
     help: 'A completion script: bash, zsh or fish',
     load: () => import('./commands/completion.ts'),

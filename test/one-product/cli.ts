@@ -88,6 +88,7 @@ test('status, meter, accounts, tokens, artifacts and models print JSON and table
 })
 
 test('usage says how much of the energy a sensor read', async () => {
+  await run(['usage'])
   const { data } = (await json(['usage'])) as { data: { energy_nj: string; measured_nj: string }[] }
   assert.ok(data.length > 0 && data.every(({ energy_nj: energy }) => BigInt(energy) > 0n))
   assert.ok(data.every((row) => BigInt(row.measured_nj) <= BigInt(row.energy_nj)))
@@ -266,6 +267,36 @@ test('the operator’s door prints the metrics of the gateways', async () => {
   assert.match(text, /^ergon_books_halted 0$/m)
   const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
   assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
+})
+
+test('an alarm is seen in status, the list and the metrics until it is acknowledged', async () => {
+  const seen = async () => {
+    const { ledger } = (await json(['status'])) as { ledger: { alarms: string } }
+    return [ledger.alarms, /^ergon_ledger_alarms (\d+)$/m.exec(await metrics())?.[1]]
+  }
+  const [row] = await ergon.sql(
+    "insert into alarms (kind, detail) values ('from_a_test', '{}') returning id",
+  )
+  const id = row?.['id'] ?? ''
+  try {
+    assert.deepEqual(await seen(), ['1', '1'])
+    assert.match(
+      (await run(['status'])).stdout,
+      /1 alarms, see ergon admin alarm list\n.*from_a_test/,
+    )
+    assert.match(
+      (await run(['admin', 'alarm', 'list'])).stdout,
+      new RegExp(`${id} .*from_a_test +no`),
+    )
+    const done = await run(['admin', 'alarm', 'acknowledge', id])
+    assert.equal(done.code, 0, done.stderr)
+    assert.deepEqual(await seen(), ['0', '0'])
+    assert.deepEqual(await json(['admin', 'alarm', 'list']), [])
+    assert.match((await run(['admin', 'alarm', 'list', '--all'])).stdout, /from_a_test/)
+    assert.equal((await run(['admin', 'alarm', 'acknowledge', 'x'])).code, 1)
+  } finally {
+    await ergon.sql('delete from alarms where id = $1', [id])
+  }
 })
 
 test(

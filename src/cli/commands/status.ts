@@ -11,7 +11,7 @@ type Status = {
   sessions: { id: string; last_seq: string; fresh: boolean }[] | null
   ledger: { charges: string; leaves: string; sealed: string; alarms: string } | null
   /** The newest first. */
-  last_alarms?: { kind: string; detail: object; at: string }[]
+  last_alarms?: { id: string; kind: string; detail: object; at: string }[]
   books?: Books
   /** What the sealer says; null while it does not answer. */
   receipts: {
@@ -53,13 +53,16 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
-  print(`ledger   ${ledger.charges} charges, ${ledger.alarms} alarms`)
+  print(`ledger   ${ledger.charges} charges, ${alarmsWord(ledger.alarms)}`)
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
   print(receiptsLine(ledger, receipts?.reason))
   print(signersLine(receipts?.signers))
 }
+
+const alarmsWord = (alarms: string) =>
+  alarms === '0' ? '0 alarms' : `${alarms} alarms, see ergon admin alarm list`
 
 const receiptsLine = ({ sealed, leaves }: { sealed: string; leaves: string }, reason?: string) =>
   `receipts ${sealed} sealed of ${leaves}${reason === undefined ? '' : `: ${reason}`}`

@@ -77,7 +77,7 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
   }
 }
 
-/** Of all that there were, the last ones. */
+/** Of all that nobody has acknowledged, the last ones. */
 const ALARMS_SHOWN = 5
 
 async function booksOf(state: State): Promise<object> {
@@ -87,7 +87,7 @@ async function booksOf(state: State): Promise<object> {
   // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
   const { alarms: alarmCount, leaves, receiptsWaiting } = await booksFigures(state)
   const alarms = await state.query(
-    'select kind, detail, at from alarms order by id desc limit $1',
+    'select id, kind, detail, at from alarms where acknowledged_at is null order by id desc limit $1',
     [ALARMS_SHOWN],
   )
   return {

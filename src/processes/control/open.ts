@@ -13,6 +13,7 @@ import type { DataFolder } from '#processes/node/data-folder.ts'
 import type { State } from '#state/connect.ts'
 import { createDerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import { accountRoutes } from './accounts.ts'
+import { alarmRoutes } from './alarms.ts'
 import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
@@ -42,6 +43,7 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
+    ...alarmRoutes(state),
     ...signerRoutes({ state, cells, signersFolder: data.at('signers') }),
     ...storageMoveRoutes({ state, cells, blobs: deps.blobs, log }),
     ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),

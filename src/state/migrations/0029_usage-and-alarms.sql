@@ -17,3 +17,7 @@ update usage_hours h set measured_nj = read.nj from (
   group by 1, 2, 3, 4, 5) read
 where (h.account, h.hour, h.operation, h.model, h.token)
   = (read.account, read.hour, read.operation, read.model, read.token);
+
+-- An alarm counts until the operator has acknowledged it.
+alter table alarms add acknowledged_at timestamptz;
+create index alarms_open on alarms (id) where acknowledged_at is null;
