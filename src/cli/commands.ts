@@ -267,6 +267,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/admin-alarm-acknowledge.ts'),
   },
   {
+    usage: 'admin journal list',
+    help: 'Journals that the last start could not post, and kept',
+    load: () => import('./commands/admin-journal-list.ts'),
+  },
+  {
+    usage: 'admin journal post <process>',
+    help: 'Try again to post one, once what was wrong is mended',
+    load: () => import('./commands/admin-journal-post.ts'),
+  },
+  {
+    usage: 'admin journal drop <process>',
+    help: 'Post what can be posted of one, and give up the rest: its files are set aside',
+    load: () => import('./commands/admin-journal-drop.ts'),
+  },
+  {
     usage: 'completion <shell>',
     help: 'A completion script: bash, zsh or fish',
     load: () => import('./commands/completion.ts'),

@@ -299,6 +299,16 @@ test('an alarm is seen in status, the list and the metrics until it is acknowled
   }
 })
 
+test('journals that a start kept are listed, and of others none is posted or dropped', async () => {
+  assert.deepEqual(await json(['admin', 'journal', 'list']), [])
+  assert.match((await run(['admin', 'journal', 'list'])).stderr, /no journal is kept/)
+  for (const word of ['post', 'drop']) {
+    const { code, stderr } = await run(['admin', 'journal', word, 'gw-1'])
+    assert.equal(code, 1)
+    assert.match(stderr, /nothing is kept of "gw-1"/)
+  }
+})
+
 test(
   'metrics count requests by operation, their durations, tokens, and receipts that wait',
   { timeout: 120_000 },
