@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -59,8 +59,15 @@ const json = async (words: readonly string[]): Promise<unknown> => {
 test('status, meter, accounts, tokens, artifacts and models print JSON and tables', async () => {
   const status = (await json(['status'])) as {
     cells: { name: string; state: string }[]
+    state_holder: { host: string; folder: string; since: string; backend: number }
     books: { halted_at: string | null }
   }
+  const { host, folder: data, backend } = status.state_holder
+  assert.deepEqual([host, data, backend > 0], [hostname(), ergon.dataFolder, true])
+  assert.match(
+    (await run(['status'])).stdout,
+    new RegExp(`^state +of the node on ${host} in `, 'm'),
+  )
   assert.equal(status.books.halted_at, null)
   assert.ok(status.cells.some((cell) => cell.name === 'gw-1' && cell.state === 'ready'))
   const accounts = (await json(['admin', 'account', 'list'])) as {

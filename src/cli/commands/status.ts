@@ -8,6 +8,7 @@ type Status = {
   cells: { name: string; state: string; pid: number | null; cpu_ns: string; restarts: number }[]
   /** 'answers', or why the state does not; then there are no sessions and no ledger. */
   state: string
+  state_holder?: Holder | null
   sessions: { id: string; last_seq: string; fresh: boolean }[] | null
   ledger: { charges: string; leaves: string; sealed: string; alarms: string } | null
   /** The newest first. */
@@ -21,6 +22,8 @@ type Status = {
     signers: { index: number; share: string }[]
   } | null
 }
+
+type Holder = { host: string; folder: string; since: string; backend: number | null }
 
 type Books = {
   checked_age_s: number | null
@@ -50,6 +53,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   )
   if (sessions === null || ledger === null)
     return print(`state    does not answer: ${status.state}`)
+  if (status.state_holder) print(holderLine(status.state_holder))
   print(
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
@@ -60,6 +64,9 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(receiptsLine(ledger, receipts?.reason))
   print(signersLine(receipts?.signers))
 }
+
+const holderLine = ({ host, folder, since, backend }: Holder) =>
+  `state    of the node on ${host} in ${folder}, since ${since}${backend === null ? '; its lock is not held now' : ''}`
 
 const alarmsWord = (alarms: string) =>
   alarms === '0' ? '0 alarms' : `${alarms} alarms, see ergon admin alarm list`

@@ -5,6 +5,7 @@ import type { Cells } from '#cells/cell.ts'
 import { booksCheck, booksFigures } from '#processes/books-figures.ts'
 import type { Meter } from '#processes/meter/meter.ts'
 import { ask } from '#processes/node/cell-specs.ts'
+import { stateHolder } from '#processes/node/state-lock.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlRoute } from './control.ts'
 
@@ -92,6 +93,7 @@ async function booksOf(state: State): Promise<object> {
   )
   return {
     state: 'answers',
+    state_holder: (await stateHolder(state)) ?? null,
     sessions: sessions.rows,
     ledger: {
       charges: String(leaves),
