@@ -38,7 +38,6 @@ export interface Agent {
 
 const AGENT = 'agent'
 const JOURNALS = 'journals'
-const JOURNALS_ASIDE = 'journals-aside'
 const METER = 'node'
 const EXIT_LOST = 74
 
@@ -100,7 +99,7 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   started.defer(() => background.stop(budget))
   const gateways = await startGateways({ ...shared, signal })
   started.defer(() => gateways.stop(budget.graceMs('gateways')))
-  const journals = createKeptJournals({ ...left, aside: data.at(JOURNALS_ASIDE) })
+  const journals = createKeptJournals(left)
   const control = await openControl({ ...shared, state, meter, fleet, journals, log })
   started.defer(() => control.close())
   signal.throwIfAborted()

@@ -1,7 +1,15 @@
 // The command line as a person uses it: the real program against a real service.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -306,7 +314,7 @@ test('an alarm is seen in status, the list and the metrics until it is acknowled
   }
 })
 
-test('journals that a start kept are listed, and of others none is posted or dropped', async () => {
+test('a journal that cannot be posted is listed and set aside, of others none is', async () => {
   assert.deepEqual(await json(['admin', 'journal', 'list']), [])
   assert.match((await run(['admin', 'journal', 'list'])).stderr, /no journal is kept/)
   for (const word of ['post', 'drop']) {
@@ -314,6 +322,24 @@ test('journals that a start kept are listed, and of others none is posted or dro
     assert.equal(code, 1)
     assert.match(stderr, /nothing is kept of "gw-1"/)
   }
+  // What was left by a node that had more gateways; reading it fails, for root too.
+  const journal = join(ergon.dataFolder, 'journals', 'gw-9', '00000001.journal')
+  mkdirSync(journal, { recursive: true })
+  assert.match((await run(['admin', 'journal', 'list'])).stdout, /^gw-9 .* 1 +EISDIR/m)
+  const refused = await run(['admin', 'journal', 'post', 'gw-9'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /Could not post the journal of gw-9: EISDIR/)
+  const { aside } = (await json(['admin', 'journal', 'drop', 'gw-9'])) as { aside: string }
+  assert.ok(existsSync(join(aside, '00000001.journal')) && !existsSync(journal))
+  assert.deepEqual(await json(['admin', 'journal', 'list']), [])
+  const [alarm, ...others] = (await json(['admin', 'alarm', 'list', '--all'])) as {
+    id: string
+    kind: string
+    acknowledged_at: string | null
+  }[]
+  assert.deepEqual([alarm?.kind, others.length], ['journal_dropped', 0])
+  assert.ok(alarm?.acknowledged_at)
+  await ergon.sql('delete from alarms where id = $1', [alarm.id])
 })
 
 test(

@@ -11,10 +11,7 @@ import { createLedger } from '#ledger/ledger.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
 import { leftFolders, settleLeftJournal, type LeftDeps } from './left-journals.ts'
 
-type Deps = Omit<LeftDeps, 'signal'> & {
-  /** Where they go when they are given up. */
-  readonly aside: string
-}
+type Deps = Omit<LeftDeps, 'signal'>
 
 export type KeptJournal = {
   readonly process: string
@@ -130,10 +127,12 @@ async function keptLeft(deps: Deps, process: string): Promise<KeptJournal | unde
   }
 }
 
-const filesOf = (disk: Disk): string[] => disk.list().filter((name) => name !== 'lock')
+const filesOf = (disk: Disk): string[] =>
+  disk.list().filter((name) => name !== 'lock' && !name.startsWith(ASIDE))
 const countOf = (lives: readonly LeftBehind[]): number =>
   lives.reduce((sum, { records }) => sum + records.length, 0)
 
+const ASIDE = 'aside-'
 const NOT_KNOWN = 'sessions that this state does not know'
 
 async function unknownOf({ state }: Deps, sessions: readonly string[]): Promise<string[]> {
@@ -157,11 +156,13 @@ async function alarmed({ state }: Deps, process: string): Promise<string> {
 
 /** Sets it aside, then ends its session: the other way round a start would take its records for lost. */
 async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<string> {
-  const { state, journals, aside, log } = deps
+  const { state, log } = deps
   const { process, sessions, records, files } = kept
-  const folder = join(aside, `${process}-${new Date().toISOString().replaceAll(':', '')}`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const name of files) renameSync(join(journals, process, name), join(folder, name))
+  // Beside them: the folder may lie on another disk, where a file cannot be moved to from here.
+  const journals = join(deps.journals, process)
+  const aside = join(journals, `${ASIDE}${new Date().toISOString().replaceAll(':', '')}`)
+  mkdirSync(aside, { mode: 0o700 })
+  for (const name of files) renameSync(join(journals, name), join(aside, name))
   const open = kept.running ? undefined : await createLedger(state).openSessionOf(process)
   await state.transaction(async (transaction) => {
     if (open !== undefined)
@@ -169,12 +170,12 @@ async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<st
     // The operator does it, so nobody needs to be told; the row is the record of it.
     await transaction.query(
       `insert into alarms (kind, detail, acknowledged_at) values ('journal_dropped', $1, ledger_now())`,
-      [{ process, reason, sessions, records, aside: folder }],
+      [{ process, reason, sessions, records, aside }],
     )
     await acknowledge(transaction, process, open?.session)
   })
-  log.warn('A journal was given up by the operator', { process, reason, sessions, aside: folder })
-  return folder
+  log.warn('A journal was given up by the operator', { process, reason, sessions, aside })
+  return aside
 }
 
 /** What is done with it needs nobody's look any more, nor does the session that was written off for it. */
