@@ -157,7 +157,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     usage: 'usage',
-    help: 'What the account used',
+    help: 'What the account used, and how much of its energy a sensor read',
     options: [
       ['--since <duration>', 'for example 24h, 7d (default 24h)'],
       ['--group-by <what>', 'service, model, token, operation or day (default service)'],
@@ -254,6 +254,32 @@ export const COMMANDS: readonly CommandSpec[] = [
     usage: 'admin token revoke <token>',
     help: 'Refused from the next request on',
     load: () => import('./commands/admin-token-revoke.ts'),
+  },
+  {
+    usage: 'admin alarm list',
+    help: 'What was found wrong and nobody has acknowledged',
+    options: [['--all', 'those that were acknowledged too']],
+    load: () => import('./commands/admin-alarm-list.ts'),
+  },
+  {
+    usage: 'admin alarm acknowledge <alarm>',
+    help: 'It and the earlier ones of its kind count no more; they are kept',
+    load: () => import('./commands/admin-alarm-acknowledge.ts'),
+  },
+  {
+    usage: 'admin journal list',
+    help: 'Journals that the last start could not post, and kept',
+    load: () => import('./commands/admin-journal-list.ts'),
+  },
+  {
+    usage: 'admin journal post <process>',
+    help: 'Try again to post one, once what was wrong is mended',
+    load: () => import('./commands/admin-journal-post.ts'),
+  },
+  {
+    usage: 'admin journal drop <process>',
+    help: 'Post what can be posted of one, and give up the rest: its files are set aside',
+    load: () => import('./commands/admin-journal-drop.ts'),
   },
   {
     usage: 'completion <shell>',

@@ -35,6 +35,8 @@ export const usageList = z.object({
       energy_j: z.number().min(0),
       carbon_mg: z.number().min(0),
       energy_nj: wholeText,
+      /** Of energy_nj, what a sensor read; the rest was modelled, or declared by an upstream. */
+      measured_nj: wholeText,
       charge_pusd: wholeText,
     }),
   ),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { canonicalJson } from '#base/canonical-json.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { addTestAccount, openLedgerState } from './test-state.fixture.ts'
@@ -18,12 +19,13 @@ const MINUTE_MS = 60_000
 const ACCOUNTS = ['acct_0', 'acct_1'] as const
 const PAGE = { offset: 0, limit: 1000 }
 
+type Part = { method: string; energy: number }
 /** `minute` counts from START_MS; charges are posted in the order of the list, whenever they were made. */
 type Charge = {
   account: (typeof ACCOUNTS)[number]
   minute: number
   model: string | null
-  energy: number
+  parts: Part[]
 }
 type Step = Charge | 'audit'
 
@@ -31,8 +33,15 @@ const minute = fc.integer({ min: 0, max: 300 })
 const charge = fc.record<Charge>({
   account: fc.constantFrom(...ACCOUNTS),
   minute,
-  model: fc.constantFrom(null, 'a', 'b'),
-  energy: fc.nat(1_000_000_000),
+  // One that says in its own words what the ledger looks for.
+  model: fc.constantFrom(null, 'a', '"parts":[{"method":"plug"'),
+  parts: fc.array(
+    fc.record<Part>({
+      method: fc.constantFrom('rapl', 'plug', 'redfish', 'nvml', 'model', 'declared'),
+      energy: fc.nat(1_000_000_000),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
 })
 const history = fc.array(
   fc.oneof<[fc.WeightedArbitrary<Charge>, fc.WeightedArbitrary<'audit'>]>(
@@ -44,12 +53,39 @@ const history = fc.array(
 
 const at = (minutes: number) => new Date(START_MS + minutes * MINUTE_MS)
 
+const MEASURED = ['rapl', 'plug', 'redfish', 'nvml']
+const sumOf = (parts: readonly Part[]) => parts.reduce((sum, { energy }) => sum + energy, 0)
+
+/** The bytes of a charge as far as a sum reads them. */
+const bytesOf = ({ model, parts }: Charge): string =>
+  canonicalJson({
+    ...(model === null ? {} : { model }),
+    parts: parts.map(({ method, energy }) => ({
+      band_pct: '40',
+      energy_nj: String(energy),
+      // The factor of energy that was spent elsewhere.
+      factor: { zone: method },
+      meter: 'm1',
+      method,
+    })),
+    price_id: 'price_1',
+  })
+
 async function post(state: State, one: Charge, leaf: number, accountSeq: number): Promise<void> {
   await state.query(
     `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, model, status,
       energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
-     values ('gw-1.1', $1, $2, $3, $4, $1, 'chat.create', $5, 200, $6, 7, 3, false, $7, '', '')`,
-    [leaf, `rcpt_${leaf}`, one.account, accountSeq, one.model, one.energy, at(one.minute)],
+     values ('gw-1.1', $1, $2, $3, $4, $1, 'chat.create', $5, 200, $6, 7, 3, false, $7, '', $8)`,
+    [
+      leaf,
+      `rcpt_${leaf}`,
+      one.account,
+      accountSeq,
+      one.model,
+      sumOf(one.parts),
+      at(one.minute),
+      Buffer.from(bytesOf(one)),
+    ],
   )
   await state.query('update log_head set size = $1', [leaf + 1])
 }
@@ -75,21 +111,24 @@ async function play(state: State, steps: readonly Step[]): Promise<void> {
 }
 
 function expected(steps: readonly Step[], account: string, from: number, to: number) {
-  const sums = new Map<string, { requests: number; energy: bigint }>()
+  const sums = new Map<string, { requests: number; energy: bigint; measured: bigint }>()
   for (const one of steps)
     if (one !== 'audit' && one.account === account && one.minute >= from && one.minute < to) {
-      const sum = sums.get(one.model ?? '') ?? { requests: 0, energy: 0n }
+      const sum = sums.get(one.model ?? '') ?? { requests: 0, energy: 0n, measured: 0n }
+      const read = one.parts.filter(({ method }) => MEASURED.includes(method))
       sums.set(one.model ?? '', {
         requests: sum.requests + 1,
-        energy: sum.energy + BigInt(one.energy),
+        energy: sum.energy + BigInt(sumOf(one.parts)),
+        measured: sum.measured + BigInt(sumOf(read)),
       })
     }
   return [...sums]
     .toSorted(([a, one], [b, other]) => Number(other.energy - one.energy) || (a < b ? -1 : 1))
-    .map(([group, { requests, energy }]) => ({
+    .map(([group, { requests, energy, measured }]) => ({
       group,
       requests: String(requests),
       energy: String(energy),
+      measured: String(measured),
       carbon: String(7 * requests),
       charge: String(3 * requests),
     }))

@@ -12,10 +12,12 @@ export type UsageRow = {
   readonly energy: string
   readonly carbon: string
   readonly charge: string
+  /** Of the energy, what a sensor read; the rest was modelled or declared. */
+  readonly measured: string
 }
 
 const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token, to_at as at,
-    1 as requests, energy_nj, carbon_pg, charge_pusd from charges`
+    1 as requests, energy_nj, carbon_pg, charge_pusd, measured_nj(bytes, energy_nj) as measured_nj from charges`
 
 /**
  * The sums of [from, to) by group, the most energy first. `group` is SQL of ours over operation, model, token
@@ -33,9 +35,9 @@ export async function sumUsage(
   const lastHour = Math.max(Math.floor(to / HOUR_MS) * HOUR_MS, firstHour)
   const { rows } = await state.query<UsageRow>(
     `select ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
-      sum(carbon_pg) as carbon, sum(charge_pusd) as charge
+      sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
     from (
-      select operation, model, token, hour as at, requests, energy_nj, carbon_pg, charge_pusd
+      select operation, model, token, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
       from usage_hours where account = $1 and hour >= $4 and hour < $5
       union all
       ${CHARGES} where account = $1 and to_at >= $2 and to_at < least($4, $3)

@@ -22,6 +22,7 @@ import { compilePrograms } from '#processes/node/compiled.ts'
 import { openDataFolder, settleDataFolder, type DataFolder } from '#processes/node/data-folder.ts'
 import { firstAccount, setPrice } from '#processes/node/first-start.ts'
 import { gatewayNames, startGateways } from '#processes/node/gateways.ts'
+import { createKeptJournals } from '#processes/node/kept-journals.ts'
 import { settleLeftJournals } from '#processes/node/left-journals.ts'
 import { createReporter } from '#processes/node/report.ts'
 import { startState } from '#processes/node/state-cell.ts'
@@ -83,14 +84,9 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   })
   started.defer(() => meter.close())
   await meter.publish(state)
-  await settleLeftJournals({
-    journals: data.at(JOURNALS),
-    running: [AGENT, STORAGE_CELL, ...gatewayNames(config)],
-    meter: METER,
-    state,
-    log,
-    signal,
-  })
+  const processes = [AGENT, STORAGE_CELL, ...gatewayNames(config)]
+  const left = { journals: data.at(JOURNALS), running: processes, meter: METER, state, log }
+  await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
   const loop = startMeterLoop({ meter, session: accounting.session, state, log })
@@ -103,7 +99,8 @@ export async function startAgent(config: Config, signal: AbortSignal): Promise<A
   started.defer(() => background.stop(budget))
   const gateways = await startGateways({ ...shared, signal })
   started.defer(() => gateways.stop(budget.graceMs('gateways')))
-  const control = await openControl({ config, data, state, cells, blobs, meter, fleet, log })
+  const journals = createKeptJournals(left)
+  const control = await openControl({ ...shared, state, meter, fleet, journals, log })
   started.defer(() => control.close())
   signal.throwIfAborted()
   report.ready({ config, data, account })

@@ -5,7 +5,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { booksCheck, booksFigures } from './books-figures.ts'
 
 test(
-  'booksFigures() counts alarms, and charges behind the last checkpoint',
+  'booksFigures() counts alarms that nobody acknowledged, and charges behind the last checkpoint',
   { skip: whyNoState() },
   async () => {
     await using url = await openTestUrl()
@@ -31,6 +31,7 @@ test(
     assert.deepEqual(await of(sealed('b', 1)), [0, 2])
     assert.deepEqual(await of(sealed('b', 3)), [0, 0])
     assert.deepEqual(await of(`insert into alarms (kind, detail) values ('books', '{}')`), [1, 0])
+    assert.deepEqual(await of('update alarms set acknowledged_at = now()'), [0, 0])
   },
 )
 

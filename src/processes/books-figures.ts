@@ -5,6 +5,7 @@ import { SIGNERS_READY } from '#receipts/signer-store.ts'
 import type { Row, State } from '#state/connect.ts'
 
 export type BooksFigures = {
+  /** That nobody has acknowledged. */
   readonly alarms: number
   readonly leaves: number
   readonly receiptsWaiting: number
@@ -30,7 +31,7 @@ const AGE = 'extract(epoch from ledger_now() - checked_at)::int'
 // Leaves are in the order of the log; of the newest shard the last checkpoint says how many are sealed. The
 // link to the shard before is a leaf of its own.
 const FIGURES = `
-  select (select count(*) from alarms)::text as alarms,
+  select (select count(*) from alarms where acknowledged_at is null)::text as alarms,
     (select size from log_head)::text as leaves, ${SIGNERS_READY} as signers_ready,
     ((select size from log_head) - coalesce((
       select shard.first_leaf + coalesce(sealed.size, 0)

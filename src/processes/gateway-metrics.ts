@@ -84,7 +84,7 @@ async function openRegistry(deps: Deps): Promise<Registry> {
         return show(this, ask(), read)
       },
     })
-  ofBooks('ledger_alarms', 'What the ledger found wrong, ever', ({ alarms }) => alarms)
+  ofBooks('ledger_alarms', 'Found wrong and not acknowledged', ({ alarms }) => alarms)
   ofBooks(
     'receipts_waiting',
     'Charges in the ledger whose receipts are not signed yet',

@@ -3,10 +3,18 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -64,8 +72,15 @@ const json = async (words: readonly string[]): Promise<unknown> => {
 test('status, meter, accounts, tokens, artifacts and models print JSON and tables', async () => {
   const status = (await json(['status'])) as {
     cells: { name: string; state: string }[]
+    state_holder: { host: string; folder: string; since: string; backend: number }
     books: { halted_at: string | null }
   }
+  const { host, folder: data, backend } = status.state_holder
+  assert.deepEqual([host, data, backend > 0], [hostname(), ergon.dataFolder, true])
+  assert.match(
+    (await run(['status'])).stdout,
+    new RegExp(`^state +of the node on ${host} in `, 'm'),
+  )
   assert.equal(status.books.halted_at, null)
   assert.ok(status.cells.some((cell) => cell.name === 'gw-1' && cell.state === 'ready'))
   const accounts = (await json(['admin', 'account', 'list'])) as {
@@ -90,6 +105,14 @@ test('status, meter, accounts, tokens, artifacts and models print JSON and table
     assert.ok(stdout.length > 0)
     assert.ok(!stdout.includes('\u001b['), 'no colours where no terminal is')
   }
+})
+
+test('usage says how much of the energy a sensor read', async () => {
+  await run(['usage'])
+  const { data } = (await json(['usage'])) as { data: { energy_nj: string; measured_nj: string }[] }
+  assert.ok(data.length > 0 && data.every(({ energy_nj: energy }) => BigInt(energy) > 0n))
+  assert.ok(data.every((row) => BigInt(row.measured_nj) <= BigInt(row.energy_nj)))
+  assert.match((await run(['usage'])).stdout, /MEASURED.*\n.* \d+ % /)
 })
 
 test('a token is minted, shown once alone on stdout, used, and revoked', async () => {
@@ -361,6 +384,64 @@ test('the operator’s door prints the metrics of the gateways', async () => {
   assert.match(text, /^ergon_books_halted 0$/m)
   const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
   assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
+})
+
+test('an alarm is seen in status, the list and the metrics until it is acknowledged', async () => {
+  const seen = async () => {
+    const { ledger } = (await json(['status'])) as { ledger: { alarms: string } }
+    return [ledger.alarms, /^ergon_ledger_alarms (\d+)$/m.exec(await metrics())?.[1]]
+  }
+  const [row] = await ergon.sql(
+    "insert into alarms (kind, detail) values ('from_a_test', '{}') returning id",
+  )
+  const id = row?.['id'] ?? ''
+  try {
+    assert.deepEqual(await seen(), ['1', '1'])
+    assert.match(
+      (await run(['status'])).stdout,
+      /1 alarms, see ergon admin alarm list\n.*from_a_test/,
+    )
+    assert.match(
+      (await run(['admin', 'alarm', 'list'])).stdout,
+      new RegExp(`${id} .*from_a_test +no`),
+    )
+    const done = await run(['admin', 'alarm', 'acknowledge', id])
+    assert.equal(done.code, 0, done.stderr)
+    assert.deepEqual(await seen(), ['0', '0'])
+    assert.deepEqual(await json(['admin', 'alarm', 'list']), [])
+    assert.match((await run(['admin', 'alarm', 'list', '--all'])).stdout, /from_a_test/)
+    assert.equal((await run(['admin', 'alarm', 'acknowledge', 'x'])).code, 1)
+  } finally {
+    await ergon.sql('delete from alarms where id = $1', [id])
+  }
+})
+
+test('a journal that cannot be posted is listed and set aside, of others none is', async () => {
+  assert.deepEqual(await json(['admin', 'journal', 'list']), [])
+  assert.match((await run(['admin', 'journal', 'list'])).stderr, /no journal is kept/)
+  for (const word of ['post', 'drop']) {
+    const { code, stderr } = await run(['admin', 'journal', word, 'gw-1'])
+    assert.equal(code, 1)
+    assert.match(stderr, /nothing is kept of "gw-1"/)
+  }
+  // What was left by a node that had more gateways; reading it fails, for root too.
+  const journal = join(ergon.dataFolder, 'journals', 'gw-9', '00000001.journal')
+  mkdirSync(journal, { recursive: true })
+  assert.match((await run(['admin', 'journal', 'list'])).stdout, /^gw-9 .* 1 +EISDIR/m)
+  const refused = await run(['admin', 'journal', 'post', 'gw-9'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /Could not post the journal of gw-9: EISDIR/)
+  const { aside } = (await json(['admin', 'journal', 'drop', 'gw-9'])) as { aside: string }
+  assert.ok(existsSync(join(aside, '00000001.journal')) && !existsSync(journal))
+  assert.deepEqual(await json(['admin', 'journal', 'list']), [])
+  const [alarm, ...others] = (await json(['admin', 'alarm', 'list', '--all'])) as {
+    id: string
+    kind: string
+    acknowledged_at: string | null
+  }[]
+  assert.deepEqual([alarm?.kind, others.length], ['journal_dropped', 0])
+  assert.ok(alarm?.acknowledged_at)
+  await ergon.sql('delete from alarms where id = $1', [alarm.id])
 })
 
 test(

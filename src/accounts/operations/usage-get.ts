@@ -81,6 +81,7 @@ const toEntry = (row: UsageRow) => ({
   energy_j: rawNumber(printJoules(nj(BigInt(row.energy)))),
   carbon_mg: rawNumber(printMilligrams(pg(BigInt(row.carbon)))),
   energy_nj: row.energy,
+  measured_nj: row.measured,
   charge_pusd: row.charge,
 })
 

@@ -1,5 +1,6 @@
 // GET /v1/usage/last: the caller's last request, by token. It waits until every gateway has posted
-// what it answered before this call arrived, so that the record is the one the caller expects.
+// what it answered before this call arrived, so that the record is the one the caller expects. The last one is
+// what the ledger got last: the clock may have been set back.
 import type { Posted } from '#accounts/posted.ts'
 import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
@@ -13,15 +14,30 @@ const REMEMBERED = (Object.keys(OPERATIONS) as OperationName[]).filter(
   (name) => OPERATIONS[name].remembered,
 )
 
+// A process posts in the order of its requests, whatever the clock says; of two gateways the one that ticks first
+// may have answered last. So among the newest of each process the time decides, but only where it is later by
+// no more than a gateway may be behind: a clock that was set back by more than that decides nothing.
+const LAG_S = 5
+const NEWEST = 100
+const LAST = `
+  with newest as materialized (
+    select account_seq, split_part(session, '.', 1) as process, to_at, id from charges
+    where token = $1 and operation = any ($2) order by account_seq desc limit ${NEWEST}
+  ), of_process as (
+    select distinct on (process) to_at, id from newest order by process, account_seq desc
+  ), last as (
+    select to_at from newest order by account_seq desc limit 1
+  )
+  select bytes from charges where id = (
+    select p.id from of_process p, last
+    where p.to_at between last.to_at and last.to_at + interval '${LAG_S} s'
+    order by p.to_at desc, p.id desc limit 1)`
+
 export function createUsageLast(deps: { state: Queryable; posted: Posted }): Handler {
   return async ({ who, signal }) => {
     const token = who?.token ?? ''
     await deps.posted(signal)
-    const { rows } = await deps.state.query<{ bytes: Buffer }>(
-      `select bytes from charges where token = $1 and operation = any ($2)
-       order by to_at desc, id desc limit 1`,
-      [token, REMEMBERED],
-    )
+    const { rows } = await deps.state.query<{ bytes: Buffer }>(LAST, [token, REMEMBERED])
     const row = rows[0]
     if (row === undefined)
       throw fault('not_found', 'Could not find a last request: this token has made none')

@@ -8,10 +8,11 @@ type Status = {
   cells: { name: string; state: string; pid: number | null; cpu_ns: string; restarts: number }[]
   /** 'answers', or why the state does not; then there are no sessions and no ledger. */
   state: string
+  state_holder?: Holder | null
   sessions: { id: string; last_seq: string; fresh: boolean }[] | null
   ledger: { charges: string; leaves: string; sealed: string; alarms: string } | null
   /** The newest first. */
-  last_alarms?: { kind: string; detail: object; at: string }[]
+  last_alarms?: { id: string; kind: string; detail: object; at: string }[]
   books?: Books
   /** What the sealer says; null while it does not answer. */
   receipts: {
@@ -21,6 +22,8 @@ type Status = {
     signers: { index: number; share: string }[]
   } | null
 }
+
+type Holder = { host: string; folder: string; since: string; backend: number | null }
 
 type Books = {
   checked_age_s: number | null
@@ -50,16 +53,23 @@ export async function run({ options }: CommandCall): Promise<void> {
   )
   if (sessions === null || ledger === null)
     return print(`state    does not answer: ${status.state}`)
+  if (status.state_holder) print(holderLine(status.state_holder))
   print(
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
-  print(`ledger   ${ledger.charges} charges, ${ledger.alarms} alarms`)
+  print(`ledger   ${ledger.charges} charges, ${alarmsWord(ledger.alarms)}`)
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
   print(receiptsLine(ledger, receipts?.reason))
   print(signersLine(receipts?.signers))
 }
+
+const holderLine = ({ host, folder, since, backend }: Holder) =>
+  `state    of the node on ${host} in ${folder}, since ${since}${backend === null ? '; its lock is not held now' : ''}`
+
+const alarmsWord = (alarms: string) =>
+  alarms === '0' ? '0 alarms' : `${alarms} alarms, see ergon admin alarm list`
 
 const receiptsLine = ({ sealed, leaves }: { sealed: string; leaves: string }, reason?: string) =>
   `receipts ${sealed} sealed of ${leaves}${reason === undefined ? '' : `: ${reason}`}`

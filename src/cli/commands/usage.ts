@@ -10,6 +10,8 @@ type Entry = {
   group: string
   requests: number
   energy_j: number
+  energy_nj: string
+  measured_nj: string
   carbon_mg: number
   charge_pusd: string
 }
@@ -25,16 +27,23 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(list)
   print(
     table(
-      [group.toUpperCase(), 'REQUESTS', 'JOULES', 'CARBON mg', 'pUSD'],
+      [group.toUpperCase(), 'REQUESTS', 'JOULES', 'MEASURED', 'CARBON mg', 'pUSD'],
       list.data.map((row) => [
         row.group,
         String(row.requests),
         String(row.energy_j),
+        measuredShare(row),
         String(row.carbon_mg),
         row.charge_pusd,
       ]),
     ),
   )
+}
+
+/** What a sensor read of the energy, in whole percent: 100 says that nothing was estimated. */
+function measuredShare(row: { energy_nj: string; measured_nj: string }): string {
+  const [energy, measured] = [BigInt(row.energy_nj), BigInt(row.measured_nj)]
+  return energy === 0n ? '' : `${(measured * 100n) / energy} %`
 }
 
 type List = { data: Entry[]; has_more: boolean; next_cursor: string | null }

@@ -50,7 +50,7 @@ export const accountRoutes = (state: State, keys: DerivedKeys): readonly Control
       (
         await state.query(
           `select id, account, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
-             (select max(to_at) from charges where token = tokens.id) as last_used_at
+             (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at
            from tokens order by created_at`,
         )
       ).rows,

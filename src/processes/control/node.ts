@@ -5,6 +5,7 @@ import type { Cells } from '#cells/cell.ts'
 import { booksCheck, booksFigures } from '#processes/books-figures.ts'
 import type { Meter } from '#processes/meter/meter.ts'
 import { ask } from '#processes/node/cell-specs.ts'
+import { stateHolder } from '#processes/node/state-lock.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlRoute } from './control.ts'
 
@@ -77,7 +78,7 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
   }
 }
 
-/** Of all that there were, the last ones. */
+/** Of all that nobody has acknowledged, the last ones. */
 const ALARMS_SHOWN = 5
 
 async function booksOf(state: State): Promise<object> {
@@ -87,11 +88,12 @@ async function booksOf(state: State): Promise<object> {
   // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
   const { alarms: alarmCount, leaves, receiptsWaiting } = await booksFigures(state)
   const alarms = await state.query(
-    'select kind, detail, at from alarms order by id desc limit $1',
+    'select id, kind, detail, at from alarms where acknowledged_at is null order by id desc limit $1',
     [ALARMS_SHOWN],
   )
   return {
     state: 'answers',
+    state_holder: (await stateHolder(state)) ?? null,
     sessions: sessions.rows,
     ledger: {
       charges: String(leaves),

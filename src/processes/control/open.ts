@@ -10,10 +10,13 @@ import type { Meter } from '#processes/meter/meter.ts'
 import type { ModelFleet } from '#processes/models/fleet.ts'
 import { confirmModels } from '#processes/models/confirm.ts'
 import type { DataFolder } from '#processes/node/data-folder.ts'
+import type { KeptJournals } from '#processes/node/kept-journals.ts'
 import type { State } from '#state/connect.ts'
 import { createDerivedKeys } from '#storage/s3/signature/derived-keys.ts'
 import { accountRoutes } from './accounts.ts'
+import { alarmRoutes } from './alarms.ts'
 import { startControl } from './control.ts'
+import { journalRoutes } from './journals.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
 import { signerRoutes } from './signers.ts'
@@ -30,6 +33,7 @@ export function openControl(deps: {
   blobs: BlobSettings
   meter: Meter
   fleet: ModelFleet
+  journals: KeptJournals
   log: Logger
 }): Promise<{ close(): Promise<void> }> {
   const { config, data, state, cells, log } = deps
@@ -42,6 +46,8 @@ export function openControl(deps: {
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
+    ...alarmRoutes(state),
+    ...journalRoutes(deps.journals),
     ...signerRoutes({ state, cells, signersFolder: data.at('signers') }),
     ...storageMoveRoutes({ state, cells, blobs: deps.blobs, log }),
     ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),

@@ -18,6 +18,7 @@ import { addTestAccount, openLedgerState, testCharge } from '#ledger/test-state.
 import { openAccounting } from '#processes/accounting.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { createKeptJournals } from './kept-journals.ts'
 import { settleLeftJournals } from './left-journals.ts'
 
 const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
@@ -32,15 +33,10 @@ test('what a process leaves that the next start does not have', OPTIONS, async (
   t.after(() => rmSync(journals, { recursive: true }))
   await addTestAccount(state, { id: 'acct_1', env: 'test', lowWater: 0n })
 
-  const settle = () =>
-    settleLeftJournals({
-      journals,
-      running: ['agent', 'gw-1', 'storage'],
-      meter: 'm1',
-      state,
-      log: quiet,
-      signal: new AbortController().signal,
-    })
+  const running = ['agent', 'gw-1', 'storage']
+  const left = { journals, running, meter: 'm1', state, log: quiet }
+  const settle = () => settleLeftJournals({ ...left, signal: new AbortController().signal })
+  const kept = createKeptJournals(left)
 
   /** A life that was killed: it has a lease, and of its three charges the ledger has one. */
   async function killed(process: string): Promise<string> {
@@ -71,6 +67,21 @@ test('what a process leaves that the next start does not have', OPTIONS, async (
         "select kind, coalesce(detail ->> 'process', detail ->> 'session') as process from alarms order by id",
       )
     ).rows.map(({ kind, process }) => [kind, process])
+
+  const openAlarms = async (process: string) =>
+    (
+      await state.query('select from alarms where acknowledged_at is null and detail ->> $1 = $2', [
+        'process',
+        process,
+      ])
+    ).rowCount
+  const detailOf = async (kind: string) => {
+    const { rows } = await state.query<{ detail: Record<string, unknown> }>(
+      'select detail from alarms where kind = $1 order by id desc limit 1',
+      [kind],
+    )
+    return rows[0]?.detail ?? {}
+  }
 
   await t.test('is posted, and its session ends; those that run see to their own', async () => {
     const [left, running] = [await killed('gw-2'), await killed('gw-1')]
@@ -123,6 +134,76 @@ test('what a process leaves that the next start does not have', OPTIONS, async (
     await settle()
     assert.deepEqual(await bookedOf(damaged), SETTLED)
   })
+
+  await t.test('is seen while it is kept, and posted without a start once it can be', async () => {
+    assert.deepEqual(await kept.list(), [])
+    const session = await killed('gw-7')
+    const damaged = join(journals, 'gw-7', '00000002.journal')
+    mkdirSync(damaged)
+    await settle()
+    const [one, ...others] = await kept.list()
+    assert.deepEqual(others, [])
+    assert.deepEqual([one?.process, one?.sessions, one?.records], ['gw-7', [session], null])
+    assert.match(one?.reason ?? '', /EISDIR/)
+    await assert.rejects(kept.post('gw-7'), { code: 'invalid_request', message: /EISDIR/ })
+    await assert.rejects(kept.post('gw-8'), { code: 'not_found' })
+    rmSync(damaged, { recursive: true })
+    assert.deepEqual(await kept.post('gw-7'), { process: 'gw-7', posted: true })
+    assert.deepEqual(await bookedOf(session), SETTLED)
+    assert.deepEqual(await kept.list(), [])
+    assert.equal(await openAlarms('gw-7'), 0)
+  })
+
+  await t.test(
+    'is given up only where it cannot be posted, with a record, and its files stay',
+    async () => {
+      const whole = await killed('gw-7')
+      assert.deepEqual(await kept.drop('gw-7'), { process: 'gw-7', posted: true })
+      assert.deepEqual(await bookedOf(whole), SETTLED)
+
+      const session = await killed('gw-7')
+      mkdirSync(join(journals, 'gw-7', '00000002.journal'))
+      await settle()
+      await state.query("update sessions set until = now() - interval '1 s' where id = $1", [
+        session,
+      ])
+      const dropped = (await kept.drop('gw-7')) as { posted: boolean; aside: string }
+      assert.equal(dropped.posted, false)
+      assert.ok(existsSync(join(dropped.aside, SEGMENT)))
+      assert.deepEqual(await bookedOf(session), { charges: 1, leases: 0, open: false })
+      assert.equal(await openAlarms('gw-7'), 0)
+      const record = await detailOf('journal_dropped')
+      assert.deepEqual([record['process'], record['sessions']], ['gw-7', [session]])
+      assert.equal(record['aside'], dropped.aside)
+      assert.deepEqual(Object.values((await detailOf('session_written_off'))['leases'] as object), [
+        String(LEASE_NJ),
+      ])
+      const before = await alarms()
+      await settle()
+      assert.deepEqual(await alarms(), before, 'the next start has nothing to say of it')
+      assert.deepEqual(await kept.list(), [])
+    },
+  )
+
+  await t.test(
+    'of a session that this state does not know is given up beside one that runs',
+    async () => {
+      const foreign = 'gw-1.99'
+      const disk = createDisk(join(journals, 'gw-1'))
+      const [other, promised] = ['00000009.journal', `promises-${foreign}`]
+      for (const name of [other, promised]) disk.create(name, encodeHeader(foreign), 8192).close()
+      const [one] = await kept.list()
+      assert.deepEqual([one?.process, one?.sessions, one?.records], ['gw-1', [foreign], 0])
+      await assert.rejects(kept.post('gw-1'), { code: 'invalid_request', message: /does not know/ })
+      await kept.drop('gw-1')
+      assert.deepEqual(await kept.list(), [])
+      assert.deepEqual(
+        disk.list().filter((name) => !name.startsWith('aside-')),
+        [SEGMENT],
+      )
+      assert.equal((await bookedOf('gw-1.1')).open, true)
+    },
+  )
 
   await t.test('is posted where its folder is a link to another disk', async () => {
     const moved = await killed('gw-6')

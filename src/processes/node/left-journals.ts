@@ -12,7 +12,7 @@ import { createLedger } from '#ledger/ledger.ts'
 import { postEarlierLives } from '#processes/accounting.ts'
 import { isStateAway, type State } from '#state/connect.ts'
 
-type Deps = {
+export type LeftDeps = {
   /** It holds a folder for each process. */
   readonly journals: string
   /** The processes of this start: each sees to its own. */
@@ -28,16 +28,13 @@ type Deps = {
  * that cannot be read is kept, with its session open, and alarmed: `journal_kept`. Throws when the state
  * is away.
  */
-export async function settleLeftJournals(deps: Deps): Promise<void> {
+export async function settleLeftJournals(deps: LeftDeps): Promise<void> {
   const { journals, running, meter, state, log, signal } = deps
   const ledger = createLedger(state)
-  const folders = readdirSync(journals, { withFileTypes: true })
-    // A link may lead to one, on another disk.
-    .filter((entry) => !entry.isFile())
-    .map(({ name }) => name)
+  const folders = leftFolders(journals)
   for (const process of folders.filter((name) => !running.includes(name))) {
     signal.throwIfAborted()
-    const reason = await settle(deps, process).catch((error: unknown) => {
+    const reason = await settleLeftJournal(deps, process).catch((error: unknown) => {
       if (isStateAway(error)) throw error
       return messageOf(error)
     })
@@ -53,8 +50,18 @@ export async function settleLeftJournals(deps: Deps): Promise<void> {
   for (const { process } of rows) await replay(ledger, process, [], meter)
 }
 
-/** Resolves with why something of it is kept, or with nothing. */
-async function settle(deps: Deps, process: string): Promise<string | undefined> {
+/** Of which processes there are journals. */
+export const leftFolders = (journals: string): string[] =>
+  readdirSync(journals, { withFileTypes: true })
+    // A link may lead to one, on another disk.
+    .filter((entry) => !entry.isFile())
+    .map(({ name }) => name)
+
+/** Posts one of them. Resolves with why something of it is kept, or with nothing; rejects where it cannot be read. */
+export async function settleLeftJournal(
+  deps: Pick<LeftDeps, 'journals' | 'meter' | 'state' | 'log'>,
+  process: string,
+): Promise<string | undefined> {
   const { journals, meter, state, log } = deps
   const folder = join(journals, process)
   const file = join(folder, 'lock')

@@ -8,7 +8,7 @@ import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
-import { lockState, type StateLock } from './state-lock.ts'
+import { lockState, stateHolder, type StateLock } from './state-lock.ts'
 
 const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
 const TIMES = { waitMs: 500, watchMs: 300, heartbeatMs: 100 }
@@ -82,6 +82,21 @@ CASES.set(
     await first[Symbol.asyncDispose]()
     const second = await start('/b')
     await second.claim()
+  },
+)
+
+CASES.set(
+  'whoever asks is told who has the state, and whether that one has its lock',
+  async ({ state, start, holder }: Nodes) => {
+    assert.equal(await stateHolder(state), undefined)
+    const node = await start('/a')
+    await node.claim()
+    const { since, ...rest } = (await stateHolder(state)) ?? {}
+    assert.deepEqual(rest, { host: hostname(), folder: '/a', backend: await holder() })
+    assert.ok(Math.abs(Date.now() - Number(since)) < 60_000)
+    await node[Symbol.asyncDispose]()
+    await eventually(async () => (await stateHolder(state))?.backend === null)
+    assert.equal((await stateHolder(state))?.folder, '/a')
   },
 )
 

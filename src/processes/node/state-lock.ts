@@ -144,6 +144,22 @@ class HeldLock implements StateLock {
   }
 }
 
+export type StateHolder = {
+  readonly host: string
+  readonly folder: string
+  readonly since: Date
+  /** The process of the server that has the lock; null when none has, as while it is being taken again. */
+  readonly backend: number | null
+}
+
+/** Who has the state, or had it last; undefined before anybody had. */
+export async function stateHolder(state: Queryable): Promise<StateHolder | undefined> {
+  const owner = await ownerOf(state)
+  if (owner === undefined) return undefined
+  const { host, folder, since } = owner
+  return { host, folder, since, backend: (await holderOf(state)) ?? null }
+}
+
 type Owner = { life: string; host: string; folder: string; since: Date }
 type Timed = Deps & { readonly times: typeof TIMES }
 type Me = Pick<Owner, 'life' | 'host' | 'folder'>

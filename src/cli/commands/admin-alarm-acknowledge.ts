@@ -1,0 +1,14 @@
+// ergon admin alarm acknowledge: this one and the earlier ones of its kind count no more; they are kept.
+import { control } from '#cli/client.ts'
+import { printJson, tell } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+export async function run({ options, words: [alarm = ''] }: CommandCall): Promise<void> {
+  const path = `/alarms/${encodeURIComponent(alarm)}/acknowledge`
+  const result = (await control(options, { method: 'POST', path })) as {
+    kind: string
+    acknowledged: number
+  }
+  if (options.json) printJson(result)
+  else tell(`${result.acknowledged} acknowledged of ${result.kind}, up to ${alarm}`)
+}

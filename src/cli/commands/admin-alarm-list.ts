@@ -1,0 +1,29 @@
+// ergon admin alarm list: what was found wrong and nobody has acknowledged, the newest first.
+import { control } from '#cli/client.ts'
+import { print, printJson, table, tell } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+type Alarms = {
+  alarms: { id: string; kind: string; detail: object; at: string; acknowledged_at: string | null }[]
+  more: boolean
+}
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const path = options['all'] === true ? '/alarms?all=true' : '/alarms'
+  const { alarms, more } = (await control(options, { method: 'GET', path })) as Alarms
+  if (options.json) return printJson(alarms)
+  if (alarms.length === 0) return tell('no alarms')
+  print(
+    table(
+      ['ALARM', 'AT', 'KIND', 'ACKNOWLEDGED', 'DETAIL'],
+      alarms.map((one) => [
+        one.id,
+        one.at,
+        one.kind,
+        one.acknowledged_at ?? 'no',
+        JSON.stringify(one.detail),
+      ]),
+    ),
+  )
+  if (more) tell(`older ones are not shown: only the newest ${alarms.length} are`)
+}

@@ -1,0 +1,30 @@
+// ergon admin journal list: what the last start could not post, and kept.
+import { control } from '#cli/client.ts'
+import { print, printJson, table, tell } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+
+type Kept = {
+  process: string
+  reason: string
+  sessions: string[]
+  records: number | null
+  files: string[]
+}
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const kept = (await control(options, { method: 'GET', path: '/journals' })) as Kept[]
+  if (options.json) return printJson(kept)
+  if (kept.length === 0) return tell('no journal is kept')
+  print(
+    table(
+      ['PROCESS', 'SESSIONS', 'RECORDS', 'FILES', 'WHY'],
+      kept.map((one) => [
+        one.process,
+        one.sessions.join(' '),
+        String(one.records ?? 'unknown'),
+        String(one.files.length),
+        one.reason,
+      ]),
+    ),
+  )
+}
