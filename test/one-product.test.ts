@@ -7,6 +7,8 @@ testParts(
   {},
   {
     'command line': () => import('./one-product/cli.ts'),
+    'command line, receipts': () => import('./one-product/cli-receipts.ts'),
+    'command line, operator': () => import('./one-product/cli-operator.ts'),
     examples: () => import('./one-product/examples.ts'),
     'bad input': () => import('./one-product/bad-input.ts'),
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),
