@@ -29,7 +29,10 @@ export type Quorum = {
   open(signal: AbortSignal, waiting?: Waiting): Promise<Buffer>
   /** What each signer has of the key; asked beside all else. */
   shares(signal: AbortSignal): Promise<SignerShare[]>
-  /** What each answering signer signed last; null for one that signed nothing yet. */
+  /**
+   * What each answering signer with a share signed last; null for one that signed nothing yet. One that lost its
+   * share is none of the three of which one knows the last head, though it may still have an old one on disk.
+   */
   positions(signal: AbortSignal): Promise<(Position | null)[]>
   /**
    * Sends all signers the leaves that they lack below a tree size, beside other work, so that sign()
@@ -90,7 +93,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
       const settled = await Promise.allSettled(members.map((member) => member.status(limits)))
       signal.throwIfAborted()
       return settled.flatMap((result) =>
-        result.status === 'fulfilled' ? [result.value.signed] : [],
+        result.status === 'fulfilled' && result.value.active !== null ? [result.value.signed] : [],
       )
     },
     prepare: (origin, size, leaves) =>

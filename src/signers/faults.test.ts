@@ -110,6 +110,24 @@ test('a ceremony cut off while shares are put to use is finished with the same k
   deepEqual(has(group, 'share.json'), INDICES)
 })
 
+test('a new key has signed nothing, whatever head its folder has of a lost one', async (t) => {
+  const group = await groupOf(t)
+  await signSizes(group.quorum(), 2)
+  for (const index of INDICES) {
+    await group.stop(index)
+    rmSync(join(group.folderOf(index), 'share.json'))
+    await group.start(index)
+  }
+  const quorum = group.quorum()
+  await signSizes(quorum, 1)
+  const positions = await quorum.positions(signal)
+  deepEqual(
+    positions.filter((each) => each !== null && each.size > 1),
+    [],
+  )
+  equal(positions.filter((each) => each === null).length, 2)
+})
+
 test('with a signer away no key is made', async (t) => {
   const group = await groupOf(t)
   await group.stop(4)
@@ -139,8 +157,14 @@ test('a package that was altered on its way ends the ceremony without a key', as
 async function signFour(t: TestContext, meddling: Meddling): Promise<readonly number[]> {
   const group = await groupOf(t)
   const quorum = group.quorum(await group.meddle(5, meddling))
+  await signSizes(quorum, 4)
+  return quorum.cheaters()
+}
+
+/** Heads of one leaf up to so many, under the key that the signers have or make. */
+async function signSizes(quorum: Quorum, last: number): Promise<void> {
   const origin = originOf(await quorum.open(signal), '2026')
-  for (let size = 1; size <= 4; size++) {
+  for (let size = 1; size <= last; size++) {
     const leaves = leavesOf(0, size)
     const root = frontierRoot(extend(EMPTY_FRONTIER, leaves.map(leafOf)))
     const note = await quorum.sign(
@@ -150,7 +174,6 @@ async function signFour(t: TestContext, meddling: Meddling): Promise<readonly nu
     )
     ok(note.startsWith(`${origin}\n${size}\n`))
   }
-  return quorum.cheaters()
 }
 
 const LIES: Readonly<Record<string, (share: Buffer) => Buffer>> = {

@@ -74,6 +74,9 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
       rmSync(path.pending, { force: true })
       active = pending
       pending = undefined
+      // A head that a lost share left behind is not of this key.
+      signed = undefined
+      shards = []
     },
     saveSigned(head) {
       const { size, hashes } = head.frontier
