@@ -5,6 +5,7 @@ import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { THRESHOLD, type Position } from '#signers/wire.ts'
 import { checkpointBody, compareShards, fromBase64, originOf } from '#tlog/checkpoint.ts'
+import { isHandover } from '#tlog/handover.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import { leafOf } from '#tlog/leaf.ts'
 import { edgeFrontier, extendTiles, readEdge } from '#tlog/tiles.ts'
@@ -18,6 +19,8 @@ type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly
 type Known = {
   readonly epoch: number
   readonly publicKey: Buffer
+  /** What the key before signed of this one, where it was asked. */
+  readonly handover: string | undefined
   /** What each answering signer signed last. */
   readonly positions: readonly (Position | null)[]
 }
@@ -139,7 +142,7 @@ type Opening = Known & {
 }
 
 async function openShard(
-  { epoch, publicKey, last, signed, size }: Opening,
+  { epoch, publicKey, handover, last, signed, size }: Opening,
   { store, clock }: ShardDeps,
 ): Promise<OpenShard> {
   const name = nextName([last?.shard, signed?.shard], yearOf(clock))
@@ -151,6 +154,12 @@ async function openShard(
     firstLeaf:
       last === undefined ? 0 : leafIndexOf(last, Math.max(size, last.link === undefined ? 0 : 1)),
     link: await linkTo({ publicKey, last, signed, store }),
+    handover:
+      last !== undefined &&
+      handover !== undefined &&
+      isHandover(handover, last.publicKey, publicKey)
+        ? handover
+        : undefined,
     validFrom: timestamp(clock.wallMs()),
   }
   await store.openShard(epoch, shard)

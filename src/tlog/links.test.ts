@@ -1,7 +1,10 @@
-import { equal, match, rejects } from 'node:assert/strict'
+import { equal, match, rejects, throws } from 'node:assert/strict'
+import { sign } from 'node:crypto'
 import { test } from 'node:test'
+import { formatNote, parseCheckpoint } from './checkpoint.ts'
+import { handoverBody } from './handover.ts'
 import { historyFault, type LogReader } from './history.ts'
-import { isNewKey, linkFault } from './links.ts'
+import { isHandedOver, isNewKey, linkFault } from './links.ts'
 import { keyPair, makeShard, type Made } from './shard.fixture.ts'
 import type { Head } from './tree.ts'
 
@@ -56,6 +59,29 @@ test('linkFault() says what is wrong with any other', async () => {
   match((await faultOf(next, undefined, none)) ?? '', /not signed by its key/)
   const away = { ...next.read, tile: async () => Promise.reject(new RangeError('no such tile')) }
   match((await faultOf(next, undefined, away)) ?? '', /cannot be checked: no such tile/)
+})
+
+test('isHandedOver() takes the word of the key whose log it follows, for that key alone', () => {
+  const next = keyPair()
+  const say = (from: typeof ours, about: Buffer, by = from) => {
+    const body = handoverBody(from.publicKey, about)
+    return formatNote(body, sign(null, Buffer.from(body), by.privateKey), from.publicKey)
+  }
+  const { key } = makeShard(next, '2027', { count: 1, link: old.body })
+  const another = keyPair()
+  const keys = [old.key, makeShard(another, '2025', { count: 1 }).key]
+  const takes = (handover?: string, link: string | undefined = key.link) =>
+    isHandedOver({ ...key, link, handover }, keys)
+  equal(takes(say(ours, next.publicKey)), true)
+  equal(takes(), false)
+  equal(takes('none'), false)
+  equal(takes(say(ours, another.publicKey)), false, 'of another key')
+  equal(takes(say(ours, next.publicKey, next)), false, 'signed by itself')
+  equal(takes(say(another, next.publicKey)), false, 'by a pinned key whose log it does not follow')
+  equal(takes(say(ours, next.publicKey), old.body.replace('2026', '2025')), false)
+  // A tree head that says the same is none, nor the other way round.
+  equal(takes(old.note), false)
+  throws(() => parseCheckpoint(handoverBody(ours.publicKey, next.publicKey)))
 })
 
 test('historyFault() proves heads of any two sizes to be of one history, whichever was seen first', async () => {
