@@ -257,7 +257,7 @@ test('no share is replaced, and nothing but the own next key is named, without t
     nonce: nonces[0]?.id,
     commitments: nonces.map((each) => each.commitment),
   }
-  await rejects(one.call('/sign', asked, limits), { code: 'malformed' })
+  await rejects(one.call('/sign', asked, limits), { message: /not three lines/ })
   equal(readFileSync(join(group.folderOf(1), 'share.json'), 'utf8'), share)
 })
 
