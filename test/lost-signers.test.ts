@@ -1,6 +1,8 @@
 // What an operator sees of signers that lost their shares, and the one way on without them.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,7 +12,15 @@ let ergon: Ergon
 before(async () => {
   ergon = await startErgon()
 })
-after(() => ergon?.stop())
+after(async () => {
+  await ergon?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'ergon-snapshot-'))
+const snapshot = join(folder, 'data')
+/** What the command line of these tests keeps. */
+const pinsOf = () => join(ergon.dataFolder, 'cli-config/ergon/receipt-keys.json')
 
 const get = (path: string) =>
   fetch(`${ergon.baseUrl}${path}`, { headers: { authorization: `Bearer ${ergon.token}` } })
@@ -44,10 +54,28 @@ test('lost shares are seen, no key is made by itself, and the operator makes one
   assert.equal((await ergon.cli('receipt', 'verify', first)).code, 0, 'pins the key')
   const tooEarly = await ergon.cli('signers', 'new-key')
   assert.equal(tooEarly.code, 1)
-  assert.match(tooEarly.stderr, /5 signers have their share, and 3 sign/)
+  assert.match(tooEarly.stderr, /5 signers have their share: none is lost/)
   assert.equal(existsSync(join(ergon.dataFolder, 'signers/1/share.json')), true)
 
   await ergon.kill()
+  rmSync(join(ergon.dataFolder, 'signers/2'), { recursive: true })
+  await ergon.resume()
+  await statusSays(/^signers {2}4 of 5 have their share; signer-2: no share/m)
+  const named = await ergon.cli('signers', 'new-key', '--json')
+  assert.equal(named.code, 0, named.stderr)
+  const renewed = JSON.parse(named.stdout) as Record<string, string>
+  assert.equal(renewed['before'], originIn(first))
+  assert.match(renewed['handover'] ?? '', /^ergon-[0-9a-f]{16}\/next-key\n/)
+  await statusSays(/^signers {2}5 of 5 have their share$/m)
+  const next = await sealed(await charge())
+  assert.equal(originIn(next), renewed['origin'])
+  assert.notEqual(renewed['origin']?.split('/')[0], renewed['before']?.split('/')[0])
+  const taken = await ergon.cli('receipt', 'verify', next)
+  assert.equal(taken.code, 0, taken.stdout + taken.stderr)
+  assert.match(taken.stderr, /pinned as it follows a pinned log/)
+
+  await ergon.kill()
+  execFileSync('cp', ['-a', ergon.dataFolder, snapshot])
   for (const lost of [1, 2, 3])
     rmSync(join(ergon.dataFolder, 'signers', String(lost)), { recursive: true })
   await ergon.resume()
@@ -61,7 +89,7 @@ test('lost shares are seen, no key is made by itself, and the operator makes one
   const made = await ergon.cli('signers', 'new-key', '--json')
   assert.equal(made.code, 0, made.stderr)
   const { origin, before, aside } = JSON.parse(made.stdout) as Record<string, string>
-  assert.equal(before, originIn(first))
+  assert.equal(before, originIn(next))
   assert.ok(existsSync(join(aside ?? '', '4/share.json')), 'what was left is kept')
   const second = await sealed(waiting)
   assert.equal(originIn(second), origin)
@@ -69,7 +97,7 @@ test('lost shares are seen, no key is made by itself, and the operator makes one
   await statusSays(/^signers {2}5 of 5 have their share$/m)
   const page = join(ergon.dataFolder, 'keys.json')
   writeFileSync(page, await (await get('/.well-known/ergon/receipt-keys.json')).text())
-  for (const receipt of [first, second]) {
+  for (const receipt of [first, next, second]) {
     const verified = await ergon.cli('receipt', 'verify', receipt, '--keys', page)
     assert.equal(verified.code, 0, verified.stdout)
   }
@@ -84,15 +112,39 @@ test('lost shares are seen, no key is made by itself, and the operator makes one
   assert.match(accepted.stderr, /pinned as it follows a pinned log/)
   assert.equal((await ergon.cli('receipt', 'verify', second)).code, 0)
   // Who saw another head of that size has proof of two histories.
-  const pins = join(ergon.dataFolder, 'cli-config/ergon/receipt-keys.json')
-  const kept = JSON.parse(readFileSync(pins, 'utf8')) as { heads: { root: string }[] }
-  assert.equal(kept.heads.length, 2)
+  const kept = JSON.parse(readFileSync(pinsOf(), 'utf8')) as { heads: { root: string }[] }
+  assert.equal(kept.heads.length, 3)
   const root = Buffer.alloc(32).toString('base64')
   writeFileSync(
-    pins,
+    pinsOf(),
     JSON.stringify({ ...kept, heads: kept.heads.map((head) => ({ ...head, root })) }),
   )
   const forked = await ergon.cli('receipt', 'verify', second)
   assert.equal(forked.code, 6, forked.stdout)
   assert.match(forked.stderr, /two histories/)
+})
+
+test('a snapshot of everything that is put back shows to whoever saw what came after it', async () => {
+  await ergon.kill()
+  const putBack = () => {
+    rmSync(ergon.dataFolder, { recursive: true })
+    execFileSync('cp', ['-a', snapshot, ergon.dataFolder])
+  }
+  putBack()
+  await ergon.resume()
+  const lost = await sealed(await charge())
+  const seen = await ergon.cli('receipt', 'verify', lost)
+  assert.equal(seen.code, 0, seen.stdout + seen.stderr)
+  const [text, kept] = [readFileSync(lost, 'utf8'), readFileSync(pinsOf(), 'utf8')]
+  await ergon.kill()
+  putBack()
+  writeFileSync(pinsOf(), kept)
+  await ergon.resume()
+  const newest = await sealed(await charge())
+  const grown = await ergon.cli('receipt', 'verify', newest)
+  assert.equal(grown.code, 6, grown.stdout + grown.stderr)
+  assert.match(grown.stderr, /two histories|Could not check whether the \d+ leaves/)
+  writeFileSync(lost, text)
+  const gone = await ergon.cli('receipt', 'verify', lost)
+  assert.equal(gone.code, 0, 'the head that was seen is what it was')
 })

@@ -185,14 +185,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     help: 'Check a receipt (an id, or a file: then offline)',
     options: [
       ['--keys <file>', 'the verifier keys (default: those pinned at first use)'],
-      ['--accept-new-key', 'pin a log that another key signs, if it follows a pinned one'],
+      ['--accept-new-key', 'pin a log of another key that no pinned one names, if it follows'],
       ['--out <file>', 'keep the receipt as a file'],
     ],
     load: () => import('./commands/receipt-verify.ts'),
   },
   {
     usage: 'signers new-key',
-    help: 'A new key for the log of receipts, when fewer than three signers have their share',
+    help: 'A new key for the log of receipts, when signers have lost their share',
     load: () => import('./commands/signers-new-key.ts'),
   },
   {

@@ -1,13 +1,13 @@
 // The keys that receipts are checked by: a file that the caller names, else those pinned here. All that the
 // first look finds is pinned, and said so. From then on a new log is pinned only when its first leaf names the
-// end of a pinned one, and one of another key only when the caller says so.
+// end of a pinned one, and one of another key only when the pinned key or the caller says so.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { compareShards, fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
 import type { LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
-import { isNewKey, linkFault } from '#tlog/links.ts'
+import { isHandedOver, isNewKey, linkFault } from '#tlog/links.ts'
 import { tilePath } from '#tlog/tiles.ts'
 import type { Head } from '#tlog/tree.ts'
 import { apiGet } from './client.ts'
@@ -102,7 +102,7 @@ async function pinMore(
     const keys = [...pinned.keys, ...added]
     const isOther = isNewKey(key, keys)
     const why =
-      isOther && !acceptNewKey
+      isOther && !acceptNewKey && !isHandedOver(key, keys)
         ? `another key signs it: ${key.publicKey.toString('hex')}`
         : await linkFault(key, { ...pinned, keys }, logReader(options))
     if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })

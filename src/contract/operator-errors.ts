@@ -38,7 +38,7 @@ export const OPERATOR_ERRORS = {
   gpu_unusable:
     'ERGON_GPU names an engine whose package is not installed, or a GPU whose driver is not: see the guide on models.',
   journal_not_made: 'The journal has no room to be made: make room on the disk of the data folder.',
-  key_exists: 'A signer has a key already and makes no other.',
+  key_exists: 'A signer has a key already, which does not name the other one.',
   leaf_refused: 'A signer found a charge whose figures do not follow from its fields.',
   link_refused:
     'A signer was shown a new shard that does not begin with the end of the one before.',

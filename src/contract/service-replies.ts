@@ -114,6 +114,8 @@ export const receiptKeys = z.object({
       verifier_key: z.string(),
       /** The last checkpoint of the shard before: what leaf 0 holds. */
       link: z.string().optional(),
+      /** What the key before signed of this one: a note of its name and this key. */
+      handover: z.string().optional(),
     }),
   ),
   /** `ready` have their share of the key and answer; left out while that is not known. */

@@ -5,9 +5,17 @@ import type { FiveSigners } from '#signers/five-signers.fixture.ts'
 import type { State } from '#state/connect.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
 
-/** Posts charges `from` up to but not including `to`, as the tick does, as far as the sealer can see it. */
-export async function postCharges(state: State, from: number, to: number): Promise<void> {
-  for (const [nth, { accountSeq, bytes }] of leavesOf(from, to).entries())
+/**
+ * Posts charges `from` up to but not including `to`, as the tick does, as far as the sealer can see it; `others` is
+ * how far on those are whose bytes they have, in the place of their own.
+ */
+export async function postCharges(
+  state: State,
+  from: number,
+  to: number,
+  others = 0,
+): Promise<void> {
+  for (const [nth, { accountSeq, bytes }] of leavesOf(from + others, to + others).entries())
     await state.query(
       `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
          energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)

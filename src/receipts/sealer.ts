@@ -47,6 +47,7 @@ const HURRIED_INTERVAL_MS = 250
 /** How often a quiet log is looked at between checkpoints, so that a busy time is seen when it begins. */
 const LOOK_MS = 250
 const BACKOFF_MAX_MS = 10_000
+const NEW_KEY_RETRY_MS = 30_000
 /** Leaves in one checkpoint; what exceeds it goes into the next one at once. */
 const LEAVES_MAX = 4_096
 const PAGE_LEAVES = 1_024
@@ -64,6 +65,8 @@ type Work = {
   readonly epoch: number
   readonly shard: Shard
   readonly recent: Recent
+  /** When to begin anew, to make the key that was ordered. */
+  readonly againMs: number
   /** How many leaves the last checkpoint has. */
   sealed: number
   /** What was signed already may not be given up: no signer signs a smaller tree than it did before. */
@@ -82,7 +85,7 @@ export function createSealer(deps: SealerDeps): Sealer {
 
   /** Seals what there is and gives the number of leaves. */
   async function sealOnce(signal: AbortSignal): Promise<number> {
-    if (work !== undefined && isPastYear(work.shard, deps.clock)) work = undefined
+    if (work !== undefined && isOver(work, deps.clock)) work = undefined
     work ??= await begin(deps, (why) => (reason = why), signal)
     const count = await seal(work, deps, signal)
     last = { origin: work.shard.origin, size: work.sealed }
@@ -162,21 +165,49 @@ function intervalOf(perSecond: number): number {
   return perSecond > BUSY_LEAVES_PER_S ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS
 }
 
+const isOver = ({ shard, againMs }: Work, clock: Clock): boolean =>
+  isPastYear(shard, clock) || clock.monotonicMs() >= againMs
+
 /** Becomes the sealer, and learns from signers and store where to go on. */
 async function begin(
   deps: SealerDeps,
   waits: (reason: string) => void,
   signal: AbortSignal,
 ): Promise<Work> {
-  const { store, signers, log, clock, mayMakeKey } = deps
+  const { store, signers, log, clock } = deps
   const epoch = await deps.lead(signal)
-  const publicKey = await signers.open(signal, { mayMakeKey, waits })
+  const { publicKey, isNewAwaited } = await openKey(deps, waits, signal)
+  const handover = signers.handover()
   const positions = await signers.positions(signal)
-  const { shard, size, floor } = await currentShard({ epoch, publicKey, positions }, deps)
+  const known = { epoch, publicKey, handover, positions }
+  const { shard, size, floor } = await currentShard(known, deps)
   const edge = await readEdge(size, (wanted) => store.tiles(shard.origin, wanted))
   log.info('Sealing begins', { origin: shard.origin, size, floor, epoch, atMs: clock.wallMs() })
   const recent = { from: size, leaves: [] }
-  return { epoch, shard, recent, sealed: size, floor, edge, tiles: new Map() }
+  const againMs = isNewAwaited ? clock.monotonicMs() + NEW_KEY_RETRY_MS : Infinity
+  return { epoch, shard, recent, againMs, sealed: size, floor, edge, tiles: new Map() }
+}
+
+/**
+ * The signers' key; or another one, which that one names as the next, when the operator ordered it and all five
+ * take part. While they do not, the log goes on under the key that there is.
+ */
+async function openKey(
+  { store, signers, mayMakeKey, log }: SealerDeps,
+  waits: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<{ publicKey: Buffer; isNewAwaited: boolean }> {
+  const publicKey = await signers.open(signal, { mayMakeKey, waits })
+  const last = (await store.shards()).at(-1)
+  const isOrdered = last?.publicKey.equals(publicKey) === true && (await mayMakeKey())
+  if (!isOrdered) return { publicKey, isNewAwaited: false }
+  try {
+    return { publicKey: await signers.succeed(signal), isNewAwaited: false }
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('The new key waits for all five signers', { reason: messageOf(error) })
+    return { publicKey, isNewAwaited: true }
+  }
 }
 
 async function seal(work: Work, deps: SealerDeps, signal: AbortSignal): Promise<number> {

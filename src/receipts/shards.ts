@@ -5,14 +5,22 @@ import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { THRESHOLD, type Position } from '#signers/wire.ts'
 import { checkpointBody, compareShards, fromBase64, originOf } from '#tlog/checkpoint.ts'
+import { isHandover } from '#tlog/handover.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
-import { leafIndexOf, type ReceiptStore, type Shard } from './store.ts'
+import { leafOf } from '#tlog/leaf.ts'
+import { edgeFrontier, extendTiles, readEdge } from '#tlog/tiles.ts'
+import { frontierRoot } from '#tlog/tree.ts'
+import { leafIndexOf, readLeaves, type ReceiptStore, type Shard } from './store.ts'
+
+const PAGE_LEAVES = 1_024
 
 type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly log: Logger }
 /** What is known when a sealer starts, or when the year may have changed. */
 type Known = {
   readonly epoch: number
   readonly publicKey: Buffer
+  /** What the key before signed of this one, where it was asked. */
+  readonly handover: string | undefined
   /** What each answering signer signed last. */
   readonly positions: readonly (Position | null)[]
 }
@@ -37,7 +45,7 @@ export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenS
   if (last === undefined) return openShard({ ...known, last, signed, size: 0 }, deps)
   const size = (await deps.store.latest(last.origin))?.size ?? 0
   const floor = signed?.shard === last.shard ? signed.size : 0
-  const reason = await whyNewShard({ last, signed, size, floor }, known.publicKey, deps)
+  const reason = await whyNewShard({ last, signed, size, shards }, known.publicKey, deps)
   if (reason === undefined) return { shard: last, size, floor }
   deps.log.warn('A new shard of the receipt log begins', { after: last.origin, reason })
   return openShard({ ...known, last, signed, size }, deps)
@@ -78,23 +86,46 @@ type State = {
   readonly last: Shard
   readonly signed: Position | undefined
   readonly size: number
-  readonly floor: number
+  readonly shards: readonly Shard[]
 }
 
 async function whyNewShard(
-  { last, signed, size, floor }: State,
+  { last, signed, size, shards }: State,
   publicKey: Buffer,
   { store, clock }: ShardDeps,
 ): Promise<string | undefined> {
   if (!last.publicKey.equals(publicKey)) return 'the signers have another key'
-  if (signed !== undefined && compareShards(signed.shard, last.shard) > 0)
+  if (signed === undefined) return isPastYear(last, clock) ? 'a new year' : undefined
+  if (compareShards(signed.shard, last.shard) > 0)
     return `restored: shard ${signed.shard} was signed before`
-  if (floor > size) {
-    // Signed but not saved: the ledger must have those leaves, or it was restored to before them.
-    const rows = await store.rows(leafIndexOf(last, floor - 1), 1)
-    if (rows.length === 0) return `restored: ${floor} leaves were signed before`
-  }
+  const shard = shards.find((each) => each.shard === signed.shard)
+  const saved = shard === last ? size : ((shard && (await store.latest(shard.origin)))?.size ?? 0)
+  // Signers older than the state go on from it. An ended shard has no more than was saved of it: there each
+  // signer compares the link with what it signed.
+  if (shard !== undefined && (shard === last || signed.size <= saved))
+    if (!(await hasSigned(signed, shard, saved, store)))
+      return `restored: other ${signed.size} leaves of shard ${signed.shard} were signed before`
   return isPastYear(last, clock) ? 'a new year' : undefined
+}
+
+/**
+ * Whether a shard's log begins with the head that was signed: by its tiles as far as `saved`, then by the ledger.
+ * A ledger that was restored can have as many leaves as were signed again, and they are others.
+ */
+async function hasSigned(
+  signed: Position,
+  shard: Shard,
+  saved: number,
+  store: ReceiptStore,
+): Promise<boolean> {
+  let edge = await readEdge(Math.min(signed.size, saved), (ids) => store.tiles(shard.origin, ids))
+  while (edge.size < signed.size) {
+    const limit = Math.min(PAGE_LEAVES, signed.size - edge.size)
+    const leaves = await readLeaves(store, shard, edge.size, limit)
+    if (leaves.length === 0) return false
+    ;({ edge } = extendTiles(edge, leaves.map(leafOf)))
+  }
+  return frontierRoot(edgeFrontier(edge)).equals(fromBase64(signed.root))
 }
 
 function furthest(positions: readonly (Position | null)[]): Position | undefined {
@@ -111,7 +142,7 @@ type Opening = Known & {
 }
 
 async function openShard(
-  { epoch, publicKey, last, signed, size }: Opening,
+  { epoch, publicKey, handover, last, signed, size }: Opening,
   { store, clock }: ShardDeps,
 ): Promise<OpenShard> {
   const name = nextName([last?.shard, signed?.shard], yearOf(clock))
@@ -123,6 +154,12 @@ async function openShard(
     firstLeaf:
       last === undefined ? 0 : leafIndexOf(last, Math.max(size, last.link === undefined ? 0 : 1)),
     link: await linkTo({ publicKey, last, signed, store }),
+    handover:
+      last !== undefined &&
+      handover !== undefined &&
+      isHandover(handover, last.publicKey, publicKey)
+        ? handover
+        : undefined,
     validFrom: timestamp(clock.wallMs()),
   }
   await store.openShard(epoch, shard)

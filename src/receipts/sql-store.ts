@@ -18,7 +18,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
   return {
     async shards() {
       const { rows } = await state.query(
-        `select origin, shard, public_key, first_leaf, link,
+        `select origin, shard, public_key, first_leaf, link, handover,
            ${VALID_FROM}
          from receipt_shards order by first_leaf, receipt_shards.valid_from`,
       )
@@ -111,11 +111,11 @@ async function upsertTiles(
 }
 
 async function insertShard(queries: Queryable, shard: Shard): Promise<void> {
-  const { origin, publicKey, firstLeaf, link, validFrom } = shard
+  const { origin, publicKey, firstLeaf, link, handover, validFrom } = shard
   await queries.query(
-    `insert into receipt_shards (origin, shard, public_key, first_leaf, link, valid_from)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [origin, shard.shard, publicKey, firstLeaf, link ?? null, validFrom],
+    `insert into receipt_shards (origin, shard, public_key, first_leaf, link, handover, valid_from)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [origin, shard.shard, publicKey, firstLeaf, link ?? null, handover ?? null, validFrom],
   )
 }
 
@@ -158,6 +158,7 @@ const toShard = (row: Row): Shard => ({
   ...toKey(row),
   firstLeaf: Number(row['first_leaf']),
   link: row['link'] === null ? undefined : String(row['link']),
+  handover: row['handover'] === null ? undefined : String(row['handover']),
 })
 
 const toCheckpoint = (row: Row): SealedCheckpoint => ({

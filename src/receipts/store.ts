@@ -10,7 +10,11 @@ import type { Tile, TileId } from '#tlog/tiles.ts'
  * One log. `firstLeaf` is the ledger's leaf index of its first charge; `link`, when there was a shard
  * before, is the text of that one's last checkpoint, and takes leaf 0.
  */
-export type Shard = ReceiptKey & { readonly firstLeaf: number; readonly link: string | undefined }
+export type Shard = ReceiptKey & {
+  readonly firstLeaf: number
+  readonly link: string | undefined
+  readonly handover: string | undefined
+}
 export type SealedCheckpoint = Checkpoint & { readonly note: string }
 /** A charge in the order of the ledger. */
 export type ChargeRow = LeafContent & { readonly leafIndex: number }

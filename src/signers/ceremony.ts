@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { handoverBody, isHandover } from '#tlog/handover.ts'
+import { publicKeyOf } from './frost-key.ts'
 import type { Member } from './member.ts'
 import type { Limits } from './transport.ts'
 import { isSameKey, sharesOf, sharesText } from './shares.ts'
@@ -29,16 +31,19 @@ export type Waiting = {
   readonly waits?: (reason: string) => void
 }
 
+/** `handover` is the word of the key before, where this one followed another. */
+export type Established = { readonly group: GroupKey; readonly handover: string | undefined }
+
 /**
  * The key of the group: the one that the signers have, or a new one if all five are there, none has
  * any, and one may be made. Waits for signers until the signal says no. Throws ErgonError `signers_disagree` when they have
- * shares of different keys, which takes an operator to resolve.
+ * shares of different keys of which none names the other, which takes an operator to resolve.
  */
 export async function establishKey(
   members: readonly Member[],
   waiting: Waiting & { readonly log: Logger },
   signal: AbortSignal,
-): Promise<GroupKey> {
+): Promise<Established> {
   invariant(members.length === SIGNERS, `A group has ${SIGNERS} signers: ${members.length}`)
   let said = ''
   for (;;) {
@@ -63,7 +68,7 @@ async function tryOnce(
   members: readonly Member[],
   { mayMakeKey }: Waiting,
   signal: AbortSignal,
-): Promise<GroupKey | string> {
+): Promise<Established | string> {
   const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
   const settled = await Promise.allSettled(members.map((member) => member.status(limits)))
   const statuses = new Map<Member, Status>()
@@ -74,46 +79,72 @@ async function tryOnce(
       throw disagree(`signer ${result.value.index} answers where ${member.index} should`)
     statuses.set(member, result.value)
   })
-  const group = agreedKey([...statuses.values()])
-  if (group === undefined) {
+  const agreed = agreedKey([...statuses.values()])
+  if (agreed === undefined) {
     if (statuses.size < SIGNERS)
       return `${statuses.size} of ${SIGNERS} signers answer, and none has a key`
     if (mayMakeKey !== undefined && !(await mayMakeKey()))
       return 'no signer has a share of the key of the log: put them back, or make a new key (ergon signers new-key)'
-    return finishAll(members, await makeKey(members, signal), limits)
+    const made = { group: await makeKey(members, signal), handover: undefined }
+    return finishAll(members, made, limits)
   }
-  const unfinished = [...statuses].filter(([, status]) => status.active === null)
+  const { group } = agreed
+  const unfinished = [...statuses].filter(([, status]) => !isSameKey(status.active, group))
   const pending = unfinished.filter(([, status]) => isSameKey(status.pending, group))
   await finishAll(
     pending.map(([member]) => member),
-    group,
+    agreed,
     limits,
   )
   const ready = statuses.size - unfinished.length + pending.length
-  if (ready >= THRESHOLD) return group
+  if (ready >= THRESHOLD) return agreed
   const views = sharesOf(new Map([...statuses].map(([member, status]) => [member.index, status])))
   return `${ready} signers with a share answer, ${THRESHOLD} are needed: ${sharesText(views)}`
 }
 
-// A key in use; or one of which all five hold a pending share, from a run that was cut off at its end.
-function agreedKey(statuses: readonly Status[]): GroupKey | undefined {
-  const [first, ...others] = statuses.flatMap(({ active }) => active ?? [])
-  if (others.some((group) => !isSameKey(group, first)))
+// A key in use that names no other one in use as the next; or one of which all five hold a pending share, from a run
+// that was cut off at its end.
+function agreedKey(statuses: readonly Status[]): Established | undefined {
+  const used = statuses.flatMap(({ active, handover }) =>
+    active === null ? [] : [{ group: active, handover: handover ?? undefined }],
+  )
+  const isOver = ({ group }: Established): boolean =>
+    used.some(
+      (next) =>
+        next.handover !== undefined &&
+        isHandover(next.handover, publicKeyOf(group), publicKeyOf(next.group)),
+    )
+  const [first, ...others] = used.filter((each) => !isOver(each))
+  if (others.some(({ group }) => !isSameKey(group, first?.group)))
     throw disagree('the signers have shares of different keys')
   if (first !== undefined) return first
   const waiting = statuses[0]?.pending
   const all =
     statuses.length === SIGNERS && statuses.every(({ pending }) => isSameKey(pending, waiting))
-  return all ? (waiting ?? undefined) : undefined
+  return all && waiting ? { group: waiting, handover: undefined } : undefined
 }
 
 async function finishAll(
   members: readonly Member[],
-  group: GroupKey,
+  made: Established,
   limits: Limits,
-): Promise<GroupKey> {
-  await Promise.all(members.map((member) => member.call('/dkg/finish', { group }, limits)))
-  return group
+): Promise<Established> {
+  await Promise.all(members.map((member) => member.call('/dkg/finish', made, limits)))
+  return made
+}
+
+/**
+ * A new key for signers that have one, by the word of that one; `sign` gets it signed. Rejects when not all five
+ * take part: the key is then what establishKey() says.
+ */
+export async function succeedKey(
+  members: readonly Member[],
+  before: { readonly group: GroupKey; readonly sign: (body: string) => Promise<string> },
+  signal: AbortSignal,
+): Promise<Established> {
+  const group = await makeKey(members, signal)
+  const handover = await before.sign(handoverBody(publicKeyOf(before.group), publicKeyOf(group)))
+  return finishAll(members, { group, handover }, { timeoutMs: ROUND_TIMEOUT_MS, signal })
 }
 
 /** The three rounds. Any failure ends the run; the next one starts from nothing. */

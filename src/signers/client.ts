@@ -4,11 +4,11 @@ import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { checkpointBody, formatNote, type Checkpoint } from '#tlog/checkpoint.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
-import { establishKey, type Waiting } from './ceremony.ts'
+import { establishKey, succeedKey, type Established, type Waiting } from './ceremony.ts'
 import { publicKeyOf } from './frost-key.ts'
 import { createMember, type Goal, type Member } from './member.ts'
-import { PATIENCE_MAX, runSession } from './session.ts'
-import { sharesOf, type SignerShare } from './shares.ts'
+import { PATIENCE_MAX, runSession, type Task } from './session.ts'
+import { isSameKey, sharesOf, type SignerShare } from './shares.ts'
 import { createTransport } from './transport.ts'
 import {
   BATCH_LEAVES_MAX,
@@ -16,7 +16,6 @@ import {
   SIGNERS,
   THRESHOLD,
   type Batch,
-  type GroupKey,
   type Position,
   type Status,
 } from './wire.ts'
@@ -27,9 +26,19 @@ export type LeafSource = (from: number, limit: number) => Promise<readonly LeafC
 export type Quorum = {
   /** Makes the key, or learns it from the signers: the group's Ed25519 public key (32 bytes). */
   open(signal: AbortSignal, waiting?: Waiting): Promise<Buffer>
+  /**
+   * Makes another key, which the one that open() gave names as the next, and gives it. All five must answer, and
+   * three sign; rejects if not, and open() says then which of the two it is.
+   */
+  succeed(signal: AbortSignal): Promise<Buffer>
+  /** What the key before signed of this one, where it followed another. */
+  handover(): string | undefined
   /** What each signer has of the key; asked beside all else. */
   shares(signal: AbortSignal): Promise<SignerShare[]>
-  /** What each answering signer signed last; null for one that signed nothing yet. */
+  /**
+   * What each answering signer with a share of the key signed last; null for one that signed nothing yet. One that
+   * lost its share, or has one of the key before, is none of the three of which one knows the last head.
+   */
   positions(signal: AbortSignal): Promise<(Position | null)[]>
   /**
    * Sends all signers the leaves that they lack below a tree size, beside other work, so that sign()
@@ -66,13 +75,28 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
     log,
     limits: { timeoutMs: silenceMs * PATIENCE_MAX, signal: closing.signal },
   })
-  let group: GroupKey | undefined
+  let key: Established | undefined
+  /** A note by any three. */
+  async function signed(goal: Goal, text: Pick<Task, 'body' | 'group' | 'signal'>) {
+    const order = () => roster.order(goal)
+    const signature = await runSession({ ...goal, ...text, silenceMs }, { log, cheaters, order })
+    return formatNote(text.body, signature, publicKeyOf(text.group))
+  }
   return {
     async open(signal, waiting = {}) {
       const limit = AbortSignal.any([signal, closing.signal])
-      group = await establishKey(members, { log, ...waiting }, limit)
-      return publicKeyOf(group)
+      key = await establishKey(members, { log, ...waiting }, limit)
+      return publicKeyOf(key.group)
     },
+    async succeed(caller) {
+      invariant(key !== undefined, 'succeed() before open()')
+      const signal = AbortSignal.any([caller, closing.signal])
+      const { group } = key
+      const sign = (body: string) => signed(NO_LEAVES, { body, group, signal })
+      key = await succeedKey(members, { group, sign }, signal)
+      return publicKeyOf(key.group)
+    },
+    handover: () => key?.handover,
     async shares(signal) {
       const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
       const statuses = new Map<number, Status>()
@@ -90,23 +114,21 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
       const settled = await Promise.allSettled(members.map((member) => member.status(limits)))
       signal.throwIfAborted()
       return settled.flatMap((result) =>
-        result.status === 'fulfilled' ? [result.value.signed] : [],
+        result.status === 'fulfilled' && isSameKey(result.value.active, key?.group)
+          ? [result.value.signed]
+          : [],
       )
     },
     prepare: (origin, size, leaves) =>
       roster.followAll({ origin, size, batch: batchesOf(leaves, size) }),
     async sign(checkpoint, leaves, caller) {
-      invariant(group !== undefined, 'sign() before open()')
+      invariant(key !== undefined, 'sign() before open()')
       const signal = AbortSignal.any([caller, closing.signal])
       const { origin, size } = checkpoint
       const goal: Goal = { origin, size, batch: batchesOf(leaves, size) }
       const body = checkpointBody(checkpoint)
       roster.turn()
-      const signature = await runSession(
-        { ...goal, body, group, silenceMs, signal },
-        { log, cheaters, order: () => roster.order(goal) },
-      )
-      return formatNote(body, signature, publicKeyOf(group))
+      return await signed(goal, { body, group: key.group, signal })
     },
     cheaters: () => [...cheaters].map((member) => member.index),
     async close() {
@@ -122,6 +144,13 @@ const closed = (): ErgonError =>
     { code: 'signers_unavailable', status: 503 },
     'Could not sign: the client is closed',
   )
+
+/** What is no tree head takes no leaves. */
+const NO_LEAVES: Goal = {
+  origin: '',
+  size: 0,
+  batch: () => Promise.reject(new RangeError('No leaves are asked for')),
+}
 
 // A signer further behind than this is brought up beside the signing, not within it.
 const LAG_MAX = 16_384

@@ -1,11 +1,12 @@
 // A signer's side of making the key: three rounds after Pedersen's distributed key generation (as in
 // frost-core; RFC 9591 leaves it open), then a fourth step that makes the share the one in use. No
 // process ever holds the whole key. A run that stops anywhere leaves at most a pending share, which
-// the next run replaces; a share in use is never replaced.
+// the next run replaces; a share in use is replaced only by that of a key which its own key names.
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { messageOf } from '#base/errors.ts'
 import { PUBLIC_KEY_BYTES } from '#tlog/checkpoint.ts'
+import { isHandover } from '#tlog/handover.ts'
 import {
   envelopeKey,
   newExchangeKey,
@@ -14,7 +15,7 @@ import {
   type ExchangeKey,
 } from './envelope.ts'
 import { decode } from './frost-group.ts'
-import { startDkg, type DkgRun } from './frost-key.ts'
+import { publicKeyOf, startDkg, type DkgRun } from './frost-key.ts'
 import type { KeyStore } from './keystore.ts'
 import {
   refusal,
@@ -47,7 +48,6 @@ type Run = {
 export function createDkg(index: number, store: KeyStore): Dkg {
   let run: Run | undefined
   const current = (ceremony: string): Run => {
-    if (store.active !== undefined) throw refusal('key_exists', 'This signer has a key already')
     if (run?.ceremony !== ceremony)
       throw refusal('ceremony_unknown', `Restarted since it began, or another began: ${ceremony}`)
     return run
@@ -55,8 +55,6 @@ export function createDkg(index: number, store: KeyStore): Dkg {
   return {
     round1({ ceremony }) {
       run?.polynomial.forget()
-      run = undefined
-      if (store.active !== undefined) throw refusal('key_exists', 'This signer has a key already')
       run = startRun(index, ceremony)
       return run.own
     },
@@ -90,15 +88,17 @@ export function createDkg(index: number, store: KeyStore): Dkg {
       store.savePending(share)
       return { group: share.group, transcript: running.transcript.toString('base64') }
     },
-    finish({ group }) {
+    finish({ group, handover }) {
       const wanted = JSON.stringify(group)
       if (store.active !== undefined) {
         if (JSON.stringify(store.active.group) === wanted) return {}
-        throw refusal('key_exists', 'This signer has another key already')
+        const [from, to] = [publicKeyOf(store.active.group), publicKeyOf(group)]
+        if (handover === undefined || !isHandover(handover, from, to))
+          throw refusal('key_exists', 'This signer has another key, which does not name this one')
       }
       if (JSON.stringify(store.pending?.group) !== wanted)
         throw refusal('no_key', 'This signer has no share of that key')
-      store.activate()
+      store.activate(handover)
       return {}
     },
   }

@@ -1,7 +1,7 @@
 // What goes wrong between coordinator and signers: a ceremony that is cut off, a signer that lies, a
 // nonce that is asked for twice. Signers run in this process; signers.test.ts has them as processes.
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { deepEqual, equal, match, notDeepEqual, ok, rejects } from 'node:assert/strict'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -9,13 +9,14 @@ import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
 import { checkpointBody, originOf } from '#tlog/checkpoint.ts'
+import { handoverBody, isHandover } from '#tlog/handover.ts'
 import { leafOf } from '#tlog/leaf.ts'
 import { EMPTY_FRONTIER, extend, frontierRoot } from '#tlog/tree.ts'
 import { createQuorum, type Quorum } from './client.ts'
 import { meddleWith, type Meddling } from './meddler.fixture.ts'
 import { startSigner, type Signer } from './signer.ts'
 import { createTransport } from './transport.ts'
-import { encodeLeaves, type CommitReply } from './wire.ts'
+import { encodeLeaves, type CommitReply, type Status } from './wire.ts'
 
 const said: string[] = []
 const log = createLogger('test', { write: (line) => void said.push(line) })
@@ -31,6 +32,8 @@ type Group = {
   stop(index: number): Promise<void>
   /** The sockets with one of them meddled with. */
   meddle(index: number, meddling: Meddling): Promise<string[]>
+  /** The sockets with one of them behind which a call is not heard. */
+  deafen(index: number, path: string): Promise<string[]>
 }
 
 async function groupOf(t: TestContext): Promise<Group> {
@@ -58,7 +61,13 @@ async function groupOf(t: TestContext): Promise<Group> {
     },
     async meddle(index, meddling) {
       const path = join(folder, `m${index}.sock`)
-      meddlers.push(await meddleWith(sockets[index - 1]!, path, meddling))
+      meddlers.push(await meddleWith(sockets[index - 1]!, path, { reply: meddling }))
+      return sockets.with(index - 1, path)
+    },
+    async deafen(index, call) {
+      const path = join(folder, `d${index}.sock`)
+      const isHeard = (asked: string) => asked !== call
+      meddlers.push(await meddleWith(sockets[index - 1]!, path, { isHeard }))
       return sockets.with(index - 1, path)
     },
   }
@@ -110,6 +119,148 @@ test('a ceremony cut off while shares are put to use is finished with the same k
   deepEqual(has(group, 'share.json'), INDICES)
 })
 
+test('a new key has signed nothing, whatever head its folder has of a lost one', async (t) => {
+  const group = await groupOf(t)
+  await signSizes(group.quorum(), 2)
+  for (const index of INDICES) {
+    await group.stop(index)
+    rmSync(join(group.folderOf(index), 'share.json'))
+    await group.start(index)
+  }
+  const quorum = group.quorum()
+  await signSizes(quorum, 1)
+  const positions = await quorum.positions(signal)
+  deepEqual(
+    positions.filter((each) => each !== null && each.size > 1),
+    [],
+  )
+  equal(positions.filter((each) => each === null).length, 2)
+})
+
+test('with three shares left the old key names a new one that all five have', async (t) => {
+  const group = await groupOf(t)
+  const quorum = group.quorum()
+  const old = await quorum.open(signal)
+  await signSizes(quorum, 3)
+  for (const index of [2, 4]) {
+    await group.stop(index)
+    rmSync(group.folderOf(index), { recursive: true })
+  }
+  await rejects(quorum.succeed(signal), { code: 'signer_silent' })
+  deepEqual(await quorum.open(signal), old, 'with signers away the old key goes on')
+  await group.start(2)
+  await group.start(4)
+  deepEqual(await quorum.open(signal), old)
+  const next = await quorum.succeed(signal)
+  notDeepEqual(next, old)
+  ok(isHandover(quorum.handover() ?? '', old, next))
+  deepEqual(await quorum.positions(signal), Array(5).fill(null))
+  await signSizes(quorum, 2)
+  for (const index of INDICES) {
+    await group.stop(index)
+    await group.start(index)
+  }
+  const later = group.quorum()
+  await signSizes(later, 3, 2)
+  deepEqual(await later.open(signal), next)
+  equal(later.handover(), quorum.handover())
+})
+
+test('a handover that is cut off anywhere leaves one key in use, and ends with the next try', async (t) => {
+  const group = await groupOf(t)
+  let cutAt = ''
+  const sockets = await group.meddle(5, (path, reply) => (path === cutAt ? undefined : reply))
+  const old = await group.quorum().open(signal)
+  const quorum = group.quorum(sockets)
+  for (cutAt of ['/dkg/round1', '/dkg/round2', '/dkg/round3']) {
+    await quorum.open(signal)
+    await rejects(quorum.succeed(signal))
+    deepEqual(await group.quorum().open(signal), old, cutAt)
+    await signSizes(group.quorum(), 1)
+  }
+  // All have put it to use, and one could not say so.
+  cutAt = '/dkg/finish'
+  await quorum.open(signal)
+  await rejects(quorum.succeed(signal))
+  const again = group.quorum()
+  const next = await again.open(signal)
+  notDeepEqual(next, old)
+  ok(isHandover(again.handover() ?? '', old, next))
+  await signSizes(again, 2)
+})
+
+test('a signer that missed the handover is brought to the new key; an old copy is left out', async (t) => {
+  const group = await groupOf(t)
+  const old = await group.quorum().open(signal)
+  const kept = mkdtempSync(join(tmpdir(), 'ergon-kept-'))
+  t.after(() => rmSync(kept, { recursive: true }))
+  cpSync(group.folderOf(3), join(kept, '3'), { recursive: true })
+  // Asked to finish, signer 5 is gone before it hears of it.
+  const quorum = group.quorum()
+  await quorum.open(signal)
+  const deaf = await group.deafen(5, '/dkg/finish')
+  const cut = group.quorum(deaf)
+  await cut.open(signal)
+  await rejects(cut.succeed(signal))
+  deepEqual(
+    (await quorum.shares(signal)).map(({ share }) => share),
+    ['ready', 'ready', 'ready', 'ready', 'other key'],
+  )
+  const next = await quorum.open(signal)
+  notDeepEqual(next, old)
+  deepEqual(
+    (await quorum.shares(signal)).map(({ share }) => share),
+    Array(5).fill('ready'),
+  )
+  await group.stop(3)
+  rmSync(group.folderOf(3), { recursive: true })
+  cpSync(join(kept, '3'), group.folderOf(3), { recursive: true })
+  await group.start(3)
+  deepEqual(await quorum.open(signal), next)
+  equal((await quorum.shares(signal))[2]?.share, 'other key')
+  equal((await quorum.positions(signal)).length, 4)
+  await signSizes(quorum, 2)
+})
+
+test('a crash between the share of the next key and its first head forgets nothing of either', async (t) => {
+  const group = await groupOf(t)
+  const quorum = group.quorum()
+  await signSizes(quorum, 3)
+  const heads = INDICES.map((index) => join(group.folderOf(index), 'head.json'))
+  const old = heads.map((path) => readFileSync(path, 'utf8'))
+  await quorum.succeed(signal)
+  for (const index of INDICES) {
+    await group.stop(index)
+    writeFileSync(heads[index - 1]!, old[index - 1]!)
+    await group.start(index)
+  }
+  deepEqual(await quorum.positions(signal), Array(5).fill(null))
+  await signSizes(quorum, 1)
+})
+
+test('no share is replaced, and nothing but the own next key is named, without the word of three', async (t) => {
+  const group = await groupOf(t)
+  const key = await group.quorum().open(signal)
+  const one = createTransport(group.sockets[0]!)
+  t.after(() => one.close())
+  const { active } = (await one.call('/status', undefined, limits)) as Status
+  const share = readFileSync(join(group.folderOf(1), 'share.json'), 'utf8')
+  const other = { ...active, commitments: active?.commitments.toReversed() }
+  for (const handover of [undefined, 'mine', handoverBody(key, Buffer.alloc(32, 7))])
+    await rejects(one.call('/dkg/finish', { group: other, handover }, limits), {
+      code: 'key_exists',
+    })
+  const message = handoverBody(key, Buffer.alloc(32, 7))
+  const { nonces } = (await one.call('/commit', { count: 1 }, limits)) as CommitReply
+  const asked = {
+    message,
+    nonce: nonces[0]?.id,
+    commitments: nonces.map((each) => each.commitment),
+  }
+  await rejects(one.call('/sign', asked, limits), { message: /not three lines/ })
+  equal(readFileSync(join(group.folderOf(1), 'share.json'), 'utf8'), share)
+})
+
 test('with a signer away no key is made', async (t) => {
   const group = await groupOf(t)
   await group.stop(4)
@@ -139,8 +290,14 @@ test('a package that was altered on its way ends the ceremony without a key', as
 async function signFour(t: TestContext, meddling: Meddling): Promise<readonly number[]> {
   const group = await groupOf(t)
   const quorum = group.quorum(await group.meddle(5, meddling))
+  await signSizes(quorum, 4)
+  return quorum.cheaters()
+}
+
+/** Heads of so many leaves, one after another, under the key that the signers have or make. */
+async function signSizes(quorum: Quorum, last: number, first = 1): Promise<void> {
   const origin = originOf(await quorum.open(signal), '2026')
-  for (let size = 1; size <= 4; size++) {
+  for (let size = first; size <= last; size++) {
     const leaves = leavesOf(0, size)
     const root = frontierRoot(extend(EMPTY_FRONTIER, leaves.map(leafOf)))
     const note = await quorum.sign(
@@ -150,7 +307,6 @@ async function signFour(t: TestContext, meddling: Meddling): Promise<readonly nu
     )
     ok(note.startsWith(`${origin}\n${size}\n`))
   }
-  return quorum.cheaters()
 }
 
 const LIES: Readonly<Record<string, (share: Buffer) => Buffer>> = {
@@ -216,7 +372,7 @@ test('a nonce gives one share, whoever asks and whatever for, and none after a r
   )
 })
 
-test('a signer does not start on a folder that another has, or whose head was lost', async (t) => {
+test('a signer does not start on a folder that another has, or whose head is lost or of another key', async (t) => {
   const group = await groupOf(t)
   await group.quorum().open(signal)
   const config = { index: 1, folder: group.folderOf(1), socket: join(group.folderOf(1), 'x.sock') }
@@ -225,6 +381,8 @@ test('a signer does not start on a folder that another has, or whose head was lo
   const head = join(group.folderOf(1), 'head.json')
   const kept = readFileSync(head, 'utf8')
   rmSync(head)
+  await rejects(startSigner(config, log), { code: 'signer_damaged' })
+  writeFileSync(head, JSON.stringify({ ...JSON.parse(kept), key: 'of another key' }))
   await rejects(startSigner(config, log), { code: 'signer_damaged' })
   writeFileSync(head, kept)
   await group.start(1)

@@ -12,17 +12,20 @@ import { ErgonError, invariant } from '#base/errors.ts'
 import { HASH_BYTES } from '#tlog/leaf.ts'
 import { isFrontier } from '#tlog/tree.ts'
 import { decode } from './frost-group.ts'
-import type { KeyShare } from './frost-key.ts'
+import { publicKeyOf, type KeyShare } from './frost-key.ts'
 import type { SignedHead } from './guard.ts'
 import type { SignedShard } from './wire.ts'
 
+/** `handover` is the word of the key before, where this one followed another. */
+export type ActiveShare = KeyShare & { readonly handover?: string }
+
 export type KeyStore = {
-  readonly active: KeyShare | undefined
+  readonly active: ActiveShare | undefined
   readonly pending: KeyShare | undefined
   /** Keeps the share of a key that is being made; replaces an earlier pending one. */
   savePending(share: KeyShare): void
-  /** Makes the pending share the one that signs, for good. */
-  activate(): void
+  /** Makes the pending share the one that signs; in the place of another only by the word of that one's key. */
+  activate(handover: string | undefined): void
   readonly signed: SignedHead | undefined
   /** All shards that were signed, the oldest first: no backup of the ledger makes them forgotten. */
   readonly shards: readonly SignedShard[]
@@ -30,6 +33,8 @@ export type KeyStore = {
 }
 
 type Saved = {
+  /** The key that signed it, base64. Not in files from before it was kept. */
+  readonly key?: string
   readonly shard: string | null
   readonly size: number
   readonly frontier: string[]
@@ -43,10 +48,13 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
     pending: join(folder, 'share.pending.json'),
     head: join(folder, 'head.json'),
   }
-  let active = readJson(path.share) as KeyShare | undefined
+  let active = readJson(path.share) as ActiveShare | undefined
   let pending = readJson(path.pending) as KeyShare | undefined
-  let signed = readHead(path.head, active !== undefined)
+  let signed = readHead(path.head, active)
   let shards = signed === undefined ? [] : readShards(path.head, signed.shard, clock)
+  function writeHead(saved: Omit<Saved, 'key'>, share: KeyShare): void {
+    writeDurably(path.head, JSON.stringify({ key: keyOf(share), ...saved }), MODE)
+  }
   return {
     get active() {
       return active
@@ -64,24 +72,29 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
       writeDurably(path.pending, JSON.stringify(share), MODE)
       pending = share
     },
-    activate() {
-      invariant(active === undefined && pending !== undefined, 'activate() without a pending share')
-      // The empty head goes first: a share without a head is refused at the next start, because a
-      // signer that forgot what it signed could sign a second history.
-      writeDurably(path.head, JSON.stringify(NOTHING_SIGNED), MODE)
+    activate(handover) {
+      invariant(pending !== undefined, 'activate() without a pending share')
+      invariant(active === undefined || handover !== undefined, 'activate() over another share')
+      const next: ActiveShare = handover === undefined ? pending : { ...pending, handover }
+      // A head goes first: a share without one is refused at the next start, because a signer that forgot what
+      // it signed could sign a second history. While another share is in use it is that one's head, with its name.
+      if (active === undefined) writeHead(NOTHING_SIGNED, next)
+      else writeHead(savedOf(signed, shards), active)
       // A pending file that a crash leaves beside the share means nothing any more.
-      writeDurably(path.share, JSON.stringify(pending), MODE)
+      writeDurably(path.share, JSON.stringify(next), MODE)
+      if (active !== undefined) writeHead(NOTHING_SIGNED, next)
       rmSync(path.pending, { force: true })
-      active = pending
+      active = next
       pending = undefined
+      // A head that another share left behind is not of this key.
+      signed = undefined
+      shards = []
     },
     saveSigned(head) {
-      const { size, hashes } = head.frontier
-      const frontier = hashes.map((hash) => hash.toString('base64'))
+      invariant(active !== undefined, 'saveSigned() without a share')
       if (shards.every(({ shard }) => shard !== head.shard))
         shards = [...shards, { shard: head.shard, since: timestamp(clock.wallMs()) }]
-      const saved: Saved = { shard: head.shard, size, frontier, shards }
-      writeDurably(path.head, JSON.stringify(saved), MODE)
+      writeHead(savedOf(head, shards), active)
       signed = head
     },
   }
@@ -90,11 +103,29 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
 const MODE = 0o600
 const NOTHING_SIGNED: Saved = { shard: null, size: 0, frontier: [] }
 
-function readHead(path: string, needed: boolean): SignedHead | undefined {
+const keyOf = (share: KeyShare): string => publicKeyOf(share.group).toString('base64')
+
+function savedOf(head: SignedHead | undefined, shards: readonly SignedShard[]): Saved {
+  if (head === undefined) return NOTHING_SIGNED
+  const { size, hashes } = head.frontier
+  return {
+    shard: head.shard,
+    size,
+    frontier: hashes.map((hash) => hash.toString('base64')),
+    shards,
+  }
+}
+
+function readHead(path: string, active: ActiveShare | undefined): SignedHead | undefined {
   const saved = readJson(path) as Saved | undefined
   if (saved === undefined) {
-    if (needed) throw damaged(path)
+    if (active !== undefined) throw damaged(path)
     return undefined
+  }
+  if (active !== undefined && saved.key !== undefined && saved.key !== keyOf(active)) {
+    // A crash between the share of a key that followed another and its first head.
+    if (active.handover !== undefined) return undefined
+    throw damaged(path)
   }
   if (saved.shard === null) return undefined
   const hashes = saved.frontier.map((hash) => Buffer.from(decode(hash, HASH_BYTES)))

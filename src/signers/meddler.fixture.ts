@@ -5,13 +5,16 @@ import { buffer } from 'node:stream/consumers'
 
 /** Gets the path and the reply; gives what to say instead, or undefined to cut the connection. */
 export type Meddling = (path: string, reply: string) => string | undefined
+/** `isHeard` says whether a call reaches the signer at all. */
+type Between = { readonly reply?: Meddling; readonly isHeard?: (path: string) => boolean }
 
 export async function meddleWith(
   signer: string,
   socket: string,
-  meddling: Meddling,
+  { reply: meddling = (_, reply) => reply, isHeard = () => true }: Between,
 ): Promise<AsyncDisposable> {
   const server = createServer(async (asked, answer) => {
+    if (!isHeard(asked.url ?? '')) return answer.destroy()
     const sent = request({
       socketPath: signer,
       path: asked.url ?? '',

@@ -10,6 +10,7 @@ import { lockFile, type Lock } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
 import { createServer } from '#base/node-http.ts'
 import { originOf } from '#tlog/checkpoint.ts'
+import { handoverBody } from '#tlog/handover.ts'
 import { frontierRoot } from '#tlog/tree.ts'
 import { createDkg, type Dkg } from './dkg.ts'
 import { publicKeyOf, type KeyShare } from './frost-key.ts'
@@ -81,7 +82,14 @@ async function serve(config: SignerConfig, lock: Lock, log: Logger): Promise<Sig
 }
 
 /** What a signer does once it has its share. */
-type Ready = { readonly guard: Guard; readonly nonces: NoncePool; readonly share: ShareHolder }
+type Ready = {
+  readonly active: KeyShare
+  readonly guard: Guard
+  readonly nonces: NoncePool
+  readonly share: ShareHolder
+  /** What it may sign beside tree heads: the word for the key of which it has the next share. */
+  handover(): string | undefined
+}
 
 type Service = {
   status(): Status
@@ -95,7 +103,9 @@ function createService({ index, folder }: SignerConfig): Service {
   let made: Ready | undefined
   const ready = (): Ready => {
     if (store.active === undefined) throw refusal('no_key', 'This signer has no key yet')
-    return (made ??= makeReady(index, store, store.active))
+    // Another share has nonces of its own, and has signed nothing.
+    if (made?.active !== store.active) made = makeReady(index, store, store.active)
+    return made
   }
   return { dkg, ready, status: () => statusOf(index, store, store.active && ready().guard) }
 }
@@ -107,7 +117,14 @@ function makeReady(index: number, store: KeyStore, active: KeyShare): Ready {
     signed: store.signed,
     save: (head) => store.saveSigned(head),
   })
-  return { share, guard, nonces: createNonces(share) }
+  return {
+    active,
+    share,
+    guard,
+    nonces: createNonces(share),
+    handover: () =>
+      store.pending && handoverBody(publicKeyOf(active.group), publicKeyOf(store.pending.group)),
+  }
 }
 
 function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Status {
@@ -117,6 +134,7 @@ function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Sta
     index,
     active: active?.group ?? null,
     pending: pending?.group ?? null,
+    handover: active?.handover ?? null,
     signed: signed
       ? {
           shard: signed.shard,
@@ -199,8 +217,8 @@ function takeLeaves(guard: Guard, query: URLSearchParams, body: Buffer): { size:
  * The order is the safety: the guard has the head on disk before it returns, the nonce is gone from
  * memory before it is used, and only then is there a share that could leave.
  */
-function sign({ guard, nonces, share }: Ready, request: SignRequest): string {
-  guard.approve(request.message)
+function sign({ guard, nonces, share, handover }: Ready, request: SignRequest): string {
+  if (request.message !== handover()) guard.approve(request.message)
   const pair = nonces.take(request.nonce)
   try {
     return share.sign(Buffer.from(request.message), pair, request.commitments)

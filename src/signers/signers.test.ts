@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
@@ -176,4 +176,18 @@ test('a signer ends cleanly when its parent is gone and on SIGTERM, and goes on 
   await five.start(4, 5)
   await five.kill(1, 2)
   await grow(1)
+})
+
+test('a signer without its share says nothing of what was signed, and goes on from it with the share', async () => {
+  await five.start()
+  while ((await signedBy(contents.length)) < five.sockets.length) await sign(contents)
+  const share = join(five.folderOf(3), 'share.json')
+  await five.kill(3)
+  renameSync(share, `${share}.lost`)
+  await five.start(3)
+  equal((await quorum.positions(signal)).length, 4)
+  await five.kill(3)
+  renameSync(`${share}.lost`, share)
+  await five.start(3)
+  equal(await signedBy(contents.length), 5)
 })

@@ -40,11 +40,15 @@ export type Position = {
   readonly shards: readonly SignedShard[]
 }
 
-/** `active` and `pending` are keys of groups, null where there is none; `held` is how far its checked leaves reach. */
+/**
+ * `active` and `pending` are keys of groups, null where there is none; `handover` is the word of the key before
+ * `active`, where it followed one; `held` is how far its checked leaves reach.
+ */
 export type Status = {
   readonly index: number
   readonly active: GroupKey | null
   readonly pending: GroupKey | null
+  readonly handover: string | null
   readonly signed: Position | null
   readonly held: { readonly origin: string; readonly size: number } | null
 }
@@ -64,12 +68,13 @@ export type Round3Request = {
   readonly shares: Readonly<Record<string, string>>
 }
 export type Round3Reply = { readonly group: GroupKey; readonly transcript: string }
-export type FinishRequest = { readonly group: GroupKey }
+/** `handover` is the word of the key in use for this one, which takes its place. */
+export type FinishRequest = { readonly group: GroupKey; readonly handover?: string | undefined }
 
 export type CommitRequest = { readonly count: number }
 export type Nonce = { readonly id: string; readonly commitment: Commitment }
 export type CommitReply = { readonly nonces: readonly Nonce[] }
-/** `message` is the body of a checkpoint, the text that is signed. */
+/** `message` is the text that is signed: the body of a checkpoint, or of a handover. */
 export type SignRequest = {
   readonly message: string
   readonly nonce: string

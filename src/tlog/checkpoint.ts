@@ -86,11 +86,11 @@ export const publicKeyPem = (publicKey: Uint8Array): string =>
 const isSignatureOf = (body: string, signature: Uint8Array, publicKey: Uint8Array): boolean =>
   verify(null, Buffer.from(body), publicKeyObject(publicKey), signature)
 
-/** The note: body, blank line, one signature line of the key named like the origin. */
+/** The note: body, blank line, one signature line of the key named like the body's first line. */
 export function formatNote(body: string, signature: Uint8Array, publicKey: Uint8Array): string {
-  const { origin } = parseCheckpoint(body)
-  const blob = Buffer.concat([keyIdOf(origin, publicKey), signature])
-  return `${body}\n— ${origin} ${blob.toString('base64')}\n`
+  const name = body.slice(0, body.indexOf('\n'))
+  const blob = Buffer.concat([keyIdOf(name, publicKey), signature])
+  return `${body}\n— ${name} ${blob.toString('base64')}\n`
 }
 
 /** Reads a note without verifying it. Throws ErgonError `receipt_invalid`. */

@@ -12,7 +12,8 @@ import {
 
 /**
  * One shard of the log and the key that signs it. `validFrom` is RFC 3339; `link` is the text of the last
- * checkpoint of the shard before, where there was one: leaf 0.
+ * checkpoint of the shard before, where there was one: leaf 0. `handover` is what the key before says of this one,
+ * where it was asked (handover.ts).
  */
 export type ReceiptKey = {
   readonly origin: string
@@ -20,6 +21,7 @@ export type ReceiptKey = {
   readonly publicKey: Buffer
   readonly validFrom: string
   readonly link?: string | undefined
+  readonly handover?: string | undefined
 }
 
 /** The published form; the same key in the four spellings that tools ask for. */
@@ -34,11 +36,12 @@ export type ReceiptKeysJson = {
     readonly public_key_pem: string
     readonly verifier_key: string
     readonly link?: string | undefined
+    readonly handover?: string | undefined
   }[]
 }
 
 export const receiptKeysJson = (keys: readonly ReceiptKey[]): ReceiptKeysJson => ({
-  keys: keys.map(({ origin, shard, publicKey, validFrom, link }) => ({
+  keys: keys.map(({ origin, shard, publicKey, validFrom, link, handover }) => ({
     origin,
     shard,
     valid_from: validFrom,
@@ -48,6 +51,7 @@ export const receiptKeysJson = (keys: readonly ReceiptKey[]): ReceiptKeysJson =>
     public_key_pem: publicKeyPem(publicKey),
     verifier_key: verifierKey(origin, publicKey),
     ...(link === undefined ? {} : { link }),
+    ...(handover === undefined ? {} : { handover }),
   })),
 })
 
@@ -70,7 +74,8 @@ export function parseReceiptKeys(text: string): ReceiptKey[] {
     if (shard === undefined)
       throw invalid(`${origin} is not ${originOf(publicKey, '<shard>')}, which its key makes it`)
     const link = key?.link === undefined ? {} : { link: String(key.link) }
-    return { origin, shard, publicKey, validFrom: String(key?.valid_from), ...link }
+    const handover = key?.handover === undefined ? {} : { handover: String(key.handover) }
+    return { origin, shard, publicKey, validFrom: String(key?.valid_from), ...link, ...handover }
   })
 }
 

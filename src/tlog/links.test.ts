@@ -1,51 +1,14 @@
-import { equal, match, ok, rejects } from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { equal, match, rejects, throws } from 'node:assert/strict'
+import { sign } from 'node:crypto'
 import { test } from 'node:test'
-import { leavesOf } from './charge.fixture.ts'
-import { checkpointBody, formatNote, originOf, parseCheckpoint } from './checkpoint.ts'
-import type { ReceiptKey } from './keys.ts'
-import { leafOf, type LeafContent } from './leaf.ts'
+import { formatNote, parseCheckpoint } from './checkpoint.ts'
+import { handoverBody } from './handover.ts'
 import { historyFault, type LogReader } from './history.ts'
-import { isNewKey, linkFault } from './links.ts'
-import { EMPTY_EDGE, edgeFrontier, extendTiles } from './tiles.ts'
-import { frontierRoot, type Head } from './tree.ts'
+import { isHandedOver, isNewKey, linkFault } from './links.ts'
+import { keyPair, makeShard, type Made } from './shard.fixture.ts'
+import type { Head } from './tree.ts'
 
-const pair = () => {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  return { privateKey, publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32) }
-}
-const ours = pair()
-
-/** A shard of a key as it would be published; `first` is what leaf 0 holds, the link if nothing else is said. */
-function makeShard(
-  { publicKey, privateKey }: ReturnType<typeof pair>,
-  shard: string,
-  { count, link, first = link }: { count: number; link?: string; first?: string },
-) {
-  const origin = originOf(publicKey, shard)
-  const head: LeafContent[] =
-    first === undefined ? [] : [{ accountSeq: 0n, bytes: Buffer.from(first) }]
-  const { edge, written } = extendTiles(EMPTY_EDGE, [...head, ...leavesOf(0, count)].map(leafOf))
-  const body = checkpointBody({
-    origin,
-    size: edge.size,
-    root: frontierRoot(edgeFrontier(edge)),
-  })
-  const key: ReceiptKey = { origin, shard, publicKey, validFrom: '2026-01-01T00:00:00Z', link }
-  const note = formatNote(body, sign(null, Buffer.from(body), privateKey), publicKey)
-  const read: LogReader = {
-    checkpoint: async () => note,
-    async tile(of, { level, index, width }) {
-      equal(of, origin)
-      const tile = written.find((each) => each.level === level && each.index === index)
-      ok((tile?.hashes.length ?? 0) >= width * 32, 'no wider than a tree of that size has it')
-      return tile?.hashes.subarray(0, width * 32) ?? Buffer.alloc(0)
-    },
-  }
-  return { key, body, note, read, head: parseCheckpoint(body) }
-}
-type Made = ReturnType<typeof makeShard>
-
+const ours = keyPair()
 const old = makeShard(ours, '2026', { count: 700 })
 const older = makeShard(ours, '2026', { count: 300 })
 const forked = makeShard(ours, '2026', { count: 700, first: 'another' })
@@ -62,7 +25,7 @@ test('linkFault() finds nothing in a shard whose first leaf names the end of a p
     equal(await faultOf(next), undefined, String(count))
     equal(await faultOf(next, old.head), undefined)
   }
-  const foreign = makeShard(pair(), '2027', { count: 9, link: old.body })
+  const foreign = makeShard(keyPair(), '2027', { count: 9, link: old.body })
   equal(await faultOf(foreign), undefined)
   equal(isNewKey(foreign.key, [old.key]), true)
   equal(isNewKey(makeShard(ours, '2027', { count: 1 }).key, [old.key]), false)
@@ -82,7 +45,7 @@ test('linkFault() says what is wrong with any other', async () => {
       (of === log.key.origin ? log : beside).read.tile(of, id),
   })
   match((await faultOf(beside, older.head, reads(forked))) ?? '', /701 leaves of .*other 300/)
-  const unknown = makeShard(pair(), '2026', { count: 9 })
+  const unknown = makeShard(keyPair(), '2026', { count: 9 })
   const strange = makeShard(ours, '2026.1', { count: 9, link: unknown.body })
   match((await faultOf(strange)) ?? '', /not pinned/)
   match((await faultOf(makeShard(ours, '2025', { count: 9, link: old.body }))) ?? '', /not newer/)
@@ -91,11 +54,34 @@ test('linkFault() says what is wrong with any other', async () => {
   match((await faultOf(lies)) ?? '', /first leaf/)
   const none = {
     ...next.read,
-    checkpoint: async () => makeShard(pair(), '2026.1', { count: 9 }).note,
+    checkpoint: async () => makeShard(keyPair(), '2026.1', { count: 9 }).note,
   }
   match((await faultOf(next, undefined, none)) ?? '', /not signed by its key/)
   const away = { ...next.read, tile: async () => Promise.reject(new RangeError('no such tile')) }
   match((await faultOf(next, undefined, away)) ?? '', /cannot be checked: no such tile/)
+})
+
+test('isHandedOver() takes the word of the key whose log it follows, for that key alone', () => {
+  const next = keyPair()
+  const say = (from: typeof ours, about: Buffer, by = from) => {
+    const body = handoverBody(from.publicKey, about)
+    return formatNote(body, sign(null, Buffer.from(body), by.privateKey), from.publicKey)
+  }
+  const { key } = makeShard(next, '2027', { count: 1, link: old.body })
+  const another = keyPair()
+  const keys = [old.key, makeShard(another, '2025', { count: 1 }).key]
+  const takes = (handover?: string, link: string | undefined = key.link) =>
+    isHandedOver({ ...key, link, handover }, keys)
+  equal(takes(say(ours, next.publicKey)), true)
+  equal(takes(), false)
+  equal(takes('none'), false)
+  equal(takes(say(ours, another.publicKey)), false, 'of another key')
+  equal(takes(say(ours, next.publicKey, next)), false, 'signed by itself')
+  equal(takes(say(another, next.publicKey)), false, 'by a pinned key whose log it does not follow')
+  equal(takes(say(ours, next.publicKey), old.body.replace('2026', '2025')), false)
+  // A tree head that says the same is none, nor the other way round.
+  equal(takes(old.note), false)
+  throws(() => parseCheckpoint(handoverBody(ours.publicKey, next.publicKey)))
 })
 
 test('historyFault() proves heads of any two sizes to be of one history, whichever was seen first', async () => {

@@ -10,6 +10,7 @@ import {
   type Checkpoint,
 } from './checkpoint.ts'
 import type { ReceiptKey } from './keys.ts'
+import { isHandover } from './handover.ts'
 import { historyFault, tilesOf, type LogReader } from './history.ts'
 import { leafOf } from './leaf.ts'
 import { inclusionProof } from './tiles.ts'
@@ -64,6 +65,19 @@ async function inclusionFault(
   const proof = await inclusionProof(0, size, tilesOf(key.origin, size, read))
   const led = inclusionRoot({ index: 0, size, leaf, proof })
   return led?.equals(root) === true ? undefined : 'its first leaf names no log before it'
+}
+
+/** Whether the key of the pinned log that this one follows says itself that this key comes after it. */
+export function isHandedOver(
+  { publicKey, link, handover }: ReceiptKey,
+  keys: readonly ReceiptKey[],
+): boolean {
+  const before = keys.find(({ origin }) => link?.startsWith(`${origin}\n`) === true)
+  return (
+    before !== undefined &&
+    handover !== undefined &&
+    isHandover(handover, before.publicKey, publicKey)
+  )
 }
 
 /** Whether a key signs none of the pinned logs. */

@@ -4,9 +4,15 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer as bytesOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseCheckpoint, parseNote, type Checkpoint } from '#tlog/checkpoint.ts'
+import { historyFault, type LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys, type ReceiptKey } from '#tlog/keys.ts'
+import { isNewKey } from '#tlog/links.ts'
+import { parseReceipt } from '#tlog/proof.ts'
+import { tilePath } from '#tlog/tiles.ts'
+import type { Head } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
 import { bookFaults } from '../books.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -19,21 +25,30 @@ const POLL_MS = 50
 const READERS = 8
 const FAULTS_SHOWN_MAX = 10
 
-/** Faults in words; empty when all is as it must be. */
+/** What a client keeps from one look to the next: keys by the log's name, and the newest head of each log. */
+export type Pins = { readonly keys: Map<string, ReceiptKey>; readonly heads: Map<string, Head> }
+export const noPins = (): Pins => ({ keys: new Map(), heads: new Map() })
+
+type Asked = { readonly pins?: Pins; readonly postedMaxMs?: number }
+type Asking = { readonly ergon: Asks; readonly pins: Pins; readonly deadline: number }
+/** What is asked of the product. */
+export type Asks = Pick<Ergon, 'port' | 'token' | 'sql'>
+
+/** Faults in words; empty when all is as it must be. Kills change neither the key nor the history of `pins`. */
 export async function receiptFaults(
-  ergon: Ergon,
+  ergon: Asks,
   told: Iterable<string>,
-  postedMaxMs = POSTED_MAX_MS,
+  { pins = noPins(), postedMaxMs = POSTED_MAX_MS }: Asked = {},
 ): Promise<string[]> {
   const ids = [...told]
+  if (ids.length === 0) return ['no client was told of a receipt']
   const faults = await chargeFaults(ergon, ids, postedMaxMs)
   if (faults.length > 0) return faults
-  const keys = parseReceiptKeys((await get(ergon, '/.well-known/ergon/receipt-keys.json')).text)
-  const deadline = performance.now() + SEALED_MAX_MS
+  const asking = { ergon, pins, deadline: performance.now() + SEALED_MAX_MS }
   const queue = [...ids]
   const reader = async () => {
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
-      const fault = await receiptFault(ergon, id, keys, deadline)
+      const fault = await receiptFault(id, asking)
       if (fault !== undefined) faults.push(fault)
       if (faults.length > FAULTS_SHOWN_MAX) return
     }
@@ -44,7 +59,7 @@ export async function receiptFaults(
 
 /** Ids that the ledger has not exactly once, when it has had the time to take them. */
 async function chargeFaults(
-  ergon: Ergon,
+  ergon: Asks,
   ids: readonly string[],
   postedMaxMs: number,
 ): Promise<string[]> {
@@ -63,23 +78,54 @@ async function chargeFaults(
   }
 }
 
-async function receiptFault(
-  ergon: Ergon,
-  id: string,
-  keys: readonly ReceiptKey[],
-  deadline: number,
-): Promise<string | undefined> {
+async function receiptFault(id: string, asking: Asking): Promise<string | undefined> {
+  const { ergon, pins, deadline } = asking
   for (;;) {
     const { status, text } = await get(ergon, `/v1/receipts/${id}`)
     if (status === 200) {
-      const { ok, checks, charge } = verifyReceipt(text, keys)
-      if (!ok) return `${id} does not verify: ${checks.at(-1)?.detail ?? ''}`
-      return charge?.id === id ? undefined : `${id} has the receipt of ${charge?.id ?? 'none'}`
+      const fault = await pinKeys(text, asking)
+      if (fault !== undefined) return `${id}: ${fault}`
+      const { ok, checks, charge, checkpoint } = verifyReceipt(text, [...pins.keys.values()])
+      if (!ok || checkpoint === undefined)
+        return `${id} does not verify: ${checks.at(-1)?.detail ?? ''}`
+      if (charge?.id !== id) return `${id} has the receipt of ${charge?.id ?? 'none'}`
+      return await headFault(checkpoint, asking)
     }
     if (performance.now() > deadline) return `${id} has no receipt: ${status} ${text.slice(0, 200)}`
     await pause(POLL_MS)
   }
 }
+
+/** Reads the page for a log that is not pinned: before its first receipt the page need not have it. */
+async function pinKeys(receipt: string, { ergon, pins }: Asking): Promise<string | undefined> {
+  const { origin } = parseCheckpoint(parseNote(parseReceipt(receipt).checkpoint).body)
+  if (pins.keys.has(origin)) return undefined
+  const page = await get(ergon, '/.well-known/ergon/receipt-keys.json')
+  const pinned = [...pins.keys.values()]
+  for (const key of parseReceiptKeys(page.text)) {
+    if (pinned.length > 0 && isNewKey(key, pinned))
+      return `another key signs than before: ${key.origin}`
+    pins.keys.set(key.origin, key)
+  }
+  return undefined
+}
+
+/** Whether a head is of one history with the one that was seen last. */
+async function headFault(head: Checkpoint, { ergon, pins }: Asking): Promise<string | undefined> {
+  const seen = pins.heads.get(head.origin)
+  const fault = seen && (await historyFault(seen, head, { tile: tileOf(ergon) }))
+  const newest = pins.heads.get(head.origin)
+  if (fault === undefined && (newest === undefined || newest.size < head.size))
+    pins.heads.set(head.origin, head)
+  return fault
+}
+
+const tileOf =
+  (ergon: Asks): LogReader['tile'] =>
+  async (origin, id) => {
+    const path = `/.well-known/ergon/logs/${origin}/${tilePath(id, id.width)}`
+    return (await get(ergon, path)).bytes
+  }
 
 /** What the books say, when what is in flight has been posted. */
 export async function ledgerFaults(ergon: Ergon): Promise<string[]> {
@@ -112,10 +158,10 @@ export function marksOf({ dataFolder, runFolder }: Pick<Ergon, 'dataFolder' | 'r
   return [dataFolder, runFolder, `ergon-${group}`]
 }
 
-export type Answer = { readonly status: number; readonly text: string }
+export type Answer = { readonly status: number; readonly text: string; readonly bytes: Buffer }
 
 /** GETs as the account; a connection that fails is tried again, as after a restart. */
-async function get(ergon: Ergon, path: string): Promise<Answer> {
+async function get(ergon: Asks, path: string): Promise<Answer> {
   const deadline = performance.now() + POSTED_MAX_MS
   for (;;) {
     try {
@@ -127,13 +173,17 @@ async function get(ergon: Ergon, path: string): Promise<Answer> {
   }
 }
 
-function getOnce(ergon: Ergon, path: string): Promise<Answer> {
+function getOnce(ergon: Asks, path: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${ergon.token}` }
     const sent = request(
       { host: '127.0.0.1', port: ergon.port, path, headers, timeout: 10_000 },
       (response) => {
-        textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)
+        const { statusCode: status = 0 } = response
+        bytesOf(response).then(
+          (bytes) => resolve({ status, bytes, text: bytes.toString() }),
+          reject,
+        )
       },
     )
     sent.once('timeout', () => sent.destroy(new Error(`no answer: ${path}`)))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRandom } from '../faults/random.ts'
-import { ledgerFaults, orphans, receiptFaults } from '../faults/check.ts'
+import { ledgerFaults, noPins, orphans, receiptFaults } from '../faults/check.ts'
 import { startClients, type Clients } from '../faults/clients.ts'
 import { signalProcess } from '#cells/stop.ts'
 import { childrenOf, programOf, statusOf } from '../faults/processes.ts'
@@ -33,6 +33,7 @@ test('kill -9 of every process under load loses nothing that was told', async (t
   const random = createRandom(SEED)
   await ergon.waitForModel(CHAT)
   await ergon.waitForModel(EMBEDDING)
+  const pins = noPins()
   for (let round = 1; round <= ROUNDS; round++) {
     const clients = startClients(ergon, { count: CLIENTS, inference: true })
     try {
@@ -49,7 +50,11 @@ test('kill -9 of every process under load loses nothing that was told', async (t
     }
     report(t, round, clients)
     assert.deepEqual(clients.bare, [], 'every answer names its receipt')
-    assert.deepEqual(await receiptFaults(ergon, clients.receipts.keys()), [], `round ${round}`)
+    assert.deepEqual(
+      await receiptFaults(ergon, clients.receipts.keys(), { pins }),
+      [],
+      `round ${round}`,
+    )
     assert.deepEqual(await ledgerFaults(ergon), [], `round ${round}`)
   }
 })
@@ -68,7 +73,7 @@ test('planted fault: a journal that is deleted turns the check red', async () =>
   const journal = join(ergon.dataFolder, 'journals', 'gw-1')
   for (const name of readdirSync(journal)) rmSync(join(journal, name))
   await ergon.resume(NO_MODELS)
-  const faults = await receiptFaults(ergon, clients.receipts.keys(), 2000)
+  const faults = await receiptFaults(ergon, clients.receipts.keys(), { postedMaxMs: 2000 })
   assert.match(faults[0] ?? '', /was told to a client and is charged 0 times/)
 })
 

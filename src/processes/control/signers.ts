@@ -1,4 +1,4 @@
-// The operator's word that a log whose key is lost goes on under a new one. Never automatic: a share that
+// The operator's word that a log whose key lost shares goes on under a new one. Never automatic: a share that
 // was only mislaid would be worth nothing after it.
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,9 +34,10 @@ export const signerRoutes = (deps: Deps): readonly ControlRoute[] => [
 ]
 
 /**
- * Sets what is left of the old key aside and has the signers make another; answers when the shard of the new
- * key is open. Throws invalid_request, and nothing has changed, while three signers have their share or one
- * does not answer. Asked again after it was cut off, it goes on.
+ * Has the signers make another key; answers when the shard of the new key is open. Where three have their share
+ * the old key names the new one, and goes then; else what is left of it is set aside. Throws invalid_request, and
+ * nothing has changed, while all five have their share or one does not answer. Asked again after it was cut off,
+ * it goes on.
  */
 async function newKey({ cells, state, signersFolder }: Deps, { signal }: ControlCall) {
   const store = createSignerStore(state)
@@ -52,15 +53,19 @@ async function newKey({ cells, state, signersFolder }: Deps, { signal }: Control
   const before = (await shards()).at(-1)
   if (before === undefined) throw refused('the log has no key yet')
   await store.orderNewKey()
-  const aside = await setAside(cells, signersFolder)
-  await opened(store, jobs, signal)
-  return { origin: (await shards()).at(-1)?.origin, before: before.origin, aside }
+  const canSign = shares.filter(({ share }) => share === 'ready').length >= THRESHOLD
+  const aside = canSign ? undefined : await setAside(cells, signersFolder)
+  // The sealer looks for the order as it begins.
+  if (canSign) await jobs.stop()
+  await opened(store, canSign ? await cells.start(jobs.spec) : jobs, signal)
+  const { origin, handover } = (await shards()).at(-1) ?? before
+  return { origin, before: before.origin, aside, handover }
 }
 
 function requireLost(shares: readonly SignerShare[]): void {
   const isIn = (state: SignerShare['share']) => shares.filter(({ share }) => share === state)
-  if (isIn('ready').length >= THRESHOLD)
-    throw refused(`${isIn('ready').length} signers have their share, and ${THRESHOLD} sign`)
+  if (isIn('ready').length === shares.length)
+    throw refused(`${shares.length} signers have their share: none is lost`)
   // Who does not answer may have a share.
   const silent = isIn('silent')
   if (silent.length > 0)

@@ -1,0 +1,19 @@
+// The word of a key about the one that comes after it: a signed note (C2SP signed-note) that no tree head can be
+// taken for. Whoever pinned the old key takes the new one by it, without asking anybody.
+import { isSignedBy, originOf, parseNote } from './checkpoint.ts'
+
+const nameOf = (key: Uint8Array): string => originOf(key, 'next-key')
+
+/** The two lines that the old key signs: its name, and the new key. `next-key` is no shard, so this is no checkpoint. */
+export const handoverBody = (from: Uint8Array, to: Uint8Array): string =>
+  `${nameOf(from)}\n${Buffer.from(to).toString('base64')}\n`
+
+/** Whether a note is the word of one key for another. */
+export function isHandover(text: string, from: Uint8Array, to: Uint8Array): boolean {
+  try {
+    const note = parseNote(text)
+    return note.body === handoverBody(from, to) && isSignedBy(note, nameOf(from), from)
+  } catch {
+    return false
+  }
+}
