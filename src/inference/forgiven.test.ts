@@ -28,9 +28,9 @@ before(async () => {
 })
 after(() => upstream.close())
 
-const providerOf = (name: string) =>
+const providerOf = (name: string, timeouts: { readonly idleMs?: number } = {}) =>
   createOpenaiProvider(
-    { name, at: { kind: 'upstream', baseUrl: upstream.baseUrl, bandPct: 100 } },
+    { name, at: { kind: 'upstream', baseUrl: upstream.baseUrl, bandPct: 100 }, timeouts },
     { clock: systemClock, log: quietLog, sleep: async () => {} },
   )
 const offer = offerOf({ provider: 'up' })
@@ -124,6 +124,65 @@ test('an answer that was fallen back for is paid, and what it was fallen back fr
     [['upstream:other', String(2n * other.njPerCompletionToken)]],
   )
   assert.equal(forgivenNj(call.spend), 9n * cheap.njPerPromptToken)
+})
+
+const whole = { 'content-type': 'application/json', 'content-length': '999' }
+const halved: Script = (_asked, response) => {
+  response.writeHead(200, whole)
+  response.write('{"choices":[', () => setImmediate(() => void response.destroy()))
+}
+const BROKEN: Readonly<Record<string, readonly [Script, forgivenNj?: bigint]>> = {
+  'a stream that breaks': [dying, askedNj],
+  'a stream that hangs': [saying(() => undefined), askedNj],
+  'a stream that ends early': [saying((response) => void response.end()), askedNj],
+  // What came in one read with it is not claimed.
+  'a stream that is no JSON': [saying((response) => void response.end('data: {"cho\n\n'))],
+  'one piece that breaks': [halved, 0n],
+  'one piece that is no JSON': [answering(200, '{"choices":['), 0n],
+}
+for (const [how, [broken, spentNj]] of Object.entries(BROKEN))
+  test(`who does not stream is answered by the next offer after ${how}`, async () => {
+    const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
+    upstream.script = (asked, response) =>
+      asked.body['model'] === 'other'
+        ? streaming(plainChunk('a') + plainChunk('b', 'stop') + DONE)(asked, response)
+        : broken(asked, response)
+    const cheap = { ...offer, njPerPromptToken: nj(999_999n) }
+    const deps = depsOf([cheap, other], [providerOf('up', { idleMs: 100 }), providerOf('other')])
+    const tokens = how.startsWith('one piece') ? 9 : 2000
+    const call = callOf(chat({ model: 'auto', max_tokens: tokens }))
+    const reply = await createChatCreate(deps)(call)
+    const code = how.endsWith('hangs') ? 'upstream_timeout' : 'upstream_failed'
+    const reason = reply.headers?.['x-router-reason'] ?? ''
+    assert.ok(reason.includes(`; small failed (${code}); served by other, `), reason)
+    const charge = call.spend.settle(200)
+    assert.ok(reply.kind === 'known')
+    assert.match(String(reply.body(charge)), /"content":"ab"/)
+    assert.deepEqual(
+      charge.parts.slice(1).map(({ meter, energy_nj }) => [meter, energy_nj]),
+      [['upstream:other', String(2n * other.njPerCompletionToken)]],
+    )
+    if (spentNj !== undefined) assert.equal(forgivenNj(call.spend), spentNj)
+  })
+
+test('who streams gets no second answer after the first piece', async () => {
+  const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
+  upstream.asked.length = 0
+  upstream.script = dying
+  const cheap = { ...offer, njPerPromptToken: nj(999_999n) }
+  const call = callOf(chat({ model: 'auto', max_tokens: 2000, stream: true }))
+  const reply = await handlerOf(cheap, other)(call)
+  assert.ok(reply.kind === 'streamed')
+  await assert.rejects(
+    async () => {
+      for await (const _ of reply.chunks);
+    },
+    { code: 'upstream_failed' },
+  )
+  assert.deepEqual(
+    upstream.asked.map(({ body }) => body['model']),
+    [cheap.upstreamId],
+  )
 })
 
 test('embeddings that broke in their second batch are not paid', async () => {

@@ -1,5 +1,5 @@
-// Starts a generation: admits, asks the first offer, falls back to the next while nothing has reached
-// the caller, and claims whatever is used, also by an offer that failed.
+// One generation: admits, asks the first offer, falls back to the next while nothing has reached the
+// caller, and claims whatever is used, also by an offer that failed.
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
@@ -51,17 +51,21 @@ export type Started = {
 
 type Call = Pick<Handled, 'who' | 'spend' | 'signal'>
 
-/** Resolves when the first piece of an answer is there, so that until then a failure has a status. */
-export async function startGeneration(
+/**
+ * What `answer` makes of the first offer that does not fail in it. It is called when the first piece is
+ * there, so that until then a failure has a status; what it reads itself, the caller has not got either.
+ */
+export async function generate<Answer>(
   deps: InferenceDeps,
   plan: Plan,
   call: Call,
-): Promise<Started> {
+  answer: (started: Started) => Answer | Promise<Answer>,
+): Promise<Answer> {
   const claims = createClaims(call.spend)
   let failure: unknown
   const failed: string[] = []
   for (const offer of plan.choice.offers) {
-    let asked: GenerationCall | undefined
+    let awaitsWhole = false
     let leave: (() => void) | undefined
     if (failure !== undefined && !mayFallBack(failure, call.signal)) break
     try {
@@ -72,7 +76,8 @@ export async function startGeneration(
       claims.begin()
       const provider = providerOf(deps, offer)
       call.spend.served({ upstream: provider.energy })
-      asked = askedOf(deps, plan, { offer, bounds, call, provider })
+      const asked = askedOf(deps, plan, { offer, bounds, call, provider })
+      awaitsWhole = asked.whole === true
       const reads = provider.generate(asked, call.signal)
       const whole = (promptExcess: number) =>
         learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess })
@@ -86,17 +91,18 @@ export async function startGeneration(
       })
       const first = await steps.next()
       closeOnAbort(reads, call.signal, leave)
-      if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
+      if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
+      awaitsWhole = false
       const reason = reasonOf(plan.choice, offer, failed)
       const measured = () => call.spend.measured()
-      return { offer, reason, events: fromFirst(first, steps), measured }
+      return await answer({ offer, reason, events: fromFirst(first, steps), measured })
     } catch (error) {
       leave?.()
       failure = error
       failed.push(`${offer.id} failed (${codeOf(error)})`)
       // A caller who leaves says nothing of the offer.
       if (!call.signal.aborted) deps.failures.tell(offer, error)
-      else if (asked?.whole === true) deps.whole.left(payerOf(call.who).account)
+      else if (awaitsWhole) deps.whole.left(payerOf(call.who).account)
     }
   }
   throw failure

@@ -1,10 +1,10 @@
 // POST /v1/chat/completions.
 import { fault } from '#contract/errors.ts'
 import type { ChatMessage, ChatRequest } from '#contract/inference.ts'
-import type { Handler } from '#http/reply.ts'
+import type { Handler, Reply } from '#http/reply.ts'
 import type { Work } from '#inference/admission.ts'
 import type { Modality } from '#inference/catalogue.ts'
-import { startGeneration, type InferenceDeps } from '#inference/generation.ts'
+import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
@@ -28,13 +28,12 @@ export const createChatCreate =
     const streamed = request.stream === true
     const body = bodyOf(request, work)
     const plan = { operation: 'chat.create', choice, work, shape: 'chat', streamed, body } as const
-    const started = await startGeneration(deps, plan, call)
-    return streamed
-      ? streamedReply(deps, started, {
-          shape: CHAT,
-          includeUsage: request.stream_options?.include_usage === true,
-        })
-      : knownReply(deps, started, CHAT)
+    const includeUsage = request.stream_options?.include_usage === true
+    return generate<Reply>(deps, plan, call, (started) =>
+      streamed
+        ? streamedReply(deps, started, { shape: CHAT, includeUsage })
+        : knownReply(deps, started, CHAT),
+    )
   }
 
 /** What is in OpenAI's shape but nobody serves here: said in words, never silently left out. */
