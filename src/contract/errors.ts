@@ -84,7 +84,7 @@ export const ERRORS = {
   not_implemented: service(501, 'This part of the interface is not served yet.'),
   upstream_failed: service(
     502,
-    'Retry, or name another model. What a server spent on an answer of which nothing came is not charged.',
+    'Retry, or name another model. What models spent on an answer of which nothing came is not charged.',
   ),
   model_loading: service(503, 'Retry after the time in Retry-After.'),
   model_not_available: service(503, 'Add a model: `ergon models add <name>`.'),
@@ -101,7 +101,7 @@ export const ERRORS = {
   draining: service(503, 'Retry; this process is stopping.'),
   upstream_timeout: service(
     504,
-    'Retry, or lower max_tokens. What a server spent on an answer of which nothing came is not charged.',
+    'Retry, or lower max_tokens. What models spent on an answer of which nothing came is not charged.',
   ),
   storage_full: service(507, 'The disk of the service is full; tell its operator.'),
 } as const satisfies Record<string, Fault>
@@ -114,6 +114,11 @@ export const fault = (
   message: string,
   more: ConstructorParameters<typeof ErgonError>[2] = {},
 ): ErgonError => new ErgonError({ code, status: ERRORS[code].status }, message, more)
+
+/** Whether it is the service's fault: no caller could have asked otherwise, and no balance paid for it. */
+export const isServiceFault = (error: unknown): boolean =>
+  !(error instanceof ErgonError) ||
+  ((ERRORS as Record<string, Fault>)[error.code]?.fault ?? 'service') === 'service'
 
 /** The OpenAI error object, which is the member `error` of our problem+json bodies and SSE errors. */
 export function openaiError(error: ErgonError): {

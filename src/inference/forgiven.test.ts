@@ -1,4 +1,4 @@
-// Answers of which the caller got nothing, for the upstream's fault: what it spent on them is the operator's.
+// Answers of which the caller got nothing, for our fault: what models spent on them is the operator's.
 // Who got some of it, or left, pays for what came.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -12,6 +12,7 @@ import { createOpenaiProvider } from './providers/openai-provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {
   answering,
+  cellChunk,
   DONE,
   frame,
   plainChunk,
@@ -74,6 +75,8 @@ test('who does not stream pays nothing of an answer that broke', async () => {
 
 for (const [ends, reason, paid] of [
   ['time is over', fault('upstream_timeout', 'Too late'), 0n],
+  ['gateway stops', fault('draining', 'Stopping'), 0n],
+  ['ledger is away', fault('state_unavailable', 'Silent'), 0n],
   ['caller leaves', fault('client_closed', 'Gone'), askedNj],
   ['balance is empty', fault('balance_depleted', 'Empty'), askedNj],
 ] as const)
@@ -105,6 +108,64 @@ test('who streams pays for what was delivered before it broke', async () => {
     { code: 'upstream_failed' },
   )
   assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [askedNj, 0n])
+})
+
+const cellOffer = offerOf()
+const cellDying =
+  (seen: Promise<void>): Script =>
+  async (_asked, response) => {
+    response.writeHead(200, head)
+    response.write(cellChunk({ content: 'a' }, [5_000_000, 9, 1]))
+    await seen
+    response.destroy()
+  }
+const askCell = async (script: Script, more: object) => {
+  const cell = await startScriptedUpstream('socket', script)
+  const local = createOpenaiProvider(
+    { name: 'cell-small', at: { kind: 'cell', socketPath: cell.socketPath } },
+    { clock: systemClock, log: quietLog, sleep: async () => {} },
+  )
+  const call = callOf(chat({ max_tokens: 2000, ...more }))
+  const answer = createChatCreate(depsOf([cellOffer], [local]))(call)
+  return { call, answer, close: () => Promise.all([local.close(), cell.close()]) }
+}
+const cellUsed = { kind: 'cpu', cell: 'cell-small', cpuNs: 5_000_000n } as const
+
+test('who does not stream pays nothing of our own cell that ended in mid-token', async () => {
+  const claimed = Promise.withResolvers<void>()
+  const { call, answer, close } = await askCell(cellDying(claimed.promise), {})
+  const failed = assert.rejects(Promise.resolve(answer), { code: 'upstream_failed' })
+  while (call.spend.claims.length === 0) await new Promise(setImmediate)
+  claimed.resolve()
+  await failed
+  assert.deepEqual(call.spend.forgiven, [cellUsed])
+  assert.deepEqual(
+    call.spend.settle(502).parts.map(({ meter }) => meter),
+    ['gateway'],
+  )
+  await close()
+})
+
+test('who streams pays for what our own cell delivered before it ended', async () => {
+  const read = Promise.withResolvers<void>()
+  const { call, answer, close } = await askCell(cellDying(read.promise), { stream: true })
+  const reply = await answer
+  assert.ok(reply.kind === 'streamed')
+  const chunks = reply.chunks[Symbol.asyncIterator]()
+  assert.match(String((await chunks.next()).value), /"content":"a"/)
+  read.resolve()
+  await assert.rejects(chunks.next(), { code: 'upstream_failed' })
+  assert.deepEqual([call.spend.forgiven, call.spend.claims], [[], [cellUsed]])
+  await close()
+})
+
+test('who streams pays nothing of our own cell that ended before its first token', async () => {
+  const figures = { cpu_ns: '5000000', prompt_tokens: 9, completion_tokens: 0 }
+  const script = streaming(`: ${JSON.stringify(figures)}\n\n`)
+  const { call, answer, close } = await askCell(script, { stream: true })
+  await assert.rejects(Promise.resolve(answer), { code: 'upstream_failed' })
+  assert.deepEqual(call.spend.forgiven, [cellUsed])
+  await close()
 })
 
 test('an answer that was fallen back for is paid, and what it was fallen back from is not', async () => {

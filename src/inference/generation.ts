@@ -5,7 +5,7 @@ import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
-import { fault } from '#contract/errors.ts'
+import { fault, isServiceFault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
 import { boundsOf, payerOf, type Bounds, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
@@ -214,7 +214,7 @@ function paidSteps(
       } catch (error) {
         // The provider only sees an aborted signal; why the work was cut, the Spend knows.
         const reason = spend.cut.aborted ? cutError(spend) : error
-        if (!isGiven && isUpstreams(reason, signal)) claims.forgive()
+        if (!isGiven && isOurs(reason, signal)) claims.forgive()
         leave()
         await reads.return()
         throw reason
@@ -312,9 +312,9 @@ const FALLS_BACK = new Set([
   'model_not_available',
 ])
 
-/** Whether the answer failed for the upstream's fault, and not because its caller left or was cut. */
-export const isUpstreams = (error: unknown, signal: AbortSignal): boolean =>
-  FALLS_BACK.has(codeOf(signal.aborted ? signal.reason : error))
+/** Whether the answer failed for the service's fault, and not because its caller left or could not pay. */
+export const isOurs = (error: unknown, signal: AbortSignal): boolean =>
+  isServiceFault(signal.aborted ? signal.reason : error)
 
 const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
   !signal.aborted && FALLS_BACK.has(codeOf(error))

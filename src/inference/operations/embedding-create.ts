@@ -9,7 +9,7 @@ import { createClaims } from '#inference/claims.ts'
 import {
   admit,
   cutError,
-  isUpstreams,
+  isOurs,
   learnOverhead,
   type InferenceDeps,
 } from '#inference/generation.ts'
@@ -136,7 +136,7 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
     }
   } catch (error) {
     const reason = call.spend.cut.aborted ? cutError(call.spend) : error
-    if (isUpstreams(reason, call.signal)) claims.forgive()
+    if (isOurs(reason, call.signal)) claims.forgive()
     throw reason
   }
   return { vectors, promptTokens }
