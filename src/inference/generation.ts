@@ -79,14 +79,14 @@ export async function generate<Answer>(
       const asked = askedOf(deps, plan, { offer, bounds, call, provider })
       awaitsWhole = asked.whole === true
       const reads = provider.generate(asked, call.signal)
-      const whole = (promptExcess: number) =>
-        learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess })
+      const exceeded = (promptExcess: number, isWhole: boolean) =>
+        learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess, isWhole })
       const { streamed } = plan
       const steps = paidSteps(reads, call, {
         claims,
         answers: asked.choices,
         streamed,
-        whole,
+        exceeded,
         leave,
       })
       const first = await steps.next()
@@ -163,8 +163,8 @@ type Paying = {
   readonly answers: number
   /** Each step reaches the caller when it is taken; else nothing does before the end. */
   readonly streamed: boolean
-  /** All of it is there; so much of the prompt was declared and not believed. */
-  whole(promptExcess: number): void
+  /** So much of the prompt is beyond what was thought possible. */
+  exceeded(promptExcess: number, isWhole: boolean): void
   /** Nothing is asked of the provider any more. */
   leave(): void
 }
@@ -177,7 +177,7 @@ type Paying = {
 function paidSteps(
   reads: Reads,
   { spend, signal }: Call,
-  { claims, answers, streamed, whole, leave }: Paying,
+  { claims, answers, streamed, exceeded, leave }: Paying,
 ): Steps {
   let isWhole = false
   let isGiven = false
@@ -199,14 +199,12 @@ function paidSteps(
             if (event.kind === 'finish') unfinished--
             else if (event.kind === 'used') promptExcess = event.promptExcess ?? 0
           }
+          if (promptExcess > 0) exceeded(promptExcess, isEnd(step.value))
           const paid =
             unfinished > 0
               ? claimAll(step.value, spend, claims)
               : await finishAll(step.value, spend, claims)
-          if (paid.at(-1)?.kind === 'end') {
-            isWhole = true
-            whole(promptExcess)
-          }
+          if (isEnd(paid)) isWhole = true
           if (paid.length === 0) continue
           isGiven = streamed
           return { done: false, value: paid }
@@ -227,6 +225,8 @@ function paidSteps(
     },
   }
 }
+
+const isEnd = (events: readonly GenerationEvent[]): boolean => events.at(-1)?.kind === 'end'
 
 const stoppedEarly = () =>
   fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
@@ -266,7 +266,10 @@ async function finishAll(
   return events.filter((event) => event.kind !== 'used')
 }
 
-/** A prompt of more tokens than can be is one to which its server adds something. */
+/**
+ * A prompt of more tokens than can be is one to which its server adds something. An upstream is believed
+ * when the answer is whole; a cell of ours at once, as it may be cut for just that.
+ */
 export function learnOverhead(
   learned: Learned,
   {
@@ -274,9 +277,10 @@ export function learnOverhead(
     bounds,
     work,
     promptExcess,
-  }: { offer: ModelOffer; bounds: Bounds; work: Work; promptExcess: number },
+    isWhole,
+  }: { offer: ModelOffer; bounds: Bounds; work: Work; promptExcess: number; isWhole: boolean },
 ): void {
-  if (promptExcess > 0)
+  if (promptExcess > 0 && (isWhole || offer.isCell === true))
     learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
 }
 

@@ -10,7 +10,7 @@ import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import { hardest, type Facts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import { expectedTokens, fieldsOf } from './fields.ts'
+import { expectedOf, fieldsOf } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
 export const createChatCreate =
@@ -21,7 +21,7 @@ export const createChatCreate =
     const work = workOf(request)
     const choice = choose(
       deps.catalogue.models(),
-      { model: request.model, facts: factsOf(request, work), tokens: expectedTokens(work) },
+      { model: request.model, facts: factsOf(request, work), ...expectedOf(work) },
       deps.learned,
       deps.failures.rests,
     )

@@ -9,7 +9,7 @@ import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import type { Facts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import { expectedTokens, fieldsOf } from './fields.ts'
+import { expectedOf, fieldsOf } from './fields.ts'
 import { textsOf, textBytes } from './texts.ts'
 
 /** OpenAI's default, which chat does not have. */
@@ -28,7 +28,7 @@ export const createCompletionCreate =
     const work = workOf(request)
     const choice = choose(
       deps.catalogue.models(),
-      { model: request.model, facts: factsOf(request), tokens: expectedTokens(work) },
+      { model: request.model, facts: factsOf(request), ...expectedOf(work) },
       deps.learned,
       deps.failures.rests,
     )
