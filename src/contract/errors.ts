@@ -56,6 +56,10 @@ export const ERRORS = {
   method_not_allowed: caller(405, 'Use a method named in the Allow header.'),
   request_timeout: caller(408, 'Send the request faster.'),
   idempotency_in_progress: caller(409, 'Wait for the first request to end.'),
+  idempotency_answer_too_large: caller(
+    409,
+    'Send a new Idempotency-Key to be served, and billed, again; ask for less at once to have it kept.',
+  ),
   body_too_large: caller(413, 'Send a smaller body.'),
   uri_too_long: caller(414, 'Send a shorter path and query.'),
   unsupported_media_type: caller(415, 'Send Content-Type: application/json.'),
