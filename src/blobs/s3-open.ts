@@ -10,6 +10,9 @@ const CONNECT_MS = 3000
 const PUT_MS = 20_000
 /** A connection that was closed while it lay idle is not told to a client; a store that is away soon is. */
 const ATTEMPTS = 2
+/** An error that the client library does not know, and so does not try again for. */
+const SILENT = 'StoreTimeout'
+const BROKEN = new Set(['ECONNRESET', 'EPIPE'])
 const SOCKETS = 256
 const OWNER = 'ergon-owner'
 
@@ -24,7 +27,7 @@ export type S3Settings = {
 
 /** The store of an address. Nothing is asked of it yet. */
 export function openS3Store(location: string, settings: S3Settings, log: Logger): BlobStore {
-  return createS3Store({ client: clientOf(settings), ...placeOf(location), location, log })
+  return createS3Store({ client: createS3Client(settings), ...placeOf(location), location, log })
 }
 
 export type Claim = {
@@ -45,7 +48,7 @@ export async function claimS3Store(
   settings: S3Settings,
   claim: Claim,
 ): Promise<void> {
-  const client = clientOf(settings)
+  const client = createS3Client(settings)
   try {
     const owner = await ownerOf(client, location, claim)
     if (owner !== claim.owner)
@@ -88,21 +91,47 @@ async function ownerOf(
   return await read()
 }
 
-function clientOf({ endpoint, region, ...credentials }: S3Settings): S3Client {
-  return new S3Client({
+/**
+ * The client of a store. It tries again once what failed quickly: who said nothing for all its time says
+ * nothing the second time either, and a frozen store kept each write for 40 s.
+ */
+export function createS3Client(
+  { endpoint, region, ...credentials }: S3Settings,
+  putMs = PUT_MS,
+): S3Client {
+  const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     credentials,
     maxAttempts: ATTEMPTS,
     requestHandler: {
       connectionTimeout: CONNECT_MS,
-      requestTimeout: PUT_MS,
+      requestTimeout: putMs,
       throwOnRequestTimeout: true,
       httpAgent: { maxSockets: SOCKETS, keepAlive: true },
       httpsAgent: { maxSockets: SOCKETS, keepAlive: true },
     },
   })
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args)
+      } catch (error) {
+        if (!isSilence(error)) throw error
+        // Neither its code nor a cause may stay: both are looked at.
+        throw new DOMException(messageOf(error), SILENT)
+      }
+    },
+    { step: 'deserialize', name: 'silentOnce' },
+  )
+  return client
 }
+
+/** A time-out: the client library calls a connection that was reset by the same name. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.name === 'TimeoutError' &&
+  !('code' in error && BROKEN.has(String(error.code)))
 
 /** `s3://bucket/a/prefix`, as the settings have checked it. */
 function placeOf(location: string): { bucket: string; prefix: string } {

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import { S3Client } from '@aws-sdk/client-s3'
 import { createLogger } from '#base/log.ts'
 import { SHARDS } from './blob.ts'
 import { createChecksum } from './checksum.ts'
+import { createS3Client } from './s3-open.ts'
 import { createS3Store } from './s3-store.ts'
 import { startUpstream } from './upstream.fixture.ts'
 
@@ -16,13 +16,8 @@ const SIZE_MAX = 100_000_000
 
 async function open(t: TestContext) {
   const upstream = await startUpstream()
-  const client = new S3Client({
-    endpoint: upstream.url,
-    region: 'local',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-  })
+  const settings = { region: 'local', accessKeyId: 'a', secretAccessKey: 'b' }
+  const client = createS3Client({ endpoint: upstream.url, ...settings }, 500)
   t.after(async () => {
     client.destroy()
     await upstream[Symbol.asyncDispose]()
@@ -86,6 +81,22 @@ test('what the upstream refuses, or is too long, is not stored', async (t) => {
   await assert.rejects(put(100), { code: 'storage_away', status: 503, retryAfterS: 5 })
   await assert.rejects(put(100, AbortSignal.abort()), { name: 'AbortError' })
   assert.equal(upstream.objects.size, 0)
+})
+
+test('a store that breaks off is asked a second time, and one that says nothing is not', async (t) => {
+  const { upstream, store } = await open(t)
+  const put = () => store.put(Readable.from([randomBytes(100)]), { signal, sizeMax: 100 })
+  let asked = 0
+  upstream.ends = (response) => {
+    if (++asked === 1) response.destroy()
+    return asked === 1
+  }
+  await put()
+  assert.equal(asked, 2)
+  asked = 0
+  upstream.ends = () => ++asked > 0
+  await assert.rejects(put(), { code: 'storage_away', status: 503, retryAfterS: 5 })
+  assert.equal(asked, 1)
 })
 
 test('a blob that came back short is damaged', async (t) => {

@@ -8,6 +8,8 @@ export type Upstream = AsyncDisposable & {
   readonly objects: Map<string, Buffer>
   /** The status that the next PUTs are answered with. */
   refuses: number | undefined
+  /** What becomes of a request before it is read; it is answered as always when this says false. */
+  ends: ((response: ServerResponse) => boolean) | undefined
 }
 
 export async function startUpstream(): Promise<Upstream> {
@@ -18,6 +20,7 @@ export async function startUpstream(): Promise<Upstream> {
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (upstream.ends?.(response) === true) return
     const url = new URL(request.url ?? '/', 'http://upstream')
     const key = decodeURIComponent(url.pathname)
     const body = await buffer(request)
@@ -68,6 +71,7 @@ export async function startUpstream(): Promise<Upstream> {
     url: `http://127.0.0.1:${port}`,
     objects,
     refuses: undefined,
+    ends: undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

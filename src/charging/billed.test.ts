@@ -61,13 +61,13 @@ test('billed() counts a refusal once, as its shared charge does', async () => {
 })
 
 type Step =
-  | { kind: 'open' | 'mark' | 'refuse' | 'settle'; which: number }
-  | { kind: 'claim'; which: number; cpuMs: number }
+  | { kind: 'open' | 'mark' | 'refuse' | 'forgive' | 'settle'; which: number }
+  | { kind: 'claim'; which: number; cpuNs: number }
   | { kind: 'tariff'; joules: number }
 const which = fc.nat(9)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'settle'), which }),
-  fc.record({ kind: fc.constant('claim'), which, cpuMs: fc.nat(5000) }),
+  fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'forgive', 'settle'), which }),
+  fc.record({ kind: fc.constant('claim'), which, cpuNs: fc.nat(5_000_000_000) }),
   fc.record({ kind: fc.constant('tariff'), joules: fc.nat(9) }),
 )
 
@@ -107,8 +107,11 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
       if (chosen === undefined) return
       if (one.kind === 'mark') chosen.work.mark()
       else if (one.kind === 'settle') chosen.work.settle(200)
-      else if (one.kind === 'claim' && chosen.work.settled === undefined) {
-        chosen.cpuNs += BigInt(one.cpuMs) * 1_000_000n
+      else if (one.kind === 'forgive') {
+        if (chosen.work.settled === undefined) chosen.cpuNs = 0n
+        chosen.work.forgive()
+      } else if (one.kind === 'claim' && chosen.work.settled === undefined) {
+        chosen.cpuNs += BigInt(one.cpuNs)
         chosen.work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: chosen.cpuNs })
       }
     }

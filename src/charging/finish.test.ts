@@ -103,6 +103,30 @@ test('who cannot hold what asking costs is not admitted, and pays for nothing', 
   await settleBooks(bench)
 })
 
+test('CPU of cells that is forgiven is a charge of nobody too', async () => {
+  await using bench = await openTestCharging()
+  const work = bench.charging.open()
+  await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
+  const cell = (seconds: bigint): Used => ({ kind: 'cpu', cell: 'a', cpuNs: seconds * 10n ** 9n })
+  work.claim(cell(3n))
+  work.claim(upstream(2n))
+  work.forgive()
+  work.claim(cell(1n))
+  const before = bench.charging.billed()
+  assert.deepEqual(before, { chargedNs: 4n * 10n ** 9n, accruedNj: 4n * NJ_PER_CPU_S })
+  const charge = work.settle(200)
+  assert.equal(charge.energy_nj, NJ_PER_CPU_S.toString())
+  assert.deepEqual(bench.charging.billed(), before)
+  await settleBooks(bench)
+  assert.deepEqual(
+    bench.books.charges.map(({ account, energyNj }) => [account, energyNj]),
+    [
+      ['acct_1', NJ_PER_CPU_S],
+      ['nobody', 3n * NJ_PER_CPU_S + 2n * J],
+    ],
+  )
+})
+
 test('what is forgiven is a charge of nobody beside that of the work, and the books hold', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()

@@ -2,18 +2,22 @@
 import { invariant } from '#base/errors.ts'
 import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import type { ChargePart } from '#contract/charge.ts'
+import { NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Used } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
 type Upstream = Extract<Used, { kind: 'upstream' }>
+
+/** What was spent on answers that did not come: the operator's. */
+type Borne = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, Upstream> }
 
 export class Measure {
   /** CPU that marks gave to this work; a double, because it is written on the hot path. */
   cpuNs = 0
   readonly #cells = new Map<string, bigint>()
   readonly #upstreams = new Map<string, Upstream>()
-  /** What upstreams spent on answers that did not come: the operator's. */
-  #borne: Map<string, Upstream> | undefined
+  /** None as a rule. */
+  #borne: Borne | undefined
   // Their sums, kept: a stream asks for its energy at every token.
   #cellsNs = 0n
   #upstreamsNj = nj(0n)
@@ -36,16 +40,22 @@ export class Measure {
     this.#upstreamsNj = subtract(add(this.#upstreamsNj, used.energyNj), before)
   }
 
-  /** All that upstreams spent until now becomes the operator's; says whether there was any. */
-  forgive(): boolean {
-    if (this.#upstreams.size === 0) return false
-    this.#borne ??= new Map()
+  /** All that was claimed until now becomes the operator's; says whether there was any. */
+  forgive(tariff: Tariff): boolean {
+    if (this.#upstreams.size === 0 && this.#cells.size === 0) return false
+    const borne = (this.#borne ??= { cellsNs: 0n, cellsNj: nj(0n), upstreams: new Map() })
     for (const [meter, one] of this.#upstreams) {
-      const before = this.#borne.get(meter)?.energyNj ?? nj(0n)
-      this.#borne.set(meter, { ...one, energyNj: add(before, one.energyNj) })
+      const before = borne.upstreams.get(meter)?.energyNj ?? nj(0n)
+      borne.upstreams.set(meter, { ...one, energyNj: add(before, one.energyNj) })
     }
     this.#upstreams.clear()
     this.#upstreamsNj = nj(0n)
+    const nodeNj = this.nodeEnergy(tariff)
+    borne.cellsNs += this.#cellsNs
+    this.#cells.clear()
+    this.#cellsNs = 0n
+    // What is left and what is borne are what it was, to the nanojoule: nothing that is billed may fall.
+    borne.cellsNj = add(borne.cellsNj, subtract(nodeNj, this.nodeEnergy(tariff)))
     return true
   }
 
@@ -79,30 +89,38 @@ export class Measure {
       return taken.toString()
     }
     const own = energyOfCpu(this.totalCpuNs() + extraCpuNs, tariff.njPerCpuS)
-    const parts: ChargePart[] = [
-      {
-        band_pct: tariff.bandPct,
-        energy_nj: take(own),
-        meter: tariff.meter,
-        method: tariff.method,
-      },
-    ]
+    const parts = [nodePart(tariff, take(own))]
     for (const [meter, one] of byName(this.#upstreams))
       parts.push(upstreamPart(meter, one, take(one.energyNj)))
     return parts
   }
 
-  /** The parts that the operator bears, by meter; none as a rule. */
-  borneParts(): ChargePart[] {
+  /** CPU of cells of this node that the operator bears. */
+  get borneCells(): Billed {
+    if (this.#borne === undefined) return NOTHING_BILLED
+    return { chargedNs: this.#borne.cellsNs, accruedNj: this.#borne.cellsNj }
+  }
+
+  /** The parts that the operator bears: the node's, then by meter; none as a rule. */
+  borneParts(tariff: Tariff): ChargePart[] {
     if (this.#borne === undefined) return []
-    return byName(this.#borne).map(([meter, one]) =>
+    const { cellsNj, upstreams } = this.#borne
+    const parts = byName(upstreams).map(([meter, one]) =>
       upstreamPart(meter, one, one.energyNj.toString()),
     )
+    return cellsNj === 0n ? parts : [nodePart(tariff, cellsNj.toString()), ...parts]
   }
 }
 
 const byName = (upstreams: ReadonlyMap<string, Upstream>) =>
   [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
+  band_pct: tariff.bandPct,
+  energy_nj: energyNj,
+  meter: tariff.meter,
+  method: tariff.method,
+})
 
 const upstreamPart = (meter: string, one: Upstream, energyNj: string): ChargePart => ({
   band_pct: String(one.bandPct),

@@ -88,8 +88,8 @@ export interface Spend {
    */
   finish(used: Used): void | Promise<void>
   /**
-   * What upstreams spent until now was for an answer that did not come: it is the operator's, journaled with
-   * the work as a charge of nobody. Their claims begin again from nothing.
+   * What cells and upstreams spent until now was for an answer that did not come: it is the operator's,
+   * journaled with the work as a charge of nobody. Their claims begin again from nothing.
    */
   forgive(): void
   /** Everything that was measured so far, be it held or not. */

@@ -147,7 +147,7 @@ export class Work implements Spend {
   }
 
   forgive(): void {
-    if (this.settled !== undefined || !this.#measure.forgive()) return
+    if (this.settled !== undefined || !this.#measure.forgive(this.#admitted.terms.tariff)) return
     this.served({ promptTokens: undefined, completionTokens: undefined })
   }
 
@@ -269,8 +269,9 @@ export class Work implements Spend {
 
   /** What was forgiven is a charge too: an upstream's meter reads what charges say of it. */
   #bear(status: number, terms: Terms): void {
-    const parts = this.#measure.borneParts()
+    const parts = this.#measure.borneParts(terms.tariff)
     if (parts.length === 0) return
+    this.#floor.settled = addBilled(this.#floor.settled, this.#measure.borneCells)
     const receipt = `rcpt_${newIdBody(this.#floor.clock.wallMs())}`
     const charge = this.#compose(status, {
       payer: NOBODY,
@@ -304,10 +305,11 @@ export class Work implements Spend {
   get billed(): Billed {
     const hold = this.#paying
     if (hold === undefined) return NOTHING_BILLED
-    return {
+    const own = {
       chargedNs: this.#measure.totalCpuNs(),
       accruedNj: smaller(this.#measure.nodeEnergy(hold.terms.tariff), hold.coveredNj),
     }
+    return addBilled(own, this.#measure.borneCells)
   }
 
   /** Work of nobody: one shared charge per second and status, paid by the operator. */

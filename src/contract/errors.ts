@@ -56,6 +56,10 @@ export const ERRORS = {
   method_not_allowed: caller(405, 'Use a method named in the Allow header.'),
   request_timeout: caller(408, 'Send the request faster.'),
   idempotency_in_progress: caller(409, 'Wait for the first request to end.'),
+  idempotency_answer_too_large: caller(
+    409,
+    'Send a new Idempotency-Key to be served, and billed, again; ask for less at once to have it kept.',
+  ),
   body_too_large: caller(413, 'Send a smaller body.'),
   uri_too_long: caller(414, 'Send a shorter path and query.'),
   unsupported_media_type: caller(415, 'Send Content-Type: application/json.'),
@@ -84,7 +88,7 @@ export const ERRORS = {
   not_implemented: service(501, 'This part of the interface is not served yet.'),
   upstream_failed: service(
     502,
-    'Retry, or name another model. What a server spent on an answer of which nothing came is not charged.',
+    'Retry, or name another model. What models spent on an answer of which nothing came is not charged.',
   ),
   model_loading: service(503, 'Retry after the time in Retry-After.'),
   model_not_available: service(
@@ -104,7 +108,7 @@ export const ERRORS = {
   draining: service(503, 'Retry; this process is stopping.'),
   upstream_timeout: service(
     504,
-    'Retry, or lower max_tokens. What a server spent on an answer of which nothing came is not charged.',
+    'Retry, or lower max_tokens. What models spent on an answer of which nothing came is not charged.',
   ),
   storage_full: service(507, 'The disk of the service is full; tell its operator.'),
 } as const satisfies Record<string, Fault>
@@ -117,6 +121,11 @@ export const fault = (
   message: string,
   more: ConstructorParameters<typeof ErgonError>[2] = {},
 ): ErgonError => new ErgonError({ code, status: ERRORS[code].status }, message, more)
+
+/** Whether it is the service's fault: no caller could have asked otherwise, and no balance paid for it. */
+export const isServiceFault = (error: unknown): boolean =>
+  !(error instanceof ErgonError) ||
+  ((ERRORS as Record<string, Fault>)[error.code]?.fault ?? 'service') === 'service'
 
 /** The OpenAI error object, which is the member `error` of our problem+json bodies and SSE errors. */
 export function openaiError(error: ErgonError): {

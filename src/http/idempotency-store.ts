@@ -14,7 +14,8 @@ export type StoredAnswer = {
   readonly status: number
   readonly headers: Headers
   readonly contentType: string
-  readonly body: Uint8Array
+  /** undefined: it was too large to keep. */
+  readonly body: Uint8Array | undefined
 }
 export type Claimed =
   | { readonly kind: 'mine' | 'running' | 'reused' }
@@ -27,7 +28,7 @@ type Row = {
   status: number | null
   headers: Headers
   content_type: string
-  body: Buffer
+  body: Buffer | null
 }
 
 /**
@@ -50,7 +51,8 @@ export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claim
   if (!row.fingerprint.equals(claim.fingerprint)) return { kind: 'reused' }
   if (row.status === null) return { kind: 'running' }
   const { receipt, status, headers, content_type: contentType, body } = row
-  return { kind: 'answered', answer: { receipt, status, headers, contentType, body } }
+  const answer = { receipt, status, headers, contentType, body: body ?? undefined }
+  return { kind: 'answered', answer }
 }
 
 const CLAIM = `with taken as (

@@ -2,8 +2,9 @@
 // the first answer is kept for a day and given again, so that a client that lost it may ask again and is
 // not billed twice. Only requests with the header go to the state: once to claim, once to keep.
 //
-// Kept are answers of 2xx up to 1 MiB, streams as what they came to. What failed, or was left by its
-// caller, is not kept: its repetition is a new attempt, as a retry should be.
+// Kept are answers of 2xx up to 1 MiB, streams as what they came to; of a larger one is kept that it was
+// given, and its repetition is refused. What failed, or was left by its caller, is not kept: its repetition
+// is a new attempt, as a retry should be.
 import { createHash } from 'node:crypto'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -57,7 +58,7 @@ export interface Key extends AsyncDisposable {
 export interface Idempotency {
   /**
    * Claims the key of a request; undefined when it has none. Throws invalid_request,
-   * idempotency_in_progress, idempotency_key_reused, state_unavailable.
+   * idempotency_in_progress, idempotency_key_reused, idempotency_answer_too_large, state_unavailable.
    */
   claim(asked: Asked): Promise<Key> | undefined
 }
@@ -124,17 +125,24 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 }
 
-const replaying = ({ receipt, status, headers, contentType, body }: StoredAnswer): Key => ({
-  answer: async () => ({
-    kind: 'known',
-    status,
-    headers: { ...headers, 'Idempotency-Replayed': 'true', 'X-Original-Receipt-Id': receipt },
-    contentType,
-    bytesExpected: body.length,
-    body: () => body,
-  }),
-  [Symbol.asyncDispose]: async () => undefined,
-})
+function replaying({ receipt, status, headers, contentType, body }: StoredAnswer): Key {
+  if (body === undefined)
+    throw fault(
+      'idempotency_answer_too_large',
+      `Could not answer again: the answer was over ${BODY_BYTES_MAX} bytes and is not kept: ${receipt}`,
+    )
+  return {
+    answer: async () => ({
+      kind: 'known',
+      status,
+      headers: { ...headers, 'Idempotency-Replayed': 'true', 'X-Original-Receipt-Id': receipt },
+      contentType,
+      bytesExpected: body.length,
+      body: () => body,
+    }),
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
 
 function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: Logger }): Key {
   const { exchange, spend } = asked
@@ -142,8 +150,8 @@ function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: L
   let kept = false
 
   /** An answer that cannot be kept still goes out: its energy is spent. */
-  async function keep(reply: Reply, charge: Charge, body: Uint8Array): Promise<void> {
-    if (body.length > BODY_BYTES_MAX) return
+  async function keep(reply: Reply, charge: Charge, whole: Uint8Array): Promise<void> {
+    const body = whole.length > BODY_BYTES_MAX ? undefined : whole
     const { status, headers = {}, contentType = 'application/json' } = reply
     const answer = { receipt: charge.id, status, headers, contentType, body }
     kept = await answerKey(state, claim, answer).then(

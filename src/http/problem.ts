@@ -34,6 +34,7 @@ const NEVER_RETRY: ReadonlySet<string> = new Set<Code>([
   'ceiling_reached',
   'model_not_available',
   'not_implemented',
+  'idempotency_answer_too_large',
 ])
 
 /** Anything thrown as an error of the catalogue; what is not one is ours, and its text stays inside. */

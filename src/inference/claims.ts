@@ -9,7 +9,7 @@ export type Claims = {
   claim(used: Used): void
   /** A claim of an answer that is whole. */
   finish(used: Used): void | Promise<void>
-  /** The caller gets nothing of any of it, for the upstreams' fault: what they spent is the operator's. */
+  /** The caller gets nothing of any of it, and not by its own doing: what was claimed is the operator's. */
   forgive(): void
 }
 
@@ -30,8 +30,8 @@ export function createClaims(spend: Pick<Spend, 'claim' | 'finish' | 'forgive'>)
     claim: (used) => spend.claim(totalOf(used)),
     finish: (used) => spend.finish(totalOf(used)),
     forgive() {
-      for (const [key, used] of claimed) if (used.kind === 'upstream') claimed.delete(key)
-      before = new Map(claimed)
+      claimed.clear()
+      before.clear()
       spend.forgive()
     },
   }

@@ -1,4 +1,4 @@
-// Answers of which the caller got nothing, for the upstream's fault: what it spent on them is the operator's.
+// Answers of which the caller got nothing, for our fault: what models spent on them is the operator's.
 // Who got some of it, or left, pays for what came.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -12,6 +12,7 @@ import { createOpenaiProvider } from './providers/openai-provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {
   answering,
+  cellChunk,
   DONE,
   frame,
   plainChunk,
@@ -28,9 +29,9 @@ before(async () => {
 })
 after(() => upstream.close())
 
-const providerOf = (name: string) =>
+const providerOf = (name: string, timeouts: { readonly idleMs?: number } = {}) =>
   createOpenaiProvider(
-    { name, at: { kind: 'upstream', baseUrl: upstream.baseUrl, bandPct: 100 } },
+    { name, at: { kind: 'upstream', baseUrl: upstream.baseUrl, bandPct: 100 }, timeouts },
     { clock: systemClock, log: quietLog, sleep: async () => {} },
   )
 const offer = offerOf({ provider: 'up' })
@@ -74,6 +75,8 @@ test('who does not stream pays nothing of an answer that broke', async () => {
 
 for (const [ends, reason, paid] of [
   ['time is over', fault('upstream_timeout', 'Too late'), 0n],
+  ['gateway stops', fault('draining', 'Stopping'), 0n],
+  ['ledger is away', fault('state_unavailable', 'Silent'), 0n],
   ['caller leaves', fault('client_closed', 'Gone'), askedNj],
   ['balance is empty', fault('balance_depleted', 'Empty'), askedNj],
 ] as const)
@@ -107,6 +110,64 @@ test('who streams pays for what was delivered before it broke', async () => {
   assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [askedNj, 0n])
 })
 
+const cellOffer = offerOf()
+const cellDying =
+  (seen: Promise<void>): Script =>
+  async (_asked, response) => {
+    response.writeHead(200, head)
+    response.write(cellChunk({ content: 'a' }, [5_000_000, 9, 1]))
+    await seen
+    response.destroy()
+  }
+const askCell = async (script: Script, more: object) => {
+  const cell = await startScriptedUpstream('socket', script)
+  const local = createOpenaiProvider(
+    { name: 'cell-small', at: { kind: 'cell', socketPath: cell.socketPath } },
+    { clock: systemClock, log: quietLog, sleep: async () => {} },
+  )
+  const call = callOf(chat({ max_tokens: 2000, ...more }))
+  const answer = createChatCreate(depsOf([cellOffer], [local]))(call)
+  return { call, answer, close: () => Promise.all([local.close(), cell.close()]) }
+}
+const cellUsed = { kind: 'cpu', cell: 'cell-small', cpuNs: 5_000_000n } as const
+
+test('who does not stream pays nothing of our own cell that ended in mid-token', async () => {
+  const claimed = Promise.withResolvers<void>()
+  const { call, answer, close } = await askCell(cellDying(claimed.promise), {})
+  const failed = assert.rejects(Promise.resolve(answer), { code: 'upstream_failed' })
+  while (call.spend.claims.length === 0) await new Promise(setImmediate)
+  claimed.resolve()
+  await failed
+  assert.deepEqual(call.spend.forgiven, [cellUsed])
+  assert.deepEqual(
+    call.spend.settle(502).parts.map(({ meter }) => meter),
+    ['gateway'],
+  )
+  await close()
+})
+
+test('who streams pays for what our own cell delivered before it ended', async () => {
+  const read = Promise.withResolvers<void>()
+  const { call, answer, close } = await askCell(cellDying(read.promise), { stream: true })
+  const reply = await answer
+  assert.ok(reply.kind === 'streamed')
+  const chunks = reply.chunks[Symbol.asyncIterator]()
+  assert.match(String((await chunks.next()).value), /"content":"a"/)
+  read.resolve()
+  await assert.rejects(chunks.next(), { code: 'upstream_failed' })
+  assert.deepEqual([call.spend.forgiven, call.spend.claims], [[], [cellUsed]])
+  await close()
+})
+
+test('who streams pays nothing of our own cell that ended before its first token', async () => {
+  const figures = { cpu_ns: '5000000', prompt_tokens: 9, completion_tokens: 0 }
+  const script = streaming(`: ${JSON.stringify(figures)}\n\n`)
+  const { call, answer, close } = await askCell(script, { stream: true })
+  await assert.rejects(Promise.resolve(answer), { code: 'upstream_failed' })
+  assert.deepEqual(call.spend.forgiven, [cellUsed])
+  await close()
+})
+
 test('an answer that was fallen back for is paid, and what it was fallen back from is not', async () => {
   const usage = { prompt_tokens: 9, completion_tokens: 0 }
   const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
@@ -124,6 +185,65 @@ test('an answer that was fallen back for is paid, and what it was fallen back fr
     [['upstream:other', String(2n * other.njPerCompletionToken)]],
   )
   assert.equal(forgivenNj(call.spend), 9n * cheap.njPerPromptToken)
+})
+
+const whole = { 'content-type': 'application/json', 'content-length': '999' }
+const halved: Script = (_asked, response) => {
+  response.writeHead(200, whole)
+  response.write('{"choices":[', () => setImmediate(() => void response.destroy()))
+}
+const BROKEN: Readonly<Record<string, readonly [Script, forgivenNj?: bigint]>> = {
+  'a stream that breaks': [dying, askedNj],
+  'a stream that hangs': [saying(() => undefined), askedNj],
+  'a stream that ends early': [saying((response) => void response.end()), askedNj],
+  // What came in one read with it is not claimed.
+  'a stream that is no JSON': [saying((response) => void response.end('data: {"cho\n\n'))],
+  'one piece that breaks': [halved, 0n],
+  'one piece that is no JSON': [answering(200, '{"choices":['), 0n],
+}
+for (const [how, [broken, spentNj]] of Object.entries(BROKEN))
+  test(`who does not stream is answered by the next offer after ${how}`, async () => {
+    const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
+    upstream.script = (asked, response) =>
+      asked.body['model'] === 'other'
+        ? streaming(plainChunk('a') + plainChunk('b', 'stop') + DONE)(asked, response)
+        : broken(asked, response)
+    const cheap = { ...offer, njPerPromptToken: nj(999_999n) }
+    const deps = depsOf([cheap, other], [providerOf('up', { idleMs: 100 }), providerOf('other')])
+    const tokens = how.startsWith('one piece') ? 9 : 2000
+    const call = callOf(chat({ model: 'auto', max_tokens: tokens }))
+    const reply = await createChatCreate(deps)(call)
+    const code = how.endsWith('hangs') ? 'upstream_timeout' : 'upstream_failed'
+    const reason = reply.headers?.['x-router-reason'] ?? ''
+    assert.ok(reason.includes(`; small failed (${code}); served by other, `), reason)
+    const charge = call.spend.settle(200)
+    assert.ok(reply.kind === 'known')
+    assert.match(String(reply.body(charge)), /"content":"ab"/)
+    assert.deepEqual(
+      charge.parts.slice(1).map(({ meter, energy_nj }) => [meter, energy_nj]),
+      [['upstream:other', String(2n * other.njPerCompletionToken)]],
+    )
+    if (spentNj !== undefined) assert.equal(forgivenNj(call.spend), spentNj)
+  })
+
+test('who streams gets no second answer after the first piece', async () => {
+  const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
+  upstream.asked.length = 0
+  upstream.script = dying
+  const cheap = { ...offer, njPerPromptToken: nj(999_999n) }
+  const call = callOf(chat({ model: 'auto', max_tokens: 2000, stream: true }))
+  const reply = await handlerOf(cheap, other)(call)
+  assert.ok(reply.kind === 'streamed')
+  await assert.rejects(
+    async () => {
+      for await (const _ of reply.chunks);
+    },
+    { code: 'upstream_failed' },
+  )
+  assert.deepEqual(
+    upstream.asked.map(({ body }) => body['model']),
+    [cheap.upstreamId],
+  )
 })
 
 test('embeddings that broke in their second batch are not paid', async () => {

@@ -1,11 +1,11 @@
-// Starts a generation: admits, asks the first offer, falls back to the next while nothing has reached
-// the caller, and claims whatever is used, also by an offer that failed.
+// One generation: admits, asks the first offer, falls back to the next while nothing has reached the
+// caller, and claims whatever is used, also by an offer that failed.
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
-import { fault } from '#contract/errors.ts'
+import { fault, isServiceFault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
 import { boundsOf, payerOf, type Bounds, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
@@ -51,17 +51,21 @@ export type Started = {
 
 type Call = Pick<Handled, 'who' | 'spend' | 'signal'>
 
-/** Resolves when the first piece of an answer is there, so that until then a failure has a status. */
-export async function startGeneration(
+/**
+ * What `answer` makes of the first offer that does not fail in it. It is called when the first piece is
+ * there, so that until then a failure has a status; what it reads itself, the caller has not got either.
+ */
+export async function generate<Answer>(
   deps: InferenceDeps,
   plan: Plan,
   call: Call,
-): Promise<Started> {
+  answer: (started: Started) => Answer | Promise<Answer>,
+): Promise<Answer> {
   const claims = createClaims(call.spend)
   let failure: unknown
   const failed: string[] = []
   for (const offer of plan.choice.offers) {
-    let asked: GenerationCall | undefined
+    let awaitsWhole = false
     let leave: (() => void) | undefined
     if (failure !== undefined && !mayFallBack(failure, call.signal)) break
     try {
@@ -72,31 +76,33 @@ export async function startGeneration(
       claims.begin()
       const provider = providerOf(deps, offer)
       call.spend.served({ upstream: provider.energy })
-      asked = askedOf(deps, plan, { offer, bounds, call, provider })
+      const asked = askedOf(deps, plan, { offer, bounds, call, provider })
+      awaitsWhole = asked.whole === true
       const reads = provider.generate(asked, call.signal)
-      const whole = (promptExcess: number) =>
-        learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess })
+      const exceeded = (promptExcess: number, isWhole: boolean) =>
+        learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess, isWhole })
       const { streamed } = plan
       const steps = paidSteps(reads, call, {
         claims,
         answers: asked.choices,
         streamed,
-        whole,
+        exceeded,
         leave,
       })
       const first = await steps.next()
       closeOnAbort(reads, call.signal, leave)
-      if (asked.whole === true) deps.whole.stayed(payerOf(call.who).account)
+      if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
+      awaitsWhole = false
       const reason = reasonOf(plan.choice, offer, failed)
       const measured = () => call.spend.measured()
-      return { offer, reason, events: fromFirst(first, steps), measured }
+      return await answer({ offer, reason, events: fromFirst(first, steps), measured })
     } catch (error) {
       leave?.()
       failure = error
       failed.push(`${offer.id} failed (${codeOf(error)})`)
       // A caller who leaves says nothing of the offer.
       if (!call.signal.aborted) deps.failures.tell(offer, error)
-      else if (asked?.whole === true) deps.whole.left(payerOf(call.who).account)
+      else if (awaitsWhole) deps.whole.left(payerOf(call.who).account)
     }
   }
   throw failure
@@ -157,8 +163,8 @@ type Paying = {
   readonly answers: number
   /** Each step reaches the caller when it is taken; else nothing does before the end. */
   readonly streamed: boolean
-  /** All of it is there; so much of the prompt was declared and not believed. */
-  whole(promptExcess: number): void
+  /** So much of the prompt is beyond what was thought possible. */
+  exceeded(promptExcess: number, isWhole: boolean): void
   /** Nothing is asked of the provider any more. */
   leave(): void
 }
@@ -171,7 +177,7 @@ type Paying = {
 function paidSteps(
   reads: Reads,
   { spend, signal }: Call,
-  { claims, answers, streamed, whole, leave }: Paying,
+  { claims, answers, streamed, exceeded, leave }: Paying,
 ): Steps {
   let isWhole = false
   let isGiven = false
@@ -193,14 +199,12 @@ function paidSteps(
             if (event.kind === 'finish') unfinished--
             else if (event.kind === 'used') promptExcess = event.promptExcess ?? 0
           }
+          if (promptExcess > 0) exceeded(promptExcess, isEnd(step.value))
           const paid =
             unfinished > 0
               ? claimAll(step.value, spend, claims)
               : await finishAll(step.value, spend, claims)
-          if (paid.at(-1)?.kind === 'end') {
-            isWhole = true
-            whole(promptExcess)
-          }
+          if (isEnd(paid)) isWhole = true
           if (paid.length === 0) continue
           isGiven = streamed
           return { done: false, value: paid }
@@ -208,7 +212,7 @@ function paidSteps(
       } catch (error) {
         // The provider only sees an aborted signal; why the work was cut, the Spend knows.
         const reason = spend.cut.aborted ? cutError(spend) : error
-        if (!isGiven && isUpstreams(reason, signal)) claims.forgive()
+        if (!isGiven && isOurs(reason, signal)) claims.forgive()
         leave()
         await reads.return()
         throw reason
@@ -221,6 +225,8 @@ function paidSteps(
     },
   }
 }
+
+const isEnd = (events: readonly GenerationEvent[]): boolean => events.at(-1)?.kind === 'end'
 
 const stoppedEarly = () =>
   fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
@@ -260,7 +266,10 @@ async function finishAll(
   return events.filter((event) => event.kind !== 'used')
 }
 
-/** A prompt of more tokens than can be is one to which its server adds something. */
+/**
+ * A prompt of more tokens than can be is one to which its server adds something. An upstream is believed
+ * when the answer is whole; a cell of ours at once, as it may be cut for just that.
+ */
 export function learnOverhead(
   learned: Learned,
   {
@@ -268,9 +277,10 @@ export function learnOverhead(
     bounds,
     work,
     promptExcess,
-  }: { offer: ModelOffer; bounds: Bounds; work: Work; promptExcess: number },
+    isWhole,
+  }: { offer: ModelOffer; bounds: Bounds; work: Work; promptExcess: number; isWhole: boolean },
 ): void {
-  if (promptExcess > 0)
+  if (promptExcess > 0 && (isWhole || offer.isCell === true))
     learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
 }
 
@@ -306,9 +316,9 @@ const FALLS_BACK = new Set([
   'model_not_available',
 ])
 
-/** Whether the answer failed for the upstream's fault, and not because its caller left or was cut. */
-export const isUpstreams = (error: unknown, signal: AbortSignal): boolean =>
-  FALLS_BACK.has(codeOf(signal.aborted ? signal.reason : error))
+/** Whether the answer failed for the service's fault, and not because its caller left or could not pay. */
+export const isOurs = (error: unknown, signal: AbortSignal): boolean =>
+  isServiceFault(signal.aborted ? signal.reason : error)
 
 const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
   !signal.aborted && FALLS_BACK.has(codeOf(error))

@@ -222,6 +222,14 @@ test('what the operator declares of a server is believed from the first, and not
   assert.equal(learned.overheadTokens(offer), 64)
 })
 
+test('what a cell of ours counts is believed as it is, up to its context', () => {
+  const learned = createLearned()
+  const cell = { ...offer, isCell: true }
+  assert.deepEqual(believed(learned, cell, [1500, 1500]), [82, 1500])
+  learned.needsOverhead(cell, 9999)
+  assert.equal(learned.overheadTokens(cell), cell.context)
+})
+
 test('what a server adds goes on in the next life', () => {
   const learned = createLearned()
   believed(learned, offer, times(4, 400))

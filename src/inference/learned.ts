@@ -12,7 +12,7 @@ export type Learned = {
   record(offer: ModelOffer, tokens: Tokens, energyNj: Nj): void
   /** The most that the offer's server is believed to add to a prompt, in tokens. */
   overheadTokens(offer: ModelOffer): number
-  /** A whole answer's prompt was more than that could explain: so many would have. */
+  /** A prompt was more than that could explain: so many would have. */
   needsOverhead(offer: ModelOffer, tokens: number): void
   /** Energy of 1000 tokens of the mixture that callers send; the catalogue's when samples is 0. */
   perThousandTokens(offer: ModelOffer): { p50: Nj; p95: Nj; samples: number }
@@ -48,7 +48,7 @@ const MILLI = 1000
  * goes; who says more is billed that far, and an answer that needed more doubles it. So a system prompt
  * of 400 tokens is billed whole from the fourth answer on, and no lie is worth more than the double of
  * all that was believed before, nor ever more than this limit. What the operator declares is believed,
- * and nothing beyond it.
+ * and nothing beyond it. A cell of ours counts what it reads: that is believed as it is.
  */
 const TEMPLATE_TOKENS = 64
 const OVERHEAD_TOKENS_MAX = 1024
@@ -89,7 +89,9 @@ export function createLearned(saved: readonly SavedCosts[] = []): Learned {
     needsOverhead(offer, tokens) {
       if (offer.promptOverheadTokens !== undefined) return
       const known = overheadTokens(offer)
-      const next = Math.min(tokens, known * 2, OVERHEAD_TOKENS_MAX)
+      const believed =
+        offer.isCell === true ? offer.context : Math.min(known * 2, OVERHEAD_TOKENS_MAX)
+      const next = Math.min(tokens, believed)
       if (next > known) change(offer).overheadTokens = next
     },
     perThousandTokens(offer) {

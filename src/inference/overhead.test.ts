@@ -6,11 +6,13 @@ import { systemClock } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
 import { parseChatRequest, parseEmbeddingRequest } from '#contract/inference.ts'
 import type { KnownReply } from '#http/reply.ts'
+import { boundsOf } from './admission.ts'
 import { createChatCreate } from './operations/chat-create.ts'
 import { createEmbeddingCreate } from './operations/embedding-create.ts'
 import { createOpenaiProvider } from './providers/openai-provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {
+  cellChunk,
   DONE,
   frame,
   plainChunk,
@@ -101,6 +103,33 @@ test('one lie is believed for as much as a template, and doubles that', async ()
   // More than its context: nothing of it is believed, and the answer is billed by its bytes.
   assert.ok((await chat({ deps })).prompt <= 1)
   assert.equal(deps.learned.overheadTokens(offer), 128)
+})
+
+test('a long template of our own cell is admitted from the second answer on, though it cut the first', async (t) => {
+  let spend = createStrictSpend()
+  const cell = await startScriptedUpstream('socket', async (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    // A millisecond of CPU a token, as declared: 20 mJ.
+    const figures = { cpu_ns: '1200000000', prompt_tokens: 1200, completion_tokens: 0 }
+    response.write(`: ${JSON.stringify(figures)}\n\n`)
+    while (spend.claims.length === 0) await new Promise(setImmediate)
+    response.end(cellChunk({ content: 'a' }, [1_200_000_000, 1200, 1], 'stop') + DONE)
+  })
+  const offer = offerOf({ isCell: true, njPerPromptToken: nj(20_000_000n) })
+  const provider = createOpenaiProvider(
+    { name: 'cell-small', at: { kind: 'cell', socketPath: cell.socketPath } },
+    { clock: systemClock, log: quietLog, sleep: async () => {} },
+  )
+  t.after(() => Promise.all([provider.close(), cell.close()]))
+  const deps = depsOf([offer], [provider])
+  const work = { promptBytes: 2, promptTexts: 1, prompts: 1, choices: 1, maxTokens: 5 }
+  const ask = () => {
+    spend = createStrictSpend({ holdNj: boundsOf(offer, work, deps.learned).ceilingNj })
+    return chat({ deps }, spend)
+  }
+  await assert.rejects(ask(), { code: 'balance_depleted' })
+  await ask()
+  assert.equal(deps.learned.overheadTokens(offer), 1200 - 18)
 })
 
 test('a prompt is read once, however many answers it has', async () => {

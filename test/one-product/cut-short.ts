@@ -147,6 +147,7 @@ describe('a model cell', () => {
   })
 
   test('that is killed in mid-token is told inside the stream, and comes back', async () => {
+    const unstreamed = chat({ max_tokens: 400, temperature: 0 })
     const answer = await chat({ stream: true, max_tokens: 400, temperature: 0 })
     const reader = answer.body!.getReader()
     const first = await reader.read()
@@ -160,6 +161,18 @@ describe('a model cell', () => {
     assert.equal(charge.status, 502)
     assert.ok(BigInt(charge.energy_nj) > 0n)
     assert.ok(Number(charge.completion_tokens) >= 1)
+
+    // Of the other one nothing came: what the cell said that it took is the operator's.
+    const nothing = await unstreamed
+    await assertProblem(nothing, 502, 'upstream_failed')
+    const unpaid = await chargeOf(ergon, receiptOf(nothing))
+    assert.equal(unpaid.completion_tokens, undefined)
+    const [borne] = await ergon.sql(
+      `select energy_nj::text from charges
+       where account = 'nobody' and free and convert_from(bytes, 'UTF8') like $1`,
+      [`%"request":"${nothing.headers.get('x-request-id')}"%`],
+    )
+    assert.ok(BigInt(String(borne?.['energy_nj'])) > 0n)
 
     // Until it is back it is said to be loading, with the time to wait.
     let again = await chat({ max_tokens: 3 })

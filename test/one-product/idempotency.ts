@@ -219,7 +219,7 @@ test('a key that is empty, too long or not ASCII is refused', async () => {
   }
 })
 
-test('an answer of over 1 MiB is served and not kept', async () => {
+test('an answer of over 1 MiB is not kept: its repetition is refused, and not billed', async () => {
   upstream.script = (asked, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const text = JSON.stringify({
@@ -231,14 +231,23 @@ test('an answer of over 1 MiB is served and not kept', async () => {
     )
     void asked
   }
-  const key = randomUUID()
-  const first = await post(key)
-  assert.equal(first.status, 200)
-  assert.ok(first.text.length > 1_100_000)
+  for (const body of [chat, { ...chat, stream: true }]) {
+    const key = randomUUID()
+    const first = await post(key, body)
+    assert.equal(first.status, 200)
+    assert.ok(first.text.length > 1_100_000)
+    const asked = upstream.asked.length
+    const again = await post(key, body)
+    assert.equal(again.status, 409)
+    assert.equal(codeOf(again), 'idempotency_answer_too_large')
+    assert.ok(again.text.includes(first.receipt))
+    assert.equal(again.headers.get('x-should-retry'), 'false')
+    assert.equal(upstream.asked.length, asked)
+    const other = await post(key, { ...body, max_tokens: 3 })
+    assert.equal(codeOf(other), 'idempotency_key_reused')
+    assert.equal((await post(randomUUID(), body)).status, 200)
+  }
   upstream.script = honest
-  const again = await post(key)
-  assert.equal(again.headers.get('idempotency-replayed'), null)
-  assert.ok(again.text.includes(ANSWER))
 })
 
 test('a request without the header does not go to the state', async () => {

@@ -127,6 +127,27 @@ test('parts and completions are judged by what the beginning of their upload sai
   assert.equal(unknown.status, 403, unknown.text)
 })
 
+test('a log is judged as it will be written, not by headers of the request that asks for it', async () => {
+  const [source, logs] = [await make('rights-logged'), await make('rights-logs')]
+  const LoggingEnabled = `<TargetBucket>${logs}</TargetBucket><TargetPrefix>p/</TargetPrefix>`
+  const document = `<BucketLoggingStatus><LoggingEnabled>${LoggingEnabled}</LoggingEnabled></BucketLoggingStatus>`
+  await say(source, {
+    Action: 's3:PutBucketLogging',
+    Resource: [`arn:aws:s3:::${source}`],
+  })
+  const headers = { 'x-amz-acl': 'bucket-owner-full-control', 'x-amz-tagging': 'class=log' }
+  const logged = async () => (await ask('PUT', `/${source}?logging`, headers, document)).status
+  for (const Condition of [
+    { StringEquals: { 's3:x-amz-acl': 'bucket-owner-full-control' } },
+    { StringEquals: { 's3:RequestObjectTag/class': 'log' } },
+  ]) {
+    await say(logs, { Action: 's3:PutObject', Condition })
+    assert.equal(await logged(), 403)
+  }
+  await say(logs, { Action: 's3:PutObject' })
+  assert.equal(await logged(), 200)
+})
+
 test('s3:ObjectCreationOperation tells what makes an object from the parts of one', async () => {
   const bucket = await make('rights-creation')
   await put(s3, bucket, 'source')

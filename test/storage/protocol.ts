@@ -155,6 +155,31 @@ test('a completion that says another size or type than its parts have is refused
   await complete('right', { MpuObjectSize: 1, ChecksumType: 'COMPOSITE' })
 })
 
+test('a completion that says a checksum of another algorithm than its upload has is refused', async () => {
+  const complete = async (Key: string, more: object, ofParts?: object) => {
+    const whole = await uploaded(Key, [1], { ChecksumAlgorithm: 'CRC32' })
+    const Parts = whole.MultipartUpload?.Parts?.map((part) => ({ ...part, ...ofParts }))
+    const asked = { ...whole, ...more, MultipartUpload: { Parts } }
+    return await s3.send(new CompleteMultipartUploadCommand(asked))
+  }
+  const ChecksumSHA256 = createHash('sha256').update('1').digest('base64')
+  const other = complete('other', { ChecksumSHA256 })
+  await assert.rejects(other, {
+    name: 'InvalidRequest',
+    message: /expected checksum Type: crc32, /,
+  })
+  const ofPart = { ChecksumCRC32: undefined, ChecksumSHA256 }
+  await assert.rejects(complete('other', {}, ofPart), {
+    name: 'BadDigest',
+    message: /The sha256 you specified for part 1 /,
+  })
+  await assert.rejects(complete('other', {}, { ChecksumCRC32: 'AAAAAA==' }), {
+    name: 'InvalidPart',
+  })
+  assert.equal((await ask('HEAD', 'other')).status, 404)
+  await complete('other', {})
+})
+
 test('a copy has the checksum that it asks for, also onto itself', async () => {
   const sums = async (Key: string) => {
     const { ChecksumSHA256, ChecksumCRC32, ChecksumType } = await s3.send(

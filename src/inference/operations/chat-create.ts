@@ -1,16 +1,16 @@
 // POST /v1/chat/completions.
 import { fault } from '#contract/errors.ts'
 import type { ChatMessage, ChatRequest } from '#contract/inference.ts'
-import type { Handler } from '#http/reply.ts'
+import type { Handler, Reply } from '#http/reply.ts'
 import type { Work } from '#inference/admission.ts'
 import type { Modality } from '#inference/catalogue.ts'
-import { startGeneration, type InferenceDeps } from '#inference/generation.ts'
+import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import { hardest, type Facts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import { expectedTokens, fieldsOf } from './fields.ts'
+import { expectedOf, fieldsOf } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
 export const createChatCreate =
@@ -21,20 +21,19 @@ export const createChatCreate =
     const work = workOf(request)
     const choice = choose(
       deps.catalogue.models(),
-      { model: request.model, facts: factsOf(request, work), tokens: expectedTokens(work) },
+      { model: request.model, facts: factsOf(request, work), ...expectedOf(work) },
       deps.learned,
       deps.failures.rests,
     )
     const streamed = request.stream === true
     const body = bodyOf(request, work)
     const plan = { operation: 'chat.create', choice, work, shape: 'chat', streamed, body } as const
-    const started = await startGeneration(deps, plan, call)
-    return streamed
-      ? streamedReply(deps, started, {
-          shape: CHAT,
-          includeUsage: request.stream_options?.include_usage === true,
-        })
-      : knownReply(deps, started, CHAT)
+    const includeUsage = request.stream_options?.include_usage === true
+    return generate<Reply>(deps, plan, call, (started) =>
+      streamed
+        ? streamedReply(deps, started, { shape: CHAT, includeUsage })
+        : knownReply(deps, started, CHAT),
+    )
   }
 
 /** What is in OpenAI's shape but nobody serves here: said in words, never silently left out. */

@@ -91,7 +91,7 @@ test('chat passes on what the model finds wrong with the request, and claims wha
   assert.deepEqual(call.spend.claims, [{ kind: 'cpu', cell: 'cell-small', cpuNs: 77n }])
 })
 
-test('chat with auto falls back to the next offer and keeps what the first one used', async () => {
+test('chat with auto falls back to the next offer, and what the first one used is the operator’s', async () => {
   // A pause of the breaker does not end, however busy the machine is.
   const still = { ...systemClock, monotonicMs: () => 0 }
   const dying = await startScriptedUpstream('socket', (_asked, response) => {
@@ -120,6 +120,7 @@ test('chat with auto falls back to the next offer and keeps what the first one u
     assert.equal(call.spend.admissions.length, 2)
     const cells = new Set(call.spend.claims.map((used) => used.kind === 'cpu' && used.cell))
     assert.deepEqual([...cells], ['cell-dying', 'cell-small'])
+    assert.deepEqual(call.spend.forgiven, [{ kind: 'cpu', cell: 'cell-dying', cpuNs: 7_000_000n }])
     const pinned = callOf(ask({ model: 'cheap' }))
     await assert.rejects(
       Promise.resolve(createChatCreate(depsOf([cheap, offerOf()], [other, provider]))(pinned)),

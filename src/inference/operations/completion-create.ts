@@ -1,15 +1,15 @@
 // POST /v1/completions, the older text form.
 import { fault } from '#contract/errors.ts'
 import type { CompletionRequest } from '#contract/inference.ts'
-import type { Handler } from '#http/reply.ts'
+import type { Handler, Reply } from '#http/reply.ts'
 import type { Work } from '#inference/admission.ts'
-import { startGeneration, type InferenceDeps } from '#inference/generation.ts'
+import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import type { Facts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import { expectedTokens, fieldsOf } from './fields.ts'
+import { expectedOf, fieldsOf } from './fields.ts'
 import { textsOf, textBytes } from './texts.ts'
 
 /** OpenAI's default, which chat does not have. */
@@ -28,20 +28,20 @@ export const createCompletionCreate =
     const work = workOf(request)
     const choice = choose(
       deps.catalogue.models(),
-      { model: request.model, facts: factsOf(request), tokens: expectedTokens(work) },
+      { model: request.model, facts: factsOf(request), ...expectedOf(work) },
       deps.learned,
       deps.failures.rests,
     )
     const body = { ...fieldsOf(request, FORWARDED), max_tokens: work.maxTokens }
     const streamed = request.stream === true
     const named = { operation: 'completion.create', shape: 'text' } as const
-    const started = await startGeneration(deps, { ...named, choice, work, streamed, body }, call)
-    return streamed
-      ? streamedReply(deps, started, {
-          shape: TEXT,
-          includeUsage: request.stream_options?.include_usage === true,
-        })
-      : knownReply(deps, started, TEXT)
+    const includeUsage = request.stream_options?.include_usage === true
+    const plan = { ...named, choice, work, streamed, body }
+    return generate<Reply>(deps, plan, call, (started) =>
+      streamed
+        ? streamedReply(deps, started, { shape: TEXT, includeUsage })
+        : knownReply(deps, started, TEXT),
+    )
   }
 
 const FORWARDED = [

@@ -9,14 +9,14 @@ import { createClaims } from '#inference/claims.ts'
 import {
   admit,
   cutError,
-  isUpstreams,
+  isOurs,
   learnOverhead,
   type InferenceDeps,
 } from '#inference/generation.ts'
 import { fault } from '#contract/errors.ts'
 import { energyFigures } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
-import { expectedTokens } from './fields.ts'
+import { expectedOf } from './fields.ts'
 import { textBytes, textsOf, type Text } from './texts.ts'
 
 /**
@@ -42,7 +42,7 @@ export const createEmbeddingCreate =
       because: 'embedding',
       ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
     } as const
-    const question = { model, facts, tokens: expectedTokens(work) }
+    const question = { model, facts, ...expectedOf(work) }
     const { offers, tier, reason } = choose(
       deps.catalogue.models(),
       question,
@@ -132,11 +132,11 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
           if (call.spend.cut.aborted) throw cutError(call.spend)
         }
       }
-      learnOverhead(deps.learned, { offer, bounds, work, promptExcess })
+      learnOverhead(deps.learned, { offer, bounds, work, promptExcess, isWhole: true })
     }
   } catch (error) {
     const reason = call.spend.cut.aborted ? cutError(call.spend) : error
-    if (isUpstreams(reason, call.signal)) claims.forgive()
+    if (isOurs(reason, call.signal)) claims.forgive()
     throw reason
   }
   return { vectors, promptTokens }

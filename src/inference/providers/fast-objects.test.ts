@@ -21,7 +21,7 @@ const CALL: GenerationCall = {
   tokensMax: 1,
 }
 const EMBEDDING: EmbeddingCall = { offer, input: ['a'], promptBytes: 1, promptTokensMax: 1 }
-const meter = () => cellMeter('small')
+const meter = () => cellMeter('small', 100)
 
 const MADE: Readonly<Record<string, () => object>> = {
   'a reader of a stream': () => createGenerationReader(CALL, meter()),

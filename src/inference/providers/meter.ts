@@ -25,7 +25,7 @@ export type Meter = {
 const CPU_NS = /^\d{1,18}$/
 
 /** The meter of a model cell: `{cpu_ns, prompt_tokens, completion_tokens}`, cumulative. */
-export function cellMeter(cell: string): Meter {
+export function cellMeter(cell: string, promptTokensMax: number): Meter {
   let last: { cpuNs: bigint; prompt: number; completion: number } | undefined
   let details: TokenUsage | undefined
   return {
@@ -41,6 +41,7 @@ export function cellMeter(cell: string): Meter {
         used: { kind: 'cpu', cell, cpuNs },
         promptTokens: prompt_tokens,
         completionTokens: completion_tokens,
+        ...(prompt_tokens > promptTokensMax && { promptExcess: prompt_tokens - promptTokensMax }),
       }
     },
     counted: () => undefined,

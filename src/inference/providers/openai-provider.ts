@@ -167,7 +167,7 @@ function generationQuestion(call: GenerationCall, limitField = 'max_tokens'): Qu
 }
 
 function meterOf({ name, at }: ProviderConfig, call: GenerationCall | EmbeddingCall): Meter {
-  if (at.kind === 'cell') return cellMeter(name)
+  if (at.kind === 'cell') return cellMeter(name, call.promptTokensMax)
   const [answers, tokensMax] =
     'input' in call ? [call.input.length, 0] : [call.choices, call.tokensMax]
   return tokenMeter(

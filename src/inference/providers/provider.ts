@@ -50,7 +50,7 @@ export type Usage = {
   readonly used: Used
   readonly promptTokens: number
   readonly completionTokens: number
-  /** Tokens of the prompt that the upstream declared beyond promptTokensMax: neither told nor billed. */
+  /** Tokens of the prompt beyond promptTokensMax; of an upstream that declares them they are neither told nor billed. */
   readonly promptExcess?: number
 }
 

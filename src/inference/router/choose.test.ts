@@ -28,6 +28,7 @@ const ask = (
       model: more.model ?? 'auto',
       facts: facts(more.facts),
       tokens: { prompt: 100, completion: 100 },
+      prompts: 1,
     },
     learned,
     ({ id }) => more.rests?.includes(id) ?? false,
@@ -46,6 +47,15 @@ test('choose() takes the cheapest that is trusted with the tier, the others behi
     'L1: extraction words; cheap is cheapest of 2 capable models at 1 J/1k tokens (catalogue)',
   )
   assert.deepEqual(ids(ask([dear, demo, cheap], { facts: { tier: 'L2' } })), ['dear'])
+})
+
+test('choose() counts what a server adds to each prompt', () => {
+  const learned = createLearned()
+  const plain = offerOf({ id: 'plain', njPerPromptToken: nj(1_500_000n) })
+  const wordy = offerOf({ id: 'wordy', isCell: true })
+  assert.deepEqual(ids(ask([plain, wordy], {}, learned)), ['wordy', 'plain'])
+  learned.needsOverhead(wordy, 1000)
+  assert.deepEqual(ids(ask([plain, wordy], {}, learned)), ['plain', 'wordy'])
 })
 
 test('choose() leaves out who is left alone, and counts them not, while another is there', () => {

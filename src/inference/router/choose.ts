@@ -1,6 +1,6 @@
 // Which offer serves a request. A named model is that model and nothing else; `auto` is the cheapest
 // capable offer of the request's tier, with the others behind it for when it fails.
-import { printJoules } from '#base/units.ts'
+import { printJoules, type Nj } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import type { Tier } from '#contract/charge.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
@@ -22,8 +22,9 @@ export type Choice = {
 export type Question = {
   readonly model: string
   readonly facts: Facts
-  /** What the work is expected to take, for comparing costs. */
+  /** What the work is expected to take, for comparing costs, without what servers add to each prompt. */
   readonly tokens: Tokens
+  readonly prompts: number
 }
 
 const LOADING_RETRY_S = 2
@@ -102,9 +103,7 @@ function chooseEmbedding(fitting: readonly ModelOffer[], facts: Facts): Choice {
 
 /** Trusted offers by cost; behind them the weaker ones, the strongest first. */
 function ranked(ready: readonly ModelOffer[], question: Question, learned: Learned): ModelOffer[] {
-  const cost = new Map(
-    ready.map((offer) => [offer.id, learned.estimate(offer, question.tokens, 0.5)]),
-  )
+  const cost = new Map(ready.map((offer) => [offer.id, costOf(offer, question, learned)]))
   const byCost = (a: ModelOffer, b: ModelOffer): number => {
     const [costA, costB] = [cost.get(a.id) ?? 0n, cost.get(b.id) ?? 0n]
     return costA < costB ? -1 : costA > costB ? 1 : 0
@@ -113,6 +112,11 @@ function ranked(ready: readonly ModelOffer[], question: Question, learned: Learn
   const trusted = ready.filter((offer) => offer.tier >= tier).toSorted(byCost)
   if (trusted.length > 0) return trusted
   return ready.toSorted((a, b) => b.tier.localeCompare(a.tier) || byCost(a, b))
+}
+
+function costOf(offer: ModelOffer, { tokens, prompts }: Question, learned: Learned): Nj {
+  const prompt = tokens.prompt + prompts * learned.overheadTokens(offer)
+  return learned.estimate(offer, { ...tokens, prompt }, 0.5)
 }
 
 const becauseOf = ({ tier, because }: Facts) => `${tier}: ${because}`

@@ -139,8 +139,8 @@ function keepLatest(latest: Map<string, Used>, used: Used): void {
 function forgiving(latest: Map<string, Used>) {
   const forgiven: Used[] = []
   const forgive = () => {
-    for (const [key, used] of latest)
-      if (used.kind === 'upstream' && latest.delete(key)) forgiven.push(used)
+    forgiven.push(...latest.values())
+    latest.clear()
   }
   return { forgive, forgiven }
 }

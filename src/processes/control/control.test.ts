@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -8,13 +8,14 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { newEncryptionKey } from '#base/encryption.ts'
 import { createLogger, Secret } from '#base/log.ts'
+import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import { startControl } from './control.ts'
 import { modelRoutes } from './models.ts'
 
 type Answer = { readonly status: number; readonly code: string; readonly message: string }
 
-/** The operator's door with the operations on models; none of these calls gets as far as a model. */
-async function start(t: TestContext) {
+/** The operator's door with the operations on models; what they must not reach fails the test. */
+async function start(t: TestContext, fleet?: Pick<ModelFleet, 'add'>) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-control-'))
   const socket = join(folder, 'control.sock')
   const logged: string[] = []
@@ -22,7 +23,7 @@ async function start(t: TestContext) {
   const control = await startControl({
     socket,
     routes: modelRoutes({
-      fleet: untouched as never,
+      fleet: (fleet ?? untouched) as never,
       state: untouched as never,
       confirmed: async () => undefined,
       modelsFolder: folder,
@@ -38,8 +39,9 @@ async function start(t: TestContext) {
     const call = request({ socketPath: socket, method: 'POST', path: '/models' })
     call.end(body)
     const [response] = await once(call, 'response')
-    const { error } = JSON.parse(await text(response)) as { error: Omit<Answer, 'status'> }
-    return { status: response.statusCode, code: error.code, message: error.message }
+    const { error } = JSON.parse(await text(response)) as { error?: Omit<Answer, 'status'> }
+    const { code = '', message = '' } = error ?? {}
+    return { status: response.statusCode, code, message }
   }
   return { socket, add, logged }
 }
@@ -106,6 +108,50 @@ test('images and sound are declared where something can take them', async (t) =>
         await refused(add(JSON.stringify({ ...body, [input]: true })), 'invalid_request', input),
         /takes text only/,
       )
+})
+
+test('what is for servers, or for files, is refused of what it would do nothing for', async (t) => {
+  const { add, socket } = await start(t)
+  const file = join(dirname(socket), 'model.gguf')
+  writeFileSync(file, 'GGUF')
+  const pull = { pull: 'https://models.example/m.gguf', sha256: '0'.repeat(64) }
+  const known = { default: 'smollm2-135m-instruct' }
+  const ofServers = {
+    nj_per_token: '5',
+    carbon_zone: 'FR',
+    prompt_overhead_tokens: 9,
+    upstream_model: 'a',
+    api_key: 'secret',
+  }
+  for (const [name, value] of Object.entries(ofServers))
+    for (const body of [{ file }, pull, known])
+      assert.match(
+        await refused(add(JSON.stringify({ ...body, [name]: value })), 'invalid_request', name),
+        new RegExp(`^Could not add the model: "${name}" is for servers`),
+      )
+  for (const [name, value] of Object.entries({ name: 'b', tier: 'L2', context: 9, tools: true }))
+    assert.match(
+      await refused(add(JSON.stringify({ ...known, [name]: value })), 'invalid_request', name),
+      new RegExp(`^Could not add the model: "${name}" is for files and servers`),
+    )
+})
+
+test('a file is expected to take more the larger it is, until its charges tell', async (t) => {
+  const added: NewModel[] = []
+  const { add, socket } = await start(t, { add: async (model) => void added.push(model) })
+  const file = join(dirname(socket), 'model.gguf')
+  writeFileSync(file, 'GGUF')
+  for (const bytes of [4, 4_000_000_000]) {
+    truncateSync(file, bytes)
+    assert.equal((await add(JSON.stringify({ file }))).status, 200)
+  }
+  assert.deepEqual(
+    added.map(({ offer }) => [offer.njPerPromptToken, offer.njPerCompletionToken]),
+    [
+      ['16000000', '32000000'],
+      ['666666666', '1333333333'],
+    ],
+  )
 })
 
 test('no model is named auto: nobody could ask for it', async (t) => {

@@ -1,8 +1,10 @@
 // Operator operations on models: add one by default name, file, download or server; remove one.
+import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pullUrl } from '#artifacts/pull.ts'
 import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
+import { larger, nj } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/router/choose.ts'
@@ -20,8 +22,29 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
 // H100, 0.12 to 0.20 J (ML.ENERGY), with the host's share and PUE on top. The band says how far off.
 const UPSTREAM_NJ_PER_TOKEN = '300000000'
 const UPSTREAM_BAND_PCT = 100
-// A local file before our own charges tell: the 135 M model's cost, scaled by nothing we could know.
-const LOCAL_NJ_PER_TOKEN = '32000000'
+// A local file before our own charges tell: each token reads all of it, and the 135 M model's 98 MB take
+// 32 mJ. Ceilings rest on it: at that for a file of 4 GB every answer was cut, and nothing learned.
+const LOCAL_NJ_PER_TOKEN = 32_000_000n
+const LOCAL_BYTES_PER_NJ = 3n
+
+// Accepted for another kind of model they would do nothing.
+const OF_SERVERS = [
+  'upstream_model',
+  'api_key',
+  'nj_per_token',
+  'carbon_zone',
+  'prompt_overhead_tokens',
+] as const
+const OF_FILES = [
+  'name',
+  'tier',
+  'context',
+  'tools',
+  'embedding',
+  'image',
+  'audio',
+  'dimensions',
+] as const
 
 type Deps = {
   readonly fleet: ModelFleet
@@ -67,10 +90,20 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
 
 async function newModel(call: ControlCall, { modelsFolder, key }: Deps): Promise<NewModel> {
   const { body } = call
-  if (typeof body['default'] === 'string') return defaultModel(body['default'])
   if (typeof body['upstream'] === 'string') return upstreamModel(body, key)
+  demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
+  if (typeof body['default'] === 'string') {
+    demandAbsent(body, OF_FILES, 'is for files and servers; a default model is served as it is')
+    return defaultModel(body['default'])
+  }
   if (typeof body['pull'] === 'string') return fileModel(body, await pulled(call, modelsFolder))
   return fileModel(body, textOf(body, 'file'))
+}
+
+function demandAbsent(body: Body, names: readonly string[], why: string): void {
+  const name = names.find((known) => body[known] !== undefined)
+  if (name === undefined) return
+  throw fault('invalid_request', `Could not add the model: "${name}" ${why}`, { param: name })
 }
 
 function defaultModel(name: string): NewModel {
@@ -95,6 +128,8 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
   const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
   const dimensions = integerOf(body, 'dimensions')
   const hasTools = body['tools'] === true
+  const { size } = await stat(path)
+  const njPerToken = larger(nj(LOCAL_NJ_PER_TOKEN), nj(BigInt(size) / LOCAL_BYTES_PER_NJ))
   return {
     id: nameOf(body, basename(path).replace(/\.gguf$/i, '')),
     source: { path },
@@ -106,7 +141,7 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
       ...(isEmbedding ? {} : { tools: hasTools }),
     },
     offer: {
-      ...offerOf(body, LOCAL_NJ_PER_TOKEN),
+      ...offerOf(body, njPerToken.toString()),
       ownedBy: 'operator',
       modalities: [isEmbedding ? 'embedding' : 'text'],
       context: contextSize,

@@ -1,10 +1,18 @@
 // Tags and checksums of objects that were made of parts.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { invariant } from '#base/errors.ts'
+import { invariant, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
+import type { UploadPart } from '#storage/objects/types.ts'
 import { sizeHeader } from '#storage/s3/objects/conditions.ts'
-import type { ChecksumAlgorithm, ChecksumType, Hashers } from './algorithms.ts'
+import type { ChecksumText } from '#storage/s3/objects/multipart-xml.ts'
+import {
+  ALGORITHMS,
+  CHECKSUMS,
+  type ChecksumAlgorithm,
+  type ChecksumType,
+  type Hashers,
+} from './algorithms.ts'
 import { combineChecksums, isCombinable, type PartChecksum } from './combine.ts'
 import { checksumType, parseChecksum, type MultipartChecksum } from './request.ts'
 
@@ -50,6 +58,38 @@ export function checkCompletion(
       'BadDigest',
       `The checksum of the upload is ${type ?? 'none'}, and x-amz-checksum-type says ${saidType}`,
     )
+}
+
+/** InvalidRequest, in AWS's words for a part: an upload has one algorithm, which its beginning names. */
+export const otherAlgorithm = (asked: ChecksumAlgorithm, given: ChecksumAlgorithm): ErgonError =>
+  storageFault(
+    'InvalidRequest',
+    `Checksum Type mismatch occurred, expected checksum Type: ${asked.toLowerCase()}, actual checksum Type: ${given.toLowerCase()}`,
+  )
+
+/** Throws InvalidRequest when a completion bears a checksum of another algorithm than its upload's. */
+export function checkAlgorithm(headers: IncomingHttpHeaders, asked: ChecksumAlgorithm): void {
+  const other = ALGORITHMS.find(
+    (name) => name !== asked && headers[CHECKSUMS[name].header] !== undefined,
+  )
+  if (other !== undefined) throw otherAlgorithm(asked, other)
+}
+
+/**
+ * Checks what a completion says of a part against what was summed when that came. Throws InvalidPart, and
+ * BadDigest where the algorithm is another: of that there is nothing to agree with.
+ */
+export function checkPartChecksum(
+  part: Pick<UploadPart, 'number' | 'checksums'>,
+  given: ChecksumText | undefined,
+  algorithm: ChecksumAlgorithm | undefined,
+): void {
+  if (given === undefined || part.checksums[given.algorithm] === given.text) return
+  if (given.algorithm === algorithm) throw storageFault('InvalidPart')
+  throw storageFault(
+    'BadDigest',
+    `The ${given.algorithm.toLowerCase()} you specified for part ${part.number} did not match what we received.`,
+  )
 }
 
 /**

@@ -160,6 +160,20 @@ test('a header or a tag counts for the actions that set it, and for no other', (
   }
 })
 
+test('what becomes of metadata is said of copies of whole objects alone', () => {
+  const says = (more: object, createsObject = true) =>
+    policyContext({
+      ...FACTS,
+      action: 's3:PutObject',
+      createsObject,
+      headers: { 'x-amz-metadata-directive': 'COPY', ...more },
+    })('s3:x-amz-metadata-directive')
+  const copied = { 'x-amz-copy-source': 'from/key' }
+  assert.deepEqual(says(copied), ['COPY'])
+  assert.equal(says({}), undefined)
+  assert.equal(says(copied, false), undefined)
+})
+
 test('a request has no values of what its action has not, whatever it says', () => {
   const query = new Map([['prefix', 'home/']])
   const policy = policyOf({ Action: 's3:*', Condition: { StringEquals: PREFIX } })

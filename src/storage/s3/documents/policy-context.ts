@@ -59,7 +59,6 @@ const HEADER_KEYS = [
   'x-amz-grant-read-acp',
   'x-amz-grant-write',
   'x-amz-grant-write-acp',
-  'x-amz-metadata-directive',
   'x-amz-object-ownership',
   'x-amz-server-side-encryption',
   'x-amz-server-side-encryption-aws-kms-key-id',
@@ -88,6 +87,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
   ['s3:if-none-match', notOver],
   ['s3:objectcreationoperation', ({ createsObject }) => String(createsObject)],
+  ['s3:x-amz-metadata-directive', directive],
   ['s3:x-amz-copy-source', ({ headers }) => copySource(headers['x-amz-copy-source'])],
   ['s3:delimiter', parameter('delimiter')],
   ['s3:max-keys', parameter('max-keys')],
@@ -139,6 +139,12 @@ function tagValue(key: string, slash: number, facts: Facts): string | undefined 
 /** What overwrites nothing: a write with another tag than the object's would, and AWS takes no tags there. */
 function notOver({ headers }: Facts): string | undefined {
   return parseConditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
+}
+
+/** Of a copy: any other write, a part that is copied too, keeps and replaces nothing by it. */
+function directive({ headers, createsObject }: Facts): string | string[] | undefined {
+  const isCopy = createsObject && headers['x-amz-copy-source'] !== undefined
+  return isCopy ? headers['x-amz-metadata-directive'] : undefined
 }
 
 /** `bucket/key` of what is read, as conditions are written; undefined where nothing can be. */

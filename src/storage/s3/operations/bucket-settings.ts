@@ -4,7 +4,7 @@ import type { Buckets } from '#storage/objects/objects.ts'
 import type { Bucket, Json } from '#storage/objects/types.ts'
 import { targetOf } from '#storage/s3/access-log/deliver.ts'
 import { accessBucket, documentOf } from '#storage/s3/bucket-view.ts'
-import type { StorageHandler } from '#storage/s3/call.ts'
+import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import type { StorageDeps } from '#storage/s3/deps.ts'
 import { parseObjectLock, printObjectLock } from '#storage/s3/documents/object-lock.ts'
 import { isPublicAcl } from '#storage/s3/documents/acl.ts'
@@ -159,12 +159,25 @@ export const createPutBucketLogging =
     if (logging !== undefined) {
       const target = await checkedTarget(buckets, bucket, logging.bucket)
       // Whoever may set this bucket's log may not by that write into another.
-      if (!access.allows(request, target, { action: 's3:PutObject', key: logging.prefix }))
+      if (
+        !access.allows(sayingNothing(request), target, {
+          action: 's3:PutObject',
+          key: logging.prefix,
+        })
+      )
         throw storageFault('AccessDenied')
     }
     await buckets.configure(bucket, 'logging', logging ?? null)
     return emptyReply()
   }
+
+/** The request as a log will be written: what its headers say of objects is said of none. */
+function sayingNothing(request: StorageRequest): StorageRequest {
+  const headers = Object.fromEntries(
+    Object.entries(request.body.headers).filter(([name]) => !/^(x-amz-|if-)/.test(name)),
+  )
+  return { ...request, body: { ...request.body, headers } }
+}
 
 async function checkedTarget(buckets: Buckets, source: Bucket, name: string): Promise<Bucket> {
   const details = { TargetBucket: name }

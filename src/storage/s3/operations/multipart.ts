@@ -1,7 +1,6 @@
 // Multipart uploads: begun, filled part by part, completed or aborted. Completing copies nothing: the
 // object is the list of its parts.
 import { present } from '#base/errors.ts'
-import { storageFault } from '#storage/errors.ts'
 import type { Bucket, Upload, UploadPart } from '#storage/objects/types.ts'
 import {
   findOpenUpload,
@@ -13,10 +12,13 @@ import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
 import { CHECKSUMS, isAlgorithm, type Hashers } from '#storage/s3/checksums/algorithms.ts'
 import { isCombinable } from '#storage/s3/checksums/combine.ts'
 import {
+  checkAlgorithm,
   checkCompletion,
   checkMultipartChecksum,
+  checkPartChecksum,
   multipartChecksumText,
   multipartETag,
+  otherAlgorithm,
 } from '#storage/s3/checksums/multipart.ts'
 import { multipartChecksum, type MultipartChecksum } from '#storage/s3/checksums/request.ts'
 import { commitBody } from '#storage/s3/commit-body.ts'
@@ -96,10 +98,7 @@ export const createUploadPart =
     const asked = checksumOf(upload)
     const sealing = encrypting.ofUpload(request, upload.attributes.encryption)
     if (asked !== undefined && plan.checksum && plan.checksum.algorithm !== asked.algorithm)
-      throw storageFault(
-        'InvalidRequest',
-        `Checksum Type mismatch occurred, expected checksum Type: ${asked.algorithm.toLowerCase()}, actual checksum Type: ${plan.checksum.algorithm.toLowerCase()}`,
-      )
+      throw otherAlgorithm(asked.algorithm, plan.checksum.algorithm)
     await admitTransfer(request, bucket, plan.length ?? plan.bytesMax)
     const { body, size, etag, checksums } = await receiver.receive(request, plan, {
       isPart: true,
@@ -170,19 +169,18 @@ async function compose(work: {
     type: checksum?.type,
   })
   const etag = multipartETag(parts.map((part) => Buffer.from(part.etag, 'hex')))
+  for (const [index, part] of parts.entries())
+    checkPartChecksum(part, listed[index]?.checksum, checksum?.algorithm)
   if (checksum === undefined) return { etag, checksums: {} }
   const { algorithm } = checksum
-  for (const [index, part] of parts.entries()) {
-    const given = listed[index]?.checksum
-    if (given?.algorithm === algorithm && given.text !== part.checksums[algorithm])
-      throw storageFault('InvalidPart')
-  }
   const sums = parts.map(({ checksums, size }) => ({
     digest: Buffer.from(String(checksums[algorithm]), 'base64'),
     size,
   }))
   const text = await multipartChecksumText(hashers, checksum, sums)
-  const given = request.body.headers[CHECKSUMS[algorithm].header]
+  const { headers } = request.body
+  if (checksumOf(upload) !== undefined) checkAlgorithm(headers, algorithm)
+  const given = headers[CHECKSUMS[algorithm].header]
   if (typeof given === 'string') checkMultipartChecksum(algorithm, given, text)
   return { etag, checksums: { [algorithm]: text, type: checksum.type } }
 }
