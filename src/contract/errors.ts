@@ -106,6 +106,13 @@ export const ERRORS = {
   ),
   overloaded: service(503, 'Retry after the time in Retry-After.'),
   draining: service(503, 'Retry; this process is stopping.'),
+  // The time that any request has, whoever is slow: were it the service's, one could ask for more than fits and
+  // have models work for nothing.
+  deadline_exceeded: caller(
+    504,
+    'Ask for less at once, such as fewer tokens; what was spent in the time that a request has is charged.',
+    'api_error',
+  ),
   upstream_timeout: service(
     504,
     'Retry, or lower max_tokens. What models spent on an answer of which nothing came is not charged.',

@@ -49,7 +49,7 @@ export class Exchange {
 
   #endAfter(deadlineMs: number): NodeJS.Timeout {
     const late = () =>
-      this.end(fault('upstream_timeout', `Could not finish the request in ${deadlineMs / 1000} s`))
+      this.end(fault('deadline_exceeded', `Could not finish the request in ${deadlineMs / 1000} s`))
     return setTimeout(late, deadlineMs)
   }
 

@@ -34,6 +34,7 @@ const NEVER_RETRY: ReadonlySet<string> = new Set<Code>([
   'ceiling_reached',
   'model_not_available',
   'not_implemented',
+  'deadline_exceeded',
   'idempotency_answer_too_large',
 ])
 

@@ -74,7 +74,7 @@ test('who does not stream pays nothing of an answer that broke', async () => {
 })
 
 for (const [ends, reason, paid] of [
-  ['time is over', fault('upstream_timeout', 'Too late'), 0n],
+  ['time is over', fault('deadline_exceeded', 'Too late'), askedNj],
   ['gateway stops', fault('draining', 'Stopping'), 0n],
   ['ledger is away', fault('state_unavailable', 'Silent'), 0n],
   ['caller leaves', fault('client_closed', 'Gone'), askedNj],

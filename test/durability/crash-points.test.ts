@@ -57,6 +57,7 @@ test(
   },
 )
 
+const PASSES_MAX = 4
 // The tick that posts a charge is the last to be sent: between the answer and it lies what only the journal has.
 for (const [planted, name, call] of [
   ['late-bytes', 'put into a file', 'pwrite64'],
@@ -64,8 +65,11 @@ for (const [planted, name, call] of [
 ] as const)
   test(`the harness finds ${planted}`, { skip, timeout }, async (t) => {
     const sick = await openHarness(world, { planted: [planted] })
-    const { faults } = await killAtEach(sick, name, call, 'first fault')
+    // A tick may come just before the answer, and then nothing lies between them: the next pass has another one.
+    let found: string | undefined
+    for (let pass = 0; pass < PASSES_MAX && found === undefined; pass++)
+      [found] = (await killAtEach(sick, name, call, 'first fault')).faults
     await sick.gateway.kill()
-    assert.notDeepEqual(faults, [], 'a planted bug was not seen')
-    t.diagnostic(faults[0] ?? '')
+    assert.ok(found !== undefined, 'a planted bug was not seen')
+    t.diagnostic(found)
   })

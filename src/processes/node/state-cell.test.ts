@@ -169,7 +169,7 @@ test('a start says which DATABASE_URL does not answer', async (t) => {
   starting.catch(() => undefined)
   await once(silent, 'connection')
   t.mock.timers.tick(LONGER_MS)
-  await assert.rejects(starting, {
-    message: `Could not use DATABASE_URL (127.0.0.1:${port}/d): Connection terminated due to connection timeout`,
-  })
+  // The pool's clock and that of its connection end at one time: either may be the first to say so.
+  const says = `^Could not use DATABASE_URL \\(127\\.0\\.0\\.1:${port}/d\\): .*(timeout expired|connection timeout)$`
+  await assert.rejects(starting, { message: new RegExp(says) })
 })
