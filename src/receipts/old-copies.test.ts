@@ -1,5 +1,5 @@
 // Signers and state of different ages: which of them goes on, and that nothing is signed beside what was.
-import { equal, match, notDeepEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notDeepEqual, ok } from 'node:assert/strict'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
@@ -21,7 +21,7 @@ import { frontierRoot } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
 import { createLeadership } from './leader.ts'
 import { createReceipts, type Receipts } from './prove.ts'
-import { dropCharges, loseShares, postCharges, until } from './receipts.fixture.ts'
+import { alarmsOf, dropCharges, loseShares, postCharges, until } from './receipts.fixture.ts'
 import { createSealer } from './sealer.ts'
 import { createSignerStore } from './signer-store.ts'
 import { createSqlReceiptStore } from './sql-store.ts'
@@ -162,6 +162,10 @@ test(
     const later = await newestHead()
     equal(later.shard.shard, '2027.1')
     equal(parseCheckpoint(later.shard.link ?? '').root.equals(head.root), true)
+    const reason = `restored: other ${head.size} leaves of shard ${shard.shard} were signed before`
+    deepEqual(await alarmsOf(state, 'receipts_set_back'), [
+      { shard: later.shard.origin, after: shard.origin, reason },
+    ])
   },
 )
 

@@ -13,6 +13,7 @@ import { frontierRoot } from '#tlog/tree.ts'
 import { leafIndexOf, readLeaves, type ReceiptStore, type Shard } from './store.ts'
 
 const PAGE_LEAVES = 1_024
+const RESTORED = 'restored: '
 
 type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly log: Logger }
 /** What is known when a sealer starts, or when the year may have changed. */
@@ -48,7 +49,9 @@ export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenS
   const reason = await whyNewShard({ last, signed, size, shards }, known.publicKey, deps)
   if (reason === undefined) return { shard: last, size, floor }
   deps.log.warn('A new shard of the receipt log begins', { after: last.origin, reason })
-  return openShard({ ...known, last, signed, size }, deps)
+  // Signers and state know different histories: an old copy of one of them was put back, and clients can tell.
+  const alarm = reason.startsWith(RESTORED) ? { after: last.origin, reason } : undefined
+  return openShard({ ...known, last, signed, size, alarm }, deps)
 }
 
 /**
@@ -97,14 +100,14 @@ async function whyNewShard(
   if (!last.publicKey.equals(publicKey)) return 'the signers have another key'
   if (signed === undefined) return isPastYear(last, clock) ? 'a new year' : undefined
   if (compareShards(signed.shard, last.shard) > 0)
-    return `restored: shard ${signed.shard} was signed before`
+    return `${RESTORED}shard ${signed.shard} was signed before`
   const shard = shards.find((each) => each.shard === signed.shard)
   const saved = shard === last ? size : ((shard && (await store.latest(shard.origin)))?.size ?? 0)
   // Signers older than the state go on from it. An ended shard has no more than was saved of it: there each
   // signer compares the link with what it signed.
   if (shard !== undefined && (shard === last || signed.size <= saved))
     if (!(await hasSigned(signed, shard, saved, store)))
-      return `restored: other ${signed.size} leaves of shard ${signed.shard} were signed before`
+      return `${RESTORED}other ${signed.size} leaves of shard ${signed.shard} were signed before`
   return isPastYear(last, clock) ? 'a new year' : undefined
 }
 
@@ -139,10 +142,11 @@ type Opening = Known & {
   readonly last: Shard | undefined
   readonly signed: Position | undefined
   readonly size: number
+  readonly alarm?: object | undefined
 }
 
 async function openShard(
-  { epoch, publicKey, handover, last, signed, size }: Opening,
+  { epoch, publicKey, handover, last, signed, size, alarm }: Opening,
   { store, clock }: ShardDeps,
 ): Promise<OpenShard> {
   const name = nextName([last?.shard, signed?.shard], yearOf(clock))
@@ -162,7 +166,7 @@ async function openShard(
         : undefined,
     validFrom: timestamp(clock.wallMs()),
   }
-  await store.openShard(epoch, shard)
+  await store.openShard(epoch, shard, alarm)
   return { shard, size: 0, floor: 0 }
 }
 

@@ -52,10 +52,15 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
       return rows.flatMap(toChargeRows)
     },
     tiles: (origin, wanted) => selectTiles(state, origin, wanted),
-    openShard: (epoch, shard) =>
+    openShard: (epoch, shard, alarm) =>
       state.transaction(async (queries) => {
         await requireEpoch(queries, epoch)
         await insertShard(queries, shard)
+        if (alarm !== undefined)
+          await queries.query(
+            "insert into alarms (kind, detail) values ('receipts_set_back', $1)",
+            [{ shard: shard.origin, ...alarm }],
+          )
         await queries.query('update receipt_signers set new_key_ordered_at = null')
       }),
     saveCheckpoint: (epoch, checkpoint, tiles) =>

@@ -27,8 +27,11 @@ export type ReceiptStore = {
   lostShards(): Promise<readonly ReceiptKey[]>
   /** Keeps those. */
   addLostShards(keys: readonly ReceiptKey[]): Promise<void>
-  /** Throws ErgonError `sealer_fenced` when another sealer has begun since `epoch`. */
-  openShard(epoch: number, shard: Shard): Promise<void>
+  /**
+   * `alarm` is what an alarm `receipts_set_back` says. Throws ErgonError `sealer_fenced` when another sealer has begun
+   * since `epoch`.
+   */
+  openShard(epoch: number, shard: Shard, alarm?: object): Promise<void>
   latest(origin: string): Promise<SealedCheckpoint | undefined>
   /** Charges from a ledger leaf index on, in order and without gaps. */
   rows(from: number, limit: number): Promise<readonly ChargeRow[]>
