@@ -43,6 +43,12 @@ export const COMMANDS: readonly CommandSpec[] = [
         'electricity zone that the server is in (servers; default: the mean of the world, assumed)',
       ],
       [
+        '--operator <name>',
+        'who runs the server, in X-Routed-To (servers; default: this node’s operator)',
+      ],
+      ['--region <region>', 'where it is, in X-Routed-To (servers; default unknown)'],
+      ['--silicon <class>', 'what it computes with, such as h100 (servers; default unknown)'],
+      [
         '--prompt-overhead-tokens <n>',
         'what the server adds to each prompt (servers; default: learned, 64 to 1024)',
       ],

@@ -42,6 +42,9 @@ export const modelFields = (options: CommandCall['options']) => ({
   upstream_model: options['upstreamModel'],
   nj_per_token: options['njPerToken'],
   carbon_zone: options['carbonZone'],
+  operator: options['operator'],
+  region: options['region'],
+  silicon: options['silicon'],
   prompt_overhead_tokens: numberOf(options['promptOverheadTokens']),
 })
 

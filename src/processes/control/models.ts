@@ -5,6 +5,7 @@ import { pullUrl } from '#artifacts/pull.ts'
 import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
 import { larger, nj } from '#base/units.ts'
+import { WORD, WORD_IN_WORDS } from '#config/config.ts'
 import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/router/choose.ts'
@@ -22,6 +23,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
 // H100, 0.12 to 0.20 J (ML.ENERGY), with the host's share and PUE on top. The band says how far off.
 const UPSTREAM_NJ_PER_TOKEN = '300000000'
 const UPSTREAM_BAND_PCT = 100
+const UNDECLARED = 'unknown'
 // A local file before our own charges tell: each token reads all of it, and the 135 M model's 98 MB take
 // 32 mJ. Ceilings rest on it: at that for a file of 4 GB every answer was cut, and nothing learned.
 const LOCAL_NJ_PER_TOKEN = 32_000_000n
@@ -34,6 +36,9 @@ const OF_SERVERS = [
   'nj_per_token',
   'carbon_zone',
   'prompt_overhead_tokens',
+  'operator',
+  'region',
+  'silicon',
 ] as const
 const OF_FILES = [
   'name',
@@ -54,6 +59,8 @@ type Deps = {
   readonly confirmed: () => Promise<void>
   /** Encrypts keys of upstreams. */
   readonly key: Secret
+  /** Who answers to the customers of this node. */
+  readonly operator: string
 }
 
 export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
@@ -88,15 +95,16 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
   },
 ]
 
-async function newModel(call: ControlCall, { modelsFolder, key }: Deps): Promise<NewModel> {
+async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
   const { body } = call
-  if (typeof body['upstream'] === 'string') return upstreamModel(body, key)
+  if (typeof body['upstream'] === 'string') return upstreamModel(body, deps)
   demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
   if (typeof body['default'] === 'string') {
     demandAbsent(body, OF_FILES, 'is for files and servers; a default model is served as it is')
     return defaultModel(body['default'])
   }
-  if (typeof body['pull'] === 'string') return fileModel(body, await pulled(call, modelsFolder))
+  if (typeof body['pull'] === 'string')
+    return fileModel(body, await pulled(call, deps.modelsFolder))
   return fileModel(body, textOf(body, 'file'))
 }
 
@@ -152,7 +160,7 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
   }
 }
 
-function upstreamModel(body: Body, key: Secret): NewModel {
+function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
   const url = addressOf(body)
   const baseUrl = url.href.replace(/\/$/, '')
   const apiKey = body['api_key']
@@ -175,10 +183,10 @@ function upstreamModel(body: Body, key: Secret): NewModel {
         : {}),
     },
     upstreamId,
-    routedTo: `${url.hostname}/remote/upstream`,
+    routedTo: routedToOf(body, operator),
     offer: {
       ...offerOf(body, UPSTREAM_NJ_PER_TOKEN),
-      ownedBy: url.hostname,
+      ownedBy: wordOf(body, 'operator') ?? 'operator',
       modalities: isEmbedding ? ['embedding'] : ['text', ...inputs],
       context: integerOf(body, 'context') ?? 4096,
       tools: body['tools'] === true ? 'auto' : 'none',
@@ -187,6 +195,26 @@ function upstreamModel(body: Body, key: Secret): NewModel {
       ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
     },
   }
+}
+
+/**
+ * What is not declared is told as unknown: that the server stands where this node does nobody has said,
+ * and its address is nobody's business but the operator's. Who answers for it is this node's operator.
+ */
+const routedToOf = (body: Body, operator: string): string =>
+  [
+    wordOf(body, 'operator') ?? operator,
+    wordOf(body, 'region') ?? UNDECLARED,
+    wordOf(body, 'silicon') ?? UNDECLARED,
+  ].join('/')
+
+function wordOf(body: Body, name: string): string | undefined {
+  const value = body[name]
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && WORD.test(value)) return value
+  throw fault('invalid_request', `Could not add the model: "${name}" must be ${WORD_IN_WORDS}`, {
+    param: name,
+  })
 }
 
 /** Where the server draws its power. Throws invalid_request for a zone that is not built in. */
