@@ -1,28 +1,74 @@
-// A model as the list shows it: OpenAI's fields, then what the router goes by.
-import { printJoules } from '#base/units.ts'
+// Models as the list shows them: OpenAI's fields, then what the router goes by.
+import { larger, printJoules, smaller } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
+import { rawNumber } from '#contract/raw-json.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { Learned } from '#inference/learned.ts'
-import { rawNumber } from '#contract/raw-json.ts'
+import { AUTO } from '#inference/router/choose.ts'
 
-export function entryOf(offer: ModelOffer, learned: Learned): object {
-  const { p50, p95, samples } = learned.perThousandTokens(offer)
-  return {
-    id: offer.id,
-    object: 'model',
-    created: offer.createdS,
-    owned_by: offer.ownedBy,
-    tiers: TIERS.filter((tier) => tier <= offer.tier),
-    class: offer.class,
-    modalities: offer.modalities,
-    context_length: offer.context,
-    // samples 0: the catalogue's figure, nothing measured yet.
-    energy_j_per_1k_tokens: {
-      p50: rawNumber(printJoules(p50)),
-      p95: rawNumber(printJoules(p95)),
-      samples,
-    },
-    routed_to: offer.routedTo,
-    state: offer.state,
-  }
+type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured'>
+
+export const entryOf = (offer: ModelOffer, learned: Learned): object =>
+  printed(offer, learned.perThousandTokens(offer))
+
+/**
+ * `auto` as an entry, so that who offers the models that are listed can offer it: what any of these can do.
+ * Its energy is the least and the most of those that generate. Undefined where there are none.
+ */
+export function autoEntry(offers: readonly ModelOffer[], learned: Learned): object | undefined {
+  const [first] = offers
+  if (first === undefined) return undefined
+  const generating = offers.filter(({ modalities }) => modalities.includes('text'))
+  const energies = (generating.length > 0 ? generating : offers).map((offer) =>
+    learned.perThousandTokens(offer),
+  )
+  const all = offers.reduce((one, other) => ({
+    ...one,
+    createdS: Math.max(one.createdS, other.createdS),
+    tier: lastOf(TIERS, one.tier, other.tier),
+    class: lastOf(CLASSES, one.class, other.class),
+    modalities: [...new Set([...one.modalities, ...other.modalities])],
+    context: Math.max(one.context, other.context),
+    routedTo: one.routedTo.split(', ').includes(other.routedTo)
+      ? one.routedTo
+      : `${one.routedTo}, ${other.routedTo}`,
+    state: lastOf(STATES, one.state, other.state),
+  }))
+  return printed(
+    { ...all, id: AUTO, ownedBy: 'operator' },
+    energies.reduce((one, other) => ({
+      p50: smaller(one.p50, other.p50),
+      p95: larger(one.p95, other.p95),
+      samples: one.samples + other.samples,
+    })),
+  )
 }
+
+const CLASSES = ['demo', 'standard', 'large'] as const
+/** One that is ready is enough. */
+const STATES = ['failed', 'loading', 'ready'] as const
+
+const lastOf = <Value>(order: readonly Value[], one: Value, other: Value): Value =>
+  order.indexOf(one) < order.indexOf(other) ? other : one
+
+const printed = (
+  model: Facts,
+  { p50, p95, samples }: ReturnType<Learned['perThousandTokens']>,
+): object => ({
+  id: model.id,
+  object: 'model',
+  created: model.createdS,
+  owned_by: model.ownedBy,
+  tiers: TIERS.filter((tier) => tier <= model.tier),
+  class: model.class,
+  modalities: model.modalities,
+  context_length: model.context,
+  // samples 0: the catalogue's figure, nothing measured yet.
+  energy_j_per_1k_tokens: {
+    p50: rawNumber(printJoules(p50)),
+    p95: rawNumber(printJoules(p95)),
+    samples,
+  },
+  routed_to: model.routedTo,
+  state: model.state,
+})

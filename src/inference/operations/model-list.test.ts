@@ -30,6 +30,7 @@ test('the model list has what answers or is about to, with what the router goes 
     [
       ['demo', 'ready'],
       ['later', 'loading'],
+      ['auto', 'ready'],
     ],
   )
   assert.deepEqual(list.data[0], {
@@ -44,6 +45,53 @@ test('the model list has what answers or is about to, with what the router goes 
     energy_j_per_1k_tokens: { p50: 2, p95: 2, samples: 0 },
     routed_to: 'ergon/local/cpu-x64',
     state: 'ready',
+  })
+})
+
+test('auto is an entry: what any of the models can do', async () => {
+  const others = depsOf(
+    [
+      offerOf({ id: 'demo', tier: 'L1', class: 'demo', context: 512, state: 'loading' }),
+      offerOf({
+        id: 'embeds',
+        modalities: ['embedding'],
+        tier: 'L0',
+        njPerPromptToken: nj(1n),
+        njPerCompletionToken: nj(1n),
+      }),
+      offerOf({
+        id: 'sees',
+        tier: 'L2',
+        modalities: ['text', 'image'],
+        context: 32_768,
+        createdS: 1_800_000_000,
+        njPerPromptToken: nj(9_000_000n),
+        njPerCompletionToken: nj(9_000_000n),
+        routedTo: 'lambda/us/h100',
+      }),
+    ],
+    [],
+  )
+  const auto = {
+    id: 'auto',
+    object: 'model',
+    created: 1_800_000_000,
+    owned_by: 'operator',
+    tiers: ['L0', 'L1', 'L2'],
+    class: 'standard',
+    modalities: ['text', 'embedding', 'image'],
+    context_length: 32_768,
+    energy_j_per_1k_tokens: { p50: 2, p95: 9, samples: 0 },
+    routed_to: 'ergon/local/cpu-x64, lambda/us/h100',
+    state: 'ready',
+  }
+  assert.deepEqual(modelEntry.parse(await bodyOf(createModelGet(others), { model: 'auto' })), auto)
+  assert.deepEqual(modelList.parse(await bodyOf(createModelList(others))).data.at(-1), auto)
+
+  const none = depsOf([], [])
+  assert.deepEqual(modelList.parse(await bodyOf(createModelList(none))).data, [])
+  await assert.rejects(async () => bodyOf(createModelGet(none), { model: 'auto' }), {
+    code: 'model_not_found',
   })
 })
 
