@@ -3,37 +3,49 @@ import { larger, printJoules, smaller } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
+import type { InferenceDeps } from '#inference/generation.ts'
 import type { Learned } from '#inference/learned.ts'
 import { AUTO } from '#inference/router/choose.ts'
 
-type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured'>
+export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
+type State = ModelOffer['state'] | 'unreachable'
+type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured' | 'state'> & {
+  readonly state: State
+}
 
-export const entryOf = (offer: ModelOffer, learned: Learned): object =>
-  printed(offer, learned.perThousandTokens(offer))
+export const entryOf = (offer: ModelOffer, deps: EntryDeps): object =>
+  printed(told(offer, deps), deps.learned.perThousandTokens(offer))
+
+/** An offer is ready as far as its cell or its row knows; whether anybody answers there, the calls tell. */
+const told = <Offer extends ModelOffer>(offer: Offer, { failures }: EntryDeps) => ({
+  ...offer,
+  state: offer.state === 'ready' && failures.rests(offer) ? 'unreachable' : offer.state,
+})
 
 /**
  * `auto` as an entry, so that who offers the models that are listed can offer it: what any of these can do.
  * Its energy is the least and the most of those that generate. Undefined where there are none.
  */
-export function autoEntry(offers: readonly ModelOffer[], learned: Learned): object | undefined {
-  const [first] = offers
-  if (first === undefined) return undefined
+export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): object | undefined {
+  if (offers.length === 0) return undefined
   const generating = offers.filter(({ modalities }) => modalities.includes('text'))
   const energies = (generating.length > 0 ? generating : offers).map((offer) =>
-    learned.perThousandTokens(offer),
+    deps.learned.perThousandTokens(offer),
   )
-  const all = offers.reduce((one, other) => ({
-    ...one,
-    createdS: Math.max(one.createdS, other.createdS),
-    tier: lastOf(TIERS, one.tier, other.tier),
-    class: lastOf(CLASSES, one.class, other.class),
-    modalities: [...new Set([...one.modalities, ...other.modalities])],
-    context: Math.max(one.context, other.context),
-    routedTo: one.routedTo.split(', ').includes(other.routedTo)
-      ? one.routedTo
-      : `${one.routedTo}, ${other.routedTo}`,
-    state: lastOf(STATES, one.state, other.state),
-  }))
+  const all = offers
+    .map((offer): Facts => told(offer, deps))
+    .reduce((one, other) => ({
+      ...one,
+      createdS: Math.max(one.createdS, other.createdS),
+      tier: lastOf(TIERS, one.tier, other.tier),
+      class: lastOf(CLASSES, one.class, other.class),
+      modalities: [...new Set([...one.modalities, ...other.modalities])],
+      context: Math.max(one.context, other.context),
+      routedTo: one.routedTo.split(', ').includes(other.routedTo)
+        ? one.routedTo
+        : `${one.routedTo}, ${other.routedTo}`,
+      state: lastOf(STATES, one.state, other.state),
+    }))
   return printed(
     { ...all, id: AUTO, ownedBy: 'operator' },
     energies.reduce((one, other) => ({
@@ -46,7 +58,7 @@ export function autoEntry(offers: readonly ModelOffer[], learned: Learned): obje
 
 const CLASSES = ['demo', 'standard', 'large'] as const
 /** One that is ready is enough. */
-const STATES = ['failed', 'loading', 'ready'] as const
+const STATES: readonly State[] = ['failed', 'unreachable', 'loading', 'ready']
 
 const lastOf = <Value>(order: readonly Value[], one: Value, other: Value): Value =>
   order.indexOf(one) < order.indexOf(other) ? other : one

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import { modelEntry, modelList } from '#contract/inference-replies.ts'
 import type { Handler } from '#http/reply.ts'
+import { createBreaker } from '#inference/providers/breaker.ts'
+import type { Provider } from '#inference/providers/provider.ts'
 import { callOf, depsOf, offerOf } from '#inference/testing/offers.ts'
 import { createStrictSpend } from '#inference/testing/strict-spend.ts'
 import { createModelGet } from './model-get.ts'
@@ -93,6 +95,24 @@ test('auto is an entry: what any of the models can do', async () => {
   await assert.rejects(async () => bodyOf(createModelGet(none), { model: 'auto' }), {
     code: 'model_not_found',
   })
+})
+
+test('a model that is left alone is unreachable, not ready, while it is', async () => {
+  let nowMs = 0
+  const policy = { failuresMax: 1, pauseMs: 100, pauseMsMax: 100 }
+  const breaker = createBreaker('server', { monotonicMs: () => nowMs }, policy)
+  const server = { name: 'server', breaker } as Partial<Provider> as Provider
+  const offers = [offerOf({ id: 'far', provider: 'server' })]
+  const withServer = depsOf(offers, [server])
+  const states = async () => {
+    const { data } = modelList.parse(await bodyOf(createModelList(withServer)))
+    return data.map(({ id, state }) => `${id} ${state}`)
+  }
+  assert.deepEqual(await states(), ['far ready', 'auto ready'])
+  breaker.enter().failed()
+  assert.deepEqual(await states(), ['far unreachable', 'auto unreachable'])
+  nowMs = 100
+  assert.deepEqual(await states(), ['far ready', 'auto ready'])
 })
 
 test('a model shows what its charges taught', async () => {

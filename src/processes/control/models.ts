@@ -15,6 +15,7 @@ import { demandGguf, demandOwnFolder } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
+import { serverWarning } from './server-warning.ts'
 
 type Body = ControlCall['body']
 
@@ -79,9 +80,10 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
     path: /^\/models$/,
     handle: async (call) => {
       const model = await newModel(call, deps)
+      const warning = await warningOf(model, call)
       await deps.fleet.add(model)
       await deps.confirmed()
-      return { id: model.id }
+      return { id: model.id, ...(warning === undefined ? {} : { warning }) }
     },
   },
   {
@@ -107,6 +109,15 @@ async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
     return fileModel(body, await pulled(call, deps.modelsFolder))
   return fileModel(body, textOf(body, 'file'))
 }
+
+async function warningOf(model: NewModel, { body, signal }: ControlCall) {
+  if (!('upstream' in model)) return undefined
+  const { base_url: baseUrl } = model.upstream
+  return serverWarning({ baseUrl, ...apiKeyOf(body), model: model.upstreamId }, signal)
+}
+
+const apiKeyOf = ({ api_key: key }: Body): { apiKey?: Secret } =>
+  typeof key === 'string' ? { apiKey: new Secret(key) } : {}
 
 function demandAbsent(body: Body, names: readonly string[], why: string): void {
   const name = names.find((known) => body[known] !== undefined)
@@ -163,7 +174,7 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
 function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
   const url = addressOf(body)
   const baseUrl = url.href.replace(/\/$/, '')
-  const apiKey = body['api_key']
+  const { apiKey } = apiKeyOf(body)
   const upstreamId = textOf(body, 'upstream_model')
   const isEmbedding = body['embedding'] === true
   const inputs = inputsOf(body)
@@ -178,9 +189,7 @@ function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
       band_pct: UPSTREAM_BAND_PCT,
       ...zoneOf(body),
       // Bound to its address: changed in the state it would not be sent anywhere else.
-      ...(typeof apiKey === 'string'
-        ? { api_key_encrypted: encrypt(new Secret(apiKey), key, baseUrl) }
-        : {}),
+      ...(apiKey === undefined ? {} : { api_key_encrypted: encrypt(apiKey, key, baseUrl) }),
     },
     upstreamId,
     routedTo: routedToOf(body, operator),
