@@ -144,7 +144,8 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
       'invalid_request',
       'Could not add the model: a file runs in our own engine, which takes text only; image and audio are for servers',
     )
-  const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
+  const context = integerOf(body, 'context')
+  const contextSize = context ?? (isEmbedding ? 512 : 4096)
   const dimensions = integerOf(body, 'dimensions')
   const hasTools = body['tools'] === true
   const { size } = await stat(path)
@@ -155,6 +156,8 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
     engine: {
       kind: isEmbedding ? 'embedding' : 'chat',
       contextSize,
+      isContextAsked: context !== undefined,
+      ...(dimensions === undefined ? {} : { dimensions }),
       sequences: isEmbedding ? 1 : 4,
       threads: 1,
       ...(isEmbedding ? {} : { tools: hasTools }),
