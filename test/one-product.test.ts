@@ -15,6 +15,7 @@ testParts(
     'key of an upstream': () => import('./one-product/upstream-key.ts'),
     'slow state': () => import('./one-product/slow-state.ts'),
     'images and sound': () => import('./one-product/media.ts'),
+    'absent server': () => import('./one-product/absent-server.ts'),
     'bad upstream': () => import('./one-product/bad-upstream.ts'),
     'costs of upstreams': () => import('./one-product/upstream-costs.ts'),
     'cut short': () => import('./one-product/cut-short.ts'),

@@ -12,9 +12,10 @@ const whole = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a whole number')
   .transform(BigInt)
-const word = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must be letters, digits, dots and dashes')
+/** A part of X-Routed-To. */
+export const WORD = /^[a-z0-9][a-z0-9._-]{0,62}$/i
+export const WORD_IN_WORDS = 'letters, digits, dots and dashes'
+const word = z.string().regex(WORD, `must be ${WORD_IN_WORDS}`)
 
 const secret = z.string().transform((text) => new Secret(text))
 const isPlugUrl = (text: string) =>

@@ -111,7 +111,8 @@ export const modelEntry = z.object({
   context_length: count,
   energy_j_per_1k_tokens: z.object({ p50: z.number(), p95: z.number(), samples: count }),
   routed_to: z.string(),
-  state: z.enum(['ready', 'loading', 'failed']),
+  /** unreachable: nobody answers there, or it failed again and again. */
+  state: z.enum(['ready', 'loading', 'failed', 'unreachable']),
 })
 
 export const modelList = z.object({

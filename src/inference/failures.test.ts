@@ -3,9 +3,11 @@ import { it } from 'node:test'
 import { createLogger, type Level } from '#base/log.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { createFailures } from './failures.ts'
-import { RestingError } from './providers/breaker.ts'
+import { createBreaker } from './providers/breaker.ts'
 import type { Provider } from './providers/provider.ts'
-import { offerOf } from './testing/offers.ts'
+import { offerOf, quietLog } from './testing/offers.ts'
+
+const providerOf = (more: Partial<Provider>) => more as Provider
 
 function listen(level: Level) {
   const lines: unknown[] = []
@@ -14,15 +16,13 @@ function listen(level: Level) {
     const { level: at, model, error, since_last } = JSON.parse(line) as Record<string, unknown>
     lines.push([at, model, error, ...(since_last === undefined ? [] : [since_last])])
   }
-  const providers = new Map([['one', {} as Provider]])
   const failures = createFailures({
     log: createLogger('test', { level, write }),
     clock: { wallMs: () => 0, monotonicMs: () => time.ms },
-    providers,
+    providers: new Map(),
   })
   const failed = (id: string, error: unknown) => failures.tell(offerOf({ id, provider: id }), error)
-  const rests = (id: string) => failures.rests(offerOf({ id, provider: id }))
-  return { lines, time, failed, rests, providers }
+  return { lines, time, failed }
 }
 
 it('failures of an upstream are told once a second for each offer, with how many were not', () => {
@@ -56,16 +56,23 @@ it('mistakes of callers and what is too much at once are for debugging', () => {
   assert.deepEqual(close.lines, [['debug', 'one', 'Could not']])
 })
 
-it('an offer rests as long as its breaker said, and not when its provider is another one', () => {
-  const { time, failed, rests, providers } = listen('warn')
-  failed('one', fault('overloaded', 'Could not: all its calls are taken', { retryAfterS: 9 }))
-  assert.equal(rests('one'), false)
-  failed('one', new RestingError('Could not ask', 100))
-  failed('gone', new RestingError('Could not ask', 100))
-  assert.deepEqual([rests('one'), rests('two'), rests('gone')], [true, false, false])
+it('an offer rests as long as its breaker, or while nobody is at its server', () => {
+  const time = { ms: 5 }
+  const clock = { wallMs: () => 0, monotonicMs: () => time.ms }
+  const policy = { failuresMax: 1, pauseMs: 100, pauseMsMax: 100 }
+  const breaker = createBreaker('one', clock, policy)
+  const absent = new Set<string>()
+  const providers = new Map([
+    ['one', providerOf({ breaker })],
+    ['two', providerOf({})],
+  ])
+  const failures = createFailures({ log: quietLog, clock, providers, absent })
+  const rests = () =>
+    ['one', 'two', 'gone'].map((id) => failures.rests(offerOf({ id, provider: id })))
+  assert.deepEqual(rests(), [false, false, false])
+  breaker.enter().failed()
+  assert.deepEqual(rests(), [true, false, false])
   time.ms += 100
-  assert.equal(rests('one'), false)
-  failed('one', new RestingError('Could not ask', 100))
-  providers.set('one', {} as Provider)
-  assert.equal(rests('one'), false)
+  absent.add('two')
+  assert.deepEqual(rests(), [false, true, false])
 })

@@ -1,12 +1,11 @@
 // What failures of offers teach. The operator's log hears of what upstreams did, once a second each: what
 // callers do wrong, or too much at once, can be asked of us thousands of times a second, and is no news.
-// The router hears which upstreams are left alone.
+// The router hears which upstreams are left alone, and the model list says so.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { ModelOffer } from './catalogue.ts'
-import { RestingError } from './providers/breaker.ts'
-import type { Provider, Providers } from './providers/provider.ts'
+import type { Providers } from './providers/provider.ts'
 
 const SILENT_MS = 1000
 const OFFERS_MAX = 1000
@@ -14,7 +13,7 @@ const OFFERS_MAX = 1000
 export interface Failures {
   /** To be told of each failure of an offer. */
   tell(offer: ModelOffer, error: unknown): void
-  /** Whether its breaker has said to leave it alone, and the time of that is not over. */
+  /** Whether it is left alone for now: it failed again and again, or nobody is there. */
   rests(offer: ModelOffer): boolean
 }
 
@@ -22,17 +21,15 @@ export function createFailures(deps: {
   readonly log: Logger
   readonly clock: Clock
   readonly providers: Providers
+  /** Providers whose servers do not answer. */
+  readonly absent?: { has(provider: string): boolean }
 }): Failures {
-  const { log, clock, providers } = deps
+  const { log, clock, providers, absent } = deps
   // When each was last told of, and how many more there were since.
   const told = new Map<string, { atMs: number; more: number }>()
-  const restsUntilMs = new WeakMap<Provider, number>()
   return {
     tell(offer, error) {
       const nowMs = clock.monotonicMs()
-      const provider = providers.get(offer.provider)
-      if (error instanceof RestingError && provider !== undefined)
-        restsUntilMs.set(provider, nowMs + error.waitMs)
       const fields = { model: offer.id, error: messageOf(error) }
       if (!isUpstreams(error)) return log.debug('An offer refused', fields)
       const last = told.get(offer.id)
@@ -44,10 +41,8 @@ export function createFailures(deps: {
         last === undefined ? fields : { ...fields, since_last: last.more },
       )
     },
-    rests(offer) {
-      const provider = providers.get(offer.provider)
-      return provider !== undefined && (restsUntilMs.get(provider) ?? 0) > clock.monotonicMs()
-    },
+    rests: ({ provider }) =>
+      providers.get(provider)?.breaker?.rests === true || absent?.has(provider) === true,
   }
 }
 

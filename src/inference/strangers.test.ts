@@ -139,7 +139,7 @@ test('openai reads completions and the model list', async () => {
   assert.equal(choices[0]?.text, 'yes')
   const ids: string[] = []
   for await (const model of openai.models.list()) ids.push(model.id)
-  assert.deepEqual(ids, ['small', 'mini'])
+  assert.deepEqual(ids, ['small', 'mini', 'auto'])
 })
 
 test('openai sees the fault of a request and its field', async () => {

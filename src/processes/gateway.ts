@@ -140,7 +140,12 @@ const inference = {
   shares: createShares(CONNECTIONS_MAX),
   whole: createWholeRule(),
   clock: systemClock,
-  failures: createFailures({ log, clock: systemClock, providers: models.providers }),
+  failures: createFailures({
+    log,
+    clock: systemClock,
+    providers: models.providers,
+    absent: models.absent,
+  }),
 }
 const { ready: signersReady } = createSignerStore(readerState)
 const receipts = createReceipts({ store: createSqlReceiptStore(readerState) })

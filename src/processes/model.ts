@@ -1,12 +1,13 @@
 // The model cell: one process, one model, OpenAI-shaped HTTP on a unix socket.
 import { rmSync } from 'node:fs'
+import { ErgonError } from '#base/errors.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Level } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { serveCell } from '#inference/engine/cell-server.ts'
 import { openChatEngine } from '#inference/engine/chat-engine.ts'
 import { openEmbeddingEngine } from '#inference/engine/embedding-engine.ts'
-import type { ModelConfig } from '#inference/engine/model-config.ts'
+import { EXIT_MISFIT, type ModelConfig } from '#inference/engine/model-config.ts'
 
 export type ModelCellConfig = {
   readonly model: ModelConfig
@@ -26,5 +27,12 @@ process.once('SIGTERM', () => {
   void server.close().then(() => process.exit(0))
 })
 const open = model.kind === 'chat' ? openChatEngine : openEmbeddingEngine
-server.ready(await open(model, log))
+server.ready(await open(model, log).catch(endOnMisfit))
 log.info('The model is ready', { rssBytes: process.memoryUsage.rss() })
+
+/** Whoever added the file is told; what else fails may go well the next time. */
+function endOnMisfit(error: unknown): never {
+  if (!(error instanceof ErgonError && error.code === 'invalid_request')) throw error
+  log.error('The process ends', { error: error.message })
+  process.exit(EXIT_MISFIT)
+}

@@ -89,7 +89,6 @@ describe('an upstream that refuses', { concurrency: 4 }, () => {
       upstream_model: 'x',
       name: 'nobody-listens',
     })
-    await ergon.waitForModel('nobody-listens')
     await assertProblem(await post('nobody-listens'), 502, 'upstream_failed')
   })
 })

@@ -1,10 +1,12 @@
 // The command line: what it prints, tokens, models, wrong words, completion.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { embeddingModel } from '../default-models.ts'
+import { writeRandomLlama } from '../gguf/random-llama.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { addUpstream } from '../upstreams.ts'
@@ -161,6 +163,47 @@ test('a model whose file the engine refuses says so, where the operator asks', a
   assert.match((await run(['models', 'list'])).stderr, /^broken is not served: its words$/m)
   await ergon.control('DELETE', '/models/broken')
   await upstream.close()
+})
+
+test('a file is served as what it is, whatever was said of it', async (t) => {
+  const encoder = embeddingModel()
+  if ('reason' in encoder) return t.skip(encoder.reason)
+  chmodSync(folder, 0o755)
+  const bert = join(folder, 'bert.gguf')
+  copyFileSync(encoder.file, bert)
+  const llama = join(folder, 'llama.gguf')
+  writeRandomLlama(llama, { context: 512 })
+  const refused: [words: string[], says: RegExp][] = [
+    [[bert], /it is an embedding model \(bert\): add it with --embedding/],
+    [[bert, '--embedding', '--dimensions', '999'], /its vectors have 384 numbers, not 999/],
+    [[bert, '--embedding', '--context', '513'], /--context 512 is the most/],
+    [[llama, '--embedding'], /it generates text \(llama\) and has no embeddings/],
+    [[llama, '--context', '4096'], /it was trained for 512 tokens/],
+  ]
+  for (const [words, says] of refused) {
+    const { code, stderr } = await run(['models', 'add', ...words])
+    assert.equal(code, 1, stderr)
+    assert.match(stderr, says)
+    assert.match(stderr, /Could not serve the file: /)
+  }
+  assert.deepEqual(await json(['models', 'list']), [], 'none of it is kept')
+
+  for (const words of [[bert, '--embedding'], [llama]])
+    assert.equal((await run(['models', 'add', ...words])).code, 0)
+  const list = (await json(['models', 'list'])) as { id: string; context_length: number }[]
+  const contexts = list.map(({ id, context_length: context }) => [id, context])
+  assert.deepEqual(contexts, [
+    ['bert', 512],
+    ['llama', 512],
+    ['auto', 512],
+  ])
+  const asked = await fetch(`${ergon.baseUrl}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'bert', input: 'a text', dimensions: 384 }),
+  })
+  assert.equal(asked.status, 200, await asked.text())
+  for (const id of ['bert', 'llama']) await ergon.control('DELETE', `/models/${id}`)
 })
 
 test('completion scripts load in their shells', async () => {

@@ -44,6 +44,9 @@ test(
     assert.equal(groups[0], `tok_${TOKENS}`, 'the most energy first')
     assert.equal((await ask({ group_by: 'service' })).has_more, false)
 
+    const [none] = (await ask({ group_by: 'model' })).data
+    assert.equal(none?.group, 'chat.create', 'what no model served is named as usage/last does')
+
     for (const cursor of ['', 'x', '1.2.colour.3', '1.2.token.-3', `${first.next_cursor}0000000`])
       await assert.rejects(ask({ cursor }), { code: 'invalid_request' }, cursor)
   },

@@ -26,8 +26,13 @@ export async function run({ options, words: [model = ''] }: CommandCall): Promis
   }
   const result = await control(options, { method: 'POST', path: '/models', body }, drawProgress)
   if (options.json) printJson(result)
-  else tell(`${(result as { id: string }).id} is being served`)
+  else tellAdded(result as Added)
 }
+
+type Added = { readonly id: string; readonly warning?: string }
+
+const tellAdded = ({ id, warning }: Added) =>
+  tell(warning === undefined ? `${id} is being served` : `${id} is added, but ${warning}`)
 
 /** What options say of a model, as the operator's door wants it. */
 export const modelFields = (options: CommandCall['options']) => ({
@@ -42,6 +47,9 @@ export const modelFields = (options: CommandCall['options']) => ({
   upstream_model: options['upstreamModel'],
   nj_per_token: options['njPerToken'],
   carbon_zone: options['carbonZone'],
+  operator: options['operator'],
+  region: options['region'],
+  silicon: options['silicon'],
   prompt_overhead_tokens: numberOf(options['promptOverheadTokens']),
 })
 

@@ -10,8 +10,9 @@ import type { ModelConfig } from './model-config.ts'
 import { createRenderer } from './render.ts'
 
 /** Loads the model and warms it up: the first 16 tokens after loading take 0.4 s longer (page-in). */
-export async function openChatEngine(config: ModelConfig, log: Logger): Promise<CellEngine> {
-  const loaded = await loadModel(config, log)
+export async function openChatEngine(asked: ModelConfig, log: Logger): Promise<CellEngine> {
+  const loaded = await loadModel(asked, log)
+  const { config } = loaded
   const decoder = await createDecoder(loaded, config)
   const renderer = createRenderer(loaded.model, config)
   const model: ChatModel = { config, loaded, decoder, renderer }

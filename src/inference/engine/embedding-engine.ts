@@ -27,8 +27,8 @@ type EmbeddingModel = {
   readonly shares: Share[]
 }
 
-export async function openEmbeddingEngine(config: ModelConfig, log: Logger): Promise<CellEngine> {
-  const { model } = await loadModel(config, log)
+export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Promise<CellEngine> {
+  const { model, config } = await loadModel(asked, log)
   const context = await model.createEmbeddingContext({
     contextSize: config.contextSize,
     // Pooling needs the whole text in one batch.

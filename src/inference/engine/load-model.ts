@@ -8,13 +8,20 @@ import {
 } from 'node-llama-cpp'
 import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fittingContext, type FileFacts } from './fit.ts'
 import type { ModelConfig } from './model-config.ts'
 
-export type Loaded = { readonly llama: Llama; readonly model: LlamaModel }
+export type Loaded = {
+  readonly llama: Llama
+  readonly model: LlamaModel
+  /** With the context that it is served with. */
+  readonly config: ModelConfig
+}
 
 /**
- * Loads the file. Rejects with `gpu_unusable` where the GPU's package or driver is missing, and with the
- * engine's own error when the file cannot be read.
+ * Loads the file. Rejects with `gpu_unusable` where the GPU's package or driver is missing, with
+ * `invalid_request` where the file is not what the config says, and with the engine's own error when it
+ * cannot be read.
  */
 export async function loadModel(config: ModelConfig, log: Logger): Promise<Loaded> {
   const llama = await getLlama({
@@ -32,8 +39,30 @@ export async function loadModel(config: ModelConfig, log: Logger): Promise<Loade
   })
   if (config.gpu !== undefined) log.warn('The engine is open', { gpu: llama.gpu })
   const model = await llama.loadModel({ modelPath: config.file })
-  return { llama, model }
+  const contextSize = fittingContext(factsOf(model), config)
+  return { llama, model, config: { ...config, contextSize } }
 }
+
+/** Of the header as the engine read it. */
+function factsOf({ fileInfo, embeddingVectorSize: dimensions }: LlamaModel): FileFacts {
+  const { architecture } = fileInfo.metadata.general
+  const {
+    pooling_type: type,
+    attention,
+    context_length: contextMax,
+  } = fileInfo.architectureMetadata
+  return {
+    architecture,
+    pooling: type === RANK ? 'rank' : type !== undefined && type > 0 ? 'vector' : 'none',
+    // Writers of encoders say that they are not causal, but for old ones of BERTs.
+    isEncoder: attention?.causal === false || architecture.includes('bert'),
+    dimensions,
+    ...(contextMax === undefined ? {} : { contextMax }),
+  }
+}
+
+/** `pooling_type` of a reranker. */
+const RANK = 4
 
 const unusable = (gpu: ModelConfig['gpu'], cause: unknown): ErgonError =>
   new ErgonError(

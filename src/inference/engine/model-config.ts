@@ -1,5 +1,8 @@
 // What a model cell is told at its start.
 
+/** Exit of a cell whose file is not what its config says: EX_DATAERR of sysexits.h. Starting it again is of no use. */
+export const EXIT_MISFIT = 65
+
 export type Gpu = 'auto' | 'cuda' | 'vulkan'
 
 export type ModelConfig = {
@@ -10,6 +13,10 @@ export type ModelConfig = {
   readonly kind: 'chat' | 'embedding'
   /** Tokens per sequence: prompt and completion of one request share them. */
   readonly contextSize: number
+  /** Somebody asked for that context: a file that was trained for less is refused, else served with less. */
+  readonly isContextAsked?: boolean
+  /** What its vectors must have: of another length the file is not served. */
+  readonly dimensions?: number
   /** Requests decoded together; memory grows with contextSize × sequences. */
   readonly sequences: number
   /** ggml threads. 1 unless the cores are really free: they spin at barriers, and spinning is billed. */

@@ -1,28 +1,86 @@
-// A model as the list shows it: OpenAI's fields, then what the router goes by.
-import { printJoules } from '#base/units.ts'
+// Models as the list shows them: OpenAI's fields, then what the router goes by.
+import { larger, printJoules, smaller } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
-import type { ModelOffer } from '#inference/catalogue.ts'
-import type { Learned } from '#inference/learned.ts'
 import { rawNumber } from '#contract/raw-json.ts'
+import type { ModelOffer } from '#inference/catalogue.ts'
+import type { InferenceDeps } from '#inference/generation.ts'
+import type { Learned } from '#inference/learned.ts'
+import { AUTO } from '#inference/router/choose.ts'
 
-export function entryOf(offer: ModelOffer, learned: Learned): object {
-  const { p50, p95, samples } = learned.perThousandTokens(offer)
-  return {
-    id: offer.id,
-    object: 'model',
-    created: offer.createdS,
-    owned_by: offer.ownedBy,
-    tiers: TIERS.filter((tier) => tier <= offer.tier),
-    class: offer.class,
-    modalities: offer.modalities,
-    context_length: offer.context,
-    // samples 0: the catalogue's figure, nothing measured yet.
-    energy_j_per_1k_tokens: {
-      p50: rawNumber(printJoules(p50)),
-      p95: rawNumber(printJoules(p95)),
-      samples,
-    },
-    routed_to: offer.routedTo,
-    state: offer.state,
-  }
+export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
+type State = ModelOffer['state'] | 'unreachable'
+type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured' | 'state'> & {
+  readonly state: State
 }
+
+export const entryOf = (offer: ModelOffer, deps: EntryDeps): object =>
+  printed(told(offer, deps), deps.learned.perThousandTokens(offer))
+
+/** An offer is ready as far as its cell or its row knows; whether anybody answers there, the calls tell. */
+const told = <Offer extends ModelOffer>(offer: Offer, { failures }: EntryDeps) => ({
+  ...offer,
+  state: offer.state === 'ready' && failures.rests(offer) ? 'unreachable' : offer.state,
+})
+
+/**
+ * `auto` as an entry, so that who offers the models that are listed can offer it: what any of these can do.
+ * Its energy is the least and the most of those that generate. Undefined where there are none.
+ */
+export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): object | undefined {
+  if (offers.length === 0) return undefined
+  const generating = offers.filter(({ modalities }) => modalities.includes('text'))
+  const energies = (generating.length > 0 ? generating : offers).map((offer) =>
+    deps.learned.perThousandTokens(offer),
+  )
+  const all = offers
+    .map((offer): Facts => told(offer, deps))
+    .reduce((one, other) => ({
+      ...one,
+      createdS: Math.max(one.createdS, other.createdS),
+      tier: lastOf(TIERS, one.tier, other.tier),
+      class: lastOf(CLASSES, one.class, other.class),
+      modalities: [...new Set([...one.modalities, ...other.modalities])],
+      context: Math.max(one.context, other.context),
+      routedTo: one.routedTo.split(', ').includes(other.routedTo)
+        ? one.routedTo
+        : `${one.routedTo}, ${other.routedTo}`,
+      state: lastOf(STATES, one.state, other.state),
+    }))
+  return printed(
+    { ...all, id: AUTO, ownedBy: 'operator' },
+    energies.reduce((one, other) => ({
+      p50: smaller(one.p50, other.p50),
+      p95: larger(one.p95, other.p95),
+      samples: one.samples + other.samples,
+    })),
+  )
+}
+
+const CLASSES = ['demo', 'standard', 'large'] as const
+/** One that is ready is enough. */
+const STATES: readonly State[] = ['failed', 'unreachable', 'loading', 'ready']
+
+const lastOf = <Value>(order: readonly Value[], one: Value, other: Value): Value =>
+  order.indexOf(one) < order.indexOf(other) ? other : one
+
+const printed = (
+  model: Facts,
+  { p50, p95, samples }: ReturnType<Learned['perThousandTokens']>,
+): object => ({
+  id: model.id,
+  object: 'model',
+  created: model.createdS,
+  owned_by: model.ownedBy,
+  tiers: TIERS.filter((tier) => tier <= model.tier),
+  class: model.class,
+  modalities: model.modalities,
+  context_length: model.context,
+  // samples 0: the catalogue's figure, nothing measured yet.
+  energy_j_per_1k_tokens: {
+    p50: rawNumber(printJoules(p50)),
+    p95: rawNumber(printJoules(p95)),
+    samples,
+  },
+  routed_to: model.routedTo,
+  state: model.state,
+})

@@ -1,20 +1,22 @@
 // GET /v1/models/{model}.
 import { fault } from '#contract/errors.ts'
 import type { Handler } from '#http/reply.ts'
-import type { InferenceDeps } from '#inference/generation.ts'
-import { entryOf } from './model-entry.ts'
+import { AUTO } from '#inference/router/choose.ts'
+import { autoEntry, entryOf, type EntryDeps } from './model-entry.ts'
 
 /** One model; a failed one too, as its state says why it is not in the list. */
 export const createModelGet =
-  (deps: Pick<InferenceDeps, 'catalogue' | 'learned'>): Handler =>
+  (deps: EntryDeps): Handler =>
   ({ parameters }) => {
     const model = parameters['model'] ?? ''
-    const offer = deps.catalogue.models().find(({ id }) => id === model)
-    if (offer === undefined)
+    const offers = deps.catalogue.models()
+    const offer = offers.find(({ id }) => id === model)
+    const entry = model === AUTO ? autoEntry(offers, deps) : offer && entryOf(offer, deps)
+    if (entry === undefined)
       throw fault('model_not_found', `Could not find the model ${model}`, { param: 'model' })
     return {
       kind: 'known',
       status: 200,
-      body: () => JSON.stringify(entryOf(offer, deps.learned)),
+      body: () => JSON.stringify(entry),
     }
   }

@@ -1,16 +1,14 @@
 // GET /v1/models.
 import type { Handler } from '#http/reply.ts'
-import type { InferenceDeps } from '#inference/generation.ts'
-import { entryOf } from './model-entry.ts'
+import { autoEntry, entryOf, type EntryDeps } from './model-entry.ts'
 
-/** Every model that answers or is about to, in OpenAI's list form. */
+/** Every model that answers or is about to, in OpenAI's list form, and `auto` while there is one. */
 export const createModelList =
-  (deps: Pick<InferenceDeps, 'catalogue' | 'learned'>): Handler =>
+  (deps: EntryDeps): Handler =>
   () => {
-    const data = deps.catalogue
-      .models()
-      .filter(({ state }) => state !== 'failed')
-      .map((offer) => entryOf(offer, deps.learned))
+    const served = deps.catalogue.models().filter(({ state }) => state !== 'failed')
+    const auto = autoEntry(served, deps) ?? []
+    const data = served.map((offer) => entryOf(offer, deps)).concat(auto)
     return {
       kind: 'known',
       status: 200,

@@ -1,8 +1,7 @@
 // A circuit breaker per upstream: after several failures in a row it is left alone for a while, then
 // one request tries it. So a dead upstream costs its callers nothing and is not beaten while down.
 import type { Clock } from '#base/clock.ts'
-import { ErgonError } from '#base/errors.ts'
-import { ERRORS } from '#contract/errors.ts'
+import { fault } from '#contract/errors.ts'
 
 export type BreakerPolicy = {
   readonly failuresMax: number
@@ -26,19 +25,10 @@ export type Pass = {
 
 export type Breaker = {
   readonly state: 'closed' | 'open' | 'trying'
+  /** The upstream is left alone now: enter() would throw. */
+  readonly rests: boolean
   /** Throws `overloaded` with Retry-After while the upstream is left alone. */
   enter(): Pass
-}
-
-/** `overloaded`: the upstream is left alone for so long. */
-export class RestingError extends ErgonError {
-  readonly waitMs: number
-
-  constructor(message: string, waitMs: number) {
-    const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000))
-    super({ code: 'overloaded', status: ERRORS.overloaded.status }, message, { retryAfterS })
-    this.waitMs = waitMs
-  }
 }
 
 export function createBreaker(
@@ -51,8 +41,11 @@ export function createBreaker(
   let openUntilMs: number | undefined
   let trying = false
 
-  const refuse = (waitMs: number) =>
-    new RestingError(`Could not ask ${name}: it failed ${failures} times in a row`, waitMs)
+  const waitMs = () => (openUntilMs === undefined ? 0 : openUntilMs - clock.monotonicMs())
+  const refuse = () =>
+    fault('overloaded', `Could not ask ${name}: it failed ${failures} times in a row`, {
+      retryAfterS: Math.max(1, Math.ceil(waitMs() / 1000)),
+    })
 
   const close = () => {
     failures = 0
@@ -73,13 +66,13 @@ export function createBreaker(
       if (openUntilMs === undefined) return 'closed'
       return trying ? 'trying' : 'open'
     },
+    get rests() {
+      return trying || waitMs() > 0
+    },
     enter() {
       const isTrial = openUntilMs !== undefined
-      if (openUntilMs !== undefined) {
-        const waitMs = openUntilMs - clock.monotonicMs()
-        if (waitMs > 0 || trying) throw refuse(waitMs)
-        trying = true
-      }
+      if (trying || waitMs() > 0) throw refuse()
+      trying = isTrial
       let told = false
       const tell = (then: () => void) => () => {
         if (told) return

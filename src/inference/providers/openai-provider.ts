@@ -32,7 +32,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 /** A provider with its own connections and breaker. */
 export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps): Provider {
   const upstream = createUpstream(config, deps)
-  const { calls, enter } = createEntrance(config, deps)
+  const { breaker, calls, enter } = createEntrance(config, deps)
   let countsTokens = true
 
   /** One call, from the question to the end of its events, under the breaker. */
@@ -76,6 +76,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
 
   return {
     name: config.name,
+    breaker,
     ...(config.at.kind === 'upstream' && {
       energy: energyOf(config.at),
     }),
@@ -119,7 +120,7 @@ function createEntrance({ name, connectionsMax }: ProviderConfig, { clock }: Ups
       throw error
     }
   }
-  return { calls, enter }
+  return { breaker, calls, enter }
 }
 
 type UsedEvent = { readonly kind: 'used' } & Usage

@@ -1,6 +1,7 @@
 // What the gateway asks of whoever serves a model, be it our cell or somebody's upstream.
 import type { EnergyElsewhere, Used } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
+import type { Breaker } from './breaker.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 
@@ -94,6 +95,8 @@ export interface Provider {
   readonly name: string
   /** How the energy of an upstream is known; absent for a cell, whose CPU this node's meter sees. */
   readonly energy?: EnergyElsewhere
+  /** Whether it is left alone for now, as after failures in a row. */
+  readonly breaker?: Pick<Breaker, 'state' | 'rests'>
   /** Whether it may be asked for an answer in one piece: never a cell, which is metered as it works. */
   readonly givesWhole: boolean
   /**

@@ -35,6 +35,50 @@ for (const [tier, text] of PLAIN)
     assert.equal(scoreText(text).tier, tier)
   })
 
+// "return", "class" and "def" as English has them: what extraction is asked for with.
+const ORDINARY: [Tier, string][] = [
+  ['L0', 'Return only the JSON.'],
+  ['L0', 'Return the capital of Japan in one word.'],
+  ['L0', 'What class of drug is ibuprofen?'],
+  ['L0', 'Who teaches the class on Monday?'],
+  ['L0', 'Which yoga class is on Friday?'],
+  ['L0', 'When does the return flight to Lisbon leave?'],
+  ['L0', 'What is the return policy?'],
+  ['L0', 'What time is the first class train to Bern?'],
+  ['L1', 'Translate to French and return only the translation: The train leaves at nine.'],
+  ['L1', 'Translate this paragraph to German and return nothing else'],
+  ['L1', 'Extract the names and ages. Return JSON with the keys name and age: Anna is 31.'],
+  ['L1', 'Extract the invoice date. Return it as YYYY-MM-DD and nothing else.'],
+  ['L1', 'Extract the return address from this letter'],
+  ['L1', 'Return JSON; nothing else. Extract the order number: order 4411 was sent.'],
+  ['L1', 'Classify this review and return its class, positive or negative: The soup was cold.'],
+  ['L1', 'Label the class of each sentence in the passage below'],
+  ['L1', 'Label each sentence and return the class label: Positive or Negative'],
+  ['L1', 'List the fields in this document and return them as a list'],
+  ['L1', 'Find the def of entropy in this text and quote it'],
+  ['L1', 'Identify the language of this text and return its name'],
+]
+
+test('scoreText() takes 20 ordinary requests for no reasoning', () => {
+  assert.deepEqual(
+    ORDINARY.map(([, text]) => [scoreText(text).tier, text]),
+    ORDINARY,
+  )
+})
+
+test('scoreText() knows code by its form', () => {
+  for (const text of [
+    'Is this right? return total;',
+    'Look: def area(r): ...',
+    'Look: def area_of(r): ...',
+    'Look: class Invoice: ...',
+    'Look: class Invoice(Base): ...',
+    'Look: class Invoice { }',
+    'Look:\n```\nx\n```',
+  ])
+    assert.deepEqual(scoreText(text), { tier: 'L3', because: 'code' }, text)
+})
+
 test('scoreText() names the features that decided', () => {
   assert.equal(
     scoreText('What is the capital of France?').because,

@@ -24,12 +24,14 @@ export type ScriptedUpstream = {
   /** Connections that are open. */
   readonly connections: () => Promise<number>
   script: Script
+  /** What GET /models answers; who asks it is in no list here. */
+  models: Script
   close(): Promise<void>
 }
 
-/** Listens on a unix socket (for cells) or on a free port of 127.0.0.1. */
+/** Listens on a unix socket (for cells), or on a free or that port of 127.0.0.1. */
 export async function startScriptedUpstream(
-  on: 'socket' | 'port',
+  on: 'socket' | 'port' | number,
   script: Script,
 ): Promise<ScriptedUpstream> {
   const folder = await mkdtemp(join(tmpdir(), 'ergon-up-'))
@@ -38,8 +40,12 @@ export async function startScriptedUpstream(
   let abandoned = 0
   const server = createServer((request, response) => {
     response.once('close', () => {
-      if (!response.writableFinished) abandoned++
+      if (!response.writableFinished && request.method === 'POST') abandoned++
     })
+    if (request.method === 'GET') {
+      const { url: path = '', headers } = request
+      return void upstream.models({ path, headers, body: {} }, response)
+    }
     void (async () => {
       const parts: Buffer[] = []
       for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
@@ -50,7 +56,7 @@ export async function startScriptedUpstream(
     })()
   })
   if (on === 'socket') server.listen(socketPath)
-  else server.listen(0, '127.0.0.1')
+  else server.listen(on === 'port' ? 0 : on, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address() as AddressInfo | string
   const port = typeof address === 'string' ? 0 : address.port
@@ -61,6 +67,7 @@ export async function startScriptedUpstream(
     abandoned: () => abandoned,
     connections: () => promisify(server.getConnections.bind(server))(),
     script,
+    models: answering(200, { object: 'list', data: [{ id: 'upstream-name' }] }),
     async close() {
       server.close()
       server.closeAllConnections()

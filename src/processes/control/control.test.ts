@@ -28,6 +28,7 @@ async function start(t: TestContext, fleet?: Pick<ModelFleet, 'add'>) {
       confirmed: async () => undefined,
       modelsFolder: folder,
       key: new Secret(newEncryptionKey()),
+      operator: 'acme',
     }),
     log: createLogger('test', { write: (line) => logged.push(line) }),
   })
@@ -122,6 +123,9 @@ test('what is for servers, or for files, is refused of what it would do nothing 
     prompt_overhead_tokens: 9,
     upstream_model: 'a',
     api_key: 'secret',
+    operator: 'a',
+    region: 'eu-1',
+    silicon: 'h100',
   }
   for (const [name, value] of Object.entries(ofServers))
     for (const body of [{ file }, pull, known])
@@ -165,6 +169,29 @@ test('no model is named auto: nobody could ask for it', async (t) => {
       await refused(add(JSON.stringify(body)), 'invalid_request', 'auto'),
       /"auto" asks the router.*--name/,
     )
+})
+
+test('customers are told of a server what was declared of it, never its address', async (t) => {
+  const added: NewModel[] = []
+  const { add } = await start(t, { add: async (model) => void added.push(model) })
+  const server = { upstream: 'http://localhost:9/v1', upstream_model: 'a' }
+  const declared = { operator: 'lambda', region: 'us-west', silicon: 'h100' }
+  for (const more of [{}, { region: 'eu-1' }, declared])
+    assert.equal((await add(JSON.stringify({ ...server, ...more }))).status, 200)
+  assert.deepEqual(
+    added.map((model) => ['routedTo' in model && model.routedTo, model.offer.ownedBy]),
+    [
+      ['acme/unknown/unknown', 'operator'],
+      ['acme/eu-1/unknown', 'operator'],
+      ['lambda/us-west/h100', 'lambda'],
+    ],
+  )
+  for (const name of Object.keys(declared))
+    for (const value of ['', 'a/b', 'a b', 'é', 7])
+      assert.match(
+        await refused(add(JSON.stringify({ ...server, [name]: value })), 'invalid_request', name),
+        new RegExp(`"${name}" must be letters`),
+      )
 })
 
 test('the zone of a server is one that is built in', async (t) => {

@@ -5,6 +5,7 @@ import { pullUrl } from '#artifacts/pull.ts'
 import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
 import { larger, nj } from '#base/units.ts'
+import { WORD, WORD_IN_WORDS } from '#config/config.ts'
 import { TIERS } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/router/choose.ts'
@@ -14,6 +15,7 @@ import { demandGguf, demandOwnFolder } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
+import { serverWarning } from './server-warning.ts'
 
 type Body = ControlCall['body']
 
@@ -22,6 +24,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
 // H100, 0.12 to 0.20 J (ML.ENERGY), with the host's share and PUE on top. The band says how far off.
 const UPSTREAM_NJ_PER_TOKEN = '300000000'
 const UPSTREAM_BAND_PCT = 100
+const UNDECLARED = 'unknown'
 // A local file before our own charges tell: each token reads all of it, and the 135 M model's 98 MB take
 // 32 mJ. Ceilings rest on it: at that for a file of 4 GB every answer was cut, and nothing learned.
 const LOCAL_NJ_PER_TOKEN = 32_000_000n
@@ -34,6 +37,9 @@ const OF_SERVERS = [
   'nj_per_token',
   'carbon_zone',
   'prompt_overhead_tokens',
+  'operator',
+  'region',
+  'silicon',
 ] as const
 const OF_FILES = [
   'name',
@@ -54,6 +60,8 @@ type Deps = {
   readonly confirmed: () => Promise<void>
   /** Encrypts keys of upstreams. */
   readonly key: Secret
+  /** Who answers to the customers of this node. */
+  readonly operator: string
 }
 
 export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
@@ -72,9 +80,10 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
     path: /^\/models$/,
     handle: async (call) => {
       const model = await newModel(call, deps)
+      const warning = await warningOf(model, call)
       await deps.fleet.add(model)
       await deps.confirmed()
-      return { id: model.id }
+      return { id: model.id, ...(warning === undefined ? {} : { warning }) }
     },
   },
   {
@@ -88,17 +97,27 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
   },
 ]
 
-async function newModel(call: ControlCall, { modelsFolder, key }: Deps): Promise<NewModel> {
+async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
   const { body } = call
-  if (typeof body['upstream'] === 'string') return upstreamModel(body, key)
+  if (typeof body['upstream'] === 'string') return upstreamModel(body, deps)
   demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
   if (typeof body['default'] === 'string') {
     demandAbsent(body, OF_FILES, 'is for files and servers; a default model is served as it is')
     return defaultModel(body['default'])
   }
-  if (typeof body['pull'] === 'string') return fileModel(body, await pulled(call, modelsFolder))
+  if (typeof body['pull'] === 'string')
+    return fileModel(body, await pulled(call, deps.modelsFolder))
   return fileModel(body, textOf(body, 'file'))
 }
+
+async function warningOf(model: NewModel, { body, signal }: ControlCall) {
+  if (!('upstream' in model)) return undefined
+  const { base_url: baseUrl } = model.upstream
+  return serverWarning({ baseUrl, ...apiKeyOf(body), model: model.upstreamId }, signal)
+}
+
+const apiKeyOf = ({ api_key: key }: Body): { apiKey?: Secret } =>
+  typeof key === 'string' ? { apiKey: new Secret(key) } : {}
 
 function demandAbsent(body: Body, names: readonly string[], why: string): void {
   const name = names.find((known) => body[known] !== undefined)
@@ -125,7 +144,8 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
       'invalid_request',
       'Could not add the model: a file runs in our own engine, which takes text only; image and audio are for servers',
     )
-  const contextSize = integerOf(body, 'context') ?? (isEmbedding ? 512 : 4096)
+  const context = integerOf(body, 'context')
+  const contextSize = context ?? (isEmbedding ? 512 : 4096)
   const dimensions = integerOf(body, 'dimensions')
   const hasTools = body['tools'] === true
   const { size } = await stat(path)
@@ -136,6 +156,8 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
     engine: {
       kind: isEmbedding ? 'embedding' : 'chat',
       contextSize,
+      isContextAsked: context !== undefined,
+      ...(dimensions === undefined ? {} : { dimensions }),
       sequences: isEmbedding ? 1 : 4,
       threads: 1,
       ...(isEmbedding ? {} : { tools: hasTools }),
@@ -152,10 +174,10 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
   }
 }
 
-function upstreamModel(body: Body, key: Secret): NewModel {
+function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
   const url = addressOf(body)
   const baseUrl = url.href.replace(/\/$/, '')
-  const apiKey = body['api_key']
+  const { apiKey } = apiKeyOf(body)
   const upstreamId = textOf(body, 'upstream_model')
   const isEmbedding = body['embedding'] === true
   const inputs = inputsOf(body)
@@ -170,15 +192,13 @@ function upstreamModel(body: Body, key: Secret): NewModel {
       band_pct: UPSTREAM_BAND_PCT,
       ...zoneOf(body),
       // Bound to its address: changed in the state it would not be sent anywhere else.
-      ...(typeof apiKey === 'string'
-        ? { api_key_encrypted: encrypt(new Secret(apiKey), key, baseUrl) }
-        : {}),
+      ...(apiKey === undefined ? {} : { api_key_encrypted: encrypt(apiKey, key, baseUrl) }),
     },
     upstreamId,
-    routedTo: `${url.hostname}/remote/upstream`,
+    routedTo: routedToOf(body, operator),
     offer: {
       ...offerOf(body, UPSTREAM_NJ_PER_TOKEN),
-      ownedBy: url.hostname,
+      ownedBy: wordOf(body, 'operator') ?? 'operator',
       modalities: isEmbedding ? ['embedding'] : ['text', ...inputs],
       context: integerOf(body, 'context') ?? 4096,
       tools: body['tools'] === true ? 'auto' : 'none',
@@ -187,6 +207,26 @@ function upstreamModel(body: Body, key: Secret): NewModel {
       ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
     },
   }
+}
+
+/**
+ * What is not declared is told as unknown: that the server stands where this node does nobody has said,
+ * and its address is nobody's business but the operator's. Who answers for it is this node's operator.
+ */
+const routedToOf = (body: Body, operator: string): string =>
+  [
+    wordOf(body, 'operator') ?? operator,
+    wordOf(body, 'region') ?? UNDECLARED,
+    wordOf(body, 'silicon') ?? UNDECLARED,
+  ].join('/')
+
+function wordOf(body: Body, name: string): string | undefined {
+  const value = body[name]
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && WORD.test(value)) return value
+  throw fault('invalid_request', `Could not add the model: "${name}" must be ${WORD_IN_WORDS}`, {
+    param: name,
+  })
 }
 
 /** Where the server draws its power. Throws invalid_request for a zone that is not built in. */

@@ -57,6 +57,7 @@ export function openControl(deps: {
       modelsFolder: data.at('models'),
       confirmed: () => confirmModels(cells, log),
       key: new Secret(data.secrets.state),
+      operator: config.operator,
     }),
   ]
   return startControl({ socket: join(data.runFolder, SOCKET), routes, log })

@@ -7,6 +7,8 @@ import type { Secret, Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { createCatalogue, type Catalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { ProviderConfig } from '#inference/providers/openai-provider.ts'
+import { watchServers, type AbsentServers } from '#inference/providers/absent-servers.ts'
+import type { Server } from '#inference/providers/ask-models.ts'
 import type { Providers } from '#inference/providers/provider.ts'
 import { createProviders } from '#inference/providers/providers.ts'
 import type { Timeouts } from '#inference/providers/upstream.ts'
@@ -38,7 +40,11 @@ type Row = {
   reason: string | null
 }
 
-type Configured = { readonly stored: StoredProvider; readonly config: ProviderConfig }
+type Configured = {
+  readonly stored: StoredProvider
+  readonly config: ProviderConfig
+  readonly server?: Server
+}
 
 const LOADING_RETRY_S = 2
 // A lost notification is made up for by the next look.
@@ -55,7 +61,12 @@ type Deps = {
 export interface Models {
   readonly catalogue: Catalogue
   readonly providers: Providers
-  /** Resolves when a reading that began after this call is in force; rejects when it could not be made. */
+  /** Providers whose servers do not answer. */
+  readonly absent: Pick<AbsentServers, 'has'>
+  /**
+   * Resolves when a reading that began after this call is in force, and new servers were asked; rejects when it
+   * could not be made.
+   */
   refreshed(): Promise<void>
   close(): Promise<void>
 }
@@ -64,6 +75,7 @@ export async function followModels(deps: Deps): Promise<Models> {
   const { state, log } = deps
   const catalogue = createCatalogue()
   const providers = createProviders(deps)
+  const absent = watchServers({ providers, log })
   let configs = new Map<string, Configured>()
 
   async function refresh(): Promise<void> {
@@ -73,13 +85,16 @@ export async function followModels(deps: Deps): Promise<Models> {
     configs = new Map(rows.map(({ provider }) => [provider.name, configured(provider)]))
     providers.replace([...configs.values()].map(({ config }) => config))
     catalogue.replace(rows.map(toOffer))
+    absent.replace(serversOf(configs))
   }
 
   /** Read once: a key that cannot be deciphered is said once, not at each look. */
   function configured(stored: StoredProvider): Configured {
     const known = configs.get(stored.name)
     const isSame = known !== undefined && isDeepStrictEqual(known.stored, stored)
-    return isSame ? known : { stored, config: configOf(stored, deps) }
+    if (isSame) return known
+    const config = configOf(stored, deps)
+    return { stored, config, ...serverOf(config) }
   }
 
   // One at a time: of two answers the older may come last, and would stand until the next look.
@@ -107,9 +122,14 @@ export async function followModels(deps: Deps): Promise<Models> {
   return {
     catalogue,
     providers,
-    refreshed,
+    absent,
+    async refreshed() {
+      await refreshed()
+      await absent.asked()
+    },
     async close() {
       clearInterval(timer)
+      await absent.close()
       await listening[Symbol.asyncDispose]()
       await providers.close()
     },
@@ -125,6 +145,19 @@ const toOffer = (row: Row): ModelOffer => ({
   ...(row.state === 'loading' ? { retryAfterS: LOADING_RETRY_S } : {}),
   ...(row.reason === null ? {} : { reason: row.reason }),
 })
+
+/** Kept with its config: by it a server is known to be the same. */
+const serverOf = ({ at, apiKey }: ProviderConfig): { server?: Server } =>
+  at.kind === 'cell'
+    ? {}
+    : { server: { baseUrl: at.baseUrl, ...(apiKey === undefined ? {} : { apiKey }) } }
+
+const serversOf = (configs: ReadonlyMap<string, Configured>): ReadonlyMap<string, Server> =>
+  new Map(
+    [...configs].flatMap(([name, { server }]): [string, Server][] =>
+      server === undefined ? [] : [[name, server]],
+    ),
+  )
 
 const configOf = (stored: StoredProvider, deps: Deps): ProviderConfig =>
   'socket' in stored

@@ -5,8 +5,8 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import type { Gpu, ModelConfig } from '#inference/engine/model-config.ts'
-import { answers, programCell, type ProgramPlace } from '#processes/node/cell-specs.ts'
+import { EXIT_MISFIT, type Gpu, type ModelConfig } from '#inference/engine/model-config.ts'
+import { answers, ask, programCell, type ProgramPlace } from '#processes/node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
 import type { StoredOffer, StoredProvider } from './catalogue.ts'
 import { modelFile, type ModelFolders, type ModelSource, type Progress } from './files.ts'
@@ -17,6 +17,8 @@ const READY_TIMEOUT_MS = 120_000
 const ENDS_MAX = 2
 const LOOK_MS = 100
 const MODEL_ENDED = 'model_ended'
+/** The file is not what was said of it. */
+const MISFIT = 'invalid_request'
 export const MODEL_CELLS = 'model-'
 
 export type FleetDeps = {
@@ -77,11 +79,18 @@ export class ModelFleet {
     const { rows } = await state.query<Row>(
       "select id, source, engine from models where state <> 'removed' order by position, id",
     )
-    const failures = await Promise.all(rows.map((row) => this.#startRow(row)))
-    return failures.filter((failure) => failure !== undefined)
+    const failures = await Promise.all(
+      rows.map(async (row) => [row.id, await this.#startRow(row)] as const),
+    )
+    return failures.flatMap(([id, failure]) =>
+      failure === undefined ? [] : `model ${id}: ${messageOf(failure)}`,
+    )
   }
 
-  /** Declares a model and starts it; resolves when it answers. Throws invalid_request for a taken name. */
+  /**
+   * Declares a model and starts it; resolves when it answers. Throws invalid_request for a taken name, or
+   * what its file contradicts.
+   */
   async add(model: NewModel): Promise<void> {
     const { rows } = await this.#deps.state.query<Row>(
       "select id, source, engine from models where id = $1 and state <> 'removed'",
@@ -95,11 +104,31 @@ export class ModelFleet {
     const failure = await this.#startRow({ id: model.id, source, engine })
     if (failure === undefined) return
     await this.remove(model.id)
-    throw fault('model_not_available', `Could not add the model: ${failure}`)
+    if (failure instanceof ErgonError && failure.code === MISFIT) throw failure
+    const why = `model ${model.id}: ${messageOf(failure)}`
+    throw fault('model_not_available', `Could not add the model: ${why}`)
+  }
+
+  /** What its file says of itself goes into the offer: who added it need not have said it. */
+  async #learnCard(id: string, { socket }: Cell): Promise<void> {
+    const list = (await ask(socket, '/v1/models', this.#closing.signal)) as CardList | null
+    const { context_length: context, dimensions: embeddingDimensions } = list?.data?.[0] ?? {}
+    const found = Object.entries({ context, embeddingDimensions }).filter(([, value]) =>
+      isCount(value),
+    )
+    await this.#deps.state.query('update models set offer = offer || $2 where id = $1', [
+      id,
+      JSON.stringify(Object.fromEntries(found)),
+    ])
+    await this.#states.announce()
+  }
+
+  #cellOf(id: string): Cell | undefined {
+    return this.#deps.cells.list().find((cell) => cell.spec.name === `${MODEL_CELLS}${id}`)
   }
 
   async remove(id: string): Promise<void> {
-    const { state, cells } = this.#deps
+    const { state } = this.#deps
     const { rowCount } = await state.query(
       "update models set state = 'removed', reason = null, updated_at = now() where id = $1 and state <> 'removed'",
       [id],
@@ -107,23 +136,20 @@ export class ModelFleet {
     if (rowCount === 0)
       throw fault('model_not_found', `Could not remove the model: "${id}" is not served`)
     await this.#states.announce()
-    await cells
-      .list()
-      .find((cell) => cell.spec.name === `${MODEL_CELLS}${id}`)
-      ?.stop()
+    await this.#cellOf(id)?.stop()
     await state.query("delete from models where id = $1 and not is_default and state = 'removed'", [
       id,
     ])
   }
 
-  #startRow(row: Row): Promise<string | undefined> {
+  #startRow(row: Row): Promise<unknown> {
     const started = this.#tryRow(row).finally(() => this.#starting.delete(started))
     this.#starting.add(started)
     return started
   }
 
-  /** Starts one; resolves with the failure in words, when it is one. */
-  async #tryRow({ id, source, engine }: Row): Promise<string | undefined> {
+  /** Starts one; resolves with the failure, when it is one. */
+  async #tryRow({ id, source, engine }: Row): Promise<unknown> {
     const { signal } = this.#closing
     try {
       if (source === null || engine === null) await this.#states.set(id, { state: 'ready' })
@@ -135,7 +161,7 @@ export class ModelFleet {
       const reason = messageOf(error)
       this.#deps.log.error('A model could not be started', { model: id, error: reason })
       await this.#states.set(id, { state: 'failed', reason })
-      return `model ${id}: ${reason}`
+      return error
     }
   }
 
@@ -168,6 +194,7 @@ export class ModelFleet {
     const cell = await this.#deps.cells.start(this.#cell(id, file, engine))
     await this.#states.set(id, { state: 'loading', socket: cell.socket })
     await untilAnswering(cell, signal)
+    await this.#learnCard(id, cell)
   }
 
   #cell(id: string, file: string, engine: Engine): CellSpec {
@@ -229,14 +256,27 @@ export class ModelFleet {
   }
 }
 
-/** Resolves when it answers. Stops it and throws `model_ended` when it ends again and again instead. */
+/** The engine's card; its process reads what strangers wrote, so each figure is looked at. */
+type CardList = {
+  readonly data?: readonly { readonly context_length?: unknown; readonly dimensions?: unknown }[]
+}
+
+const isCount = (value: unknown) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+
+/**
+ * Resolves when it answers. Stops it and throws `model_ended` when it ends again and again instead,
+ * invalid_request when its file is not what was said of it.
+ */
 async function untilAnswering(cell: Cell, signal: AbortSignal): Promise<void> {
   const hopeless = new AbortController()
   const limit = AbortSignal.timeout(READY_TIMEOUT_MS)
   const look = setInterval(() => {
     // Of itself: one that was killed has nothing against its files.
     const ends = cell.exits.filter(({ code }) => code !== null)
-    if (ends.length >= ENDS_MAX) hopeless.abort(ended(ends.at(-1)?.code ?? null, cell))
+    const code = ends.at(-1)?.code ?? null
+    if (code === EXIT_MISFIT) hopeless.abort(fault(MISFIT, cell.lastError ?? 'It does not fit'))
+    else if (ends.length >= ENDS_MAX) hopeless.abort(ended(code, cell))
   }, LOOK_MS)
   try {
     await cell.ready(AbortSignal.any([signal, limit, hopeless.signal]))
