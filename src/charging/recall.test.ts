@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj, priceCeiling } from '#base/units.ts'
 import { systemClock } from '#base/clock.ts'
+import { leaseWallet } from '#ledger/model.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
 import {
   NJ_PER_CPU_S,
@@ -37,23 +38,29 @@ async function ask({ charging }: TestCharging, payer: Payer): Promise<void> {
   }
 }
 
-test('two gateways spend a small wallet to its end before either says that it is empty', async () => {
-  await using one = await openTestCharging()
-  await using other = await besideOf(one)
-  const payer = one.payer('acct_1', priceOfMj(450n))
-  let answered = 0
-  await assert.rejects(
-    async () => {
-      for (; answered < REQUESTS_MAX; answered++) await ask(answered % 3 === 0 ? one : other, payer)
-    },
-    { code: 'balance_depleted' },
-  )
-  for (const { session } of [one, other]) await session.tickNow(AbortSignal.timeout(5000))
-  const left = walletOf(one.books, WALLET).posted
-  assert.ok(left < priceOfMj(50n), `${left} left after ${answered}`)
-  assert.ok(answered >= 40, `${answered} answers`)
-  assert.deepEqual(brokenInvariants(one.books), [])
-})
+for (const [what, pusd, code] of [
+  ['a small wallet', priceOfMj(450n), 'balance_depleted'],
+  ['the rest of a free day', undefined, 'free_tier_exceeded'],
+] as const)
+  test(`two gateways spend ${what} to its end before either says that it is empty`, async () => {
+    await using one = await openTestCharging(450n * MJ)
+    await using other = await besideOf(one)
+    const payer = one.payer('acct_1', pusd)
+    let answered = 0
+    await assert.rejects(
+      async () => {
+        for (; answered < REQUESTS_MAX; answered++)
+          await ask(answered % 3 === 0 ? one : other, payer)
+      },
+      { code },
+    )
+    for (const { session } of [one, other]) await session.tickNow(AbortSignal.timeout(5000))
+    const wallet = pusd === undefined ? leaseWallet('free:acct_1', Date.now()) : WALLET
+    const left = walletOf(one.books, wallet).posted
+    assert.ok(left < (pusd === undefined ? CEILING : priceOfMj(50n)), `${left} of ${answered}`)
+    assert.ok(answered >= 40, `${answered} answers`)
+    assert.deepEqual(brokenInvariants(one.books), [])
+  })
 
 test('a reserve that rests is given back to who needs it', async () => {
   await using one = await openTestCharging()
