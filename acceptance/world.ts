@@ -39,8 +39,10 @@ async function depletedToken(ergon: Ergon): Promise<string> {
   const { id, token } = await newAccount(ergon)
   await ergon.control('POST', `/accounts/${id}/funds`, { pusd: '100' })
   for (let left = 100; left > 0; left--) {
-    const answer = await fetch(`${ergon.baseUrl}/v1/models`, {
-      headers: { authorization: `Bearer ${token}` },
+    const answer = await fetch(`${ergon.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
     })
     await answer.body?.cancel()
     if (answer.status === 402) return token

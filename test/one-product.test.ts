@@ -23,6 +23,7 @@ testParts(
     'stop budget': () => import('./one-product/stop-budget.ts'),
     'revocation on two gateways': () => import('./two-gateways/revocation.ts'),
     'models on two gateways': () => import('./two-gateways/models-add.ts'),
+    'small wallet on two gateways': () => import('./two-gateways/small-wallet.ts'),
     'fewer gateways': () => import('./two-gateways/fewer.ts'),
   },
 )

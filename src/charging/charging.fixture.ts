@@ -50,9 +50,11 @@ export async function openTestCharging(
   lost = (error: unknown): void => {
     throw error
   },
+  /** Another process of the same ledger. */
+  beside?: TestCharging,
 ): Promise<TestCharging> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-charging-'))
-  const books = newBooks({ id: 'price_1', pusdPerJ: PUSD_PER_J, freeTierNj })
+  const books = beside?.books ?? newBooks({ id: 'price_1', pusdPerJ: PUSD_PER_J, freeTierNj })
   books.tariffs.set('m1', TARIFF)
   const test = { answers: true }
   const model = createModelLedger(books, () => Date.now())
@@ -63,7 +65,7 @@ export async function openTestCharging(
       return await model.tick(input)
     },
   }
-  const opened = await ledger.openSession('gw-1')
+  const opened = await ledger.openSession(beside === undefined ? 'gw-1' : 'gw-2')
   const failed = (error: unknown) => {
     throw error
   }

@@ -1,4 +1,5 @@
 // Why work is not admitted, or ends before its end.
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Payer } from './spend.ts'
 
@@ -13,3 +14,7 @@ export const depleted = (payer: Payer | undefined) =>
   payer?.funded === true
     ? fault('balance_depleted', 'Could not go on: the balance is empty')
     : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
+
+export const isDepleted = (error: unknown): boolean =>
+  error instanceof ErgonError &&
+  (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')

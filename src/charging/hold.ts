@@ -13,6 +13,9 @@ import type { Payer } from './spend.ts'
 const NONE = nj(0n)
 // Longer than a session lives without the ledger: whoever waits past it would not be admitted anyway.
 const WAIT_MS_MAX = 2500
+// Sessions tick each 0.3 s at least, and give back with the tick after the one that says who wants it.
+const RECALL_MS_MAX = 1000
+const RECALL_POLL_MS = 50
 
 export type HoldDeps = Pick<ChargingDeps, 'leases' | 'session' | 'clock'>
 
@@ -54,7 +57,8 @@ export class Hold {
   }
 
   /**
-   * The same with the ledger's help: all that is missing, or what is left of the wallet. Throws
+   * The same with the ledger's help: all that is missing, or what is left of the wallet when other sessions
+   * have given back what they did not use of it. Throws
    * `balance_depleted`, `free_tier_exceeded` when there is nothing to hold, `state_unavailable` when the
    * ledger does not answer, and the reason of `cut`.
    */
@@ -63,13 +67,19 @@ export class Hold {
     const late = new AbortController()
     const cancel = clock.setTimer(WAIT_MS_MAX, () => late.abort(silent()))
     const signal = AbortSignal.any([cut, late.signal])
+    const recalledMs = clock.monotonicMs() + RECALL_MS_MAX
     try {
-      do {
+      for (;;) {
         leases.ask(this.#source ?? this.#want, this.#missing(energy))
         await session.tickNow(signal)
         if (this.reach(energy)) return
+        const source = this.#source
+        if (source === undefined) break
         // Others may have taken what we asked for: only the ledger can say that there is no more.
-      } while (this.#source?.dry === false)
+        if (!source.dry) continue
+        if (!source.elsewhere || clock.monotonicMs() >= recalledMs) break
+        await new Promise<void>((resolve) => clock.setTimer(RECALL_POLL_MS, resolve))
+      }
     } finally {
       cancel()
     }

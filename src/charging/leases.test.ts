@@ -63,7 +63,13 @@ class World {
       const wallet = this.#wallet(id)
       const most = wallet.posted - wallet.others
       wallet.lease = amount < most ? amount : most
-      return { want, wallet: id, amount: wallet.lease, dry: wallet.lease < amount }
+      return {
+        want,
+        wallet: id,
+        amount: wallet.lease,
+        dry: wallet.lease < amount,
+        elsewhere: false,
+      }
     })
   }
   /** Of the tick under way, what the ledger has posted already. */
@@ -124,6 +130,7 @@ const act: fc.Arbitrary<(world: World) => void> = fc.oneof(
     (world) => world.hear(),
     (world) => world.lose(),
     (world) => world.day++,
+    (world) => void world.leases.recall([...world.wallets.keys()]),
     (world) => world.held.forEach(({ lease }) => world.leases.ask(lease, 10n)),
   ),
 )
@@ -163,15 +170,43 @@ test('a lease that is not used goes back, and is forgotten', () => {
   const leases = new Leases(() => 100n)
   leases.ask('money:a', 50n)
   leases.wants(new Map())
-  leases.granted([{ want: 'money:a', wallet: 'money:a', amount: 150n, dry: false }])
+  leases.granted([
+    { want: 'money:a', wallet: 'money:a', amount: 150n, dry: false, elsewhere: false },
+  ])
   for (let ticks = 0; ticks < 60; ticks++) {
     const grants = leases.wants(new Map()).map(({ wallet, amount }) => ({
       want: wallet,
       wallet,
       amount,
       dry: false,
+      elsewhere: false,
     }))
     leases.granted(grants)
   }
   assert.equal(leases.size, 0)
+})
+
+test('of a wallet that others need nothing is kept in reserve, until a while after they needed it', () => {
+  const leases = new Leases(() => 100n)
+  const amount = () => leases.get('money:a')?.amount
+  const tick = () =>
+    leases.granted(
+      leases.wants(new Map()).map(({ wallet, amount: granted }) => {
+        return { want: wallet, wallet, amount: granted, dry: false, elsewhere: true }
+      }),
+    )
+  leases.ask('money:a', 50n)
+  tick()
+  assert.equal(leases.recall(['money:b']), false)
+  assert.equal(leases.recall(['money:a']), true)
+  tick()
+  assert.equal(amount(), 0n)
+  assert.equal(leases.recall(['money:a']), false, 'it has nothing more to give')
+  leases.ask('money:a', 50n)
+  tick()
+  assert.equal(amount(), 50n)
+  for (let ticks = 0; ticks < 60; ticks++) tick()
+  leases.ask('money:a', 50n)
+  tick()
+  assert.equal(amount(), 150n)
 })

@@ -17,6 +17,10 @@ export type Lease = {
   held: bigint
   /** The wallet could not give what was asked. */
   dry: boolean
+  /** Others have leases of the wallet. */
+  elsewhere: boolean
+  /** Ticks for which it keeps nothing in reserve, as the wallet has too little for all who want that. */
+  scarceTicks: number
   /** Spent since the last tick, smoothed: decides how much is asked for. */
   rate: bigint
   idleTicks: number
@@ -28,6 +32,7 @@ export type Grant = {
   readonly wallet: string
   readonly amount: bigint
   readonly dry: boolean
+  readonly elsewhere: boolean
 }
 
 /** What a lease can still give. */
@@ -35,6 +40,8 @@ export const free = (lease: Lease): bigint => lease.amount - lease.used - lease.
 
 // Ticks without use after which a lease goes back: 50 ticks are five seconds of a busy session.
 const IDLE_TICKS_MAX = 50
+/** For so many ticks nothing is kept in reserve of a wallet that had too little for all: 5 to 15 seconds. */
+const SCARCE_TICKS = 50
 
 /** The leases of one session. */
 export class Leases {
@@ -107,8 +114,20 @@ export class Leases {
     this.#asking.clear()
     for (const grant of grants) this.#take(grant)
     for (const lease of this.#leases.values()) {
-      if (lease.amount === 0n && lease.used + lease.held === 0n && !lease.dry) this.#forget(lease)
+      const isEmpty = lease.amount === 0n && lease.used + lease.held === 0n
+      if (isEmpty && !lease.dry && lease.scarceTicks === 0) this.#forget(lease)
     }
+  }
+
+  /** Gives back at the next tick what is not used of these; says whether there is any. */
+  recall(wallets: readonly string[]): boolean {
+    let hasReserve = false
+    for (const lease of wallets.map((wallet) => this.#leases.get(wallet))) {
+      if (lease === undefined) continue
+      hasReserve ||= lease.scarceTicks === 0 && free(lease) > 0n
+      lease.scarceTicks = SCARCE_TICKS
+    }
+    return hasReserve
   }
 
   /** The tick failed: what it would have posted is still ours to post. */
@@ -128,7 +147,9 @@ export class Leases {
     lease.idleTicks = busy ? 0 : lease.idleTicks + 1
     lease.rate = (lease.rate * 3n + lease.posting) / 4n
     const committed = lease.held + lease.used - lease.posting
-    if (!this.#isNewest(lease)) return committed + asked
+    const isScarce = lease.scarceTicks > 0
+    if (isScarce) lease.scarceTicks--
+    if (!this.#isNewest(lease) || isScarce) return committed + asked
     if (lease.idleTicks > IDLE_TICKS_MAX) return committed
     return committed + larger(this.#floor(lease.want), lease.rate * 8n) + asked
   }
@@ -150,6 +171,8 @@ export class Leases {
     )
     lease.amount = grant.amount
     lease.dry = grant.dry
+    lease.elsewhere = grant.elsewhere
+    if (grant.dry && grant.elsewhere) lease.scarceTicks = SCARCE_TICKS
     this.#leases.set(grant.wallet, lease)
     if (grant.want === lease.want) this.#newest.set(lease.want, lease)
   }
@@ -167,13 +190,17 @@ const newLease = (grant: Grant): Lease => ({
   held: 0n,
   rate: 0n,
   idleTicks: 0,
+  scarceTicks: 0,
 })
-/** Money that rests where it should needs no word: with many quiet accounts ticks would be long. */
+/**
+ * Money that rests where it should needs no word, nor what is scarce and all in use: with many quiet accounts
+ * ticks would be long.
+ */
 const isWell = (lease: Lease, target: bigint): boolean =>
   lease.want.startsWith('money:') &&
   lease.posting === 0n &&
   !lease.dry &&
   target <= lease.amount &&
-  target * 2n >= lease.amount
+  (lease.scarceTicks > 0 ? target === lease.amount : target * 2n >= lease.amount)
 const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)

@@ -246,6 +246,8 @@ export class Session {
     }
     this.#epoch = answer.epoch
     leases.granted(answer.grants)
+    // Somebody waits for it.
+    if (leases.recall(answer.recalls)) this.#again = true
     this.#pending = this.#pending.slice(posted)
     journal.posted(answer.lastSeq)
   }

@@ -57,6 +57,20 @@ test('a charge never bills more than was held, nor more than the stated ceiling'
   assert.equal(small.settle(200).energy_nj, J.toString())
 })
 
+test('what is answered unpaid is not cut where the wallet ends, and bills no more than it had', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer('acct_1', priceOfJoules(1n) / 10n)
+  const work = bench.charging.open()
+  await work.admit(payer, 'receipt.list', nj(2n * J))
+  claim(work, 1n)
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  assert.equal(work.cutReason, undefined)
+  const charge = work.settle(200)
+  assert.equal(charge.account, 'acct_1')
+  assert.ok(BigInt(charge.charge_pusd) <= priceOfJoules(1n) / 10n)
+})
+
 test('CPU of this process beyond the ceiling cuts nobody, and is not billed', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()

@@ -5,14 +5,14 @@ import { newIdBody } from '#base/ids.ts'
 import { add, larger, nj, priceOf, pusd, smaller, type Nj } from '#base/units.ts'
 import type { Charge, ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
-import type { OperationName } from '#contract/operations.ts'
+import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass, Tails } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import { composeCharge, energyOf, fixedTier, type Finished, type Terms } from './compose-charge.ts'
-import { depleted, silent } from './faults.ts'
+import { depleted, isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
 import { Measure } from './measure.ts'
 import { NOBODY, type Refusals } from './refusals.ts'
@@ -244,7 +244,10 @@ export class Work implements Spend {
     this.#growing = true
     const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {
       if (this.#hold !== hold || this.#isOver || this.measured() < hold.coveredNj) return
-      if (!hold.takeLeft()) this.stop(reason)
+      if (hold.takeLeft()) return
+      // What is answered unpaid is not cut for what it costs beyond the last of a wallet.
+      if (operationOf(this.#operation).answeredUnpaid !== true || !isDepleted(reason))
+        this.stop(reason)
     }
     void hold
       .wait(wished, this.cut)

@@ -13,6 +13,11 @@ export type Operation = {
   readonly scope: Scope | null
   /** Asked without a token too: what is nobody's is public. A token that is sent counts as ever. */
   readonly tokenOptional?: true
+  /**
+   * Answered too when the account cannot pay: what it was billed, and for what, must not be out of its sight
+   * then. Paid as ever while it can pay; after that it is the operator's, a few at once.
+   */
+  readonly answeredUnpaid?: true
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'
@@ -30,24 +35,19 @@ const inference = {
   remembered: true,
 } as const
 const look = { tier: 'L0', stage: 'preview', idempotent: false } as const
+const ownView = { ...look, scope: 'read', answeredUnpaid: true } as const
 
 export const OPERATIONS = {
   'chat.create': { ...inference, idempotent: true },
   'completion.create': { ...inference, idempotent: true },
   'embedding.create': { ...inference, idempotent: true },
-  'model.list': { ...look, service: 'inference', scope: 'read', remembered: true },
-  'model.get': { ...look, service: 'inference', scope: 'read', remembered: true },
+  'model.list': { ...ownView, service: 'inference', remembered: true },
+  'model.get': { ...ownView, service: 'inference', remembered: true },
   'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
-  'usage.last': { ...look, service: 'usage', scope: 'read', remembered: false },
-  'usage.get': { ...look, service: 'usage', scope: 'read', remembered: false },
-  'receipt.list': { ...look, service: 'receipts', scope: 'read', remembered: false },
-  'receipt.get': {
-    ...look,
-    service: 'receipts',
-    scope: 'read',
-    tokenOptional: true,
-    remembered: false,
-  },
+  'usage.last': { ...ownView, service: 'usage', remembered: false },
+  'usage.get': { ...ownView, service: 'usage', remembered: false },
+  'receipt.list': { ...ownView, service: 'receipts', remembered: false },
+  'receipt.get': { ...ownView, service: 'receipts', tokenOptional: true, remembered: false },
   'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
   'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
   'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },

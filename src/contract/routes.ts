@@ -5,6 +5,11 @@ export type Route = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly operation: OperationName
+  /**
+   * The names its query may have: any other is refused, as what it asks for would not be done. Absent where
+   * clients of other makers and probes add names of their own, that change nothing.
+   */
+  readonly query?: readonly string[]
 }
 
 export const ROUTES: readonly Route[] = [
@@ -13,11 +18,16 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/embeddings', operation: 'embedding.create' },
   { method: 'GET', path: '/v1/models', operation: 'model.list' },
   { method: 'GET', path: '/v1/models/:model', operation: 'model.get' },
-  { method: 'POST', path: '/v1/storage/presigned', operation: 'presign.create' },
-  { method: 'GET', path: '/v1/usage/last', operation: 'usage.last' },
-  { method: 'GET', path: '/v1/usage', operation: 'usage.get' },
-  { method: 'GET', path: '/v1/receipts', operation: 'receipt.list' },
-  { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get' },
+  { method: 'POST', path: '/v1/storage/presigned', operation: 'presign.create', query: [] },
+  { method: 'GET', path: '/v1/usage/last', operation: 'usage.last', query: [] },
+  {
+    method: 'GET',
+    path: '/v1/usage',
+    operation: 'usage.get',
+    query: ['from', 'to', 'group_by', 'cursor'],
+  },
+  { method: 'GET', path: '/v1/receipts', operation: 'receipt.list', query: ['cursor', 'limit'] },
+  { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get', query: [] },
   { method: 'GET', path: '/.well-known/ergon/receipt-keys.json', operation: 'receipt.keys' },
   {
     method: 'GET',

@@ -12,6 +12,8 @@ import { renderProblem } from './problem.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const
 
+const QUERIES = new Map(ROUTES.map(({ operation, query }) => [operation, query]))
+
 /** `endpoints` holds an implementation for every operation that a route names. */
 export function createApiDoor(deps: {
   identity: Identity
@@ -60,9 +62,24 @@ export function createApiDoor(deps: {
       return deps.identity.identify(authorization)
     },
     async body(exchange, call) {
+      checkQuery(exchange, call.operation)
       if (call.endpoint.parse === undefined) return undefined
       return call.endpoint.parse(await readJson(exchange))
     },
     render: renderProblem,
+  }
+}
+
+/** Throws invalid_request where a name of the query is not one of the operation's. */
+function checkQuery(exchange: Exchange, operation: OperationName): void {
+  const known = QUERIES.get(operation)
+  if (known === undefined || !exchange.hasQuery) return
+  for (const name of exchange.query.keys()) {
+    if (known.includes(name)) continue
+    const text = name.slice(0, 60)
+    const all = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`
+    throw fault('invalid_request', `Could not read the query: "${text}" is not known, ${all}`, {
+      param: text,
+    })
   }
 }

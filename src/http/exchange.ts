@@ -59,6 +59,10 @@ export class Exchange {
     this.#deadline = this.#endAfter(deadlineMs)
   }
 
+  get hasQuery(): boolean {
+    return this.#search !== ''
+  }
+
   get query(): URLSearchParams {
     return new URLSearchParams(this.#search)
   }

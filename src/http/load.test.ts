@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { Handler } from './reply.ts'
+import { ACCOUNT_REQUESTS_MAX, createAccountLoad } from './account-load.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
 
+const UNPAID_MAX = 4
 const OPTIONS = { timeout: 120_000 }
 /** An eighth of the memory for bodies: they are far longer than a piece of them (64 KiB). */
 const PART = 256 * 1024
@@ -126,4 +128,14 @@ test('an account has a bounded number of requests under way', OPTIONS, async () 
   open()
   for (const answer of await Promise.all(held)) assert.equal(answer.status, 200)
   for (let nth = 0; nth < 10; nth++) assert.equal((await fetch(url(http, '/ping'))).status, 200)
+})
+
+test('of what an account cannot pay a few run at once, besides its own and those of others', () => {
+  const load = createAccountLoad(ACCOUNT_REQUESTS_MAX)
+  const leave = Array.from({ length: UNPAID_MAX }, () => load.enterUnpaid('acct_a'))
+  assert.throws(() => load.enterUnpaid('acct_a'), { code: 'too_many_requests' })
+  load.enterUnpaid('acct_b')
+  load.enter('acct_a')
+  leave[0]?.()
+  load.enterUnpaid('acct_a')
 })

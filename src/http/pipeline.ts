@@ -10,6 +10,7 @@ import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
+import { isDepleted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
@@ -60,6 +61,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   exchange.requestId = spend.requestId
   let door = deps.fallback
   let leave: (() => void) | undefined
+  let leaveUnpaid: (() => void) | undefined
   let operation: OperationName = 'service.nobody'
   spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })
   try {
@@ -79,7 +81,8 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     const who = await door.identify(exchange, call)
     if (who !== undefined) {
       arrive(who)
-      await spend.admit(who, call.operation, FIRST_CEILING)
+      if (!(await isPaid(spend, who, call.operation)))
+        leaveUnpaid = deps.accounts.enterUnpaid(who.account)
     }
     const body = await door.body(exchange, call)
     spend.mark()
@@ -89,11 +92,23 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     await refuse({ exchange, door, spend, thrown, log: deps.log })
   } finally {
     leave?.()
+    leaveUnpaid?.()
     exchange.close()
     const charge = spend.settle(exchange.response.statusCode)
     deps.counts.add(operation, charge, performance.now() - begunMs)
     discardBody(exchange)
     spend.written()
+  }
+}
+
+/** Admits; false where the account cannot pay and is answered all the same. */
+async function isPaid(spend: Spend, who: Principal, operation: OperationName): Promise<boolean> {
+  try {
+    await spend.admit(who, operation, FIRST_CEILING)
+    return true
+  } catch (error) {
+    if (operationOf(operation).answeredUnpaid === true && isDepleted(error)) return false
+    throw error
   }
 }
 

@@ -4,7 +4,8 @@ import type { Queryable } from '#state/connect.ts'
 import type { KnownSession, Ledger, TickInput, TickResult } from './tick.ts'
 
 type RawResult = {
-  grants: { want: string; wallet: string; amount: string; dry: boolean }[]
+  grants: { want: string; wallet: string; amount: string; dry: boolean; elsewhere: boolean }[]
+  recalls: string[]
   last_seq: number
   epoch: number
   changes: { token: string | null; account: string }[]
@@ -99,6 +100,7 @@ const array = (numbers: readonly (number | bigint)[]): string => `{${numbers.joi
 
 const decode = (raw: RawResult): TickResult => ({
   grants: raw.grants.map((grant) => ({ ...grant, amount: BigInt(grant.amount) })),
+  recalls: raw.recalls,
   lastSeq: BigInt(raw.last_seq),
   epoch: BigInt(raw.epoch),
   changes: raw.changes,

@@ -68,6 +68,8 @@ export type Books = {
   readonly sessions: Map<string, ModelSession>
   /** session → wallet → amount */
   readonly leases: Map<string, Map<string, bigint>>
+  /** session → wallet → when it wanted more of it than others left */
+  readonly shortages: Map<string, Map<string, number>>
   readonly lots: ModelLot[]
   readonly pending: Map<string, ModelPending>
   /** session → the bytes of each posted record, by seq − 1 */
@@ -105,6 +107,7 @@ export function newBooks(price: Books['price']): Books {
     accounts: new Map(),
     sessions: new Map(),
     leases: new Map(),
+    shortages: new Map(),
     lots: [],
     pending: new Map(),
     records: new Map(),

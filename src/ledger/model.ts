@@ -17,6 +17,7 @@ import { burnLots, noteBalance } from './model-funds.ts'
 import type { TickGrant, TickInput, TickRecord, TickResult } from './tick.ts'
 
 const SESSION_MS = 2000
+const SHORTAGE_MS = 1000
 
 /** Throws EG001 to EG004 as tick() does. */
 export function tick(books: Books, input: TickInput, nowMs: number): TickResult {
@@ -34,6 +35,7 @@ export function tick(books: Books, input: TickInput, nowMs: number): TickResult 
   session.untilMs = nowMs + SESSION_MS
   return {
     grants,
+    recalls: recallsOf(books, input.session, nowMs),
     lastSeq: session.lastSeq,
     epoch: BigInt(books.changes.length),
     changes: books.changes.slice(Number(input.epoch)),
@@ -65,6 +67,7 @@ export function closeSession(books: Books, id: string): void {
   const session = present(books.sessions.get(id), `no session ${id}`)
   for (const [wallet, amount] of leasesOf(books, id)) walletOf(books, wallet).reserved -= amount
   leasesOf(books, id).clear()
+  books.shortages.delete(id)
   session.open = false
 }
 
@@ -189,14 +192,39 @@ function grant(books: Books, input: TickInput, nowMs: number): TickGrant[] {
     const wallet = books.wallets.get(id)
     if (wallet === undefined || !wallet.bounded) continue
     const lease = leases.get(id) ?? 0n
+    const elsewhere = wallet.reserved > lease
     const most = lease + wallet.posted - wallet.reserved
     const granted = amount < most ? amount : most
     wallet.reserved += granted - lease
     if (granted === 0n) leases.delete(id)
     else leases.set(id, granted)
-    grants.push({ want, wallet: id, amount: granted, dry: granted < amount })
+    grants.push({ want, wallet: id, amount: granted, dry: granted < amount, elsewhere })
   }
+  noteShortages(books, input.session, grants, nowMs)
   return grants
+}
+
+function noteShortages(
+  books: Books,
+  session: string,
+  grants: readonly TickGrant[],
+  nowMs: number,
+): void {
+  const short = grants.filter(({ dry, elsewhere }) => dry && elsewhere)
+  if (short.length === 0) return
+  const known = [...(books.shortages.get(session) ?? [])]
+  const noted = new Map(known.filter(([, atMs]) => atMs > nowMs - SHORTAGE_MS))
+  for (const { wallet } of short) noted.set(wallet, nowMs)
+  books.shortages.set(session, noted)
+}
+
+function recallsOf(books: Books, session: string, nowMs: number): string[] {
+  const recalls = new Set<string>()
+  for (const [other, shortages] of books.shortages)
+    for (const [wallet, atMs] of shortages)
+      if (other !== session && atMs > nowMs - SHORTAGE_MS) recalls.add(wallet)
+  const leases = leasesOf(books, session)
+  return [...recalls].filter((wallet) => (leases.get(wallet) ?? 0n) > 0n).toSorted()
 }
 
 function append(books: Books, session: string, record: TickRecord): void {

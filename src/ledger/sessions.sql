@@ -76,6 +76,7 @@ begin
     order by id for no key update;
   update wallets w set reserved = reserved - l.amount from leases l where l.wallet = w.id and l.session = session_id;
   delete from leases where session = session_id;
+  delete from shortages where session = session_id;
   update sessions set closed_at = coalesce(closed_at, ledger_now()) where id = session_id;
 end $$;
 

@@ -12,6 +12,7 @@ export const PREPARE_DUMP = `prepare dump as select json_build_object(
   'size', (select size from log_head),
   'wallets', ${list('id, unit, posted::text, reserved::text, bounded', 'wallets', 'id')},
   'leases', ${list('session, wallet, amount::text', 'leases', 'session, wallet')},
+  'shortages', ${list(`session, wallet, ${time('at')}`, 'shortages', 'session, wallet')},
   'lots', ${list(`wallet, kind, priority, remaining::text, ${time('expires_at')}, source`, 'lots', 'id')},
   'accounts', ${list('id, funded, charge_count, low_water_armed, event_count', 'accounts', 'id')},
   'sessions', ${list(`id, last_seq, last_tick, epoch, ${time('until')}, closed_at is null`, 'sessions', 'id')},
@@ -47,6 +48,9 @@ export const dumpModel = (books: Books): unknown => ({
   ]),
   leases: byKey(books.leases).flatMap(([session, leases]) =>
     byKey(leases).map(([wallet, amount]) => [session, wallet, String(amount)]),
+  ),
+  shortages: byKey(books.shortages).flatMap(([session, shortages]) =>
+    byKey(shortages).map(([wallet, atMs]) => [session, wallet, atMs]),
   ),
   lots: books.lots.map((lot) => [
     lot.wallet,

@@ -93,6 +93,9 @@ begin
 
   return json_build_object(
     'grants', grants,
+    'recalls', coalesce((select json_agg(distinct s.wallet order by s.wallet)
+      from shortages s join leases l on l.wallet = s.wallet and l.session = me.id and l.amount > 0
+      where s.session <> me.id and s.at > now_at - interval '1 second'), '[]'),
     'last_seq', me.last_seq + fresh,
     'epoch', coalesce((select max(epoch) from credential_changes), 0),
     'changes', coalesce((select json_agg(json_build_object('token', token, 'account', account) order by epoch)
@@ -204,15 +207,18 @@ begin
   end loop;
 end $$;
 
--- Brings each lease to what the session wants, as far as the wallet goes; returns the grants.
+-- Brings each lease to what the session wants, as far as the wallet goes; returns the grants. Where leases of
+-- others are in the way, their sessions are told of it for a second, with the answers to their ticks.
 create or replace function tick_grant(wants json, session_id text, now_at timestamptz)
 returns json language plpgsql as $$
 declare
   grants json;
+  is_short boolean;
 begin
   with wanted as materialized (
     -- Two wants may name one wallet: 'free:<account>', and the day's own while the clock is set back.
     select w.want, w.wallet, w.amount, coalesce(l.amount, 0) as lease,
+      t.reserved > coalesce(l.amount, 0) as elsewhere,
       least(w.amount, coalesce(l.amount, 0) + greatest(0, t.posted - t.reserved)) as granted
     from (select min(wallet) as want, lease_wallet(wallet, now_at) as wallet, max(amount) as amount
         from json_to_recordset(wants) as sent (wallet text, amount numeric) group by 2) w
@@ -228,9 +234,18 @@ begin
   ), returned as (
     delete from leases l using wanted w
     where l.wallet = w.wallet and l.session = session_id and w.granted = 0
+  ), short as (
+    insert into shortages (wallet, session, at)
+    select wallet, session_id, now_at from wanted where granted < amount and elsewhere
+    on conflict (wallet, session) do update set at = excluded.at
   )
   select coalesce(json_agg(json_build_object('want', want, 'wallet', wallet, 'amount', granted::text,
-    'dry', granted < amount) order by wallet), '[]') into grants from wanted;
+    'dry', granted < amount, 'elsewhere', elsewhere) order by wallet), '[]'),
+    coalesce(bool_or(granted < amount and elsewhere), false)
+  into grants, is_short from wanted;
+  if is_short then
+    delete from shortages where session = session_id and at <= now_at - interval '1 second';
+  end if;
   return grants;
 end $$;
 

@@ -55,6 +55,10 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     right: 'c.before + r.nth_of_account',
     wrong: 'c.before + 1',
   },
+  'a reserve that is recalled for nobody else': {
+    right: 's.session <> me.id and',
+    wrong: 'true and',
+  },
   'an excess that nobody bears': {
     right: 'continue when debit.unit is null',
     wrong: 'continue when true',

@@ -28,13 +28,18 @@ export type TickGrant = {
   readonly want: string
   readonly wallet: string
   readonly amount: bigint
+  /** The wallet could not give what was wanted. */
   readonly dry: boolean
+  /** Other sessions have leases of the wallet. */
+  readonly elsewhere: boolean
 }
 /** A change to forget: of one token, or of everything of an account. */
 export type CredentialChange = { readonly token: string | null; readonly account: string }
 
 export type TickResult = {
   readonly grants: readonly TickGrant[]
+  /** Wallets of which another session wants what this one has reserved and does not use. */
+  readonly recalls: readonly string[]
   readonly lastSeq: bigint
   readonly epoch: bigint
   readonly changes: readonly CredentialChange[]

@@ -12,6 +12,8 @@ export type Row = {
   readonly others?: { readonly path: () => string; readonly code: string }
   /** A path of what is nobody's, where the operation can be asked without a token. */
   readonly nobodys?: () => string
+  /** A path of the account that was billed until it could not pay, where that is another one. */
+  readonly depleteds?: () => string
   /** A credential of its own kind, in place of an account's token. */
   readonly credential?: string
   /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
@@ -70,6 +72,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'receipt.get': {
     path: () => `/v1/receipts/${world.receipt}`,
     others: { path: () => `/v1/receipts/${world.othersReceipt}`, code: 'receipt_not_found' },
+    depleteds: () => `/v1/receipts/${world.depletedsReceipt}`,
     nobodys: () => `/v1/receipts/${world.nobodysReceipt}`,
     statuses: [200, 202],
   },

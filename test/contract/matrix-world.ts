@@ -16,6 +16,7 @@ export const world = {
   receipt: '',
   othersReceipt: '',
   nobodysReceipt: '',
+  depletedsReceipt: '',
   log: '',
   tile: '',
 }
@@ -64,12 +65,14 @@ async function revokedCaller(): Promise<Caller> {
   return { token, account: ergon.account }
 }
 
-/** An account that spent what it had, down to the last pico-dollar. */
+/** An account that was billed for what it had, until it was refused. */
 async function depletedCaller(): Promise<Caller> {
-  const made = await caller('100')
+  const made = await caller('100000')
+  const body = { model: CHAT, messages: [{ role: 'user', content: 'Hello' }] }
   for (let left = 100; left > 0; left--) {
-    const { status } = await call('/v1/models', made)
-    if (status === 402) return made
+    const answer = await call('/v1/chat/completions', { ...made, body })
+    if (answer.status === 402) return made
+    world.depletedsReceipt = answer.headers.get('x-receipt-id') ?? ''
   }
   throw new Error('the balance does not run out')
 }

@@ -69,6 +69,25 @@ test('every GET answers with the documented status, type, schema and headers', a
     await fits('usage.get', await ask(`/v1/usage?group_by=${group}`))
 })
 
+test('a query is what the OpenAPI page says of it, and any other name is refused with the known ones', async () => {
+  for (const { path, operation, query } of ROUTES) {
+    const described = DESCRIPTIONS[operation as keyof typeof DESCRIPTIONS].query?.shape ?? {}
+    assert.deepEqual([...(query ?? [])].toSorted(), Object.keys(described).toSorted(), path)
+  }
+  for (const [path, param, known] of [
+    ['/v1/usage?group-by=model', 'group-by', 'it takes from, to, group_by, cursor'],
+    ['/v1/receipts?limit=1&after=5', 'after', 'it takes cursor, limit'],
+    ['/v1/usage/last?token=x', 'token', 'it takes none'],
+  ] as const) {
+    const answer = await ask(path)
+    assert.equal(answer.status, 400)
+    const { error, detail } = problem.parse(await answer.json())
+    assert.equal(error.param, param)
+    assert.ok(detail.includes(known), detail)
+  }
+  assert.equal((await ask('/v1/models?limit=5')).status, 200, "OpenAI's clients may send more")
+})
+
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
   for (const { path } of ROUTES.filter(({ method }) => method === 'POST')) {
     const answer = await ask(path, {

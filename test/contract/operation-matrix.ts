@@ -134,16 +134,19 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
     const answer = await call(row.path(), { ...callers.revoked, ...honest() })
     await assertRefused(answer, [401, 'token_revoked'])
   })
-  test('refuses an account whose balance is empty', async () => {
-    const answer = await call(row.path(), { ...callers.depleted, ...honest() })
-    await assertRefused(answer, [402, 'balance_depleted'])
-    assert.equal(answer.headers.get('x-should-retry'), 'false')
-  })
-  test('refuses an account that has used its free tier', async () => {
-    const answer = await call(row.path(), { ...callers.freeloader, ...honest() })
-    await assertRefused(answer, [429, 'free_tier_exceeded'])
-    assert.equal(answer.headers.get('x-should-retry'), 'false')
-  })
+  if (operation.answeredUnpaid === true) unpaidOperation(route, row)
+  else {
+    test('refuses an account whose balance is empty', async () => {
+      const answer = await call(row.path(), { ...callers.depleted, ...honest() })
+      await assertRefused(answer, [402, 'balance_depleted'])
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    })
+    test('refuses an account that has used its free tier', async () => {
+      const answer = await call(row.path(), { ...callers.freeloader, ...honest() })
+      await assertRefused(answer, [429, 'free_tier_exceeded'])
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    })
+  }
 
   for (const held of ['read', 'deploy', 'billing-admin'] as const) {
     const allowed = permits(held, operation.scope)
@@ -199,6 +202,21 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
       const { request_id: request } = JSON.parse(last.text) as { request_id: string }
       assert.equal(request, charge.request)
     })
+}
+
+function unpaidOperation(route: Route, row: Row): void {
+  test('answers an account whose balance is empty, at the cost of nobody', async () => {
+    const answer = await call(row.depleteds?.() ?? row.path(), callers.depleted)
+    assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+    await assertCharged(answer, NOBODY)
+  })
+  test('answers an account that has used its free tier, at the cost of nobody', async () => {
+    const answer = await call(row.path(), callers.freeloader)
+    // It was never billed: it has no last request, and the receipt is another account's.
+    const isNone = row.others !== undefined || route.operation === 'usage.last'
+    assert.equal(answer.status, isNone ? 404 : 200, answer.text)
+    await assertCharged(answer, NOBODY)
+  })
 }
 
 for (const [what, spoil] of Object.entries(SPOILS))

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import type { Handled } from '#http/reply.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
@@ -51,3 +52,37 @@ test(
       await assert.rejects(ask({ cursor }), { code: 'invalid_request' }, cursor)
   },
 )
+
+const NO_DATES = [
+  '2026-02-30',
+  '2026-13-01',
+  'May 3 2026',
+  '1700000000',
+  '2026-11-23T24:00:00Z',
+  '',
+]
+const RANGE = { from: '2026-11-23T01:50:00', to: '2026-11-23T03:50:00+01:00' }
+
+test('GET /v1/usage reads times without a zone as UTC, wherever it runs, and no date that is none', () => {
+  // A process of its own: the zone is that of a process.
+  const program = `
+    import { createUsageGet } from '#accounts/operations/usage-get.ts'
+    const state = { query: async () => ({ rows: [] }) }
+    const get = createUsageGet({ state, posted: async () => undefined, now: Date.now })
+    const ask = (query) => get({ query: () => new URLSearchParams(query) })
+    const reply = await ask(${JSON.stringify(RANGE)})
+    const refused = []
+    for (const from of ${JSON.stringify(NO_DATES)})
+      await ask({ from, to: '2026-12-24' }).catch(({ code, param }) => refused.push([from, code, param]))
+    console.log(JSON.stringify({ ...JSON.parse(reply.body()), refused }))`
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    env: { TZ: 'Asia/Kolkata' },
+  })
+  const { from, to, refused } = JSON.parse(printed) as Record<string, unknown>
+  assert.deepEqual([from, to], ['2026-11-23T01:50:00.000Z', '2026-11-23T02:50:00.000Z'])
+  assert.deepEqual(
+    refused,
+    NO_DATES.map((text) => [text, 'invalid_request', 'from']),
+  )
+})

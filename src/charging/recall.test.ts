@@ -1,0 +1,83 @@
+// Two gateways on one small wallet: what one has in reserve is the other's when it needs it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nj, priceCeiling } from '#base/units.ts'
+import { systemClock } from '#base/clock.ts'
+import { leaseWallet } from '#ledger/model.ts'
+import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import {
+  NJ_PER_CPU_S,
+  openTestCharging,
+  PUSD_PER_J,
+  type TestCharging,
+} from './charging.fixture.ts'
+import type { Payer } from './spend.ts'
+
+const MJ = 1_000_000n
+// The fixture keeps 500 mJ in reserve: the whole of these wallets.
+const CEILING = nj(50n * MJ)
+const ANSWER_NJ = 10n * MJ
+const priceOfMj = (mj: bigint) => priceCeiling(nj(mj * MJ), PUSD_PER_J)
+const REQUESTS_MAX = 200
+const WALLET = 'money:acct_1'
+
+const besideOf = (one: TestCharging) => openTestCharging(undefined, systemClock, undefined, one)
+
+/** One request of 10 mJ, whole; throws when it is not admitted. */
+async function ask({ charging }: TestCharging, payer: Payer): Promise<void> {
+  const work = charging.open()
+  try {
+    await work.admit(payer, 'chat.create', CEILING)
+    await work.finish({
+      kind: 'cpu',
+      cell: 'model',
+      cpuNs: (ANSWER_NJ * 1_000_000_000n) / NJ_PER_CPU_S,
+    })
+  } finally {
+    work.settle(200)
+  }
+}
+
+for (const [what, pusd, code] of [
+  ['a small wallet', priceOfMj(450n), 'balance_depleted'],
+  ['the rest of a free day', undefined, 'free_tier_exceeded'],
+] as const)
+  test(`two gateways spend ${what} to its end before either says that it is empty`, async () => {
+    await using one = await openTestCharging(450n * MJ)
+    await using other = await besideOf(one)
+    const payer = one.payer('acct_1', pusd)
+    let answered = 0
+    await assert.rejects(
+      async () => {
+        for (; answered < REQUESTS_MAX; answered++)
+          await ask(answered % 3 === 0 ? one : other, payer)
+      },
+      { code },
+    )
+    for (const { session } of [one, other]) await session.tickNow(AbortSignal.timeout(5000))
+    const wallet = pusd === undefined ? leaseWallet('free:acct_1', Date.now()) : WALLET
+    const left = walletOf(one.books, wallet).posted
+    assert.ok(left < (pusd === undefined ? CEILING : priceOfMj(50n)), `${left} of ${answered}`)
+    assert.ok(answered >= 40, `${answered} answers`)
+    assert.deepEqual(brokenInvariants(one.books), [])
+  })
+
+test('a reserve that rests is given back to who needs it', async () => {
+  await using one = await openTestCharging()
+  await using other = await besideOf(one)
+  const payer = one.payer('acct_1', priceOfMj(450n))
+  await ask(one, payer)
+  assert.ok((one.leases.get(WALLET)?.amount ?? 0n) > 0n)
+  await ask(other, payer)
+})
+
+test('what running work holds is not given back: who waits for it hears so after a second', async () => {
+  await using one = await openTestCharging()
+  await using other = await besideOf(one)
+  const payer = one.payer('acct_1', priceOfMj(55n))
+  const work = one.charging.open()
+  await work.admit(payer, 'chat.create', CEILING)
+  await assert.rejects(ask(other, payer), { code: 'balance_depleted' })
+  work.settle(200)
+  await ask(other, payer)
+})
