@@ -84,6 +84,8 @@ export interface Cell {
   readonly socket: string
   /** The leader of its process tree, while it lives; killing it kills the tree. */
   readonly pid: number | undefined
+  /** The program itself, inside what starts and isolates it; undefined before it has been started. */
+  readonly programPid: number | undefined
   /** CPU of the whole tree since the cell was first started, dead processes and earlier lives included. */
   cpuNs(): bigint
   /** Resolves when it answers; rejects when it is stopped first. */

@@ -5,6 +5,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { readArguments } from '#cells/process-table.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { addUpstream } from '../upstreams.ts'
@@ -19,7 +20,7 @@ before(() => {
 
 test('status, meter, accounts, tokens, artifacts and models print JSON and tables', async () => {
   const status = (await json(['status'])) as {
-    cells: { name: string; state: string }[]
+    cells: { name: string; state: string; pid: number; launcher_pid: number }[]
     state_holder: { host: string; folder: string; since: string; backend: number }
     books: { halted_at: string | null }
   }
@@ -31,6 +32,10 @@ test('status, meter, accounts, tokens, artifacts and models print JSON and table
   )
   assert.equal(status.books.halted_at, null)
   assert.ok(status.cells.some((cell) => cell.name === 'gw-1' && cell.state === 'ready'))
+  for (const { name, pid } of status.cells.filter(({ state }) => state === 'ready')) {
+    const program = readArguments(pid)[0] ?? ''
+    assert.match(program, /\/(node|postgres)$/, `the PID of ${name} is that of ${program}`)
+  }
   const accounts = (await json(['admin', 'account', 'list'])) as {
     id: string
     balance_pusd: string

@@ -65,7 +65,8 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
     cells: cells.list().map((cell) => ({
       name: cell.spec.name,
       state: cell.state,
-      pid: cell.pid ?? null,
+      pid: cell.programPid ?? null,
+      launcher_pid: cell.pid ?? null,
       cpu_ns: cell.cpuNs().toString(),
       restarts: cell.exits.length,
     })),
