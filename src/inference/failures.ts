@@ -33,7 +33,7 @@ export function createFailures(deps: {
       const provider = providers.get(offer.provider)
       if (error instanceof RestingError && provider !== undefined)
         restsUntilMs.set(provider, nowMs + error.waitMs)
-      const fields = { model: offer.id, error: messageOf(error) }
+      const fields = { model: offer.id, error: messageOf(error), ...causeOf(error) }
       if (!isUpstreams(error)) return log.debug('An offer refused', fields)
       const last = told.get(offer.id)
       if (last !== undefined && nowMs - last.atMs < SILENT_MS) return void last.more++
@@ -49,6 +49,13 @@ export function createFailures(deps: {
       return provider !== undefined && (restsUntilMs.get(provider) ?? 0) > clock.monotonicMs()
     },
   }
+}
+
+/** What callers are not told: the code of the connection's error. */
+const causeOf = (error: unknown): { cause?: string } => {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (!(cause instanceof Error)) return {}
+  return { cause: String(('code' in cause && cause.code) || cause.message) }
 }
 
 /** The upstream's fault, or our own. */
