@@ -22,7 +22,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['day', "to_char(at at time zone 'UTC', 'YYYY-MM-DD')"],
 ])
 const DAY_MS = 86_400_000
-const ROWS_MAX = 1000
+export const ROWS_MAX = 1000
 
 /** What is asked for; a cursor holds it with the number of rows that were given. */
 type Page = {
