@@ -84,8 +84,6 @@ export interface Cell {
   readonly socket: string
   /** The leader of its process tree, while it lives; killing it kills the tree. */
   readonly pid: number | undefined
-  /** The program itself, inside what starts and isolates it; undefined before it has been started. */
-  readonly programPid: number | undefined
   /** CPU of the whole tree since the cell was first started, dead processes and earlier lives included. */
   cpuNs(): bigint
   /** Resolves when it answers; rejects when it is stopped first. */
@@ -115,6 +113,8 @@ export interface Cells {
    */
   start(spec: CellSpec): Promise<Cell>
   list(): readonly Cell[]
+  /** Cell → the pid of its program, which is inside of what starts and isolates it; absent before it is started. */
+  programs(): ReadonlyMap<Cell, number>
   /** Called at every change of a cell's state. */
   onChange(listener: (cell: Cell) => void): void
   /** Stops what still runs, all at once, and gives up the data folder's lock and the uid range. */

@@ -70,10 +70,6 @@ class SupervisedCell implements Cell {
     return this.#life?.pid
   }
 
-  get programPid() {
-    return this.pid === undefined ? undefined : findProgram(this.pid, this.#deps.hasInit)
-  }
-
   get lastError() {
     return this.#lastError
   }
@@ -211,12 +207,13 @@ class SupervisedCell implements Cell {
   }
 
   async #stop(graceMs: number): Promise<void> {
+    const { hasInit } = this.#deps
     const { tree } = this.#observed
     this.#stopping.abort()
     this.#become('stopping')
     if (this.pid !== undefined) {
       await tree.freeze(false)
-      const program = this.programPid
+      const program = findProgram(this.pid, hasInit)
       if (program !== undefined) {
         signalProcess(program, this.spec.stop.signal)
         const inTime = new AbortController()
