@@ -86,6 +86,20 @@ test('errors.md has a row for every code, and none for a code that is gone', () 
   assert.deepEqual(rows.toSorted(), known.toSorted())
 })
 
+test('limits.md has every bound on a list that a request may hold', () => {
+  const page = made.get('docs/reference/limits.md') ?? ''
+  const bodies = Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map((one) => JSON.stringify((one as { requestBody?: object }).requestBody)),
+  )
+  const bounds = new Set([...bodies.join().matchAll(/"maxItems":(\d+)/g)].map(([, most]) => most))
+  assert.ok(bounds.size >= 5)
+  for (const most of bounds)
+    assert.ok(
+      page.includes(` | ${Number(most).toLocaleString('en-US')} | 400 `),
+      `no row of ${most}`,
+    )
+})
+
 test('every code of the API can be answered with, and one that cannot is named', () => {
   assert.deepEqual(unusedCodes(sources), [])
   const without = sources.filter(({ path }) => path !== 'src/http/host-rule.ts')

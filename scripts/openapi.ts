@@ -1,11 +1,12 @@
 // The OpenAPI 3.1 document, made from contract/: routes, operations, descriptions, errors, headers.
 import { z } from 'zod'
 import { DESCRIPTIONS, type Description, type Unrouted } from '#contract/descriptions.ts'
-import { ERRORS } from '#contract/errors.ts'
+import { ERRORS, type Code } from '#contract/errors.ts'
 import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTES, type Route } from '#contract/routes.ts'
 import { problem } from '#contract/service-replies.ts'
+import { refusalsOf, type Facts } from './openapi-refusals.ts'
 
 export type Contract = {
   readonly routes: readonly Route[]
@@ -44,7 +45,8 @@ export function openapi(contract: Contract): object {
       headers: Object.fromEntries(
         Object.entries({ ...RESPONSE_HEADERS, ...REPLAY_HEADERS }).map(headerEntry),
       ),
-      responses: { Problem: problemResponse() },
+      responses: { ...refusalResponses(contract), Problem: problemResponse() },
+      schemas: { Problem: schemaOf(problem) },
     },
   }
 }
@@ -63,8 +65,7 @@ const templated = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}').replace('
 function operation(route: Route, { descriptions }: Contract): object {
   const { operation: name } = route
   const { service, scope, tokenOptional, stage, idempotent } = operationOf(name)
-  const described = descriptions[name as Exclude<OperationName, Unrouted>]
-  if (described === undefined) throw new RangeError(`No description of the operation: ${name}`)
+  const described = describedBy(name, descriptions)
   return {
     operationId: name,
     tags: [service],
@@ -86,6 +87,7 @@ function operation(route: Route, { descriptions }: Contract): object {
         }),
     responses: {
       ...replies(described, idempotent),
+      ...refusals(factsOf(name, described)),
       default: { $ref: '#/components/responses/Problem' },
     },
   }
@@ -127,6 +129,52 @@ function replies({ replies: known }: Description, idempotent: boolean): Record<s
   return Object.fromEntries(entries)
 }
 
+const PROBLEM = {
+  'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+}
+
+/** By status; many operations share one. */
+const refusals = (facts: Facts): Record<string, object> =>
+  Object.fromEntries(
+    [...refusalsOf(facts)].map(([status, codes]) => [
+      status,
+      { $ref: `#/components/responses/${refusalName(status, codes)}` },
+    ]),
+  )
+
+const refusalName = (status: number, codes: readonly Code[]) => `${status}_${codes.join('.')}`
+
+/** Each says its codes, and what to do about them. */
+const refusalResponses = ({ routes, descriptions }: Contract): Record<string, object> =>
+  Object.fromEntries(
+    routes
+      .flatMap(({ operation: name }) => [
+        ...refusalsOf(factsOf(name, describedBy(name, descriptions))),
+      ])
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        refusalName(status, codes),
+        {
+          description: codes.map((code) => `\`${code}\`: ${ERRORS[code].help}`).join('\n\n'),
+          headers: headersOn({ streams: false, idempotent: false }),
+          content: PROBLEM,
+        },
+      ]),
+  )
+
+const factsOf = (name: OperationName, { request, query }: Description): Facts => ({
+  ...operationOf(name),
+  name,
+  hasBody: request !== undefined,
+  hasQuery: query !== undefined,
+})
+
+function describedBy(name: OperationName, descriptions: Contract['descriptions']): Description {
+  const described = descriptions[name as Exclude<OperationName, Unrouted>]
+  if (described === undefined) throw new RangeError(`No description of the operation: ${name}`)
+  return described
+}
+
 /** Headers of a reply that is always settled, may be streamed, may be an earlier one. */
 function headersOn(reply: { streams: boolean; idempotent: boolean }): object {
   const names = [
@@ -145,9 +193,9 @@ const headerEntry = ([name, { on, help, example }]: [string, HeaderRow]) => [
 ]
 
 const problemResponse = (): object => ({
-  description: `A refusal. Codes: ${Object.keys(ERRORS).join(', ')}; see errors.md.`,
+  description: `Any other refusal, as of a request whose form or path is wrong. All codes: ${Object.keys(ERRORS).join(', ')}; see errors.md.`,
   headers: headersOn({ streams: false, idempotent: false }),
-  content: { 'application/problem+json': { schema: schemaOf(problem) } },
+  content: PROBLEM,
 })
 
 /** JSON Schema 2020-12 of what may be sent: additions are allowed, so no additionalProperties. */

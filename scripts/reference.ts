@@ -3,6 +3,7 @@ import { COMMANDS } from '#cli/commands.ts'
 import { SETTINGS } from '#config/env.ts'
 import { ERRORS } from '#contract/errors.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+import { beyondText, LIMITS } from './limits.ts'
 
 const NOTE = (source: string) => `<!-- Printed from ${source} by \`npm run generate\`. -->`
 
@@ -40,6 +41,21 @@ These end a start, a command or a process, and stand in its last line or in the 
 
 ${table(['Code', 'What it means and what to do'], operator)}
 `
+}
+
+export function limitsPage(): string {
+  const sections = LIMITS.map(({ title, intro, limits }) => {
+    const rows = limits.map(([what, figure, beyond]) => [what, figure, beyondText(beyond)])
+    const rowsText = table(['What', 'Limit', 'Beyond it'], rows)
+    return `## ${title}\n\n${intro === undefined ? '' : `${intro}\n\n`}${rowsText}\n`
+  })
+  return `${NOTE('the constants that requests are refused by, as scripts/limits.ts names them')}
+
+# Limits
+
+What a request may be and ask for. Defaults, where a setting is named. [Errors](errors.md) says what to do about each code.
+
+${sections.join('\n')}`
 }
 
 export function cliPage(): string {

@@ -3,11 +3,17 @@ import { Socket } from 'node:net'
 import { messageOf } from '#base/errors.ts'
 import { readConfig } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
+import { asksForHelp, settingsHelp } from '#config/help.ts'
 import { startAgent } from '#processes/agent.ts'
 import { wordFaults } from '#processes/node/setting-words.ts'
 
 // All stages together have 19 s (processes/node/stop-budget.ts): this is for what hangs in our own.
 const STOP_TIMEOUT_MS = 22_000
+
+if (asksForHelp(process.argv.slice(2))) {
+  process.stdout.write(settingsHelp())
+  process.exit(0)
+}
 
 const stopping = new AbortController()
 let started = false

@@ -285,26 +285,26 @@ const runCommand = (ergon: Ergon, words: readonly string[]): Promise<Outcome> =>
     },
   })
 
+type Pids = { readonly name: string; readonly pid: number | null; launcher_pid: number | null }
+
+async function pidsOf(ergon: Ergon, name: string): Promise<Pids | undefined> {
+  const { cells } = await ergon.control<{ cells: readonly Pids[] }>('GET', '/status')
+  return cells.find((cell) => cell.name === name)
+}
+
 async function pidOf(ergon: Ergon, name: string): Promise<number> {
-  const pid = await leaderOf(ergon, name)
-  if (pid === undefined) throw new Error(`no cell ${name} is running`)
+  const pid = (await pidsOf(ergon, name))?.pid
+  if (pid == null) throw new Error(`no cell ${name} is running`)
   return pid
 }
 
-async function leaderOf(ergon: Ergon, name: string): Promise<number | undefined> {
-  const { cells } = await ergon.control<{ cells: { name: string; pid: number | null }[] }>(
-    'GET',
-    '/status',
-  )
-  return cells.find((cell) => cell.name === name)?.pid ?? undefined
-}
-
 async function killCell(ergon: Ergon, name: string): Promise<void> {
-  const pid = await pidOf(ergon, name)
-  process.kill(pid, 'SIGKILL')
+  const life = await pidsOf(ergon, name)
+  if (life?.pid == null) throw new Error(`no cell ${name} is running`)
+  process.kill(life.pid, 'SIGKILL')
   const deadline = performance.now() + STOP_MAX_MS
   // The agent forgets the process once all below it has ended.
-  while ((await leaderOf(ergon, name)) === pid) {
+  while ((await pidsOf(ergon, name))?.launcher_pid === life.launcher_pid) {
     if (performance.now() > deadline) throw new Error(`the cell ${name} does not end`)
     await pause(5)
   }

@@ -17,6 +17,7 @@ import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { whyNoServer } from '#postgres/testing.ts'
+import { SETTINGS } from '#config/env.ts'
 import { wordFaults } from '#processes/node/setting-words.ts'
 import { seed } from './ergon-cache.ts'
 import { call, leftOf, MAIN, newFolder, startRaw } from './faults/raw-start.ts'
@@ -63,6 +64,19 @@ test('words that no one knows are named at once, before anything starts', async 
     { ERGON_MODELS: `${CHAT},` },
     'ERGON_MODELS (--models): there is no default model ""',
   )
+})
+
+test('--help prints each flag with its text, and starts nothing', () => {
+  const [file = '', ...args] = MAIN
+  const stdout = execFileSync(file, [...args, '--port', '0', '--help'], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '' },
+  })
+  const lines = stdout.split('\n')
+  for (const { name, flag, help } of Object.values(SETTINGS)) {
+    const at = lines.findIndex((line) => new RegExp(`^  --${flag}( <\\w+>)? +${name}$`).test(line))
+    assert.equal(lines[at + 1]?.trim(), help, flag)
+  }
 })
 
 test('a data folder that cannot be made ends the start in a line, and changes nothing', async (t) => {

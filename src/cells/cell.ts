@@ -113,6 +113,8 @@ export interface Cells {
    */
   start(spec: CellSpec): Promise<Cell>
   list(): readonly Cell[]
+  /** Cell → the pid of its program, which is inside of what starts and isolates it; absent before it is started. */
+  programs(): ReadonlyMap<Cell, number>
   /** Called at every change of a cell's state. */
   onChange(listener: (cell: Cell) => void): void
   /** Stops what still runs, all at once, and gives up the data folder's lock and the uid range. */

@@ -7,6 +7,8 @@ import { checkCommand } from './launch.ts'
 import { openPlace, type PlaceOptions } from './place.ts'
 import { prepareCell } from './prepare.ts'
 import { checkBackoff } from './restart.ts'
+import { readProcesses } from './process-table.ts'
+import { findProgram } from './stop.ts'
 import { superviseCell } from './supervise.ts'
 
 export type CellsOptions = PlaceOptions
@@ -58,6 +60,17 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
     isolation,
     start,
     list: () => [...cells.values()].filter(isRunning),
+    programs() {
+      const hasInit = isolation.level !== 'plain'
+      // One look at all processes: one for each cell held the agent up for 0.5 s.
+      const processes = hasInit ? readProcesses() : []
+      const found = new Map<Cell, number>()
+      for (const cell of cells.values()) {
+        const pid = cell.pid === undefined ? undefined : findProgram(cell.pid, hasInit, processes)
+        if (pid !== undefined) found.set(cell, pid)
+      }
+      return found
+    },
     onChange: (listener) => void listeners.add(listener),
     close: (graceMs) => (closed ??= close(graceMs)),
   }

@@ -78,9 +78,12 @@ export async function killTree(tree: Tree, clock: Clock): Promise<void> {
  * that (younger ones are orphans that init has taken in). What runs before our init, a mount(8) say,
  * is not the program: a signal to it would be lost.
  */
-export function findProgram(leader: number, hasInit: boolean): number | undefined {
+export function findProgram(
+  leader: number,
+  hasInit: boolean,
+  processes: readonly ProcessEntry[] = hasInit ? readProcesses() : [],
+): number | undefined {
   if (!hasInit) return leader
-  const processes = readProcesses()
   const childrenOf = (parent: number) => processes.filter((entry) => entry.parent === parent)
   return childrenOf(leader)
     .filter(({ pid }) => readArguments(pid)[3] === INIT_NAME)

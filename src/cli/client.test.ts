@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { apiGet } from './client.ts'
+import { EXIT } from './output.ts'
 
 async function serve(t: TestContext, answer: RequestListener): Promise<{ baseUrl: string }> {
   const server = createServer(answer).listen(0, '127.0.0.1')
@@ -35,5 +36,18 @@ test('apiGet() gives the status, the text and its bytes, and what a refusal says
     text: 'a\uFFFD',
     bytes: BYTES,
   })
-  await assert.rejects(apiGet(options, '/bad', { public: true }), { message: 'No money (req_1)' })
+  await assert.rejects(apiGet(options, '/bad', { public: true }), {
+    message: 'No money (req_1)',
+    exitCode: EXIT.payment,
+  })
+})
+
+test('apiGet() fails with the code of payment when free joules are used up, not when too much is asked at once', async (t) => {
+  const options = await serve(t, ({ url }, response) => {
+    response.writeHead(429, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify({ title: url?.slice(1), detail: 'No' }))
+  })
+  const exitCodes = { free_tier_exceeded: EXIT.payment, too_many_requests: EXIT.failed }
+  for (const [code, exitCode] of Object.entries(exitCodes))
+    await assert.rejects(apiGet(options, `/${code}`, { public: true }), { exitCode })
 })

@@ -71,8 +71,9 @@ async function send(
 }
 
 function refusal(status: number, text: string): CommandError {
-  const problem = parse(text) as { detail?: string; instance?: string }
-  const exitCode = status === 401 ? EXIT.login : status === 402 ? EXIT.payment : EXIT.failed
+  const problem = parse(text) as { detail?: string; instance?: string; title?: string }
+  const isUnpaid = status === 402 || problem.title === 'free_tier_exceeded'
+  const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
   const id = problem.instance === undefined ? '' : ` (${problem.instance})`
   return new CommandError(
     `${problem.detail ?? `The service answered ${status}`}${id}`,

@@ -1,5 +1,6 @@
 // Durations on the command line: 30s, 15m, 24h, 7d.
-import { CommandError, EXIT } from './output.ts'
+import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
+import { CommandError, EXIT, tell } from './output.ts'
 
 const UNITS_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -10,6 +11,14 @@ export function durationMs(text: string, example: string): number {
   return Number(found[1]) * (UNITS_MS[found[2] ?? 'h'] ?? 0)
 }
 
-/** The time a duration ago; 24 hours when none is given. */
-export const sinceOf = (value: string | boolean | undefined): Date =>
-  new Date(Date.now() - durationMs(typeof value === 'string' ? value : '24h', '--since 24h'))
+/** For the way to the service, whose clock may be ahead of ours: its sum goes up to its own now. */
+const ON_THE_WAY_MS = 60_000
+
+/** The time a duration ago, as far back as the service sums; 24 hours when none is given. */
+export function sinceOf(value: string | boolean | undefined): Date {
+  const askedMs = durationMs(typeof value === 'string' ? value : '24h', '--since 24h')
+  const mostMs = USAGE_DAYS_MAX * (UNITS_MS['d'] ?? 0)
+  const since = new Date(Date.now() - Math.min(askedMs, mostMs - ON_THE_WAY_MS))
+  if (askedMs > mostMs) tell(`of the last ${USAGE_DAYS_MAX} days, which is the most`)
+  return since
+}

@@ -43,11 +43,13 @@ export function knownBaseUrl(options: GlobalOptions): string | undefined {
   return found?.replace(/\/+$/, '')
 }
 
+const SERVICE =
+  'run it where .ergon is, give --data <folder> of a service on this machine, or ergon login --base-url <address>'
+
 /** The API's address, or a CommandError that says how to give one. */
 export function baseUrlOf(options: GlobalOptions): string {
   const found = knownBaseUrl(options)
-  if (found === undefined)
-    throw new CommandError('No service is known', EXIT.login, 'ergon login --base-url <address>')
+  if (found === undefined) throw new CommandError('No service is known', EXIT.login, SERVICE)
   return found
 }
 

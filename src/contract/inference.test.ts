@@ -103,3 +103,31 @@ test('an embedding request has from one to 2048 texts, none empty', () => {
       code: 'invalid_request',
     })
 })
+
+const UNION_FAULTS: [string, () => unknown, RegExp][] = [
+  ['2049 texts', () => embedding(Array(2049).fill('a')), /^input: .*array.*<=2048 items$/],
+  ['2049 lists of ids', () => embedding(Array(2049).fill([1])), /^input: .*<=2048 items$/],
+  ['131,073 ids', () => embedding(Array(131_073).fill(1)), /^input: .*<=131072 items$/],
+  ['no texts', () => embedding([]), /^input: .*>=1 items$/],
+  ['an empty text', () => embedding(['a', '']), /^input\[1\]: .*string.*>=1 characters$/],
+  ['a number among texts', () => embedding(['a', 1]), /^input\[1\]: .*expected string/],
+  ['a text among ids', () => embedding([1, 'a']), /^input\[1\]: .*expected number/],
+  ['a number', () => embedding(7), /^input: must be a string, an array of strings/],
+  ['five stops', () => chat({ stop: Array(5).fill('a') }), /^stop: .*<=4 items$/],
+  ['an empty stop', () => chat({ stop: ['a', ''] }), /^stop\[1\]: .*>=1 characters$/],
+  [
+    '257 parts',
+    () => chat({ messages: [{ role: 'user', content: Array(257).fill(textPart) }] }),
+    /^messages\[0\]\.content: .*<=256 items$/,
+  ],
+]
+const textPart = { type: 'text', text: 'Hi' }
+const embedding = (input: unknown) => parseEmbeddingRequest({ model: 'auto', input })
+for (const [what, parse, message] of UNION_FAULTS)
+  test(`of ${what}, which could have had another form, the fault of the form that was meant is told`, () => {
+    assert.throws(parse, (error: unknown) => {
+      assert.ok(error instanceof ErgonError)
+      assert.match(error.message.replace('Could not accept ', ''), message)
+      return true
+    })
+  })

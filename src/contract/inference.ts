@@ -8,13 +8,16 @@ export const MESSAGES_MAX = 2048
 export const CHOICES_MAX = 8
 export const STOPS_MAX = 4
 export const INPUTS_MAX = 2048
-const TOOLS_MAX = 128
-const PARTS_MAX = 256
-const TOKENS_MAX = 1_000_000
-const IDS_MAX = 131_072
+export const TOOLS_MAX = 128
+export const PARTS_MAX = 256
+export const TOKENS_MAX = 1_000_000
+export const IDS_MAX = 131_072
+export const BIASES_MAX = 300
+export const STOP_LENGTH_MAX = 256
 const NAME_LENGTH_MAX = 256
 
 const name = z.string().min(1).max(NAME_LENGTH_MAX)
+const stop = z.string().min(1).max(STOP_LENGTH_MAX)
 const functionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must match ^[A-Za-z0-9_-]{1,64}$')
 const schemaObject = z.record(z.string(), z.unknown())
 const tokenLimit = z.int().min(1).max(TOKENS_MAX)
@@ -131,11 +134,14 @@ const sampling = {
   presence_penalty: z.number().min(-2).max(2).nullish(),
   logit_bias: z
     .record(z.string().regex(/^\d{1,9}$/, 'must be a token id'), z.number().min(-100).max(100))
-    .refine((bias) => Object.keys(bias).length <= 300, 'must have at most 300 entries')
+    .refine(
+      (bias) => Object.keys(bias).length <= BIASES_MAX,
+      `must have at most ${BIASES_MAX} entries`,
+    )
     .nullish(),
   seed: z.int().nullish(),
   stop: z
-    .union([z.string().min(1).max(256), z.array(z.string().min(1).max(256)).max(STOPS_MAX)], {
+    .union([stop, z.array(stop).max(STOPS_MAX)], {
       error: `must be a string or an array of at most ${STOPS_MAX} strings`,
     })
     .nullish(),

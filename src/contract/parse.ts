@@ -20,20 +20,35 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
   )
 }
 
-type Place = { readonly path: readonly PropertyKey[]; readonly message: string }
+type Place = {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  /** Whether the types were right, so that what is at fault is a limit or a form. */
+  readonly fits: boolean
+}
 
-/** Unions hide the fault in their branches: the branch that got furthest is the one that was meant. */
+const OF_TYPE: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', 'invalid_union'])
+
+/** Unions hide the fault in their branches: the one whose types fit was meant, else the furthest. */
 function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Place {
-  const here: Place = { path: [...above, ...issue.path], message: issue.message }
+  const path = [...above, ...issue.path]
+  const here = { path, message: issue.message, fits: !OF_TYPE.has(issue.code) }
   if (issue.code !== 'invalid_union') return here
-  let best = here
-  for (const branch of issue.errors) {
-    const [first] = branch
+  let best: Place = here
+  for (const issues of issue.errors) {
+    const [first, ...others] = issues.map((one) => deepest(one, path))
     if (first === undefined) continue
-    const place = deepest(first, here.path)
-    if (place.path.length > best.path.length) best = place
+    const fits = first.fits && others.every((place) => place.fits)
+    if (isBetter({ ...first, fits }, best)) best = { ...first, fits }
   }
   return best
+}
+
+function isBetter(one: Place, best: Place): boolean {
+  if (one.fits !== best.fits) return one.fits
+  if (one.path.length !== best.path.length) return one.path.length > best.path.length
+  const [reached, before] = [one.path.at(-1), best.path.at(-1)]
+  return typeof reached === 'number' && typeof before === 'number' && reached > before
 }
 
 const pathText = (path: readonly PropertyKey[]): string =>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { parseWith } from '#contract/parse.ts'
 
 /** AWS: seven days. */
-const EXPIRES_MAX_S = 604_800
+export const EXPIRES_MAX_S = 604_800
 
 export const presignRequest = z.object({
   bucket: z.string().min(3).max(63),

@@ -4,9 +4,7 @@
 import { fault } from '#contract/errors.ts'
 import type { Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
-import { hostOf } from './limits.ts'
-
-const ANY_HOST: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+import { HEALTH_PATHS, hostOf } from './limits.ts'
 
 /** First path segments that never name a bucket (DESIGN §9, "Host"). */
 export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
@@ -40,7 +38,7 @@ export function createHostRule(deps: {
     const host = hostOf(exchange.request)
     // First: they may be below the others, and their pages may have any path.
     if (isBelow(host, deps.websiteHosts)) return website
-    if (ANY_HOST.has(exchange.path)) return door
+    if (HEALTH_PATHS.has(exchange.path)) return door
     if (known.has(host)) return RESERVED_SEGMENTS.has(firstSegment(exchange.path)) ? door : storage
     if (isBelow(host, deps.hosts)) return storage
     throw fault('host_unknown', `Could not answer for the host: "${host.slice(0, 200)}"`)

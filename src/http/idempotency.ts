@@ -32,7 +32,7 @@ const HEADER = 'idempotency-key'
 const KEY = /^[\x20-\x7e]{1,255}$/
 // 2,048 vectors are 17 MB at 1,536 dimensions and 716 MB at the 65,536 that may be asked for: that is more than
 // the state can keep for a day of whoever sends keys.
-const BODY_BYTES_MAX = 1024 * 1024
+export const KEPT_BODY_BYTES_MAX = 1024 * 1024
 const FORGET_EVERY_MS = 60_000
 const RETRY_S = 1
 
@@ -129,7 +129,7 @@ function replaying({ receipt, status, headers, contentType, body }: StoredAnswer
   if (body === undefined)
     throw fault(
       'idempotency_answer_too_large',
-      `Could not answer again: the answer was over ${BODY_BYTES_MAX} bytes and is not kept: ${receipt}`,
+      `Could not answer again: the answer was over ${KEPT_BODY_BYTES_MAX} bytes and is not kept: ${receipt}`,
     )
   return {
     answer: async () => ({
@@ -151,7 +151,7 @@ function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: L
 
   /** An answer that cannot be kept still goes out: its energy is spent. */
   async function keep(reply: Reply, charge: Charge, whole: Uint8Array): Promise<void> {
-    const body = whole.length > BODY_BYTES_MAX ? undefined : whole
+    const body = whole.length > KEPT_BODY_BYTES_MAX ? undefined : whole
     const { status, headers = {}, contentType = 'application/json' } = reply
     const answer = { receipt: charge.id, status, headers, contentType, body }
     kept = await answerKey(state, claim, answer).then(
@@ -204,7 +204,7 @@ function createCopy() {
   const parts: Buffer[] = []
   let bytes = 0
   const add = (chunk: string | Uint8Array) => {
-    if (bytes > BODY_BYTES_MAX) return
+    if (bytes > KEPT_BODY_BYTES_MAX) return
     const part = Buffer.from(chunk)
     bytes += part.length
     parts.push(part)

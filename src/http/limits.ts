@@ -30,6 +30,9 @@ export const SILENCE_MS_MAX = DEADLINE_MS + 30_000
 /** Requests that one connection may have under way; no honest client sends this many ahead. */
 export const PIPELINED_MAX = 64
 
+/** Pages that are answered on any Host, because load balancers ask by address, and in HTTP/1.0 without one. */
+export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
 const TARGET = /^\/[\x21-\x7e]*$/
 
@@ -41,8 +44,12 @@ export function checkForm(request: IncomingMessage): void {
   // Absolute-form names a host twice; a proxy and we could believe different ones.
   if (!TARGET.test(target)) throw malformed('the target is not a path of printable ASCII')
   const hosts = valuesOf(request, 'host')
-  if (hosts.length !== 1) throw malformed(`${hosts.length} Host headers`)
-  if (!HOST.test(hosts[0] ?? '')) throw malformed('the Host header is not a host')
+  // RFC 9112 §3.2 asks for a Host in HTTP/1.1 alone; the checks of many a load balancer are 1.0.
+  const isCheck = request.httpVersion === '1.0' && HEALTH_PATHS.has(target.split('?', 1)[0] ?? '')
+  if (hosts.length !== 1 && !(isCheck && hosts.length === 0))
+    throw malformed(`${hosts.length} Host headers`)
+  if (hosts.length === 1 && !HOST.test(hosts[0] ?? ''))
+    throw malformed('the Host header is not a host')
   // Node keeps the first of two, a proxy may keep the last.
   const credentials = valuesOf(request, 'authorization')
   if (credentials.length > 1) throw malformed(`${credentials.length} Authorization headers`)

@@ -40,6 +40,19 @@ it('failures of an upstream are told once a second for each offer, with how many
   ])
 })
 
+it('of a connection that failed the log has the code, which callers are not told', () => {
+  const written: string[] = []
+  const failures = createFailures({
+    log: createLogger('test', { write: (line) => written.push(line) }),
+    clock: { wallMs: () => 0, monotonicMs: () => 0 },
+    providers: new Map(),
+  })
+  const cause = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+  failures.tell(offerOf({ id: 'one' }), fault('upstream_failed', 'Could not read', { cause }))
+  const { error, cause: told } = JSON.parse(written[0] ?? '{}') as Record<string, unknown>
+  assert.deepEqual([error, told], ['Could not read', 'ECONNRESET'])
+})
+
 it('mistakes of callers and what is too much at once are for debugging', () => {
   const codes: Code[] = [
     'invalid_request',

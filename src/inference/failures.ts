@@ -30,7 +30,7 @@ export function createFailures(deps: {
   return {
     tell(offer, error) {
       const nowMs = clock.monotonicMs()
-      const fields = { model: offer.id, error: messageOf(error) }
+      const fields = { model: offer.id, error: messageOf(error), ...causeOf(error) }
       if (!isUpstreams(error)) return log.debug('An offer refused', fields)
       const last = told.get(offer.id)
       if (last !== undefined && nowMs - last.atMs < SILENT_MS) return void last.more++
@@ -44,6 +44,13 @@ export function createFailures(deps: {
     rests: ({ provider }) =>
       providers.get(provider)?.breaker?.rests === true || absent?.has(provider) === true,
   }
+}
+
+/** What callers are not told: the code of the connection's error. */
+const causeOf = (error: unknown): { cause?: string } => {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (!(cause instanceof Error)) return {}
+  return { cause: String(('code' in cause && cause.code) || cause.message) }
 }
 
 /** The upstream's fault, or our own. */

@@ -44,6 +44,8 @@ async function openRegistry(deps: Deps): Promise<Registry> {
   const { session, charging, journal } = deps.accounting
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'ergon_' })
+  // Where nothing was sampled since the last look its histogram says 292 years.
+  registry.removeSingleMetric('ergon_nodejs_eventloop_lag_min_seconds')
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `ergon_${name}`,

@@ -5,6 +5,7 @@ import { DESCRIPTIONS } from '#contract/descriptions.ts'
 import { RESPONSE_HEADERS } from '#contract/headers.ts'
 import { ROUTES, type Route } from '#contract/routes.ts'
 import { problem } from '#contract/service-replies.ts'
+import { contractOf, openapi } from '../../scripts/openapi.ts'
 import { METRICS_TOKEN } from './metrics-token.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -87,6 +88,39 @@ test('a query is what the OpenAPI page says of it, and any other name is refused
   }
   assert.equal((await ask('/v1/models?limit=5')).status, 200, "OpenAI's clients may send more")
 })
+
+test('what the document says of refusals is what comes: no token, an unknown one, no model, no receipt', async () => {
+  const { paths } = openapi(contractOf('0')) as Document
+  const post = (body: string, headers: object = {}) => ({
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  const stranger = { headers: { authorization: `Bearer svc_${'x'.repeat(38)}` } }
+  const asks: [status: number, path: string, init: RequestInit, at?: string][] = [
+    [401, '/v1/chat/completions', post('{}', { authorization: '' })],
+    [401, '/v1/usage', stranger],
+    [400, '/v1/embeddings', post('no JSON')],
+    [404, '/v1/completions', post('{"model":"nobody","prompt":"a"}')],
+    [413, '/v1/chat/completions', post(' '.repeat(9_000_000))],
+    [415, '/v1/chat/completions', post('{}', { 'content-type': 'text/plain' })],
+    [404, '/v1/models/nobody', {}, '/v1/models/{model}'],
+    [404, '/v1/receipts/rcpt_nobody', {}, '/v1/receipts/{receipt}'],
+    [400, '/v1/usage?from=never', {}, '/v1/usage'],
+    [401, '/metrics', stranger],
+  ]
+  for (const [status, path, init, at = path] of asks) {
+    const answer = await ask(path, init)
+    const { title } = problem.parse(await answer.json())
+    assert.equal(answer.status, status, path)
+    const method = (init.method ?? 'GET').toLowerCase()
+    const reference = paths[at]?.[method]?.responses[status]?.$ref ?? ''
+    assert.ok(reference.split(/[_.]/).join('_').includes(title), `${at} ${status}: ${title}`)
+  }
+})
+type Document = {
+  paths: Record<string, Record<string, { responses: Record<string, { $ref?: string }> }>>
+}
 
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
   for (const { path } of ROUTES.filter(({ method }) => method === 'POST')) {

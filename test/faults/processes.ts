@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { findProgram } from '#cells/stop.ts'
 import { readProcesses } from '#cells/process-table.ts'
 import type { Ergon } from '../start-ergon.ts'
 
@@ -21,11 +20,10 @@ export type Status = {
 
 export const statusOf = (ergon: Ergon): Promise<Status> => ergon.control<Status>('GET', '/status')
 
-/** The program of a cell, not the launcher around it; undefined while it is between two lives. */
+/** The program of a cell; undefined while it is between two lives. */
 export async function programOf(ergon: Ergon, name: string): Promise<number | undefined> {
-  const { cells, isolation } = await statusOf(ergon)
-  const pid = cells.find((cell) => cell.name === name)?.pid
-  return pid == null ? undefined : findProgram(pid, isolation.level !== 'plain')
+  const { cells } = await statusOf(ergon)
+  return cells.find((cell) => cell.name === name)?.pid ?? undefined
 }
 
 /**

@@ -34,6 +34,11 @@ test('the operator’s door prints the metrics of the gateways', async () => {
   assert.match(text, /^ergon_billed_joules [\d.]+$/m)
   assert.match(text, /^ergon_ledger_alarms 0$/m)
   assert.match(text, /^ergon_books_halted 0$/m)
+  assert.match(text, /^ergon_nodejs_eventloop_lag_max_seconds \S+$/m)
+  const lags = [
+    ...`${text}\n${await metrics()}`.matchAll(/^ergon_nodejs_eventloop_lag\S+ (\S+)$/gm),
+  ]
+  assert.ok(lags.length > 0 && lags.every(([, seconds]) => !(Number(seconds) > 60)), String(lags))
   const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
   assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
 })

@@ -1,10 +1,20 @@
 // The command line: what it prints, tokens, models, wrong words, completion.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { readArguments } from '#cells/process-table.ts'
 import { embeddingModel } from '../default-models.ts'
 import { writeRandomLlama } from '../gguf/random-llama.ts'
 import { sharedErgon } from '../parts.ts'
@@ -21,7 +31,7 @@ before(() => {
 
 test('status, meter, accounts, tokens, artifacts and models print JSON and tables', async () => {
   const status = (await json(['status'])) as {
-    cells: { name: string; state: string }[]
+    cells: { name: string; state: string; pid: number; launcher_pid: number }[]
     state_holder: { host: string; folder: string; since: string; backend: number }
     books: { halted_at: string | null }
   }
@@ -33,6 +43,10 @@ test('status, meter, accounts, tokens, artifacts and models print JSON and table
   )
   assert.equal(status.books.halted_at, null)
   assert.ok(status.cells.some((cell) => cell.name === 'gw-1' && cell.state === 'ready'))
+  for (const { name, pid } of status.cells.filter(({ state }) => state === 'ready')) {
+    const program = readArguments(pid)[0] ?? ''
+    assert.match(program, /\/(node|postgres)$/, `the PID of ${name} is that of ${program}`)
+  }
   const accounts = (await json(['admin', 'account', 'list'])) as {
     id: string
     balance_pusd: string
@@ -117,6 +131,56 @@ test('wrong words, unknown data folders and missing arguments end with 2 or 1 an
   const bad = await run(['models', 'add', '/nowhere/model.gguf'])
   assert.equal(bad.code, 1)
   assert.match(bad.stderr, /model/)
+})
+
+test('what is wrong in the words of a command ends with 2, and no service says where one may be', async () => {
+  const scope = await run(['admin', 'token', 'create', '--scope', 'bogus'])
+  assert.equal(scope.code, 2)
+  assert.match(scope.stderr, /--scope is one of read, deploy, billing-admin, not: bogus/)
+  const nowhere = await run(['receipt', 'verify', 'rcpt_01', '--data', join(folder, 'absent')], {
+    env: { XDG_CONFIG_HOME: join(folder, 'nobody') },
+  })
+  assert.equal(nowhere.code, 4)
+  assert.match(nowhere.stderr, /try: .*--data <folder>/)
+})
+
+test('usage and energy sum as far back as the service does, and say so where more was asked', async () => {
+  for (const command of ['usage', 'energy'])
+    for (const [since, isMore] of [
+      ['400d', false],
+      ['9999d', true],
+    ] as const) {
+      const { code, stderr } = await run([command, '--since', since])
+      assert.equal(code, 0, stderr)
+      assert.equal(/of the last 400 days, which is the most/.test(stderr), isMore, stderr)
+    }
+})
+
+test('an artifact that was damaged and removed ends with 1 and says what runs', async () => {
+  const listed = (await json(['artifacts', 'list'])) as { name: string; present: boolean }[]
+  assert.ok(listed.find(({ name }) => name === 'pgvector-16')?.present, 'there is one to damage')
+  const good = await run(['artifacts', 'verify', 'pgvector-16'])
+  assert.equal(good.code, 0, good.stdout + good.stderr)
+  const name = readdirSync(join(ergon.dataFolder, 'artifacts')).find((one) =>
+    /^pgvector-16-[\d.]+$/.test(one),
+  )
+  const home = join(ergon.dataFolder, 'artifacts', name ?? '')
+  const copy = join(folder, 'pgvector')
+  cpSync(home, copy, { recursive: true })
+  const files = readdirSync(home, { recursive: true, withFileTypes: true })
+  const library = files.find((entry) => entry.isFile() && entry.name.endsWith('.so'))
+  const path = join(library?.parentPath ?? '', library?.name ?? '')
+  const bytes = readFileSync(path)
+  // Not through the hard link: the cache has the same file.
+  rmSync(path)
+  writeFileSync(path, bytes.fill(0, 64, 72))
+  const damaged = await run(['artifacts', 'verify', 'pgvector-16'])
+  assert.equal(damaged.code, 1)
+  assert.match(damaged.stdout, /^pgvector-16 +removed$/m)
+  assert.match(damaged.stderr, /removed: pgvector-16; what runs .*\n.*start it again/)
+  assert.ok(!existsSync(home))
+  cpSync(copy, home, { recursive: true })
+  assert.equal((await run(['artifacts', 'verify', 'pgvector-16'])).code, 0)
 })
 
 test('errors name the flag or the file, and say its form', async () => {

@@ -163,6 +163,19 @@ const VECTORS: Record<string, [() => string, Expected]> = {
     () => get('Connection: close, Authorization\r\n\r\n'),
     answered(200),
   ],
+  'no Host header in HTTP/1.0': [() => `GET ${PATH} HTTP/1.0\r\n\r\n`, REFUSED],
+  'no Host header, nor HTTP/1.0, at a health page': [
+    () => 'GET /healthz HTTP/1.1\r\n\r\n',
+    REFUSED,
+  ],
+  'a load balancer that asks /healthz in HTTP/1.0': [
+    () => 'GET /healthz HTTP/1.0\r\n\r\n',
+    answered(200),
+  ],
+  'a load balancer that asks /readyz?from=lb in HTTP/1.0': [
+    () => 'GET /readyz?from=lb HTTP/1.0\r\n\r\n',
+    answered(200),
+  ],
   'HTTP/1.0': [() => `GET ${PATH} HTTP/1.0\r\n${head()}\r\n`, answered(200)],
 }
 

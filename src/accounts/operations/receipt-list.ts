@@ -9,7 +9,7 @@ import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const LIMIT = 100
-const LIMIT_MAX = 1000
+export const LIMIT_MAX = 1000
 
 type Row = { number: string; bytes: Buffer }
 

@@ -5,6 +5,7 @@ import { dayOf } from '#base/clock.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
+import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
@@ -23,8 +24,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['day', "to_char(at at time zone 'UTC', 'YYYY-MM-DD')"],
 ])
 const DAY_MS = 86_400_000
-const RANGE_DAYS_MAX = 400
-const ROWS_MAX = 1000
+export const ROWS_MAX = 1000
 
 /** What is asked for; a cursor holds it with the number of rows that were given. */
 type Page = {
@@ -49,10 +49,10 @@ export function createUsageGet(deps: {
         `Could not group: "${groupBy}" is not one of ${[...GROUPS.keys()].join(', ')}`,
         { param: 'group_by' },
       )
-    if (from > to || to.getTime() - from.getTime() > RANGE_DAYS_MAX * DAY_MS)
+    if (from > to || to.getTime() - from.getTime() > USAGE_DAYS_MAX * DAY_MS)
       throw fault(
         'invalid_request',
-        `Could not sum: the range must be 0 to ${RANGE_DAYS_MAX} days`,
+        `Could not sum: the range must be 0 to ${USAGE_DAYS_MAX} days`,
         { param: 'from' },
       )
     await deps.posted(signal)

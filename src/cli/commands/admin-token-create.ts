@@ -1,4 +1,5 @@
 // ergon admin token create: the secret is printed once, alone on stdout; a pair as a shell sets it.
+import { SCOPES } from '#contract/operations.ts'
 import { control } from '#cli/client.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -7,8 +8,11 @@ export async function run({ options }: CommandCall): Promise<void> {
   const days = options['expires'] === undefined ? undefined : Number(options['expires'])
   if (days !== undefined && !(days >= 1))
     throw new CommandError('--expires is a number of days', EXIT.usage)
+  const scope = String(options['scope'] ?? 'read')
+  if (!SCOPES.some((known) => known === scope))
+    throw new CommandError(`--scope is one of ${SCOPES.join(', ')}, not: ${scope}`, EXIT.usage)
   const body = {
-    scope: options['scope'] ?? 'read',
+    scope,
     account: options['account'],
     name: options['name'],
     expires_days: days,

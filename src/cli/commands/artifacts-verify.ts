@@ -1,11 +1,19 @@
 // ergon artifacts verify: hashes every file again; a damaged artifact is removed and fetched anew when it is needed.
 import { control } from '#cli/client.ts'
-import { print, printJson } from '#cli/output.ts'
+import { CommandError, EXIT, print, printJson } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name] }: CommandCall): Promise<void> {
   const call = { method: 'POST', path: '/artifacts/verify', body: { name } } as const
   const result = await control(options, call)
-  if (options.json) return printJson(result)
-  for (const one of result as { name: string; state: string }[]) print(`${one.name}  ${one.state}`)
+  const verified = result as { name: string; state: string }[]
+  if (options.json) printJson(result)
+  else for (const one of verified) print(`${one.name}  ${one.state}`)
+  const removed = verified.filter(({ state }) => state === 'removed').map((one) => one.name)
+  if (removed.length > 0)
+    throw new CommandError(
+      `Damaged and removed: ${removed.join(', ')}; what runs goes on with what it has loaded of it`,
+      EXIT.failed,
+      'stop Ergon and start it again: npm start fetches it anew',
+    )
 }

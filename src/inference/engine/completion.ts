@@ -6,13 +6,12 @@ import type { ChatModel } from './chat-model.ts'
 import type { TokenLogprob } from './choice.ts'
 import { runChoices, type ChoicePlan } from './choices.ts'
 import { booleanOf, memberOf, numberOf, refuse, unsupported, type Fields } from './fields.ts'
-import { assertCharacters, tokensLeft } from './prompt-limit.ts'
+import { assertCharacters, PROMPTS_MAX, tokensLeft } from './prompt-limit.ts'
 import { CHOICES_MAX, readGenerating, withSeed } from './read-sampling.ts'
 import { withBos } from './render.ts'
 import { commentFrame, dataFrame, DONE, EVENT_STREAM } from './sse.ts'
 import { assertTokens, readInputs, tokensOf, type Input } from './token-input.ts'
 
-const PROMPTS_MAX = 16
 const ALTERNATIVES_MAX = 5
 /** OpenAI's default for this endpoint. */
 const MAX_TOKENS_DEFAULT = 16

@@ -4,8 +4,8 @@ import type { GbnfJsonObjectSchema, Llama, LlamaGrammar } from 'node-llama-cpp'
 import { fault } from '#contract/errors.ts'
 import { isFields, refuse, type Fields } from './fields.ts'
 
-const NODES_MAX = 1000
-const DEPTH_MAX = 32
+export const NODES_MAX = 1000
+export const DEPTH_MAX = 32
 /** Repetitions become copies of rules: larger ones make grammars of megabytes. */
 const REPETITIONS_MAX = 1000
 

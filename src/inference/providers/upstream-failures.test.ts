@@ -89,6 +89,26 @@ test('an upstream that gives no head, or no more bytes, is a timeout', async () 
   assert.deepEqual(waits, [])
 })
 
+test('callers are told in words what an upstream did, not by a code of the connection', async () => {
+  const begun: Script = (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(plainChunk('a'))
+  }
+  const scripts: [Script, string][] = [
+    [() => {}, 'wait for the upstream any longer: its answer did not begin'],
+    [begun, 'wait for the upstream any longer: it fell silent in the middle of its answer'],
+    [(_asked, response) => void response.destroy(), 'read the upstream: it closed the connection'],
+    [
+      (_asked, response) => void response.socket?.end('garbage\r\n\r\n'),
+      'read the upstream: what it sent is not HTTP',
+    ],
+  ]
+  for (const [script, words] of scripts) {
+    server.script = script
+    await assert.rejects(read(remote), { message: `Could not ${words}` })
+  }
+})
+
 test('an upstream that is busy is asked again after its Retry-After, twice at most', async () => {
   let count = 0
   server.script = (asked, response) => {
@@ -117,7 +137,9 @@ test('an upstream that is away is tried thrice, then left alone', async () => {
     { clock: systemClock, log: quietLog, sleep: async () => {} },
   )
   try {
-    for (let i = 0; i < 5; i++) await assert.rejects(read(gone), { code: 'upstream_failed' })
+    const away = 'Could not read the upstream: it could not be reached'
+    for (let i = 0; i < 5; i++)
+      await assert.rejects(read(gone), { code: 'upstream_failed', message: away })
     await assert.rejects(read(gone), { code: 'overloaded', status: 503 })
   } finally {
     await gone.close()

@@ -167,7 +167,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+/** What callers are told; the log has the code. */
+const TIMEOUTS: Readonly<Record<string, string>> = {
+  UND_ERR_HEADERS_TIMEOUT: 'its answer did not begin',
+  UND_ERR_BODY_TIMEOUT: 'it fell silent in the middle of its answer',
+}
 const UNREACHED = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -181,13 +185,23 @@ const UNREACHED = new Set([
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  error instanceof Error ? String(('code' in error && error.code) || error.name) : 'unknown'
 
 function upstreamFault(cause: Error): ErgonError {
   const code = codeOf(cause)
-  return TIMEOUTS.has(code)
-    ? fault('upstream_timeout', `Could not wait for the upstream any longer: ${code}`, { cause })
-    : fault('upstream_failed', `Could not read the upstream: ${code}`, { cause })
+  const late = TIMEOUTS[code]
+  if (late !== undefined)
+    return fault('upstream_timeout', `Could not wait for the upstream any longer: ${late}`, {
+      cause,
+    })
+  return fault('upstream_failed', `Could not read the upstream: ${wordsOf(code)}`, { cause })
+}
+
+function wordsOf(code: string): string {
+  if (UNREACHED.has(code)) return 'it could not be reached'
+  if (RESET.has(code)) return 'it closed the connection'
+  // undici's parser has no code for most that it refuses.
+  return /^HPE_|^HTTPParserError$/.test(code) ? 'what it sent is not HTTP' : 'the connection failed'
 }
 
 /**

@@ -62,7 +62,7 @@ export type Question = {
 }
 
 export const CONNECTIONS_MAX = 128
-const TIMEOUTS: Timeouts = { connectMs: 2_000, headersMs: 120_000, idleMs: 60_000 }
+export const TIMEOUTS: Timeouts = { connectMs: 2_000, headersMs: 120_000, idleMs: 60_000 }
 const TRIES_MAX = 3
 const BACKOFF_MS = 100
 /** Longer than this is for the caller to wait, or for the next offer. */

@@ -60,12 +60,14 @@ export const nodeRoutes = (deps: {
 
 /** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
 async function status({ state, cells }: { state: State; cells: Cells }): Promise<object> {
+  const programs = cells.programs()
   return {
     isolation: cells.isolation,
     cells: cells.list().map((cell) => ({
       name: cell.spec.name,
       state: cell.state,
-      pid: cell.pid ?? null,
+      pid: programs.get(cell) ?? null,
+      launcher_pid: cell.pid ?? null,
       cpu_ns: cell.cpuNs().toString(),
       restarts: cell.exits.length,
     })),

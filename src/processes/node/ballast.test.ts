@@ -99,6 +99,17 @@ test('a disk with too little room gets no ballast, and is not full for that', as
   await ballast.stop()
 })
 
+test('what keeps a look from its end, as a missing fallocate does, is said once', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-ballast-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const { ballast, lines } = start(join(folder, 'absent', 'ballast'), MIB)
+  await until(() => lines.length > 0)
+  await sleep(20 * LOOK_MS)
+  await ballast.stop()
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /could not be watched.*ENOENT/)
+})
+
 test('without a ballast one of an earlier start is removed', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-ballast-'))
   t.after(() => rmSync(folder, { recursive: true }))

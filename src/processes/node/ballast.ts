@@ -39,6 +39,7 @@ export function startBallast(deps: Deps): Ballast {
   const stopping = new AbortController()
   let isFull = false
   let isOwed = false
+  let trouble: string | undefined
 
   async function look(): Promise<void> {
     const { freeBytes, wantedBytes } = await roomOf(path, deps.bytesMax)
@@ -58,10 +59,16 @@ export function startBallast(deps: Deps): Ballast {
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await look().catch((error: unknown) => {
-        if (!stopping.signal.aborted)
-          log.warn('The disk could not be watched', { error: messageOf(error) })
-      })
+      trouble = await look().then(
+        () => undefined,
+        (error: unknown) => {
+          const what = messageOf(error)
+          // The same trouble comes at each look.
+          if (!stopping.signal.aborted && what !== trouble)
+            log.warn('The disk could not be watched', { error: what })
+          return what
+        },
+      )
       await sleep(deps.lookMs ?? LOOK_MS, stopping.signal).catch(() => undefined)
     }
   }

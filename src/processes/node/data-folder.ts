@@ -29,7 +29,6 @@ type Decided = {
   readonly format: number
   readonly created: string
   readonly port: number
-  readonly pgPort: number
   readonly runFolder: string
   /** The state that the journals in this folder are of; see state-identity.ts. */
   readonly stateId?: string
@@ -54,7 +53,6 @@ export const BLOB_FOLDER = 'blobs'
 export type DataFolder = OpenFolder & {
   /** API; portal, ingress and mesh are the next three. */
   readonly port: number
-  readonly pgPort: number
   readonly secrets: Secrets
   readonly firstStart: boolean
   /** Which state it belongs to; undefined until a start has written that down. */
@@ -120,13 +118,13 @@ export async function settleDataFolder(
   const ports = await claimPorts({
     host: config.host,
     port: config.port ?? known?.port,
-    pgPort: config.pgPort ?? known?.pgPort,
+    // Nothing listens there yet: where it was before binds no later start.
+    pgPort: config.pgPort,
   })
   const decided: Decided = {
     format: FORMAT,
     created: known?.created ?? new Date().toISOString(),
     port: ports.port,
-    pgPort: ports.pgPort,
     // The command line finds the control socket by it.
     runFolder,
     ...(known?.stateId === undefined ? {} : { stateId: known.stateId }),
@@ -136,7 +134,6 @@ export async function settleDataFolder(
   return {
     path,
     port: ports.port,
-    pgPort: ports.pgPort,
     runFolder,
     secrets: openSecrets(join(path, 'secrets.json')),
     firstStart: known === undefined,

@@ -82,7 +82,8 @@ function readyObject(ready: Ready): object {
   }
 }
 
-function readyText(ready: Ready, seconds: string): string {
+/** The ready lines for a person. */
+export function readyText(ready: Ready, seconds: string): string {
   const url = baseUrl(ready)
   const token = ready.account.token ?? '$ERGON_TOKEN'
   const key = ready.account.token ?? '<token>'
@@ -94,9 +95,17 @@ function readyText(ready: Ready, seconds: string): string {
   token    ${ready.account.token}
            (scope deploy; shown this once)
 `
-  return `
+  const head = `
 Ergon answers at ${url} (${seconds} s)
-${first}
+${first}`
+  // Nothing was asked to load that could answer a chat.
+  if (ready.config.models === 'none')
+    return `${head}
+  curl ${url}/v1/models -H "Authorization: Bearer ${token}"
+
+No default model is loaded (--models none). Add one: npx ergon models add --help
+`
+  return `${head}
   curl ${url}/v1/chat/completions -H "Authorization: Bearer ${token}" \\
     -H "Content-Type: application/json" -D - \\
     -d '{"model":"auto","messages":[{"role":"user","content":"What is the capital of France?"}]}'

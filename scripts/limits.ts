@@ -1,0 +1,189 @@
+// docs/reference/limits.md: what a request may be and ask for. Each figure is the constant that the product
+// refuses by, and each code one of the errors: neither can be another here than there.
+import { ROWS_MAX } from '#accounts/operations/usage-get.ts'
+import { LIMIT_MAX } from '#accounts/operations/receipt-list.ts'
+import { ERRORS, type Code } from '#contract/errors.ts'
+import * as inference from '#contract/inference.ts'
+import { EXPIRES_MAX_S } from '#contract/presign.ts'
+import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
+import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
+import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
+import { KEPT_BODY_BYTES_MAX } from '#http/idempotency.ts'
+import * as http from '#http/limits.ts'
+import { DEPTH_MAX, NODES_MAX } from '#inference/engine/json-schema.ts'
+import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
+import { CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
+import { PART_COUNT_MAX, PART_SIZE_MIN } from '#storage/objects/create-uploads.ts'
+import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
+import { METADATA_BYTES_MAX } from '#storage/s3/objects/headers.ts'
+import { KEY_BYTES_MAX } from '#storage/s3/target.ts'
+import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+
+/** The code of a refusal, or in words what happens instead. */
+type Beyond = { readonly code: Code } | { readonly words: string }
+type Limit = readonly [what: string, figure: string, beyond: Beyond]
+export type LimitSection = {
+  readonly title: string
+  readonly intro?: string
+  readonly limits: readonly Limit[]
+}
+
+const code = (name: Code): Beyond => ({ code: name })
+const words = (text: string): Beyond => ({ words: text })
+const s3 = (status: number, name: string): Beyond => words(`${status} \`${name}\``)
+const count = (figure: number): string => figure.toLocaleString('en-US')
+const seconds = (ms: number): string => `${count(ms / 1000)} s`
+const UNITS = [
+  [1024 ** 3, 'GiB'],
+  [1024 ** 2, 'MiB'],
+  [1024, 'KiB'],
+] as const
+function bytes(figure: number): string {
+  const [size, unit] = UNITS.find(([one]) => figure % one === 0) ?? [1, 'bytes']
+  return `${count(figure / size)} ${unit}`
+}
+
+const REQUESTS: LimitSection = {
+  title: 'Every request',
+  limits: [
+    ['request line and headers', bytes(http.HEADER_BYTES_MAX), code('headers_too_large')],
+    ['headers', count(http.HEADERS_MAX), code('headers_too_large')],
+    ['path and query', bytes(http.TARGET_BYTES_MAX), code('uri_too_long')],
+    ['time for the headers', seconds(http.HEADERS_TIMEOUT_MS), code('request_timeout')],
+    ['time for an answer', seconds(http.DEADLINE_MS), code('upstream_timeout')],
+    [
+      'requests sent ahead on one connection',
+      count(http.PIPELINED_MAX),
+      words('the connection is closed'),
+    ],
+    [
+      'connections, in each gateway',
+      count(http.CONNECTIONS_MAX),
+      words('the connection is closed'),
+    ],
+    [
+      'a kept connection without a request',
+      seconds(http.KEEP_ALIVE_MS),
+      words('the connection is closed'),
+    ],
+    [
+      'a connection on which nothing moves',
+      seconds(http.SILENCE_MS_MAX),
+      words('the connection is closed'),
+    ],
+    [
+      'requests of one account at once, in each gateway (`ERGON_ACCOUNT_REQUESTS`); of strangers to its public buckets half as many',
+      count(ACCOUNT_REQUESTS_MAX),
+      code('too_many_requests'),
+    ],
+  ],
+}
+
+const BODIES: LimitSection = {
+  title: 'A JSON body',
+  limits: [
+    ['size', bytes(http.JSON_BODY_BYTES_MAX), code('body_too_large')],
+    ['nesting', count(http.JSON_DEPTH_MAX), code('invalid_json')],
+    ['time to arrive', seconds(http.BODY_TIMEOUT_MS), code('request_timeout')],
+    [
+      `least mean size of its pieces, once ${bytes(http.PIECES_BYTES_FREE)} are there`,
+      bytes(http.PIECE_BYTES_MIN),
+      code('malformed_request'),
+    ],
+    [
+      'all bodies that are read at once, in each gateway (`ERGON_BODY_MEMORY_MIB`)',
+      bytes(BODY_MEMORY_BYTES),
+      code('overloaded'),
+    ],
+    [
+      'an answer that is kept for its `Idempotency-Key`, for a day',
+      bytes(KEPT_BODY_BYTES_MAX),
+      code('idempotency_answer_too_large'),
+    ],
+  ],
+}
+
+const INFERENCE: LimitSection = {
+  title: 'Inference',
+  intro:
+    'What a model takes may be less: its context, what it supports, and for `completions` and schemas what is said here of models of our own.',
+  limits: [
+    ['`messages`', count(inference.MESSAGES_MAX), code('invalid_request')],
+    ['parts of one message', count(inference.PARTS_MAX), code('invalid_request')],
+    [
+      '`tools`, and `tool_calls` of one message',
+      count(inference.TOOLS_MAX),
+      code('invalid_request'),
+    ],
+    ['`n`', count(inference.CHOICES_MAX), code('invalid_request')],
+    ['`max_tokens`', count(inference.TOKENS_MAX), code('invalid_request')],
+    [
+      `\`stop\`, each of up to ${inference.STOP_LENGTH_MAX} characters`,
+      count(inference.STOPS_MAX),
+      code('invalid_request'),
+    ],
+    ['entries of `logit_bias`', count(inference.BIASES_MAX), code('invalid_request')],
+    [
+      '`input` of embeddings, `prompt` of completions',
+      count(inference.INPUTS_MAX),
+      code('invalid_request'),
+    ],
+    ['token ids of one of them', count(inference.IDS_MAX), code('invalid_request')],
+    ['`prompt` of completions, of a model of our own', count(PROMPTS_MAX), code('invalid_request')],
+    ['schemas and values of a JSON Schema', count(NODES_MAX), code('invalid_request')],
+    ['nesting of a JSON Schema', count(DEPTH_MAX), code('invalid_request')],
+    ['until a server is connected', seconds(TIMEOUTS.connectMs), code('upstream_failed')],
+    [
+      'until a model or server begins to answer',
+      seconds(TIMEOUTS.headersMs),
+      code('upstream_timeout'),
+    ],
+    ['between two pieces of its answer', seconds(TIMEOUTS.idleMs), code('upstream_timeout')],
+    [
+      'requests to one model at once, in each gateway; of one account as many as are still free',
+      count(CONNECTIONS_MAX),
+      code('overloaded'),
+    ],
+  ],
+}
+
+const ACCOUNT: LimitSection = {
+  title: 'Usage and receipts',
+  limits: [
+    [
+      'days between `from` and `to` of `GET /v1/usage`',
+      count(USAGE_DAYS_MAX),
+      code('invalid_request'),
+    ],
+    ['rows of one page of it', count(ROWS_MAX), words('`next_cursor` goes on')],
+    ['`limit` of `GET /v1/receipts`', count(LIMIT_MAX), code('invalid_request')],
+    [
+      'life of an address of `POST /v1/storage/presigned`',
+      seconds(EXPIRES_MAX_S * 1000),
+      code('invalid_request'),
+    ],
+  ],
+}
+
+const STORAGE: LimitSection = {
+  title: 'Object storage',
+  intro: 'As at AWS, in S3’s own codes.',
+  limits: [
+    ['body of one PUT or one part', bytes(UPLOAD_BYTES_MAX), s3(400, 'EntityTooLarge')],
+    ['parts of an upload', count(PART_COUNT_MAX), s3(400, 'InvalidArgument')],
+    ['least size of a part that is not the last', bytes(PART_SIZE_MIN), s3(400, 'EntityTooSmall')],
+    ['key', bytes(KEY_BYTES_MAX), s3(400, 'KeyTooLongError')],
+    ['user metadata', bytes(METADATA_BYTES_MAX), s3(400, 'MetadataTooLarge')],
+    ['an XML document', bytes(XML_BYTES_MAX), s3(400, 'MaxMessageLengthExceeded')],
+    [
+      'time for an object, in or out',
+      seconds(http.TRANSFER_DEADLINE_MS),
+      words('it is broken off'),
+    ],
+  ],
+}
+
+export const LIMITS: readonly LimitSection[] = [REQUESTS, BODIES, INFERENCE, ACCOUNT, STORAGE]
+
+export const beyondText = (beyond: Beyond): string =>
+  'code' in beyond ? `${ERRORS[beyond.code].status} \`${beyond.code}\`` : beyond.words

@@ -1,0 +1,26 @@
+// What `npm start -- --help` prints: every setting, from the table that they are read by.
+import { isSecret, SETTINGS, type SettingKey } from './env.ts'
+
+/** Whether the command line asks for help, whatever else it says. */
+export const asksForHelp = (argv: readonly string[]): boolean =>
+  argv.includes('--help') || argv.includes('-h')
+
+/** Every flag with its environment variable and its text. */
+export const settingsHelp = (): string => `Starts the cloud on this machine, until Ctrl-C.
+
+npm start -- [--flag value]…
+
+${Object.keys(SETTINGS)
+  .map((key) => entryOf(key as SettingKey))
+  .join('\n')}
+  --help
+      This text
+
+A flag wins over the environment. What runs is asked by npx ergon --help; the guide is docs/guide/starting.md.
+`
+
+function entryOf(key: SettingKey): string {
+  const { name, flag, help } = SETTINGS[key]
+  const value = key === 'json' ? '' : isSecret(key) ? ' <file>' : ' <value>'
+  return `  --${flag}${value}   ${name}\n      ${help}`
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '#config/config.ts'
+import { readyText } from './report.ts'
+
+const text = (models: string) =>
+  readyText(
+    {
+      config: readConfig({ models, baseUrl: 'https://api.example' }, []),
+      data: {} as Parameters<typeof readyText>[0]['data'],
+      account: { account: 'acct_a', token: 'svc_a' },
+    },
+    '1.0',
+  )
+
+test('readyText() prints a chat where a default model is on its way', () => {
+  for (const models of ['default', 'smollm2-135m-instruct']) {
+    assert.match(text(models), /curl https:\/\/api\.example\/v1\/chat\/completions .*svc_a/)
+    assert.match(text(models), /The default models are small/)
+  }
+})
+
+test('readyText() promises no model where none is loaded, and prints what answers all the same', () => {
+  assert.doesNotMatch(text('none'), /chat|default models/)
+  assert.match(text('none'), /curl https:\/\/api\.example\/v1\/models .*svc_a/)
+  assert.match(text('none'), /models add/)
+})
