@@ -147,11 +147,13 @@ describe('a model cell', () => {
   })
 
   test('that is killed in mid-token is told inside the stream, and comes back', async () => {
+    // Asked before: 400 tokens of so small a model are soon said.
+    const program = await readyProgramOf(ergon, `model-${CELL}`)
     const unstreamed = chat({ max_tokens: 400, temperature: 0 })
     const answer = await chat({ stream: true, max_tokens: 400, temperature: 0 })
     const reader = answer.body!.getReader()
     const first = await reader.read()
-    process.kill(await readyProgramOf(ergon, `model-${CELL}`), 'SIGKILL')
+    process.kill(program, 'SIGKILL')
     let text = new TextDecoder().decode(first.value)
     for (let next = await reader.read(); !next.done; next = await reader.read())
       text += new TextDecoder().decode(next.value)
