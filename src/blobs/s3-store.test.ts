@@ -14,10 +14,10 @@ const log = createLogger('test', { write: () => {} })
 const { signal } = new AbortController()
 const SIZE_MAX = 100_000_000
 
-async function open(t: TestContext) {
+async function open(t: TestContext, putMs?: number) {
   const upstream = await startUpstream()
   const settings = { region: 'local', accessKeyId: 'a', secretAccessKey: 'b' }
-  const client = createS3Client({ endpoint: upstream.url, ...settings }, 500)
+  const client = createS3Client({ endpoint: upstream.url, ...settings }, putMs)
   t.after(async () => {
     client.destroy()
     await upstream[Symbol.asyncDispose]()
@@ -84,7 +84,7 @@ test('what the upstream refuses, or is too long, is not stored', async (t) => {
 })
 
 test('a store that breaks off is asked a second time, and one that says nothing is not', async (t) => {
-  const { upstream, store } = await open(t)
+  const { upstream, store } = await open(t, 500)
   const put = () => store.put(Readable.from([randomBytes(100)]), { signal, sizeMax: 100 })
   let asked = 0
   upstream.ends = (response) => {
