@@ -50,7 +50,7 @@ const REQUESTS: LimitSection = {
     ['headers', count(http.HEADERS_MAX), code('headers_too_large')],
     ['path and query', bytes(http.TARGET_BYTES_MAX), code('uri_too_long')],
     ['time for the headers', seconds(http.HEADERS_TIMEOUT_MS), code('request_timeout')],
-    ['time for an answer', seconds(http.DEADLINE_MS), code('upstream_timeout')],
+    ['time for an answer', seconds(http.DEADLINE_MS), code('deadline_exceeded')],
     [
       'requests sent ahead on one connection',
       count(http.PIPELINED_MAX),
