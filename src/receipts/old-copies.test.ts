@@ -3,12 +3,10 @@ import { deepEqual, equal, match, notDeepEqual, ok } from 'node:assert/strict'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { createLogger } from '#base/log.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
-import { createQuorum, type Quorum } from '#signers/client.ts'
-import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { Quorum } from '#signers/client.ts'
+import type { FiveSigners } from '#signers/five-signers.fixture.ts'
 import type { State } from '#state/connect.ts'
-import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
 import { parseCheckpoint, type Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault, type LogReader } from '#tlog/history.ts'
@@ -20,21 +18,28 @@ import { edgeFrontier, extendTiles, readEdge } from '#tlog/tiles.ts'
 import { frontierRoot } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
 import { createLeadership } from './leader.ts'
-import { createReceipts, type Receipts } from './prove.ts'
-import { alarmsOf, dropCharges, loseShares, postCharges, until } from './receipts.fixture.ts'
+import type { Receipts } from './prove.ts'
+import {
+  alarmsOf,
+  dropCharges,
+  loseShares,
+  postCharges,
+  until,
+  log,
+  openReceipts,
+} from './receipts.fixture.ts'
 import { createSealer } from './sealer.ts'
-import { createSignerStore } from './signer-store.ts'
-import { createSqlReceiptStore } from './sql-store.ts'
+import type { SignerStore } from './signer-store.ts'
 import type { ReceiptStore, SealedCheckpoint, Shard } from './store.ts'
 
 const skip = whyNoState()
-const log = createLogger('test', { write: () => undefined })
 let wallMs = Date.parse('2026-11-21T12:00:00Z')
 const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
 
-let server: TestUrl
+let world: Awaited<ReturnType<typeof openReceipts>>
 let state: State
 let store: ReceiptStore
+let signerStore: SignerStore
 let five: FiveSigners
 let quorum: Quorum
 let receipts: Receipts
@@ -43,22 +48,11 @@ let stop: (() => Promise<void>) | undefined
 
 before(async () => {
   if (skip !== false) return
-  five = fiveSigners()
-  ;[server] = await Promise.all([openTestUrl(), five.start()])
-  const wanted = { urlOf: server.of, functionFiles: [], connections: 5 }
-  ;({ state } = await openTestState(wanted))
-  await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
-  store = createSqlReceiptStore(state)
-  quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
-  receipts = createReceipts({ store })
+  world = await openReceipts(openTestUrl())
+  ;({ state, store, signerStore, five, quorum, receipts } = world)
 })
 afterEach(() => stop?.())
-after(async () => {
-  await quorum?.close()
-  await five?.stop()
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+after(() => world?.[Symbol.asyncDispose]())
 
 /** Posts charges and seals them, with a sealer that begins only then; `others` as for postCharges(). */
 async function sealMore(count: number, others = 0): Promise<void> {
@@ -66,7 +60,7 @@ async function sealMore(count: number, others = 0): Promise<void> {
   posted += count
   const leadership = createLeadership(state)
   const { lead } = leadership
-  const { mayMakeKey } = createSignerStore(state)
+  const { mayMakeKey } = signerStore
   const sealer = createSealer({ store, signers: quorum, clock, log, lead, mayMakeKey })
   const stopping = new AbortController()
   const done = sealer.run(stopping.signal)
@@ -187,7 +181,7 @@ test(
     const key = (await receipts.keys()).find(({ origin }) => origin === shard.origin)
     ok(key !== undefined && isNewKey(key, pinned.keys) && isHandedOver(key, pinned.keys))
     equal(await linkFault(key, pinned, read), undefined)
-    equal(await createSignerStore(state).mayMakeKey(), false, 'the order is done')
+    equal(await signerStore.mayMakeKey(), false, 'the order is done')
     await sealMore(2)
     equal((await newestHead()).shard.origin, shard.origin)
   },

@@ -1,9 +1,46 @@
-// What the tests of receipts do to a state in the place of the ledger.
+// A state, five signers and the receipts of both, and what the tests do to a state in the place of the ledger.
 import { rmSync } from 'node:fs'
 import { sleep } from '#base/clock.ts'
-import type { FiveSigners } from '#signers/five-signers.fixture.ts'
+import { createLogger } from '#base/log.ts'
+import { createQuorum } from '#signers/client.ts'
+import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
 import type { State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
+import { createReceipts } from './prove.ts'
+import { createSignerStore } from './signer-store.ts'
+import { createSqlReceiptStore } from './sql-store.ts'
+
+export const log = createLogger('test', { write: () => undefined })
+
+type Server = AsyncDisposable & { readonly of: Parameters<typeof openTestState>[0]['urlOf'] }
+
+/** An account in a state of its own, signers that have no key yet, and what is made of both; it closes the server. */
+export async function openReceipts(opening: Promise<Server>) {
+  const five = fiveSigners()
+  const [server] = await Promise.all([opening, five.start()])
+  const wanted = { urlOf: server.of, functionFiles: [], connections: 5 }
+  const { state, url } = await openTestState(wanted)
+  await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
+  const store = createSqlReceiptStore(state)
+  const signerStore = createSignerStore(state)
+  const quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
+  return {
+    state,
+    url,
+    five,
+    store,
+    signerStore,
+    quorum,
+    receipts: createReceipts({ store }),
+    async [Symbol.asyncDispose]() {
+      await quorum.close()
+      await five.stop()
+      await state[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
 
 /**
  * Posts charges `from` up to but not including `to`, as the tick does, as far as the sealer can see it; `others` is

@@ -2,11 +2,10 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, afterEach, before, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
-import { createQuorum, type Quorum } from '#signers/client.ts'
-import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { Quorum } from '#signers/client.ts'
+import type { FiveSigners } from '#signers/five-signers.fixture.ts'
 import { connectState, type State } from '#state/connect.ts'
-import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
 import { compareShards, parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
 import { ENTRY_BYTES, leafHash } from '#tlog/leaf.ts'
@@ -14,27 +13,27 @@ import { formatReceipt, receiptJson } from '#tlog/proof.ts'
 import { EMPTY_FRONTIER, extend, frontierRoot } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
 import { createLeadership } from './leader.ts'
-import { createReceipts, type Receipts } from './prove.ts'
+import type { Receipts } from './prove.ts'
 import {
   alarmsOf,
   dropCharges,
   dropShard,
+  log,
   loseShares,
+  openReceipts,
   postCharges,
   until,
 } from './receipts.fixture.ts'
 import { createSealer, type Sealer } from './sealer.ts'
-import { createSignerStore, type SignerStore } from './signer-store.ts'
+import type { SignerStore } from './signer-store.ts'
 import { createSignerWatch } from './signer-watch.ts'
-import { createSqlReceiptStore } from './sql-store.ts'
 import type { ReceiptStore } from './store.ts'
 
 const skip = whyNoState()
-const log = createLogger('test', { write: () => undefined })
 let wallMs = Date.parse('2026-11-21T12:00:00Z')
 const clock = { wallMs: () => wallMs, monotonicMs: () => performance.now() }
 
-let server: TestUrl
+let world: Awaited<ReturnType<typeof openReceipts>>
 let state: State
 let url: string
 let store: ReceiptStore
@@ -46,22 +45,10 @@ let posted = 0
 
 before(async () => {
   if (skip !== false) return
-  five = fiveSigners()
-  ;[server] = await Promise.all([openTestUrl(), five.start()])
-  const wanted = { urlOf: server.of, functionFiles: [], connections: 5 }
-  ;({ state, url } = await openTestState(wanted))
-  await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
-  store = createSqlReceiptStore(state)
-  signerStore = createSignerStore(state)
-  quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
-  receipts = createReceipts({ store })
+  world = await openReceipts(openTestUrl())
+  ;({ state, url, store, signerStore, five, quorum, receipts } = world)
 })
-after(async () => {
-  await quorum?.close()
-  await five?.stop()
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+after(() => world?.[Symbol.asyncDispose]())
 
 /** What the tick does, as far as the sealer can see it. */
 async function post(count: number): Promise<void> {

@@ -1,10 +1,10 @@
 // Asks a server for its models, GET /models with its key: whether anybody is there, takes the key, and has
 // the model. It costs the server nothing, and says nothing of whether its answers will be good.
-import { get as getHttp, type ClientRequest, type IncomingMessage } from 'node:http'
-import { get as getHttps } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '#base/errors.ts'
 import type { Secret } from '#base/log.ts'
+import { request as httpRequest } from '#base/node-http.ts'
 
 export type Server = { readonly baseUrl: string; readonly apiKey?: Secret }
 
@@ -30,7 +30,10 @@ export async function askModels(
 ): Promise<ModelsAnswer> {
   const url = new URL(`${baseUrl}/models`)
   const limit = AbortSignal.timeout(ASK_MS_MAX)
-  const request = (url.protocol === 'https:' ? getHttps : getHttp)(url, {
+  // The agent asks too, once in a while: undici, or TLS before it is needed, would stay in its memory.
+  const isSecure = url.protocol === 'https:'
+  const send = isSecure ? process.getBuiltinModule('node:https').request : httpRequest
+  const request = send(url, {
     agent: false,
     signal: AbortSignal.any([signal, limit]),
     headers: {
@@ -40,8 +43,9 @@ export async function askModels(
     },
   })
   let reached = false
-  const connected = url.protocol === 'https:' ? 'secureConnect' : 'connect'
+  const connected = isSecure ? 'secureConnect' : 'connect'
   request.once('socket', (socket) => socket.once(connected, () => (reached = true)))
+  request.end()
   try {
     const response = await answerOf(request)
     return { reached: true, status: response.statusCode ?? 0, ...(await idsOf(response)) }
