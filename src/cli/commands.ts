@@ -11,6 +11,22 @@ export type CommandSpec = {
   readonly load: () => Promise<CommandModule>
 }
 
+/** What the words that only begin commands stand for. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  models: 'The models that this node serves: list, add, remove',
+  artifacts: 'Files that arrive as packages: PostgreSQL, default models',
+  storage: 'Buckets and objects: create, copy, list, presign, remove',
+  'storage keys': 'The keys that objects are encrypted with (SSE-KMS)',
+  receipt: 'Signed receipts of what was charged: list, verify',
+  signers: 'The processes that sign the log of receipts together',
+  admin: 'What only the operator of this node may do',
+  'admin account': 'Accounts and their switches',
+  'admin funds': 'Test money of accounts',
+  'admin token': 'Tokens: who may ask the service for what',
+  'admin alarm': 'What was found wrong: list, acknowledge',
+  'admin journal': 'Journals that a start could not post: list, post, give up',
+}
+
 export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'login',
@@ -212,7 +228,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'meter',
     help: 'Live watts, their split and their method',
-    options: [['--watch', 'every second']],
+    options: [
+      ['--watch', 'show it again every second, until Ctrl-C; with --json a line each time'],
+    ],
     load: () => import('./commands/meter.ts'),
   },
   {

@@ -100,10 +100,12 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
 async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
   const { body } = call
   if (typeof body['upstream'] === 'string') return upstreamModel(body, deps)
+  // Whether there is such a model comes first: what else is said of no model at all is not the fault.
+  const known = typeof body['default'] === 'string' ? defaultModel(body['default']) : undefined
   demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
-  if (typeof body['default'] === 'string') {
+  if (known !== undefined) {
     demandAbsent(body, OF_FILES, 'is for files and servers; a default model is served as it is')
-    return defaultModel(body['default'])
+    return known
   }
   if (typeof body['pull'] === 'string')
     return fileModel(body, await pulled(call, deps.modelsFolder))
