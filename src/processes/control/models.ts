@@ -15,7 +15,7 @@ import { demandGguf, demandOwnFolder } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
-import { serverWarning } from './server-warning.ts'
+import { checkServer } from './server-check.ts'
 
 type Body = ControlCall['body']
 
@@ -112,10 +112,12 @@ async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
   return fileModel(body, textOf(body, 'file'))
 }
 
+/** Throws invalid_request for a server that cannot serve. */
 async function warningOf(model: NewModel, { body, signal }: ControlCall) {
   if (!('upstream' in model)) return undefined
   const { base_url: baseUrl } = model.upstream
-  return serverWarning({ baseUrl, ...apiKeyOf(body), model: model.upstreamId }, signal)
+  const isEmbedding = body['embedding'] === true
+  return checkServer({ baseUrl, ...apiKeyOf(body), model: model.upstreamId, isEmbedding }, signal)
 }
 
 const apiKeyOf = ({ api_key: key }: Body): { apiKey?: Secret } =>
