@@ -19,6 +19,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   'storage keys': 'The keys that objects are encrypted with (SSE-KMS)',
   receipt: 'Signed receipts of what was charged: list, verify',
   signers: 'The processes that sign the log of receipts together',
+  self: 'The command ergon on this machine, for every folder',
   admin: 'What only the operator of this node may do',
   'admin account': 'Accounts and their switches',
   'admin funds': 'Test money of accounts',
@@ -312,6 +313,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     usage: 'admin journal drop <process>',
     help: 'Post what can be posted of one, and give up the rest: its files are set aside',
     load: () => import('./commands/admin-journal-drop.ts'),
+  },
+  {
+    usage: 'self install',
+    help: 'Make ergon a command of every folder, with completion; again after the project has moved',
+    options: [['--dir <folder>', 'where the command goes (default ~/.local/bin)']],
+    load: () => import('./commands/self-install.ts'),
+  },
+  {
+    usage: 'self uninstall',
+    help: 'Remove what self install wrote',
+    options: [['--dir <folder>', 'where the command is (default ~/.local/bin)']],
+    load: () => import('./commands/self-uninstall.ts'),
   },
   {
     usage: 'completion <shell>',

@@ -1,8 +1,9 @@
 // Where the service is and who calls it. A flag wins over the environment, that over the data folder
-// of the current directory, that over what `ergon login` stored.
+// of the current directory, that over what `ergon login` stored, that over the data folder of the clone.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { CLONE } from './clone.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT } from './output.ts'
 
@@ -28,8 +29,17 @@ function storedCredentials(): Credentials | undefined {
 
 type DataFolder = { readonly port: number; readonly runFolder: string }
 
-function dataFolder(options: GlobalOptions): DataFolder | undefined {
-  const folder = resolve(options.data ?? environment().data ?? '.ergon')
+/** The one that was named, else that of the current directory. */
+const dataFolder = (options: GlobalOptions): DataFolder | undefined =>
+  readDataFolder(resolve(options.data ?? environment().data ?? DATA))
+
+/** The one of the clone that this command line is part of, where none was named. */
+const dataFolderOfClone = (options: GlobalOptions): DataFolder | undefined =>
+  (options.data ?? environment().data) === undefined ? readDataFolder(join(CLONE, DATA)) : undefined
+
+const DATA = '.ergon'
+
+function readDataFolder(folder: string): DataFolder | undefined {
   const file = join(folder, 'ergon.json')
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DataFolder) : undefined
 }
@@ -39,7 +49,9 @@ export function knownBaseUrl(options: GlobalOptions): string | undefined {
   const given = options.baseUrl ?? environment().baseUrl
   if (given !== undefined) return addressOf(given)
   const local = dataFolder(options)
-  return local === undefined ? storedCredentials()?.baseUrl : `http://localhost:${local.port}`
+  const stored = local === undefined ? storedCredentials()?.baseUrl : undefined
+  const { port } = local ?? dataFolderOfClone(options) ?? {}
+  return stored ?? (port === undefined ? undefined : `http://localhost:${port}`)
 }
 
 /**
@@ -91,7 +103,7 @@ export const LOGIN = 'set ERGON_TOKEN, or ergon login < token-file'
 
 /** The socket of the operator's door of a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {
-  const local = dataFolder(options)
+  const local = dataFolder(options) ?? dataFolderOfClone(options)
   if (local === undefined)
     throw new CommandError(
       'No data folder here',

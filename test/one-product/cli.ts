@@ -356,17 +356,3 @@ test('a file is served as what it is, whatever was said of it', async (t) => {
   assert.equal(asked.status, 200, await asked.text())
   for (const id of ['bert', 'llama']) await ergon.control('DELETE', `/models/${id}`)
 })
-
-test('completion scripts load in their shells', async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) {
-    const { code, stdout } = await run(['completion', shell])
-    assert.equal(code, 0)
-    assert.match(stdout, /receipt/)
-  }
-  const { stdout } = await run(['completion', 'bash'])
-  const script = `${stdout}\nCOMP_WORDS=(ergon admin t); COMP_CWORD=2; _ergon; echo "\${COMPREPLY[*]}"`
-  const completed = await new Promise<string>((resolve) =>
-    execFile('bash', ['-c', script], (_error, out) => resolve(out.trim())),
-  )
-  assert.equal(completed, 'token')
-})

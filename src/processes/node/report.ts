@@ -1,10 +1,14 @@
 // What whoever starts Ergon is told: steps, progress and the stop on stderr, and the ready lines (or with
 // --json the one ready object) on stdout. Where stderr is not a terminal, each step is a line of the log:
 // everything there is JSON then.
+import { delimiter } from 'node:path'
+import { commandOf, isLaunched, launcherFolder } from '#base/launcher.ts'
 import { createLogger } from '#base/log.ts'
 import { createProgressBar } from '#base/progress-bar.ts'
 import type { Isolation } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
+import { toolEnvironment } from '#config/env.ts'
+import { APP_FOLDER } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstAccount } from './first-start.ts'
 
@@ -52,7 +56,7 @@ export function createReporter(): Reporter {
       process.stdout.write(
         ready.config.json
           ? `${JSON.stringify(readyObject(ready))}\n`
-          : readyText(ready, sinceStart()),
+          : readyText(ready, { seconds: sinceStart(), ...commandHere() }),
       )
     },
     complete(failures) {
@@ -95,8 +99,24 @@ function readyObject(ready: Ready): object {
   }
 }
 
+type Here = {
+  /** How the command line is called here. */
+  readonly command: string
+  readonly isInstalled: boolean
+}
+
+/** `ergon` where `ergon self install` has put it for this user, else the path of its program. */
+function commandHere(): Here {
+  const { HOME = '', PATH = '' } = toolEnvironment()
+  const isInstalled = isLaunched(APP_FOLDER, [launcherFolder(HOME), ...PATH.split(delimiter)])
+  return { command: isInstalled ? 'ergon' : commandOf(APP_FOLDER), isInstalled }
+}
+
 /** The ready lines for a person. */
-export function readyText(ready: Ready, seconds: string): string {
+export function readyText(
+  ready: Ready,
+  { seconds, command, isInstalled }: Here & { readonly seconds: string },
+): string {
   const url = baseUrl(ready)
   const token = ready.account.token ?? '$ERGON_TOKEN'
   const key = ready.account.token ?? '<token>'
@@ -111,13 +131,16 @@ export function readyText(ready: Ready, seconds: string): string {
   const head = `
 Ergon answers at ${url} (${seconds} s)
 ${first}`
+  const install = isInstalled
+    ? ''
+    : `To call it as ergon in every folder, once: ${command} self install\n`
   // Nothing was asked to load that could answer a chat.
   if (ready.config.models === 'none')
     return `${head}
   curl ${url}/v1/models -H "Authorization: Bearer ${token}"
 
-No default model is loaded (--models none). Add one: npx ergon models add --help
-`
+No default model is loaded (--models none). Add one: ${command} models add --help
+${install}`
   return `${head}
   curl ${url}/v1/chat/completions -H "Authorization: Bearer ${token}" \\
     -H "Content-Type: application/json" -D - \\
@@ -127,6 +150,6 @@ No default model is loaded (--models none). Add one: npx ergon models add --help
   const client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' })
   const answer = await client.chat.completions.create({ model: 'auto', messages: [{ role: 'user', content: 'Hello' }] })
 
-The default models are small and real (class: demo). A better one: npx ergon models add --help
-`
+The default models are small and real (class: demo). A better one: ${command} models add --help
+${install}`
 }
