@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetches the receipt of the last request and checks its signature with openssl alone. What the steps
-# mean is in docs/guide/receipts.md; `npx ergon receipt verify <file>` also checks the proof.
+# mean is in docs/guide/receipts.md; `ergon receipt verify <file>` also checks the proof.
 set -eu
 base=${ERGON_BASE_URL:-http://localhost:8080}
 authorization="Authorization: Bearer ${ERGON_TOKEN:?set ERGON_TOKEN}"

@@ -53,11 +53,15 @@ function install() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
     fail('node_modules is a link, and npm ci would empty what it leads to: copy or remove it')
-  process.stderr.write('ergon: installing the pinned packages (npm ci) …\n')
+  tell('installing the pinned packages (npm ci) …')
+  const isTerminal = process.stderr.isTTY === true
   const done = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
-    stdio: ['ignore', 2, 2],
+    stdio: ['ignore', ...(isTerminal ? [2, 2] : ['pipe', 'pipe'])],
+    encoding: 'utf8',
   })
+  for (const line of `${done.stdout ?? ''}\n${done.stderr ?? ''}`.split('\n'))
+    if (line.trim() !== '') tell(`npm: ${line}`)
   if (done.error?.code === 'ENOENT')
     fail('npm is not on PATH: install Node.js 20 or newer with npm')
   if (done.status !== 0) fail('npm ci failed: see its message above, then run the command again')
@@ -103,6 +107,12 @@ function endWithParent() {
 }
 
 function fail(message) {
-  process.stderr.write(`ergon: ${message}\n`)
+  tell(message, 'error')
   process.exit(1)
+}
+
+/** A line of text on a terminal, else a line of the log, as src/base/log.ts writes them. */
+function tell(message, level = 'info') {
+  const line = { time: new Date().toISOString(), level, subsystem: 'bootstrap', message }
+  process.stderr.write(process.stderr.isTTY ? `ergon: ${message}\n` : `${JSON.stringify(line)}\n`)
 }

@@ -67,7 +67,7 @@ export function cliPage(): string {
 
 # The command line
 
-\`npx ergon <command>\` in the project's folder. Every command takes \`--json\` (print JSON), \`--base-url <url>\` (the service, else that of the data folder) and \`--data <folder>\` (a service on this machine, default \`.ergon\`). The token comes from \`ERGON_TOKEN\` or \`ergon login\`, never from a flag.
+\`src/cli/ergon.mjs self install\` makes \`ergon\` a command of every folder. Every command takes \`--json\` (print JSON; an error is one JSON object, \`{"error":{"code","message","next","exit_code"}}\`, in the last line of stderr), \`--base-url <url>\` (the service: \`localhost:8080\`, \`https://ergon.example\`, also with \`/v1\` at its end) and \`--data <folder>\` (a service on this machine). Without them it is \`ERGON_BASE_URL\` or \`ERGON_DATA\`, else \`.ergon\` in the current folder, else the service of \`ergon login\`, else \`.ergon\` in the project's folder. The token comes from \`ERGON_TOKEN\` or \`ergon login\`, never from a flag.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 4 no or wrong token, 5 payment needed, 6 a receipt does not hold; a storage command that SIGHUP, SIGINT or SIGTERM ended: 129, 130, 143.
 

@@ -5,6 +5,7 @@ import { readConfig } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
 import { asksForHelp, settingsHelp } from '#config/help.ts'
 import { startAgent } from '#processes/agent.ts'
+import { createReporter } from '#processes/node/report.ts'
 import { wordFaults } from '#processes/node/setting-words.ts'
 
 // All stages together have 19 s (processes/node/stop-budget.ts): this is for what hangs in our own.
@@ -15,6 +16,7 @@ if (asksForHelp(process.argv.slice(2))) {
   process.exit(0)
 }
 
+const report = createReporter()
 const stopping = new AbortController()
 let started = false
 try {
@@ -22,22 +24,25 @@ try {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stop(signal))
   followParent()
-  const agent = await startAgent(config, stopping.signal)
+  const agent = await startAgent(config, { signal: stopping.signal, report })
   started = true
   const reason = await stopped()
   await agent.stop(reason)
+  report.stopped()
   process.exit(0)
 } catch (error) {
   // Stopped in the middle of the start: what had been started is stopped already, and what failed
   // (a child that was ended, say) failed because of it.
-  if (stopping.signal.aborted && !started) process.exit(0)
-  process.stderr.write(`ergon: ${messageOf(error)}\n`)
-  process.exit(1)
+  const isStopped = stopping.signal.aborted && !started
+  if (isStopped) report.stopped()
+  else report.failed(messageOf(error))
+  process.exit(isStopped ? 0 : 1)
 }
 
 function stop(reason: string): void {
   if (stopping.signal.aborted) return
   setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
+  report.stopping(reason)
   stopping.abort(reason)
 }
 

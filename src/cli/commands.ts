@@ -11,6 +11,23 @@ export type CommandSpec = {
   readonly load: () => Promise<CommandModule>
 }
 
+/** What the words that only begin commands stand for. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  models: 'The models that this node serves: list, add, remove',
+  artifacts: 'Files that arrive as packages: PostgreSQL, default models',
+  storage: 'Buckets and objects: create, copy, list, presign, remove',
+  'storage keys': 'The keys that objects are encrypted with (SSE-KMS)',
+  receipt: 'Signed receipts of what was charged: list, verify',
+  signers: 'The processes that sign the log of receipts together',
+  self: 'The command ergon on this machine, for every folder',
+  admin: 'What only the operator of this node may do',
+  'admin account': 'Accounts and their switches',
+  'admin funds': 'Test money of accounts',
+  'admin token': 'Tokens: who may ask the service for what',
+  'admin alarm': 'What was found wrong: list, acknowledge',
+  'admin journal': 'Journals that a start could not post: list, post, give up',
+}
+
 export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'login',
@@ -212,7 +229,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'meter',
     help: 'Live watts, their split and their method',
-    options: [['--watch', 'every second']],
+    options: [
+      ['--watch', 'show it again every second, until Ctrl-C; with --json a line each time'],
+    ],
     load: () => import('./commands/meter.ts'),
   },
   {
@@ -294,6 +313,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     usage: 'admin journal drop <process>',
     help: 'Post what can be posted of one, and give up the rest: its files are set aside',
     load: () => import('./commands/admin-journal-drop.ts'),
+  },
+  {
+    usage: 'self install',
+    help: 'Make ergon a command of every folder, with completion; again after the project has moved',
+    options: [['--dir <folder>', 'where the command goes (default ~/.local/bin)']],
+    load: () => import('./commands/self-install.ts'),
+  },
+  {
+    usage: 'self uninstall',
+    help: 'Remove what self install wrote',
+    options: [['--dir <folder>', 'where the command is (default ~/.local/bin)']],
+    load: () => import('./commands/self-uninstall.ts'),
   },
   {
     usage: 'completion <shell>',

@@ -8,6 +8,12 @@ const value = (name: string): string | undefined => {
 }
 
 export const environment = () => ({
+  home: homedir(),
+  path: value('PATH') ?? '',
+  /** The login shell of whoever asks. */
+  shell: value('SHELL') ?? '',
+  dataHome: value('XDG_DATA_HOME') ?? join(homedir(), '.local', 'share'),
+  configHome: value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'),
   token: value('ERGON_TOKEN'),
   baseUrl: value('ERGON_BASE_URL'),
   data: value('ERGON_DATA'),

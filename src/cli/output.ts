@@ -1,5 +1,6 @@
-// The voice of the command line: data on stdout, talk on stderr; --json prints one JSON value; colours
-// and progress bars only on a terminal.
+// The voice of the command line: data on stdout, talk on stderr; --json prints one JSON value on stdout, and
+// an error as one JSON object in the last line of stderr; colours and progress bars only on a terminal.
+import { createProgressBar, type ProgressBar } from '#base/progress-bar.ts'
 import { environment } from './environment.ts'
 
 export const EXIT = {
@@ -11,16 +12,27 @@ export const EXIT = {
   receipt: 6,
 } as const
 
-/** Ends a command with a message, a next step and an exit code. */
+/** Ends a command with a message, an exit code, a next step and the code that --json prints. */
 export class CommandError extends Error {
   readonly exitCode: number
   readonly next: string | undefined
-  constructor(message: string, exitCode: number = EXIT.failed, next?: string) {
+  /** The service's code for the error, where the service answered; else the name of the exit code. */
+  readonly code: string
+  constructor(message: string, exitCode: number = EXIT.failed, next?: string, code?: string) {
     super(message)
     this.exitCode = exitCode
     this.next = next
+    this.code = code ?? CODES.get(exitCode) ?? 'interrupted'
   }
 }
+
+const CODES: ReadonlyMap<number, string> = new Map([
+  [EXIT.failed, 'failed'],
+  [EXIT.usage, 'wrong_usage'],
+  [EXIT.login, 'login_needed'],
+  [EXIT.payment, 'payment_needed'],
+  [EXIT.receipt, 'receipt_does_not_hold'],
+])
 
 export const print = (text: string): void => void process.stdout.write(`${text}\n`)
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
@@ -45,14 +57,43 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [dim(line(head)), ...rows.map(line)].join('\n')
 }
 
-const BAR_CELLS = 24
+/** Does some work with a progress bar, which is erased when the work has ended, however it ends. */
+export async function withProgressBar<T>(work: (bar: ProgressBar) => Promise<T>): Promise<T> {
+  const bar = createProgressBar(process.stderr)
+  try {
+    return await work(bar)
+  } finally {
+    bar.erase()
+  }
+}
 
-/** Draws one bar over itself, on a terminal. */
-export function progress(what: string, done: number, total: number): void {
-  if (!process.stderr.isTTY) return
-  const full = Math.round((total === 0 ? 1 : Math.min(1, done / total)) * BAR_CELLS)
-  const bar = '█'.repeat(full).padEnd(BAR_CELLS)
-  process.stderr.write(
-    `\r${what} [${bar}] ${(done / 1_048_576).toFixed(0)}/${(total / 1_048_576).toFixed(0)} MiB${done >= total ? '\n' : ''}`,
-  )
+const HOME = '\u001b[H'
+const ERASE_TO_LINE_END = '\u001b[K'
+const ERASE_BELOW = '\u001b[J'
+// Also without a cursor, and lines that are too long are cut.
+const OTHER_SCREEN = '\u001b[?1049h\u001b[?25l\u001b[?7l'
+const FIRST_SCREEN = '\u001b[?7h\u001b[?25h\u001b[?1049l'
+
+/**
+ * A page that is printed again and again. On a terminal each page takes the place of the one before, on a
+ * screen of its own; `close` gives the first screen back and leaves the last page there.
+ */
+export function openPages(): { show(page: string): void; close(): void } {
+  const { stdout } = process
+  if (!stdout.isTTY) return { show: print, close: () => undefined }
+  let last: string | undefined
+  stdout.write(OTHER_SCREEN)
+  return {
+    show(page) {
+      last = page
+      // Written over, not cleared first: a cleared screen flickers. More lines than there are would scroll.
+      const lines = page.split('\n').slice(0, (stdout.rows ?? 24) - 1)
+      const text = lines.map((line) => `${line}${ERASE_TO_LINE_END}\n`).join('')
+      stdout.write(`${HOME}${text}${ERASE_BELOW}`)
+    },
+    close() {
+      stdout.write(FIRST_SCREEN)
+      if (last !== undefined) print(last)
+    },
+  }
 }

@@ -1,7 +1,9 @@
 // Where the service is and who calls it. A flag wins over the environment, that over the data folder
-// of the current directory, that over what `ergon login` stored.
+// of the current directory, that over what `ergon login` stored, that over the data folder of the clone.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { CLONE } from './clone.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT } from './output.ts'
 
@@ -27,21 +29,48 @@ function storedCredentials(): Credentials | undefined {
 
 type DataFolder = { readonly port: number; readonly runFolder: string }
 
-function dataFolder(options: GlobalOptions): DataFolder | undefined {
-  const folder = resolve(options.data ?? environment().data ?? '.ergon')
+/** The one that was named, else that of the current directory. */
+const dataFolder = (options: GlobalOptions): DataFolder | undefined =>
+  readDataFolder(resolve(options.data ?? environment().data ?? DATA))
+
+/** The one of the clone that this command line is part of, where none was named. */
+const dataFolderOfClone = (options: GlobalOptions): DataFolder | undefined =>
+  (options.data ?? environment().data) === undefined ? readDataFolder(join(CLONE, DATA)) : undefined
+
+const DATA = '.ergon'
+
+function readDataFolder(folder: string): DataFolder | undefined {
   const file = join(folder, 'ergon.json')
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DataFolder) : undefined
 }
 
-/** The API's address, without a slash at its end, if one is known. */
+/** The API's address, without `/v1` or a slash at its end, if one is known. */
 export function knownBaseUrl(options: GlobalOptions): string | undefined {
+  const given = options.baseUrl ?? environment().baseUrl
+  if (given !== undefined) return addressOf(given)
   const local = dataFolder(options)
-  const found =
-    options.baseUrl ??
-    environment().baseUrl ??
-    (local === undefined ? storedCredentials()?.baseUrl : `http://localhost:${local.port}`)
-  return found?.replace(/\/+$/, '')
+  const stored = local === undefined ? storedCredentials()?.baseUrl : undefined
+  const { port } = local ?? dataFolderOfClone(options) ?? {}
+  return stored ?? (port === undefined ? undefined : `http://localhost:${port}`)
 }
+
+/**
+ * An address as people write one: SDKs want `/v1` at its end, and a scheme is left out. Without a scheme
+ * `localhost` and IP addresses are asked over http, other names over https, as the token goes with it.
+ * Throws a CommandError for what is no address.
+ */
+export function addressOf(text: string): string {
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? URL.parse(text) : URL.parse(`http://${text}`)
+  const isHttp = !text.startsWith('/') && (url?.protocol === 'http:' || url?.protocol === 'https:')
+  if (url === null || !isHttp || url.username !== '' || url.search !== '' || url.hash !== '')
+    throw new CommandError(`Not an address of a service: ${text}`, EXIT.usage, ADDRESS)
+  if (!text.includes('://') && !isNear(url.hostname)) url.protocol = 'https:'
+  return url.href.replace(/\/+$/, '').replace(/\/v1$/, '')
+}
+const ADDRESS = '--base-url http://localhost:8080'
+
+const isNear = (host: string) =>
+  /^(.+\.)?localhost$/.test(host) || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0
 
 const SERVICE =
   'run it where .ergon is, give --data <folder> of a service on this machine, or ergon login --base-url <address>'
@@ -74,7 +103,7 @@ export const LOGIN = 'set ERGON_TOKEN, or ergon login < token-file'
 
 /** The socket of the operator's door of a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {
-  const local = dataFolder(options)
+  const local = dataFolder(options) ?? dataFolderOfClone(options)
   if (local === undefined)
     throw new CommandError(
       'No data folder here',

@@ -3,30 +3,69 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '#base/errors.ts'
 import { CommandError, EXIT, red, tell } from './output.ts'
-import { COMMANDS, type CommandSpec } from './commands.ts'
+import { COMMANDS, GROUPS, type CommandSpec } from './commands.ts'
 
 /** Runs the command line and sets the exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
-  const program = new Command('ergon')
-    .description('The cloud that bills for joules')
-    .version(packageVersion())
-    .option('--base-url <url>', 'address of the service')
-    .option('--data <folder>', 'data folder of a service on this machine')
-    .option('--json', 'print JSON')
-    .showSuggestionAfterError()
-    .exitOverride()
+  // Also where the words cannot be parsed.
+  const isJson = argv.includes('--json')
   // A reader that has seen enough (`ergon status | head`) is no failure.
   process.stdout.on('error', (error: Error & { code?: string }) => {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed)
   })
   // A terminal that is closed takes no talk any more; what is unfinished is removed all the same.
   process.stderr.on('error', () => undefined)
-  for (const spec of COMMANDS) add(program, spec)
+  const program = createProgram()
+  if (isJson) writeNoErrors(program)
   try {
     await program.parseAsync([...argv])
   } catch (error) {
-    process.exitCode = explain(error)
+    process.exitCode = explain(error, isJson)
   }
+}
+
+/** Every group and command of the tables, for commander. */
+export function createProgram(): Command {
+  const program = new Command('ergon')
+    .description('The cloud that bills for joules')
+    .version(packageVersion())
+    .option(
+      '--base-url <url>',
+      'address of the service, such as localhost:8080 (default: that of the data folder, else of the login)',
+    )
+    .option('--data <folder>', 'data folder of a service on this machine (default .ergon)')
+    .option('--json', 'print JSON; an error is one JSON object, the last line of stderr')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .helpCommand(false)
+  for (const spec of COMMANDS) add(program, spec)
+  program
+    .command('help [command...]')
+    .description('Help for a command, such as: help models add')
+    .action((words: readonly string[]) => helpOf(program, words))
+  return program
+}
+
+/** Prints the help of the command that the words name. */
+function helpOf(program: Command, words: readonly string[]): void {
+  let command = program
+  for (const [index, word] of words.entries()) {
+    const next = command.commands.find((known) => known.name() === word)
+    if (next === undefined)
+      throw new CommandError(
+        `No such command: ergon ${words.slice(0, index + 1).join(' ')}`,
+        EXIT.usage,
+        ['ergon help', ...words.slice(0, index)].join(' '),
+      )
+    command = next
+  }
+  command.outputHelp()
+}
+
+/** What is wrong in the words of a command is in the error that is thrown, and printed from there. */
+function writeNoErrors(command: Command): void {
+  command.configureOutput({ writeErr: () => undefined })
+  command.commands.forEach(writeNoErrors)
 }
 
 /** Of the package that this file is part of. */
@@ -39,9 +78,13 @@ function add(program: Command, spec: CommandSpec): void {
   const words = spec.usage.split(' ')
   const names = words.filter((word) => /^[a-z]/.test(word))
   let parent = program
-  for (const name of names.slice(0, -1))
+  for (const [index, name] of names.slice(0, -1).entries())
     parent =
-      parent.commands.find((known) => known.name() === name) ?? parent.command(name).exitOverride()
+      parent.commands.find((known) => known.name() === name) ??
+      parent
+        .command(name)
+        .description(GROUPS[names.slice(0, index + 1).join(' ')] ?? '')
+        .exitOverride()
   const command = parent
     .command(words.slice(names.length - 1).join(' '))
     .description(spec.help)
@@ -57,10 +100,24 @@ function add(program: Command, spec: CommandSpec): void {
   })
 }
 
-function explain(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  tell(`${red('error')}: ${messageOf(error)}`)
-  if (!(error instanceof CommandError)) return EXIT.failed
-  if (error.next !== undefined) tell(`  try: ${error.next}`)
-  return error.exitCode
+function explain(error: unknown, isJson: boolean): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
+  const { message, exitCode, next, code } = known(error)
+  if (isJson)
+    tell(JSON.stringify({ error: { code, message, next: next ?? null, exit_code: exitCode } }))
+  else if (!(error instanceof CommanderError)) {
+    tell(`${red('error')}: ${message}`)
+    if (next !== undefined) tell(`  try: ${next}`)
+  }
+  return exitCode
+}
+
+/** An error as a command ends with it; commander has told its own already, where no JSON is wanted. */
+function known(error: unknown): Pick<CommandError, 'message' | 'exitCode' | 'next' | 'code'> {
+  if (error instanceof CommandError) return error
+  if (!(error instanceof CommanderError))
+    return new CommandError(messageOf(error), EXIT.failed, undefined, 'internal')
+  const text =
+    error.code === 'commander.help' ? 'A command is missing' : error.message.replace(/^error: /, '')
+  return new CommandError(text, EXIT.usage, 'ergon help')
 }

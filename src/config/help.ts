@@ -16,7 +16,7 @@ ${Object.keys(SETTINGS)
   --help
       This text
 
-A flag wins over the environment. What runs is asked by npx ergon --help; the guide is docs/guide/starting.md.
+A flag wins over the environment. What runs is asked by ergon --help; the guide is docs/guide/starting.md.
 `
 
 function entryOf(key: SettingKey): string {

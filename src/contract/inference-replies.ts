@@ -111,8 +111,11 @@ export const modelEntry = z.object({
   context_length: count,
   energy_j_per_1k_tokens: z.object({ p50: z.number(), p95: z.number(), samples: count }),
   routed_to: z.string(),
-  /** unreachable: nobody answers there, or it failed again and again. */
-  state: z.enum(['ready', 'loading', 'failed', 'unreachable']),
+  /**
+   * unreachable: nobody answers there, or it failed again and again; unauthorized: its server refuses the key
+   * that the operator gave.
+   */
+  state: z.enum(['ready', 'loading', 'failed', 'unreachable', 'unauthorized']),
 })
 
 export const modelList = z.object({

@@ -4,6 +4,7 @@ import { createLogger, type Level } from '#base/log.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { createFailures } from './failures.ts'
 import { createBreaker } from './providers/breaker.ts'
+import type { ServerFault } from './providers/server-states.ts'
 import type { Provider } from './providers/provider.ts'
 import { offerOf, quietLog } from './testing/offers.ts'
 
@@ -74,18 +75,20 @@ it('an offer rests as long as its breaker, or while nobody is at its server', ()
   const clock = { wallMs: () => 0, monotonicMs: () => time.ms }
   const policy = { failuresMax: 1, pauseMs: 100, pauseMsMax: 100 }
   const breaker = createBreaker('one', clock, policy)
-  const absent = new Set<string>()
+  const faults = new Map<string, ServerFault>()
+  const servers = { faultOf: (name: string) => faults.get(name) }
   const providers = new Map([
     ['one', providerOf({ breaker })],
     ['two', providerOf({})],
   ])
-  const failures = createFailures({ log: quietLog, clock, providers, absent })
+  const failures = createFailures({ log: quietLog, clock, providers, servers })
   const rests = () =>
     ['one', 'two', 'gone'].map((id) => failures.rests(offerOf({ id, provider: id })))
   assert.deepEqual(rests(), [false, false, false])
   breaker.enter().failed()
   assert.deepEqual(rests(), [true, false, false])
   time.ms += 100
-  absent.add('two')
+  faults.set('two', 'unauthorized')
   assert.deepEqual(rests(), [false, true, false])
+  assert.equal(failures.faultOf(offerOf({ provider: 'two' })), 'unauthorized')
 })

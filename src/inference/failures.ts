@@ -6,6 +6,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { ModelOffer } from './catalogue.ts'
 import type { Providers } from './providers/provider.ts'
+import type { ServerFault, ServerStates } from './providers/server-states.ts'
 
 const SILENT_MS = 1000
 const OFFERS_MAX = 1000
@@ -13,20 +14,24 @@ const OFFERS_MAX = 1000
 export interface Failures {
   /** To be told of each failure of an offer. */
   tell(offer: ModelOffer, error: unknown): void
-  /** Whether it is left alone for now: it failed again and again, or nobody is there. */
+  /** Whether it is left alone for now. */
   rests(offer: ModelOffer): boolean
+  /** Why: it failed again and again or nobody is there, or its server refuses the key. */
+  faultOf(offer: ModelOffer): ServerFault | undefined
 }
 
 export function createFailures(deps: {
   readonly log: Logger
   readonly clock: Clock
   readonly providers: Providers
-  /** Providers whose servers do not answer. */
-  readonly absent?: { has(provider: string): boolean }
+  readonly servers?: Pick<ServerStates, 'faultOf'>
 }): Failures {
-  const { log, clock, providers, absent } = deps
+  const { log, clock, providers, servers } = deps
   // When each was last told of, and how many more there were since.
   const told = new Map<string, { atMs: number; more: number }>()
+  const faultOf = ({ provider }: ModelOffer): ServerFault | undefined =>
+    servers?.faultOf(provider) ??
+    (providers.get(provider)?.breaker?.rests === true ? 'unreachable' : undefined)
   return {
     tell(offer, error) {
       const nowMs = clock.monotonicMs()
@@ -41,8 +46,8 @@ export function createFailures(deps: {
         last === undefined ? fields : { ...fields, since_last: last.more },
       )
     },
-    rests: ({ provider }) =>
-      providers.get(provider)?.breaker?.rests === true || absent?.has(provider) === true,
+    rests: (offer) => faultOf(offer) !== undefined,
+    faultOf,
   }
 }
 

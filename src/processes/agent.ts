@@ -24,7 +24,7 @@ import { firstAccount, setPrice } from '#processes/node/first-start.ts'
 import { gatewayNames, startGateways } from '#processes/node/gateways.ts'
 import { createKeptJournals } from '#processes/node/kept-journals.ts'
 import { settleLeftJournals } from '#processes/node/left-journals.ts'
-import { createReporter } from '#processes/node/report.ts'
+import type { Reporter } from '#processes/node/report.ts'
 import { startState } from '#processes/node/state-cell.ts'
 import { STORAGE_CELL } from '#processes/node/storage-upkeep.ts'
 import { createStopBudget } from '#processes/node/stop-budget.ts'
@@ -45,10 +45,12 @@ const EXIT_LOST = 74
  * Starts the cloud; resolves when it answers. Models and signers may still be on their way. When the
  * signal is aborted first, it stops what it has started and throws the signal's reason.
  */
-export async function startAgent(config: Config, signal: AbortSignal): Promise<Agent> {
+export async function startAgent(
+  config: Config,
+  { signal, report }: { readonly signal: AbortSignal; readonly report: Reporter },
+): Promise<Agent> {
   const log = createLogger('agent', { level: config.logLevel })
   endOnFault(log)
-  const report = createReporter(config)
   const budget = createStopBudget(systemClock)
   await using started = new AsyncDisposableStack()
   const folder = openDataFolder(config)

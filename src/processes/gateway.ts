@@ -144,7 +144,7 @@ const inference = {
     log,
     clock: systemClock,
     providers: models.providers,
-    absent: models.absent,
+    servers: models.servers,
   }),
 }
 const { ready: signersReady } = createSignerStore(readerState)

@@ -27,6 +27,8 @@ export type RawStart = {
   /** Rejects when it ends first. */
   ready(): Promise<ReadyLine>
   stderr(): string
+  /** The messages of the lines of the log on stderr. Throws for a line that is no line of the log. */
+  messages(): string[]
   /** Resolves when stderr matches; rejects when it ends first. */
   says(what: RegExp): Promise<void>
   ended(): Promise<Ended>
@@ -115,6 +117,11 @@ export function startRaw(
     child,
     ready: () => until(() => line),
     stderr: () => errors,
+    messages: () =>
+      errors
+        .split('\n')
+        .filter((text) => text !== '')
+        .map((text) => (JSON.parse(text) as { message: string }).message),
     says: async (what) => void (await until(() => what.exec(errors) ?? undefined)),
     ended: () =>
       Promise.race([

@@ -1,6 +1,6 @@
 // The command line: what it prints, tokens, models, wrong words, completion.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -11,6 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
@@ -20,7 +21,7 @@ import { writeRandomLlama } from '../gguf/random-llama.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { addUpstream } from '../upstreams.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, PROGRAM } from './command-line.ts'
 
 const { folder, run, json } = commandLine()
 
@@ -115,9 +116,95 @@ test('login reads the token from stdin, checks it, and keeps it 0600', async () 
   assert.ok(!done.stdout.includes(ergon.token) && !done.stderr.includes(ergon.token))
   const used = await run(['usage'], { env: { ERGON_TOKEN: '' } })
   assert.equal(used.code, 0, used.stderr)
+  // From a folder without a service, by what was stored alone.
+  const list = await runElsewhere(['models', 'list'])
+  assert.equal(list.code, 0, list.stderr)
+  assert.match(list.stdout, /^MODEL/)
   const elsewhere = ['--base-url', `http://127.0.0.1:${ergon.port}`, 'usage']
   const kept = await run(elsewhere, { env: { ERGON_TOKEN: '' } })
   assert.equal(kept.code, 4, 'the token goes to no other address')
+})
+
+const CTRL_C = '\u0003'
+
+/** Runs `ergon` in a folder that has no data folder, with no token in its environment. */
+function runElsewhere(words: readonly string[]) {
+  const env = { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: folder }
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) =>
+    execFile(process.execPath, [PROGRAM, ...words], { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    ),
+  )
+}
+
+test('the address of a service may lack its scheme, or end in /v1 as SDKs want it', async () => {
+  const { port } = ergon
+  for (const address of [
+    `localhost:${port}`,
+    `127.0.0.1:${port}`,
+    `http://localhost:${port}/v1/`,
+  ]) {
+    const { code, stderr } = await run(['--base-url', address, 'usage'])
+    assert.equal(code, 0, stderr)
+  }
+  const wrong = await run(['--base-url', 'ftp://localhost', 'usage'])
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /Not an address of a service: ftp:\/\/localhost/)
+})
+
+test('with --json an error is one JSON object in the last line of stderr', async () => {
+  const failures: [words: string[], error: object][] = [
+    [['modles'], { code: 'wrong_usage', exit_code: 2 }],
+    [['models', 'add', './no-such-file', '--name', 'x'], { code: 'failed', exit_code: 1 }],
+    [['models', 'remove', 'nobody'], { code: 'model_not_found', exit_code: 1 }],
+    [['receipt', 'verify', 'rcpt_00000000000000000000000000'], { exit_code: 1 }],
+  ]
+  for (const [words, expected] of failures) {
+    const { code, stdout, stderr } = await run([...words, '--json'])
+    assert.equal(stdout, '')
+    const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as {
+      error: Record<string, unknown>
+    }
+    assert.deepEqual(Object.keys(error), ['code', 'message', 'next', 'exit_code'])
+    assert.equal(error['exit_code'], code)
+    assert.partialDeepStrictEqual(error, expected)
+  }
+  const refused = await run(['usage', '--json'], { env: { ERGON_TOKEN: `svc_${'x'.repeat(38)}` } })
+  assert.equal(refused.code, 4)
+  assert.match(refused.stderr, /^\{"error":\{"code":"token_unknown",.*"next":"set ERGON_TOKEN/m)
+})
+
+test('models add says that there is no such file, or no such model, whatever else was said of it', async () => {
+  const file = await run(['models', 'add', './no-such-file', '--name', 'x'])
+  assert.deepEqual([file.code, file.stderr], [1, 'error: No such file: ./no-such-file\n'])
+  const name = await run(['models', 'add', 'no-such-model', '--name', 'x', '--operator', 'y'])
+  assert.match(name.stderr, /Could not add "no-such-model": it is no file, no address, and none of/)
+  const address = await run(['models', 'add', 'localhost:11434/v1', '--upstream-model', 'x'])
+  assert.match(address.stderr, /try: ergon models add http:\/\/localhost:11434\/v1/)
+})
+
+test('meter --watch shows one page over the other on a terminal, and leaves the last one', async () => {
+  const command = `stty cols 60 rows 20; exec '${process.execPath}' '${PROGRAM}' --data '${ergon.dataFolder}' meter --watch`
+  const child = spawn('script', ['-qfec', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm' },
+  })
+  let out = ''
+  let isEnough = false
+  child.stdout.on('data', (bytes: Buffer) => {
+    out += bytes.toString()
+    if (isEnough || out.split('\u001b[H').length < 3) return
+    isEnough = true
+    child.stdin.write(CTRL_C)
+  })
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 0)
+  const [before, pages = '', after = ''] = out.replaceAll('\u001b', '^').split(/\^\[\?1049[hl]/)
+  assert.equal(before, '')
+  assert.match(pages, /\^\[H\S+ W now.*\^\[J/s)
+  assert.match(after, /^\S+ W now.*true-up /s)
+  const lines = await run(['meter', '--watch', '--json'], { linesMax: 2 })
+  assert.equal(lines.code, 0, lines.stderr)
+  for (const line of lines.stdout.trim().split('\n')) assert.ok('now' in JSON.parse(line))
 })
 
 test('wrong words, unknown data folders and missing arguments end with 2 or 1 and say what to do', async () => {
@@ -268,18 +355,4 @@ test('a file is served as what it is, whatever was said of it', async (t) => {
   })
   assert.equal(asked.status, 200, await asked.text())
   for (const id of ['bert', 'llama']) await ergon.control('DELETE', `/models/${id}`)
-})
-
-test('completion scripts load in their shells', async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) {
-    const { code, stdout } = await run(['completion', shell])
-    assert.equal(code, 0)
-    assert.match(stdout, /receipt/)
-  }
-  const { stdout } = await run(['completion', 'bash'])
-  const script = `${stdout}\nCOMP_WORDS=(ergon admin t); COMP_CWORD=2; _ergon; echo "\${COMPREPLY[*]}"`
-  const completed = await new Promise<string>((resolve) =>
-    execFile('bash', ['-c', script], (_error, out) => resolve(out.trim())),
-  )
-  assert.equal(completed, 'token')
 })

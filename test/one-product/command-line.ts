@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { sharedErgon } from '../parts.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
+export const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 
 type Run = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
@@ -16,10 +16,13 @@ export function commandLine() {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-cli-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Runs `ergon …`; `env` replaces the token and the config folder. */
+  /**
+   * Runs `ergon …`; `env` replaces the token and the config folder. After `linesMax` lines of output the
+   * command gets a SIGTERM.
+   */
   const run = (
     words: readonly string[],
-    options: { env?: Record<string, string>; input?: string } = {},
+    options: { env?: Record<string, string>; input?: string; linesMax?: number } = {},
   ): Promise<Run> =>
     new Promise((resolve) => {
       const ergon = sharedErgon()
@@ -39,6 +42,11 @@ export function commandLine() {
           resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
       )
       child.stdin?.end(options.input ?? '')
+      let lines = 0
+      child.stdout?.on('data', (text: string) => {
+        lines += text.split('\n').length - 1
+        if (lines >= (options.linesMax ?? Infinity)) child.kill('SIGTERM')
+      })
     })
 
   const json = async (words: readonly string[]): Promise<unknown> => {

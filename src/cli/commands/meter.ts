@@ -1,7 +1,7 @@
 // ergon meter: live watts of this node, how they split, and how they are known.
 import { setTimeout as pause } from 'node:timers/promises'
 import { control } from '#cli/client.ts'
-import { dim, print, printJson, table } from '#cli/output.ts'
+import { dim, openPages, print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 type Status = {
@@ -31,44 +31,54 @@ type Marginal = {
 }
 
 const EVERY_MS = 1000
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export async function run({ options }: CommandCall): Promise<void> {
-  for (;;) {
-    const status = (await control(options, { method: 'GET', path: '/meter' })) as Status
-    if (options.json) printJson(status)
-    else show(status)
-    if (options['watch'] !== true) return
-    await pause(EVERY_MS)
+  const ask = async () => (await control(options, { method: 'GET', path: '/meter' })) as Status
+  if (options['watch'] === true) return await watch(ask, options.json === true)
+  const status = await ask()
+  if (options.json) printJson(status)
+  else print(pageOf(status))
+}
+
+/** Shows the meter every second until a signal; as JSON with one line each time. */
+async function watch(ask: () => Promise<Status>, isJson: boolean): Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const stop = () => stopping.abort()
+  for (const name of SIGNALS) process.once(name, stop)
+  const pages = isJson ? { show: print, close: () => undefined } : openPages()
+  try {
+    while (!signal.aborted) {
+      const status = await ask()
+      pages.show(isJson ? JSON.stringify(status) : pageOf(status))
+      await pause(EVERY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  } finally {
+    pages.close()
+    for (const name of SIGNALS) process.off(name, stop)
   }
 }
 
-function show({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp, carbon }: Status): void {
-  if (now === undefined) return print('the first window is not closed yet')
-  print(
+function pageOf({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp, carbon }: Status) {
+  if (now === undefined) return 'the first window is not closed yet'
+  const totals = Object.entries(trueUp).map(([name, value]) => `${name}=${value}`)
+  return [
     `${now.watts} W now, of which ${now.idle_watts} W idle; ${now.busy_cpus} of ${model.cpus} processors busy`,
-  )
-  print(
     `method ${now.method}, band ±${now.band_pct} %, model ${model.basis}, tariff ${tariff} J per CPU-second`,
-  )
-  if (now.idle_from === 'model' && now.method !== 'model')
-    print(
-      'idle watts are guessed by the model: run `ergon meter calibrate`, or set ERGON_SENSOR_IDLE_MILLIWATTS',
-    )
-  if (now.fallback !== undefined) print(`the model stands in: ${now.fallback}`)
-  if (carbon.marginal !== undefined) print(marginalText(carbon.marginal))
-  print(
+    ...(now.idle_from === 'model' && now.method !== 'model'
+      ? [
+          'idle watts are guessed by the model: run `ergon meter calibrate`, or set ERGON_SENSOR_IDLE_MILLIWATTS',
+        ]
+      : []),
+    ...(now.fallback === undefined ? [] : [`the model stands in: ${now.fallback}`]),
+    ...(carbon.marginal === undefined ? [] : [marginalText(carbon.marginal)]),
     table(
       ['CELL', 'PAYER', 'WATTS'],
       now.split.map((share) => [share.name, share.payer, share.watts]),
     ),
-  )
-  print(
-    dim(
-      `true-up ${Object.entries(trueUp)
-        .map(([name, value]) => `${name}=${value}`)
-        .join(' ')}`,
-    ),
-  )
+    dim(`true-up ${totals.join(' ')}`),
+  ].join('\n')
 }
 
 const grams = (mgPerKwh: string) => `${Number(mgPerKwh) / 1000} g/kWh`

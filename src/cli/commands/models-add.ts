@@ -1,9 +1,9 @@
 // ergon models add: a default model by name, a GGUF file by path, or an OpenAI-shaped server by address.
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { control } from '#cli/client.ts'
-import { CommandError, EXIT, progress, printJson, tell } from '#cli/output.ts'
+import { CommandError, EXIT, printJson, tell, withProgressBar } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
@@ -14,17 +14,12 @@ export async function run({ options, words: [model = ''] }: CommandCall): Promis
       EXIT.usage,
       `ergon models add ${model} --upstream-model <id>`,
     )
-  const source = isServer
-    ? { upstream: model }
-    : existsSync(model)
-      ? { file: resolve(model) }
-      : { default: model }
   const body = {
-    ...source,
+    ...(isServer ? { upstream: model } : localSource(model)),
     ...modelFields(options),
     ...(options['apiKeyStdin'] === true ? { api_key: (await text(process.stdin)).trim() } : {}),
   }
-  const result = await control(options, { method: 'POST', path: '/models', body }, drawProgress)
+  const result = await addModel(options, body)
   if (options.json) printJson(result)
   else tellAdded(result as Added)
 }
@@ -56,7 +51,27 @@ export const modelFields = (options: CommandCall['options']) => ({
 const numberOf = (value: string | boolean | undefined) =>
   typeof value === 'string' ? Number(value) : undefined
 
-export function drawProgress(line: unknown): void {
-  const { what, done_bytes: done, total_bytes: total } = line as Record<string, unknown>
-  if (typeof done === 'number' && typeof total === 'number') progress(String(what), done, total)
+/** Asks the operator's door to add a model, and draws how far its files are. */
+export const addModel = (options: CommandCall['options'], body: object): Promise<unknown> =>
+  withProgressBar((bar) =>
+    control(options, { method: 'POST', path: '/models', body }, (line) => {
+      const { what, done_bytes: done, total_bytes: total } = line as Record<string, unknown>
+      if (typeof done === 'number')
+        bar.show(String(what), done, typeof total === 'number' ? total : undefined)
+    }),
+  )
+
+/** A file where there is one; else the name of a default model, unless the word can only be a path. */
+function localSource(model: string): { file: string } | { default: string } {
+  if (existsSync(model)) {
+    if (!statSync(model).isDirectory()) return { file: resolve(model) }
+    throw new CommandError(`A folder, not a GGUF file: ${model}`)
+  }
+  if (!/[/\\]|^[.~]|\.gguf$|:\d/i.test(model)) return { default: model }
+  const isAddress = /^[\w.[\]-]+(:\d+)(\/|$)/.test(model)
+  throw new CommandError(
+    `No such file: ${model}`,
+    EXIT.failed,
+    isAddress ? `ergon models add http://${model} --upstream-model <id>, for a server` : undefined,
+  )
 }

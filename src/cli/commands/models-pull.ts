@@ -1,15 +1,14 @@
 // ergon models pull: fetches a GGUF file over HTTPS, checks its hash, and serves it.
-import { control } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
-import { drawProgress, modelFields } from './models-add.ts'
+import { addModel, modelFields } from './models-add.ts'
 
 export async function run({ options, words: [url = ''] }: CommandCall): Promise<void> {
   const sha256 = options['sha256']
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256))
     throw new CommandError('--sha256 is needed: 64 hexadecimal digits', EXIT.usage)
   const body = { pull: url, sha256: sha256.toLowerCase(), ...modelFields(options) }
-  const result = await control(options, { method: 'POST', path: '/models', body }, drawProgress)
+  const result = await addModel(options, body)
   if (options.json) printJson(result)
   else tell(`${(result as { id: string }).id} is being served`)
 }

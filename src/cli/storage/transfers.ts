@@ -1,6 +1,7 @@
 // Carries out what a copy planned: a few at a time, with one bar for all; the first failure ends the rest,
 // and nothing is reported before every transfer has cleaned up.
-import { progress } from '#cli/output.ts'
+import type { ProgressBar } from '#base/progress-bar.ts'
+import { withProgressBar } from '#cli/output.ts'
 import type { Session } from './session.ts'
 
 export type Report = {
@@ -19,11 +20,14 @@ export type Transfer = {
 export const CONCURRENCY = 4
 
 /** Runs every transfer; gives the bytes moved, or throws what failed first. */
-export async function runTransfers(
+export const runTransfers = (session: Session, transfers: readonly Transfer[]): Promise<number> =>
+  withProgressBar((bar) => runAll(session, transfers, createReport(transfers, bar)))
+
+async function runAll(
   { signal, stop }: Session,
   transfers: readonly Transfer[],
+  report: ReturnType<typeof createReport>,
 ): Promise<number> {
-  const report = createReport(transfers)
   const queue = transfers.values()
   const lane = async (): Promise<void> => {
     for (const transfer of queue) {
@@ -36,23 +40,20 @@ export async function runTransfers(
   return report.done()
 }
 
-const REDRAW_MS = 100
-
-/** Adds up, and draws at most ten times a second; the full bar is the last one. */
-function createReport(transfers: readonly Transfer[]): Report & { readonly done: () => number } {
+/** Adds up what all transfers report, for one bar. */
+function createReport(
+  transfers: readonly Transfer[],
+  bar: ProgressBar,
+): Report & { readonly done: () => number } {
   const what = transfers.length === 1 ? '1 file' : `${transfers.length} files`
   let total = transfers.reduce((sum, { bytes = 0 }) => sum + bytes, 0)
   let done = 0
-  let drawnMs = 0
   return {
     expected: (bytes) => void (total += bytes),
     moved: (bytes) => {
       done += bytes
-      const nowMs = performance.now()
-      // Beyond the total is an input whose length nobody knew.
-      if (bytes === 0 || done > total || (done < total && nowMs - drawnMs < REDRAW_MS)) return
-      drawnMs = nowMs
-      progress(what, done, total)
+      // More than the total: the length of an input was not known.
+      bar.show(what, done, done > total ? undefined : total)
     },
     done: () => done,
   }

@@ -5,10 +5,11 @@ import { rawNumber } from '#contract/raw-json.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import type { Learned } from '#inference/learned.ts'
+import type { ServerFault } from '#inference/providers/server-states.ts'
 import { AUTO } from '#inference/router/choose.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
-type State = ModelOffer['state'] | 'unreachable'
+type State = ModelOffer['state'] | ServerFault
 type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured' | 'state'> & {
   readonly state: State
 }
@@ -17,9 +18,9 @@ export const entryOf = (offer: ModelOffer, deps: EntryDeps): object =>
   printed(told(offer, deps), deps.learned.perThousandTokens(offer))
 
 /** An offer is ready as far as its cell or its row knows; whether anybody answers there, the calls tell. */
-const told = <Offer extends ModelOffer>(offer: Offer, { failures }: EntryDeps) => ({
+const told = (offer: ModelOffer, { failures }: EntryDeps): Facts => ({
   ...offer,
-  state: offer.state === 'ready' && failures.rests(offer) ? 'unreachable' : offer.state,
+  state: (offer.state === 'ready' ? failures.faultOf(offer) : undefined) ?? offer.state,
 })
 
 /**
@@ -33,7 +34,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
     deps.learned.perThousandTokens(offer),
   )
   const all = offers
-    .map((offer): Facts => told(offer, deps))
+    .map((offer) => told(offer, deps))
     .reduce((one, other) => ({
       ...one,
       createdS: Math.max(one.createdS, other.createdS),
@@ -58,7 +59,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
 
 const CLASSES = ['demo', 'standard', 'large'] as const
 /** One that is ready is enough. */
-const STATES: readonly State[] = ['failed', 'unreachable', 'loading', 'ready']
+const STATES: readonly State[] = ['failed', 'unauthorized', 'unreachable', 'loading', 'ready']
 
 const lastOf = <Value>(order: readonly Value[], one: Value, other: Value): Value =>
   order.indexOf(one) < order.indexOf(other) ? other : one

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { PROBE_AGENT } from '#inference/providers/ask-server.ts'
 
 export type Asked = {
   readonly path: string
@@ -26,6 +27,8 @@ export type ScriptedUpstream = {
   script: Script
   /** What GET /models answers; who asks it is in no list here. */
   models: Script
+  /** What is answered to who adds the server and asks it for a token; in no list here either. */
+  probe: Script
   close(): Promise<void>
 }
 
@@ -51,6 +54,7 @@ export async function startScriptedUpstream(
       for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
       const body = JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown>
       const one = { path: request.url ?? '', headers: request.headers, body }
+      if (one.headers['user-agent'] === PROBE_AGENT) return await upstream.probe(one, response)
       asked.push(one)
       await upstream.script(one, response)
     })()
@@ -68,6 +72,7 @@ export async function startScriptedUpstream(
     connections: () => promisify(server.getConnections.bind(server))(),
     script,
     models: answering(200, { object: 'list', data: [{ id: 'upstream-name' }] }),
+    probe: answering(200, { choices: [], data: [] }),
     async close() {
       server.close()
       server.closeAllConnections()

@@ -15,7 +15,7 @@ import { demandGguf, demandOwnFolder } from '#processes/models/files.ts'
 import type { ModelFleet, NewModel } from '#processes/models/fleet.ts'
 import type { State } from '#state/connect.ts'
 import { textOf, type ControlCall, type ControlRoute } from './control.ts'
-import { serverWarning } from './server-warning.ts'
+import { checkServer } from './server-check.ts'
 
 type Body = ControlCall['body']
 
@@ -100,20 +100,24 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
 async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
   const { body } = call
   if (typeof body['upstream'] === 'string') return upstreamModel(body, deps)
+  // Whether there is such a model comes first: what else is said of no model at all is not the fault.
+  const known = typeof body['default'] === 'string' ? defaultModel(body['default']) : undefined
   demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
-  if (typeof body['default'] === 'string') {
+  if (known !== undefined) {
     demandAbsent(body, OF_FILES, 'is for files and servers; a default model is served as it is')
-    return defaultModel(body['default'])
+    return known
   }
   if (typeof body['pull'] === 'string')
     return fileModel(body, await pulled(call, deps.modelsFolder))
   return fileModel(body, textOf(body, 'file'))
 }
 
+/** Throws invalid_request for a server that cannot serve. */
 async function warningOf(model: NewModel, { body, signal }: ControlCall) {
   if (!('upstream' in model)) return undefined
   const { base_url: baseUrl } = model.upstream
-  return serverWarning({ baseUrl, ...apiKeyOf(body), model: model.upstreamId }, signal)
+  const isEmbedding = body['embedding'] === true
+  return checkServer({ baseUrl, ...apiKeyOf(body), model: model.upstreamId, isEmbedding }, signal)
 }
 
 const apiKeyOf = ({ api_key: key }: Body): { apiKey?: Secret } =>

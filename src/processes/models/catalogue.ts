@@ -7,10 +7,10 @@ import type { Secret, Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { createCatalogue, type Catalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { ProviderConfig } from '#inference/providers/openai-provider.ts'
-import { watchServers, type AbsentServers } from '#inference/providers/absent-servers.ts'
-import type { Server } from '#inference/providers/ask-models.ts'
+import type { Server } from '#inference/providers/ask-server.ts'
 import type { Providers } from '#inference/providers/provider.ts'
 import { createProviders } from '#inference/providers/providers.ts'
+import { watchServers, type ServerStates } from '#inference/providers/server-states.ts'
 import type { Timeouts } from '#inference/providers/upstream.ts'
 import { yearlyFactor } from '#metering/carbon.ts'
 import type { State } from '#state/connect.ts'
@@ -42,6 +42,7 @@ type Row = {
 
 type Configured = {
   readonly stored: StoredProvider
+  readonly upstreamId: string
   readonly config: ProviderConfig
   readonly server?: Server
 }
@@ -61,8 +62,8 @@ type Deps = {
 export interface Models {
   readonly catalogue: Catalogue
   readonly providers: Providers
-  /** Providers whose servers do not answer. */
-  readonly absent: Pick<AbsentServers, 'has'>
+  /** Which servers cannot serve, and why. */
+  readonly servers: Pick<ServerStates, 'faultOf'>
   /**
    * Resolves when a reading that began after this call is in force, and new servers were asked; rejects when it
    * could not be made.
@@ -75,26 +76,27 @@ export async function followModels(deps: Deps): Promise<Models> {
   const { state, log } = deps
   const catalogue = createCatalogue()
   const providers = createProviders(deps)
-  const absent = watchServers({ providers, log })
+  const servers = watchServers({ providers, log })
   let configs = new Map<string, Configured>()
 
   async function refresh(): Promise<void> {
     const { rows } = await state.query<Row>(
       "select offer, provider, state, reason from models where state <> 'removed' order by position, id",
     )
-    configs = new Map(rows.map(({ provider }) => [provider.name, configured(provider)]))
+    configs = new Map(rows.map((row) => [row.provider.name, configured(row)]))
     providers.replace([...configs.values()].map(({ config }) => config))
     catalogue.replace(rows.map(toOffer))
-    absent.replace(serversOf(configs))
+    servers.replace(serversOf(configs))
   }
 
   /** Read once: a key that cannot be deciphered is said once, not at each look. */
-  function configured(stored: StoredProvider): Configured {
+  function configured({ provider: stored, offer: { upstreamId, modalities } }: Row): Configured {
     const known = configs.get(stored.name)
-    const isSame = known !== undefined && isDeepStrictEqual(known.stored, stored)
-    if (isSame) return known
+    const isSame = isDeepStrictEqual(known?.stored, stored) && known?.upstreamId === upstreamId
+    if (known !== undefined && isSame) return known
     const config = configOf(stored, deps)
-    return { stored, config, ...serverOf(config) }
+    const asked = { model: upstreamId, isEmbedding: modalities.includes('embedding') }
+    return { stored, upstreamId, config, ...serverOf(config, asked) }
   }
 
   // One at a time: of two answers the older may come last, and would stand until the next look.
@@ -122,14 +124,14 @@ export async function followModels(deps: Deps): Promise<Models> {
   return {
     catalogue,
     providers,
-    absent,
+    servers,
     async refreshed() {
       await refreshed()
-      await absent.asked()
+      await servers.asked()
     },
     async close() {
       clearInterval(timer)
-      await absent.close()
+      await servers.close()
       await listening[Symbol.asyncDispose]()
       await providers.close()
     },
@@ -147,10 +149,13 @@ const toOffer = (row: Row): ModelOffer => ({
 })
 
 /** Kept with its config: by it a server is known to be the same. */
-const serverOf = ({ at, apiKey }: ProviderConfig): { server?: Server } =>
+const serverOf = (
+  { at, apiKey }: ProviderConfig,
+  asked: Pick<Server, 'model' | 'isEmbedding'>,
+): { server?: Server } =>
   at.kind === 'cell'
     ? {}
-    : { server: { baseUrl: at.baseUrl, ...(apiKey === undefined ? {} : { apiKey }) } }
+    : { server: { baseUrl: at.baseUrl, ...asked, ...(apiKey === undefined ? {} : { apiKey }) } }
 
 const serversOf = (configs: ReadonlyMap<string, Configured>): ReadonlyMap<string, Server> =>
   new Map(

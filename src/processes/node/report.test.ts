@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
 import { readyText } from './report.ts'
 
-const text = (models: string) =>
+const text = (models: string, isInstalled = true) =>
   readyText(
     {
       config: readConfig({ models, baseUrl: 'https://api.example' }, []),
       data: {} as Parameters<typeof readyText>[0]['data'],
       account: { account: 'acct_a', token: 'svc_a' },
     },
-    '1.0',
+    { seconds: '1.0', command: isInstalled ? 'ergon' : '/srv/ergon.mjs', isInstalled },
   )
 
 test('readyText() prints a chat where a default model is on its way', () => {
@@ -24,4 +24,14 @@ test('readyText() promises no model where none is loaded, and prints what answer
   assert.doesNotMatch(text('none'), /chat|default models/)
   assert.match(text('none'), /curl https:\/\/api\.example\/v1\/models .*svc_a/)
   assert.match(text('none'), /models add/)
+})
+
+test('readyText() names the line that installs the command, until the command is installed', () => {
+  for (const models of ['default', 'none']) {
+    assert.match(
+      text(models, false),
+      /: \/srv\/ergon\.mjs models add --help\n.*: \/srv\/ergon\.mjs self install\n$/,
+    )
+    assert.match(text(models, true), /: ergon models add --help\n$/)
+  }
 })

@@ -1,7 +1,14 @@
-// What the person at the terminal sees: steps and progress on stderr, and the ready lines (or with
-// --json the one ready object) on stdout.
+// What whoever starts Ergon is told: steps, progress and the stop on stderr, and the ready lines (or with
+// --json the one ready object) on stdout. Where stderr is not a terminal, each step is a line of the log:
+// everything there is JSON then.
+import { delimiter } from 'node:path'
+import { commandOf, isLaunched, launcherFolder } from '#base/launcher.ts'
+import { createLogger } from '#base/log.ts'
+import { createProgressBar } from '#base/progress-bar.ts'
 import type { Isolation } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
+import { toolEnvironment } from '#config/env.ts'
+import { APP_FOLDER } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstAccount } from './first-start.ts'
 
@@ -10,57 +17,67 @@ export type Ready = { config: Config; data: DataFolder; account: FirstAccount }
 export interface Reporter {
   step(text: string): void
   isolation(isolation: Isolation): void
-  /** Progress of a download or an assembly; drawn on a terminal only. */
+  /** Progress of a download or an assembly; a bar, on a terminal only. */
   progress(what: string, progress: { doneBytes: number; totalBytes: number }): void
   newPrice(config: Config): void
   ready(ready: Ready): void
   /** Everything that was on its way has arrived or failed. */
   complete(failures: readonly string[]): void
+  /** The start has failed, or what runs has. */
+  failed(message: string): void
+  stopping(reason: string): void
+  stopped(): void
 }
 
-const BAR_CELLS = 24
+export function createReporter(): Reporter {
+  const { stderr } = process
+  const log = createLogger('agent')
+  const bar = createProgressBar(stderr)
+  const sinceStart = stopwatch()
+  let sinceStop = sinceStart
 
-export function createReporter(config: Config): Reporter {
-  const started = performance.now()
-  const tell = (text: string) => process.stderr.write(`${text}\n`)
-  const seconds = () => ((performance.now() - started) / 1000).toFixed(1)
+  function tell(text: string, level: 'info' | 'error' = 'info'): void {
+    if (!stderr.isTTY) return log[level](text)
+    bar.erase()
+    stderr.write(`ergon: ${text}\n`)
+  }
+  const step = (text: string) => tell(`${text} (${sinceStart()} s)`)
   return {
-    step: (text) => tell(`ergon: ${text} (${seconds()} s)`),
+    step,
     newPrice: ({ pricePusdPerJ, freeTierJ }) =>
-      tell(`ergon: price set: ${pricePusdPerJ} pUSD per J, ${freeTierJ} J a day free`),
-    isolation(isolation) {
-      tell(
-        `ergon: isolation ${isolation.level}, meter ${isolation.meter}, memory limit ${isolation.memoryLimit}`,
-      )
-      for (const reason of isolation.reasons) tell(`ergon:   ${reason}`)
+      tell(`price set: ${pricePusdPerJ} pUSD per J, ${freeTierJ} J a day free`),
+    isolation({ level, meter, memoryLimit, reasons }) {
+      tell(`isolation ${level}, meter ${meter}, memory limit ${memoryLimit}`)
+      for (const reason of reasons) tell(`  ${reason}`)
     },
-    progress(what, { doneBytes, totalBytes }) {
-      if (process.stderr.isTTY)
-        process.stderr.write(
-          `\r${bar(what, doneBytes, totalBytes)}${doneBytes >= totalBytes ? '\n' : ''}`,
-        )
-    },
+    progress: (what, { doneBytes, totalBytes }) => bar.show(what, doneBytes, totalBytes),
     ready(ready) {
+      bar.erase()
       process.stdout.write(
-        config.json ? `${JSON.stringify(readyObject(ready))}\n` : readyText(ready, seconds()),
+        ready.config.json
+          ? `${JSON.stringify(readyObject(ready))}\n`
+          : readyText(ready, { seconds: sinceStart(), ...commandHere() }),
       )
     },
     complete(failures) {
-      for (const failure of failures) tell(`ergon: ${failure}`)
-      tell(
-        failures.length === 0
-          ? `ergon: everything is up (${seconds()} s)`
-          : `ergon: up with ${failures.length} thing(s) missing (${seconds()} s)`,
+      for (const failure of failures) tell(failure, 'error')
+      step(
+        failures.length === 0 ? 'everything is up' : `up with ${failures.length} thing(s) missing`,
       )
     },
+    failed: (message) => tell(message, 'error'),
+    stopping(reason) {
+      sinceStop = stopwatch()
+      tell(`stopping (${reason}): requests that run are finished or cut, then everything is saved`)
+    },
+    stopped: () => tell(`stopped (${sinceStop()} s)`),
   }
 }
 
-function bar(what: string, done: number, total: number): string {
-  const share = total === 0 ? 1 : Math.min(1, done / total)
-  const full = Math.round(share * BAR_CELLS)
-  const mib = (bytes: number) => (bytes / 1_048_576).toFixed(0)
-  return `  ${what} [${'█'.repeat(full)}${' '.repeat(BAR_CELLS - full)}] ${mib(done)}/${mib(total)} MiB`
+/** Seconds since this call, as text. */
+function stopwatch(): () => string {
+  const begunMs = performance.now()
+  return () => ((performance.now() - begunMs) / 1000).toFixed(1)
 }
 
 export const baseUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
@@ -82,8 +99,24 @@ function readyObject(ready: Ready): object {
   }
 }
 
+type Here = {
+  /** How the command line is called here. */
+  readonly command: string
+  readonly isInstalled: boolean
+}
+
+/** `ergon` where `ergon self install` has put it for this user, else the path of its program. */
+function commandHere(): Here {
+  const { HOME = '', PATH = '' } = toolEnvironment()
+  const isInstalled = isLaunched(APP_FOLDER, [launcherFolder(HOME), ...PATH.split(delimiter)])
+  return { command: isInstalled ? 'ergon' : commandOf(APP_FOLDER), isInstalled }
+}
+
 /** The ready lines for a person. */
-export function readyText(ready: Ready, seconds: string): string {
+export function readyText(
+  ready: Ready,
+  { seconds, command, isInstalled }: Here & { readonly seconds: string },
+): string {
   const url = baseUrl(ready)
   const token = ready.account.token ?? '$ERGON_TOKEN'
   const key = ready.account.token ?? '<token>'
@@ -98,13 +131,16 @@ export function readyText(ready: Ready, seconds: string): string {
   const head = `
 Ergon answers at ${url} (${seconds} s)
 ${first}`
+  const install = isInstalled
+    ? ''
+    : `To call it as ergon in every folder, once: ${command} self install\n`
   // Nothing was asked to load that could answer a chat.
   if (ready.config.models === 'none')
     return `${head}
   curl ${url}/v1/models -H "Authorization: Bearer ${token}"
 
-No default model is loaded (--models none). Add one: npx ergon models add --help
-`
+No default model is loaded (--models none). Add one: ${command} models add --help
+${install}`
   return `${head}
   curl ${url}/v1/chat/completions -H "Authorization: Bearer ${token}" \\
     -H "Content-Type: application/json" -D - \\
@@ -114,6 +150,6 @@ No default model is loaded (--models none). Add one: npx ergon models add --help
   const client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' })
   const answer = await client.chat.completions.create({ model: 'auto', messages: [{ role: 'user', content: 'Hello' }] })
 
-The default models are small and real (class: demo). A better one: npx ergon models add --help
-`
+The default models are small and real (class: demo). A better one: ${command} models add --help
+${install}`
 }

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addressOf } from './profile.ts'
+
+test('addressOf() takes an address as people write one', () => {
+  const addresses: [text: string, address: string][] = [
+    ['http://localhost:8080', 'http://localhost:8080'],
+    ['http://localhost:8080/', 'http://localhost:8080'],
+    ['https://api.example/v1', 'https://api.example'],
+    ['https://api.example/ergon/v1/', 'https://api.example/ergon'],
+    ['localhost:8080', 'http://localhost:8080'],
+    ['localhost', 'http://localhost'],
+    ['10.0.0.7:8080/v1', 'http://10.0.0.7:8080'],
+    ['[::1]:8080', 'http://[::1]:8080'],
+    ['api.example', 'https://api.example'],
+    ['api.example:8443/v1', 'https://api.example:8443'],
+  ]
+  for (const [text, address] of addresses) assert.equal(addressOf(text), address, text)
+})
+
+test('addressOf() refuses what is no address of a service', () => {
+  for (const text of [
+    '',
+    '/v1',
+    'ftp://api.example',
+    'file:///etc',
+    'http://a:b@api.example',
+    'a b',
+  ])
+    assert.throws(() => addressOf(text), { message: /^Not an address of a service: / }, text)
+})
