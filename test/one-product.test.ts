@@ -14,6 +14,7 @@ testParts(
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),
     'key of an upstream': () => import('./one-product/upstream-key.ts'),
     'slow state': () => import('./one-product/slow-state.ts'),
+    'pages of other origins': () => import('./one-product/browsers.ts'),
     'images and sound': () => import('./one-product/media.ts'),
     'absent server': () => import('./one-product/absent-server.ts'),
     'bad upstream': () => import('./one-product/bad-upstream.ts'),

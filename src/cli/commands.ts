@@ -204,9 +204,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     usage: 'receipt list',
-    help: 'What the account was charged, in the order of its own numbers',
+    help: 'What the account was charged, the newest first',
     options: [
-      ['--after <number>', 'go on after the charge with this number'],
+      ['--before <number>', 'only charges older than the one with this number'],
       ['--limit <n>', 'at most so many (default 100, at most 1000)'],
     ],
     load: () => import('./commands/receipt-list.ts'),

@@ -21,7 +21,7 @@ export type Operation = {
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'
-  /** Whether GET /v1/usage/last may answer with it. */
+  /** Whether GET /v1/usage/last may answer with it: not what programs ask by themselves, as at a login. */
   readonly remembered: boolean
   /** Whether Idempotency-Key is honoured. */
   readonly idempotent: boolean
@@ -41,8 +41,8 @@ export const OPERATIONS = {
   'chat.create': { ...inference, idempotent: true },
   'completion.create': { ...inference, idempotent: true },
   'embedding.create': { ...inference, idempotent: true },
-  'model.list': { ...ownView, service: 'inference', remembered: true },
-  'model.get': { ...ownView, service: 'inference', remembered: true },
+  'model.list': { ...ownView, service: 'inference', remembered: false },
+  'model.get': { ...ownView, service: 'inference', remembered: false },
   'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
   'usage.last': { ...ownView, service: 'usage', remembered: false },
   'usage.get': { ...ownView, service: 'usage', remembered: false },

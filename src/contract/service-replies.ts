@@ -11,8 +11,9 @@ const time = z.iso.datetime()
 export const usageLast = z.object({
   request_id: z.string(),
   receipt_id: z.string(),
-  /** The operation's name where no model served. */
-  model: z.string(),
+  operation: z.string(),
+  /** The model that served it; null where no model did, as in object storage. */
+  model: z.string().nullable(),
   energy_j: z.number().min(0),
   carbon_mg: z.number().min(0),
   energy_nj: wholeText,
@@ -30,7 +31,8 @@ export const usageList = z.object({
   group_by: z.string(),
   data: z.array(
     z.object({
-      group: z.string(),
+      /** Of `group_by=model`, null is all that no model served. */
+      group: z.string().nullable(),
       requests: count,
       energy_j: z.number().min(0),
       carbon_mg: z.number().min(0),
@@ -53,7 +55,7 @@ export const usageQuery = z.object({
   cursor: z.string().optional(),
 })
 
-/** GET /v1/receipts. */
+/** GET /v1/receipts: the newest first. */
 export const receiptList = z.object({
   object: z.literal('list'),
   data: z.array(
@@ -76,7 +78,7 @@ export const receiptList = z.object({
     }),
   ),
   has_more: z.boolean(),
-  /** The parameter `cursor` for the charges that follow: a number of the account. */
+  /** The parameter `cursor` for the older charges that follow: a number of the account. */
   next_cursor: wholeText.nullable(),
 })
 

@@ -5,6 +5,7 @@ import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/tokens.ts'
+import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
 import type { Call, Door, Endpoint } from './door.ts'
 import type { Exchange } from './exchange.ts'
 import { readJson } from './json-body.ts'
@@ -29,6 +30,7 @@ export function createApiDoor(deps: {
   for (const { method, path } of UNSERVED_ROUTES) router.on(method, path, () => undefined, null)
 
   function match(exchange: Exchange): Call {
+    if (exchange.method === 'OPTIONS') return optionsOf(exchange)
     const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
     const found = METHODS.some((known) => known === method)
       ? router.find(method as 'GET', exchange.path)
@@ -43,8 +45,19 @@ export function createApiDoor(deps: {
     return { ...bound, parameters: found.params as Record<string, string> }
   }
 
+  const methodsOf = ({ path }: Exchange) =>
+    METHODS.filter((method) => router.find(method, path) !== null)
+
+  /** A page may ask for a path that there is not, so that it can read the refusal. */
+  function optionsOf(exchange: Exchange): Call {
+    const known = methodsOf(exchange)
+    if (known.length === 0 && !isPreflight(exchange)) throw refuse(exchange)
+    const handle = optionsHandler(known.length === 0 ? METHODS : known)
+    return { operation: 'service.nobody', endpoint: { handle }, parameters: {} }
+  }
+
   function refuse(exchange: Exchange) {
-    const allow = METHODS.filter((method) => router.find(method, exchange.path) !== null)
+    const allow = methodsOf(exchange)
     if (allow.length === 0)
       return fault('not_found', `Could not find the path: "${exchange.path.slice(0, 200)}"`)
     return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {
@@ -53,6 +66,7 @@ export function createApiDoor(deps: {
   }
 
   return {
+    headers: CORS_HEADERS,
     match,
     identify(exchange, call) {
       const { scope, tokenOptional } = operationOf(call.operation)

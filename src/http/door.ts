@@ -28,6 +28,8 @@ export type RenderedError = {
 }
 
 export interface Door {
+  /** What every answer bears, refusals too: names and values in turn. */
+  readonly headers?: readonly string[]
   /** Clients of the protocol send Expect headers that mean nothing, and are answered all the same. */
   readonly ignoresExpectations?: boolean
   /** Throws not_found, method_not_allowed. */

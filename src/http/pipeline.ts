@@ -60,6 +60,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   const spend = deps.charging.open()
   exchange.requestId = spend.requestId
   let door = deps.fallback
+  exchange.doorHeaders = door.headers ?? []
   let leave: (() => void) | undefined
   let leaveUnpaid: (() => void) | undefined
   let operation: OperationName = 'service.nobody'
@@ -68,6 +69,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     checkForm(exchange.request)
     deps.exposures.see(exchange.request.url ?? '')
     door = deps.doorOf(exchange)
+    exchange.doorHeaders = door.headers ?? []
     if (door.ignoresExpectations !== true) checkExpectation(exchange.request)
     const call = door.match(exchange)
     ;({ operation } = call)

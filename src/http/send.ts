@@ -153,14 +153,14 @@ function write(response: Exchange['response'], chunk: string | Uint8Array): bool
 
 /** The reply's own headers, then ours. */
 function writeHead(
-  { response, answered }: Exchange,
+  { response, answered, doorHeaders }: Exchange,
   { status, headers = {} }: { readonly status: number; readonly headers?: Headers },
   list: HeaderList,
 ): void {
   answered.headMs = performance.now()
   const own = Object.entries(headers).flat()
   const fixed = ['x-api-preview', 'true', 'X-Content-Type-Options', 'nosniff']
-  response.writeHead(status, [...own, ...list, ...fixed])
+  response.writeHead(status, [...own, ...list, ...doorHeaders, ...fixed])
 }
 
 /** A refusal on a bare socket, where no response object exists (the parser's own errors). */
@@ -170,10 +170,11 @@ export function rawRefusal(refusal: {
   charge: Charge
   rendered: RenderedError
   requestId: string
+  doorHeaders: HeaderList
 }): string {
-  const { status, reason, charge, rendered, requestId } = refusal
+  const { status, reason, charge, rendered, requestId, doorHeaders } = refusal
   const headers = [
-    ...pairsOf(finalHeaders(charge, requestId)),
+    ...pairsOf([...finalHeaders(charge, requestId), ...doorHeaders]),
     ['Content-Type', rendered.contentType],
     ['Content-Length', String(Buffer.byteLength(rendered.body))],
     ['X-Content-Type-Options', 'nosniff'],

@@ -146,9 +146,10 @@ function refuseRaw(socket: Socket, refusal: ErgonError, deps: PipelineDeps): voi
   const charge = spend.settle(refusal.status)
   const rendered = deps.fallback.render(refusal, spend)
   const reason = STATUS_CODES[refusal.status] ?? 'Error'
-  socket.end(
-    rawRefusal({ status: refusal.status, reason, charge, rendered, requestId: spend.requestId }),
-  )
+  const { requestId } = spend
+  const doorHeaders = deps.fallback.headers ?? []
+  const { status } = refusal
+  socket.end(rawRefusal({ status, reason, charge, rendered, requestId, doorHeaders }))
   socket.destroySoon()
   spend.written()
 }

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000
 export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
 
 export type UsageRow = {
-  readonly group: string
+  readonly group: string | null
   readonly requests: string
   readonly energy: string
   readonly carbon: string

@@ -11,7 +11,7 @@ import { createReceiptList } from './receipt-list.ts'
 const ACCOUNTS = ['acct_0', 'acct_1']
 
 test(
-  'GET /v1/receipts gives every charge of the account once, by its numbers, and none of others',
+  'GET /v1/receipts gives every charge of the account once, the newest first, and none of others',
   { skip: whyNoState() },
   async () => {
     await using server = await openTestUrl()
@@ -49,25 +49,26 @@ test(
       return receiptList.parse(JSON.parse(reply.body()))
     }
     const found: string[] = []
-    let cursor: string | null = '0'
-    for (let pages = 0; cursor !== null && pages < 9; pages++) {
-      const page = await ask({ cursor, limit: '10' })
+    let cursor: string | null = null
+    for (let pages = 0; pages < 9; pages++) {
+      const page = await ask({ limit: '10', ...(cursor === null ? {} : { cursor }) })
       found.push(...page.data.map(({ id }) => id))
       cursor = page.next_cursor
+      if (cursor === null) break
     }
     assert.deepEqual(
       found,
-      Array.from({ length: 25 }, (_, nth) => chargeOf(2 * nth + 1).id),
+      Array.from({ length: 25 }, (_, nth) => chargeOf(2 * (24 - nth) + 1).id),
     )
     const all = await ask({})
     assert.deepEqual([all.data.length, all.has_more], [25, false])
-    const { energy_nj, charge_pusd, request } = chargeOf(1)
+    const { energy_nj, charge_pusd, request } = chargeOf(49)
     const [first] = all.data
     assert.deepEqual(
       [first?.account_seq, first?.energy_nj, first?.charge_pusd, first?.request_id],
-      ['1', energy_nj, charge_pusd, request],
+      ['25', energy_nj, charge_pusd, request],
     )
-    assert.equal((await ask({ cursor: '25' })).data.length, 0)
+    assert.equal((await ask({ cursor: '1' })).data.length, 0)
 
     for (const bad of [
       { limit: '0' },

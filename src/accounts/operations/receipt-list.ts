@@ -1,5 +1,5 @@
-// GET /v1/receipts?cursor&limit: what the account was charged, in the order of its own numbers, which have no
-// gap: also what nobody was answered for, such as stored bytes and strangers in its public buckets.
+// GET /v1/receipts?cursor&limit: what the account was charged, the newest first, by the account's own numbers,
+// which have no gap: also what nobody was answered for, such as stored bytes and strangers in its public buckets.
 import type { Posted } from '#accounts/posted.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
@@ -11,13 +11,15 @@ import type { Queryable } from '#state/connect.ts'
 const LIMIT = 100
 export const LIMIT_MAX = 1000
 
+/** More than any account's number, and within a bigint. */
+const NUMBER_MAX = '9'.repeat(18)
+
 type Row = { number: string; bytes: Buffer }
 
 export function createReceiptList(deps: { state: Queryable; posted: Posted }): Handler {
   return async ({ who, query: queryOf, signal }) => {
     const query = queryOf()
-    // An account's first number is 1; 18 digits are within a bigint.
-    const after = readCount(query.get('cursor') ?? '0', 'cursor', /^\d{1,18}$/)
+    const before = readCount(query.get('cursor') ?? NUMBER_MAX, 'cursor', /^\d{1,18}$/)
     const limit = Number(readCount(query.get('limit') ?? String(LIMIT), 'limit', /^[1-9]\d{0,3}$/))
     if (limit > LIMIT_MAX)
       throw fault('invalid_request', `Could not list: limit is at most ${LIMIT_MAX}`, {
@@ -25,9 +27,9 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
       })
     await deps.posted(signal)
     const { rows } = await deps.state.query<Row>(
-      `select account_seq as number, bytes from charges where account = $1 and account_seq > $2
-       order by account_seq limit $3`,
-      [who?.account, after, limit + 1],
+      `select account_seq as number, bytes from charges where account = $1 and account_seq < $2
+       order by account_seq desc limit $3`,
+      [who?.account, before, limit + 1],
     )
     const given = rows.slice(0, limit)
     const hasMore = rows.length > limit

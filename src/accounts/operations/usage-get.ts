@@ -17,8 +17,8 @@ const SERVICE_OF = `case operation ${(Object.keys(OPERATIONS) as OperationName[]
 /** What may be grouped by, and the SQL of each group. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ['service', SERVICE_OF],
-  // As usage/last names what no model served; names of models have no dot.
-  ['model', "coalesce(nullif(model, ''), operation)"],
+  // What no model served is null, as in usage/last.
+  ['model', "nullif(model, '')"],
   ['token', 'token'],
   ['operation', 'operation'],
   ['day', "to_char(at at time zone 'UTC', 'YYYY-MM-DD')"],

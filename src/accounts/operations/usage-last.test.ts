@@ -10,7 +10,13 @@ import { createUsageLast } from './usage-last.ts'
 
 const TOKEN = 'tok_1'
 
-type One = { session: string; to: string; token?: string; operation?: string }
+type One = {
+  session: string
+  to: string
+  token?: string
+  operation?: string
+  model?: string
+}
 
 test(
   "GET /v1/usage/last is the token's last request",
@@ -23,9 +29,10 @@ test(
     /** Posts these in their order; resolves with the request of the nth. */
     const posted = async (nth: number, charges: readonly One[]): Promise<string> => {
       const first = leaves
-      for (const { session, to, token = TOKEN, operation = 'chat.create' } of charges) {
+      for (const one of charges) {
+        const { session, to, token = TOKEN, operation = 'chat.create' } = one
         const leaf = leaves++
-        const charge = { ...chargeOf(leaf), session, token, operation, from: to, to }
+        const charge = { ...chargeOf(leaf), ...one, token, operation, from: to }
         await state.query(
           `insert into charges (session, seq, id, account, account_seq, leaf_index, token, operation, status,
             energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
@@ -36,21 +43,34 @@ test(
       return chargeOf(first + nth).request
     }
     const get = createUsageLast({ state, posted: async () => undefined })
-    const last = async (): Promise<string> => {
+    const record = async () => {
       const asked = { who: { token: TOKEN }, signal: new AbortController().signal }
       const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
-      return usageLast.parse(JSON.parse(reply.body())).request_id
+      return usageLast.parse(JSON.parse(reply.body()))
     }
+    const last = async () => (await record()).request_id
     const at = (time: string) => `2026-11-21T${time}Z`
 
     await t.test('and not one that only reads usage, nor of another token', async () => {
       await assert.rejects(last(), { code: 'not_found' })
       const mine = await posted(0, [
-        { session: 'gw-1.1', to: at('10:00:00.000') },
+        { session: 'gw-1.1', to: at('10:00:00.000'), model: 'small' },
         { session: 'gw-1.1', to: at('10:00:01.000'), operation: 'usage.last' },
         { session: 'gw-1.1', to: at('10:00:02.000'), token: 'tok_2' },
+        // What `ergon login` and the lists of models in programs ask by themselves.
+        { session: 'gw-1.1', to: at('10:00:03.000'), operation: 'model.list' },
+        { session: 'gw-1.1', to: at('10:00:04.000'), operation: 'model.get' },
       ])
       assert.equal(await last(), mine)
+    })
+
+    await t.test('and says which operation it was, and null where no model served', async () => {
+      const { operation, model } = await record()
+      assert.deepEqual([operation, model], ['chat.create', 'small'])
+      const to = at('10:00:05.000')
+      await posted(0, [{ session: 'gw-1.1', to, operation: 'storage.put-object' }])
+      const put = await record()
+      assert.deepEqual([put.operation, put.model], ['storage.put-object', null])
     })
 
     await t.test('of two gateways, also when the later one is posted first', async () => {

@@ -50,7 +50,8 @@ export function createUsageLast(deps: { state: Queryable; posted: Posted }): Han
         JSON.stringify({
           request_id: charge.request,
           receipt_id: charge.id,
-          model: charge.model ?? charge.operation,
+          operation: charge.operation,
+          model: charge.model ?? null,
           energy_j: rawNumber(printJoules(chargeEnergy(charge))),
           carbon_mg: rawNumber(printMilligrams(chargeCarbon(charge))),
           energy_nj: charge.energy_nj,

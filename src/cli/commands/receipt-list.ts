@@ -1,4 +1,4 @@
-// ergon receipt list: what the account was charged, in the order of its own numbers.
+// ergon receipt list: what the account was charged, the newest first.
 import { apiGet } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -17,7 +17,7 @@ type Entry = {
 
 export async function run({ options }: CommandCall): Promise<void> {
   const query = new URLSearchParams()
-  if (options['after'] !== undefined) query.set('cursor', String(options['after']))
+  if (options['before'] !== undefined) query.set('cursor', String(options['before']))
   if (options['limit'] !== undefined) query.set('limit', String(options['limit']))
   const { text } = await apiGet(options, `/v1/receipts?${query.toString()}`)
   const list = JSON.parse(text) as { data: Entry[]; next_cursor: string | null }
@@ -37,5 +37,5 @@ export async function run({ options }: CommandCall): Promise<void> {
       ]),
     ),
   )
-  if (list.next_cursor !== null) print(`more: ergon receipt list --after ${list.next_cursor}`)
+  if (list.next_cursor !== null) print(`more: ergon receipt list --before ${list.next_cursor}`)
 }

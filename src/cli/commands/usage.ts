@@ -7,7 +7,7 @@ import type { CommandCall } from '#cli/call.ts'
 const PAGES_MAX = 1000
 
 type Entry = {
-  group: string
+  group: string | null
   requests: number
   energy_j: number
   energy_nj: string
@@ -29,7 +29,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     table(
       [group.toUpperCase(), 'REQUESTS', 'JOULES', 'MEASURED', 'CARBON mg', 'pUSD'],
       list.data.map((row) => [
-        row.group,
+        row.group ?? `(no ${group})`,
         String(row.requests),
         String(row.energy_j),
         measuredShare(row),
@@ -67,5 +67,5 @@ async function last(options: CommandCall['options']): Promise<void> {
   const { text } = await apiGet(options, '/v1/usage/last')
   if (options.json) return print(text)
   for (const [key, value] of Object.entries(JSON.parse(text) as object))
-    print(`${key.padEnd(12)} ${String(value)}`)
+    print(`${key.padEnd(12)} ${value === null ? '-' : String(value)}`)
 }

@@ -8,8 +8,8 @@ import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
-import { hardest, type Facts } from '#inference/router/rules.ts'
-import { scoreText } from '#inference/router/scorer.ts'
+import { hardest, scoreConversation, textOf } from '#inference/router/conversation.ts'
+import type { Facts } from '#inference/router/rules.ts'
 import { expectedOf, fieldsOf } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
@@ -100,22 +100,13 @@ const jsonBytes = (value: unknown): number => (value ? Buffer.byteLength(JSON.st
 
 const callsOf = (message: ChatMessage) => ('tool_calls' in message ? message.tool_calls : undefined)
 
-function textOf({ content }: ChatMessage): string {
-  if (typeof content === 'string') return content
-  return (content ?? []).map((part) => ('text' in part ? part.text : '')).join('\n')
-}
-
 function factsOf(request: ChatRequest, work: Work): Facts {
   const { tools, tool_choice: toolChoice, response_format: format } = request
   const usesTools = (tools ?? []).length > 0 && toolChoice !== 'none'
   const isForced = toolChoice === 'required' || typeof toolChoice === 'object'
   const structured = format?.type === 'json_object' || format?.type === 'json_schema'
   const score = hardest([
-    // The last two things that the user said: "and why?" is as hard as what it follows.
-    ...request.messages
-      .filter(({ role }) => role === 'user')
-      .slice(-2)
-      .map((message) => scoreText(textOf(message))),
+    scoreConversation(request.messages),
     ...(structured ? [{ tier: 'L1', because: 'response_format' } as const] : []),
     ...(usesTools ? [{ tier: 'L1', because: 'tools' } as const] : []),
     ...(isEffort(request.reasoning_effort)

@@ -114,7 +114,7 @@ test('chat with auto falls back to the next offer, and what the first one used i
     const reply = known(await createChatCreate(depsOf([cheap, offerOf()], [other, provider]))(call))
     assert.equal(
       reply.headers?.['x-router-reason'],
-      'L0: short, lookup words; cheap failed (upstream_failed); served by small, meant for L3',
+      'L0: a greeting or thanks; cheap failed (upstream_failed); served by small, meant for L3',
     )
     assert.equal(call.spend.facts.model, 'small')
     assert.equal(call.spend.admissions.length, 2)

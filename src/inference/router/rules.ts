@@ -77,14 +77,3 @@ export function misfitOf(offer: ModelOffer, facts: Facts): Misfit | undefined {
   }
   return undefined
 }
-
-type Score = { readonly tier: Tier; readonly because: string }
-
-const NOTHING: Score = { tier: 'L0', because: 'nothing asked' }
-
-/** The hardest of several views of one request; the first of equals. */
-export const hardest = (scores: readonly Score[]): Score =>
-  scores.reduce(
-    (hard, other) => (hard === NOTHING || other.tier > hard.tier ? other : hard),
-    NOTHING,
-  )

@@ -37,7 +37,7 @@ for (const [tier, text] of PLAIN)
 
 // "return", "class" and "def" as English has them: what extraction is asked for with.
 const ORDINARY: [Tier, string][] = [
-  ['L0', 'Return only the JSON.'],
+  ['L1', 'Return only the JSON.'],
   ['L0', 'Return the capital of Japan in one word.'],
   ['L0', 'What class of drug is ibuprofen?'],
   ['L0', 'Who teaches the class on Monday?'],

@@ -1,0 +1,45 @@
+// How hard a conversation looks: what the user said last, and what the system message asks of every answer.
+import { isCourtesy } from './cues.ts'
+import { scoreInstruction, scoreText, type Score } from './scorer.ts'
+
+/** A message: what is not text in its parts says nothing here. */
+export type Said = {
+  readonly role: string
+  readonly content?: string | readonly object[] | null | undefined
+}
+
+export function textOf({ content }: Said): string {
+  if (typeof content === 'string') return content
+  return (content ?? [])
+    .map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''))
+    .join('\n')
+}
+
+/** Further system messages are not looked at: 2,048 of them may come. */
+const INSTRUCTIONS_MAX = 2
+
+/** "And why?" is as hard as what it follows: the last two things that the user said count. */
+const ASKED_MAX = 2
+
+export function scoreConversation(messages: readonly Said[]): Score {
+  const asked = messages.filter(({ role }) => role === 'user').slice(-ASKED_MAX)
+  const last = asked.at(-1)
+  if (last !== undefined && isCourtesy(textOf(last)))
+    return { tier: 'L0', because: 'a greeting or thanks' }
+  const instructions = messages
+    .filter(({ role }) => role === 'system' || role === 'developer')
+    .slice(0, INSTRUCTIONS_MAX)
+  return hardest([
+    ...asked.map((message) => scoreText(textOf(message))),
+    ...instructions.map((message) => scoreInstruction(textOf(message))),
+  ])
+}
+
+const NOTHING: Score = { tier: 'L0', because: 'nothing asked' }
+
+/** The hardest of several views of one request; the first of equals. */
+export const hardest = (scores: readonly Score[]): Score =>
+  scores.reduce(
+    (hard, other) => (hard === NOTHING || other.tier > hard.tier ? other : hard),
+    NOTHING,
+  )
