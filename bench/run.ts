@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   engine: async () => (await import('./engine.ts')).runEngine,
   storage: async () => (await import('./storage.ts')).runStorage,
   memory: async () => (await import('./memory.ts')).runMemory,
+  windows: async () => (await import('./windows.ts')).runWindows,
   start: async () => (await import('./start.ts')).runStart,
 }
 

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
@@ -20,6 +21,8 @@ export interface Disk {
   /** Makes a file of `size` zero bytes that begins with `head`, durable with its name. */
   create(name: string, head: Uint8Array, size: number): DiskFile
   remove(name: string): void
+  /** Gives a file another name, durably. */
+  rename(name: string, to: string): void
 }
 
 export interface DiskFile {
@@ -40,6 +43,10 @@ export function createDisk(folder: string): Disk {
     create: (name, head, size) => create(folder, name, head, size),
     remove(name) {
       unlinkSync(join(folder, name))
+      syncFolder(folder)
+    },
+    rename(name, to) {
+      renameSync(join(folder, name), join(folder, to))
       syncFolder(folder)
     },
   }

@@ -106,6 +106,7 @@ const grantingLedger = (
   openSessionOf: async () => undefined,
   findSession: async () => undefined,
   alarm: async () => undefined,
+  lose: async () => undefined,
   closeSession: async () => undefined,
   tick: async (input) => {
     charges.push(...chargesOf(input))
@@ -165,6 +166,10 @@ function createMemoryDisk(synced: () => Promise<void> = async () => undefined) {
       }
     },
     remove: (name) => void files.delete(name),
+    rename(name, to) {
+      files.set(to, files.get(name) ?? Buffer.alloc(0))
+      files.delete(name)
+    },
   }
   return { disk, durable }
 }

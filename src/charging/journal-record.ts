@@ -1,7 +1,6 @@
-// The journal's bytes. A segment starts with a header (magic, version, session id), then records:
+// The journal's bytes. A segment starts with its header twice, then come the records:
 //   u32le length ‖ u32le crc32c of the rest ‖ u64le seq ‖ u8 kind ‖ payload
-// `length` counts what follows the crc; 0 is the end (segments are preallocated with zeros). A record
-// that is cut or fails its crc ends the segment: it was never acknowledged.
+// `length` counts what follows the crc; 0 is the end (segments are preallocated with zeros).
 import { crc32c } from '#base/crc32c.ts'
 import { invariant } from '#base/errors.ts'
 
@@ -16,17 +15,52 @@ export type JournalRecord = {
 }
 export type Debit = { readonly wallet: string; readonly amount: bigint }
 
-const MAGIC = 'ergonjl1'
-const HEADER_BYTES = 64
+const MAGIC = 'ergonjl2'
+/** Before the checksum: one header without it, of 64 bytes. */
+const MAGIC_1 = 'ergonjl1'
+const COPY_BYTES = 64
+const CRC_BYTES = 4
+/** Bytes that a segment's header takes: two copies, so that no damaged byte hides whose the records are. */
+export const SEGMENT_HEADER_BYTES = 2 * COPY_BYTES
 const PREFIX_BYTES = 8
 const FIXED_BYTES = 9
+/** Up to the payload. */
+export const RECORD_HEAD_BYTES = PREFIX_BYTES + FIXED_BYTES
 const KINDS: Record<RecordKind, number> = { charge: 1, window: 2 }
+/** The payload begins with the debits, a JSON list. */
+const LIST = '['.charCodeAt(0)
 
-/** The header of a segment: 64 bytes, NUL-padded. */
+/** The header of a segment: magic, version and session id with NULs, and their checksum, twice. */
 export function encodeHeader(session: string): Buffer {
   const text = `${MAGIC} ${session}`
-  invariant(text.length <= HEADER_BYTES, `session id too long for a journal header: ${session}`)
-  return Buffer.from(text.padEnd(HEADER_BYTES, '\0'), 'latin1')
+  const room = COPY_BYTES - CRC_BYTES
+  invariant(text.length <= room, `session id too long for a journal header: ${session}`)
+  const copy = Buffer.alloc(COPY_BYTES)
+  copy.write(text, 'latin1')
+  copy.writeUInt32LE(crc32c(copy.subarray(0, room)), room)
+  return Buffer.concat([copy, copy])
+}
+
+/** Whose records follow, and where; undefined when no copy of the header is whole. */
+export function readHeader(bytes: Buffer): { session: string; end: number } | undefined {
+  for (const at of [0, COPY_BYTES]) {
+    const copy = bytes.subarray(at, at + COPY_BYTES)
+    if (copy.length < COPY_BYTES) return undefined
+    const room = COPY_BYTES - CRC_BYTES
+    if (crc32c(copy.subarray(0, room)) !== copy.readUInt32LE(room)) continue
+    const session = sessionOf(copy.toString('latin1', 0, room), MAGIC)
+    if (session !== undefined) return { session, end: SEGMENT_HEADER_BYTES }
+  }
+  const session = sessionOf(bytes.toString('latin1', 0, COPY_BYTES), MAGIC_1)
+  return session === undefined ? undefined : { session, end: COPY_BYTES }
+}
+
+/** Whether a header was never written, or was erased: one damaged byte leaves the other copy empty. */
+export const isErased = (bytes: Buffer): boolean =>
+  [0, COPY_BYTES].some((at) => bytes.subarray(at, at + COPY_BYTES).every((byte) => byte === 0))
+
+function sessionOf(text: string, magic: string): string | undefined {
+  return text.startsWith(`${magic} `) ? text.slice(magic.length + 1).replace(/\0+$/, '') : undefined
 }
 
 /**
@@ -41,45 +75,62 @@ export function encodeRecord(record: JournalRecord): Buffer {
   buffer.writeUInt32LE(length, 0)
   buffer.writeBigUInt64LE(record.seq, 8)
   buffer.writeUInt8(KINDS[record.kind], 16)
-  line.copy(buffer, 17)
-  buffer.set(record.bytes, 17 + line.length)
+  line.copy(buffer, RECORD_HEAD_BYTES)
+  buffer.set(record.bytes, RECORD_HEAD_BYTES + line.length)
   buffer.writeUInt32LE(crc32c(buffer.subarray(8)), 4)
   return buffer
 }
 
-export type Segment = {
-  readonly session: string
-  readonly records: readonly JournalRecord[]
-  /** How the records end: at zeros or the end of the file, or at a record that is cut or damaged. */
-  readonly end: 'clean' | 'torn'
+/** Where a record that begins here ends by its length; undefined when that cannot be. */
+export function endOfRecord(bytes: Buffer, at: number): number | undefined {
+  if (at + RECORD_HEAD_BYTES > bytes.length) return undefined
+  const length = bytes.readUInt32LE(at)
+  const end = at + PREFIX_BYTES + length
+  return length < FIXED_BYTES || end > bytes.length ? undefined : end
 }
 
-/** Reads a segment; undefined when it has no whole header (it was being made when the power went). */
-export function decodeSegment(bytes: Buffer): Segment | undefined {
-  if (bytes.length < HEADER_BYTES) return undefined
-  const header = bytes.toString('latin1', 0, HEADER_BYTES).replace(/\0+$/, '')
-  if (!header.startsWith(`${MAGIC} `)) return undefined
-  const session = header.slice(MAGIC.length + 1)
-  const records: JournalRecord[] = []
-  let at = HEADER_BYTES
-  while (at + PREFIX_BYTES + FIXED_BYTES <= bytes.length) {
-    const length = bytes.readUInt32LE(at)
-    if (length === 0) return { session, records, end: 'clean' }
-    const end = at + PREFIX_BYTES + length
-    if (length < FIXED_BYTES || end > bytes.length) return { session, records, end: 'torn' }
-    if (crc32c(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4))
-      return { session, records, end: 'torn' }
-    records.push(decodeRecord(bytes.subarray(at + 8, end)))
-    at = end
-  }
-  return { session, records, end: 'clean' }
+/** The record that begins here; undefined when none does, or its checksum does not hold. */
+export function readRecord(
+  bytes: Buffer,
+  at: number,
+): { record: JournalRecord; end: number } | undefined {
+  const end = endOfRecord(bytes, at)
+  if (end === undefined) return undefined
+  const checked = bytes.subarray(at + PREFIX_BYTES, end)
+  if (crc32c(checked) !== bytes.readUInt32LE(at + 4)) return undefined
+  return { record: decodeRecord(checked), end }
+}
+
+/** Whether a record may begin here: a cheap look, before the checksum is computed. */
+export function mayBeRecord(bytes: Buffer, at: number): boolean {
+  const kind = bytes[at + 16]
+  return (
+    (kind === KINDS.charge || kind === KINDS.window) &&
+    bytes[at + RECORD_HEAD_BYTES] === LIST &&
+    // The upper half of a sequence number: JSON has no NUL, so what a caller wrote never looks like this.
+    bytes.readUInt32LE(at + 12) === 0
+  )
+}
+
+/** Whether a record began here before it was damaged: most of its fields still look like a record's. */
+export function wasRecord(bytes: Buffer, at: number): boolean {
+  if (at + RECORD_HEAD_BYTES >= bytes.length) return false
+  const kind = bytes[at + 16]
+  const signs = [
+    endOfRecord(bytes, at) !== undefined,
+    bytes.readUInt32LE(at + 4) !== 0,
+    bytes.readUInt32LE(at + 8) !== 0 && bytes.readUInt32LE(at + 12) === 0,
+    kind === KINDS.charge || kind === KINDS.window,
+    bytes[at + RECORD_HEAD_BYTES] === LIST,
+  ]
+  return signs.filter(Boolean).length >= 3
 }
 
 function decodeRecord(bytes: Buffer): JournalRecord {
-  const newline = bytes.indexOf(10, 9)
+  const newline = bytes.indexOf(10, FIXED_BYTES)
   const kind = bytes.readUInt8(8)
   invariant(kind === KINDS.charge || kind === KINDS.window, `a journal record of kind ${kind}`)
-  const debits = JSON.parse(bytes.toString('utf8', 9, newline)) as [string, string][]
+  const debits = JSON.parse(bytes.toString('utf8', FIXED_BYTES, newline)) as [string, string][]
   return {
     seq: bytes.readBigUInt64LE(0),
     kind: kind === KINDS.charge ? 'charge' : 'window',
@@ -87,5 +138,3 @@ function decodeRecord(bytes: Buffer): JournalRecord {
     bytes: Buffer.from(bytes.subarray(newline + 1)),
   }
 }
-
-export const SEGMENT_HEADER_BYTES = HEADER_BYTES

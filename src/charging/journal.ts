@@ -5,12 +5,12 @@ import type { TimerClock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import {
-  decodeSegment,
   encodeHeader,
   encodeRecord,
   SEGMENT_HEADER_BYTES,
   type JournalRecord,
 } from './journal-record.ts'
+import { decodeSegment } from './journal-segment.ts'
 import { Promises } from './promises.ts'
 
 const SEGMENT_BYTES = 16 * 1024 * 1024
@@ -156,37 +156,46 @@ export class Journal implements AsyncDisposable {
 }
 
 export type LeftBehind = {
+  /** '' of files whose header cannot be read. */
   readonly session: string
-  /** Without a gap. */
+  /** In the order of their numbers; what is missing between them is lost. */
   readonly records: readonly JournalRecord[]
-  /** How many records come after a gap and can never be posted. */
-  readonly lost: number
+  /** How many damaged records came after the last of these. */
+  readonly damagedTail: number
   readonly files: readonly string[]
+  /** Of the files, those with damaged records. */
+  readonly damaged: readonly string[]
 }
 
 /**
- * What earlier lives left in the folder, oldest first: to be posted, then dropped. A power cut may
- * take the end of one segment and leave the beginning of the next, as neither was synced: what
- * follows such a gap was never durable.
+ * What earlier lives left in the folder, oldest first: to be posted, then dropped. Numbers may be missing:
+ * a record was damaged, or a power cut took the end of one segment and left the beginning of the next.
  */
 export function readJournals(disk: Disk): LeftBehind[] {
-  const found = new Map<string, { records: JournalRecord[]; files: string[] }>()
+  const found = new Map<string, Left>()
   for (const name of journalNames(disk)) {
     const segment = decodeSegment(disk.read(name))
     const session = segment?.session ?? ''
-    const entry = found.get(session) ?? { records: [], files: [] }
-    entry.records.push(...(segment?.records ?? []))
-    entry.files.push(name)
-    found.set(session, entry)
+    const left = found.get(session) ?? newLeft()
+    left.files.push(name)
+    if (segment !== undefined) {
+      const { records, damagedTail } = segment
+      left.records.push(...records)
+      left.damagedTail = records.length > 0 ? damagedTail : left.damagedTail + damagedTail
+      if (segment.isDamaged) left.damaged.push(name)
+    }
+    found.set(session, left)
   }
-  return [...found].map(([session, { records, files }]) => {
-    const gap = records.findIndex(
-      (record, index) => index > 0 && record.seq !== (records[index - 1]?.seq ?? 0n) + 1n,
-    )
-    const whole = gap === -1 ? records : records.slice(0, gap)
-    return { session, records: whole, lost: records.length - whole.length, files }
-  })
+  return [...found].map(([session, left]) => ({ session, ...left }))
 }
+
+type Left = {
+  records: JournalRecord[]
+  damagedTail: number
+  readonly files: string[]
+  readonly damaged: string[]
+}
+const newLeft = (): Left => ({ records: [], damagedTail: 0, files: [], damaged: [] })
 
 const journalNames = (disk: Disk) => disk.list().filter((name) => NAME.test(name))
 

@@ -21,6 +21,8 @@ const record = (nth: number): JournalRecord => ({
   debits: DEBITS,
 })
 
+const undamaged = (file: string) => assert.fail(`${file} is damaged`)
+
 function open(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-promises-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -35,7 +37,7 @@ async function replayed(
   records: readonly JournalRecord[],
   { posted = [], lastSeq = 0n }: { posted?: string[]; lastSeq?: bigint } = {},
 ) {
-  const [life] = await withPromises([{ session: SESSION, records }], disk, {
+  const [life] = await withPromises([{ session: SESSION, records, damagedTail: 0 }], disk, {
     open: { session: SESSION, lastSeq },
     posted: async () => new Set(posted),
   })
@@ -89,15 +91,15 @@ test('promises of another session are not posted, and all are dropped together',
   const { disk, promises } = open(t)
   await using _ = promises
   promises.make('rcpt_3', text(3), DEBITS)
-  const lives = [{ session: SESSION, records: [] }]
+  const lives = [{ session: SESSION, records: [], damagedTail: 0 }]
   const posted = async () => new Set<string>()
   const other = { session: 'gw-1.8', lastSeq: 0n }
   assert.deepEqual(await withPromises(lives, disk, { open: other, posted }), lives)
   const known = async () => true
-  assert.deepEqual(await dropPromises(disk, known), [])
+  assert.deepEqual(await dropPromises(disk, known, undamaged), [])
   assert.deepEqual(disk.list(), [])
   assert.deepEqual(await replayed(disk, []), [])
-  assert.deepEqual(await dropPromises(disk, known), [])
+  assert.deepEqual(await dropPromises(disk, known, undamaged), [])
 })
 
 test('promises of a session that the ledger does not know are kept, out of the way', async (t) => {
@@ -105,7 +107,67 @@ test('promises of a session that the ledger does not know are kept, out of the w
   await using _ = promises
   promises.make('rcpt_3', text(3), DEBITS)
   const before = disk.read('promises')
-  assert.deepEqual(await dropPromises(disk, async (session) => session !== SESSION), [SESSION])
+  const unknown = async (session: string) => session !== SESSION
+  assert.deepEqual(await dropPromises(disk, unknown, undamaged), [SESSION])
   assert.deepEqual(disk.list(), [`promises-${SESSION}`])
   assert.deepEqual(disk.read(`promises-${SESSION}`), before)
+})
+
+const SLOT = 4096
+/** Four promises of which the second was kept, and a slot that was never used. */
+async function spoilable(t: TestContext) {
+  const { disk, promises } = open(t)
+  for (const nth of [3, 4, 5, 6]) promises.make(`rcpt_${nth}`, text(nth), DEBITS)
+  promises.keep('rcpt_4')
+  await promises[Symbol.asyncDispose]()
+  const whole = disk.read('promises').subarray(0, 5 * SLOT)
+  const ids = await Promise.all(
+    [0, 2, 3].map(async (slot) => {
+      const only = whole.subarray(slot * SLOT, (slot + 1) * SLOT)
+      const [id = ''] = await idsOf(only)
+      return [slot, id] as const
+    }),
+  )
+  return { whole, idOf: new Map(ids) }
+}
+
+/** What the next life posts of a file of promises. */
+const idsOf = async (file: Buffer) =>
+  (await replayed({ ...FILE_ONLY, read: () => file }, [])).map(({ id }) => id)
+const damagedIn = async (file: Buffer) => {
+  let damaged = 0
+  const disk = { ...FILE_ONLY, read: () => file, remove: () => undefined }
+  const keepAside = async (_: string, count: number) => void (damaged = count)
+  await dropPromises(disk, async () => true, keepAside)
+  return damaged
+}
+const FILE_ONLY = {
+  list: () => ['promises'],
+  read: () => Buffer.alloc(0),
+  create: () => assert.fail('nothing is created'),
+  remove: () => assert.fail('nothing is removed'),
+  rename: () => assert.fail('nothing is renamed'),
+}
+
+test('a flipped byte takes its own promise, which is reported, and brings back none', async (t) => {
+  const { whole, idOf } = await spoilable(t)
+  assert.equal(idOf.size, 3)
+  const all = [...idOf.values()]
+  let hits = 0
+  for (let at = 0; at < whole.length; at++) {
+    const bytes = Buffer.from(whole)
+    bytes[at] = (bytes[at] ?? 0) ^ 255
+    const slot = Math.floor(at / SLOT)
+    const found = await idsOf(bytes)
+    const lost = all.filter((id) => !found.includes(id))
+    assert.deepEqual(
+      found,
+      all.filter((id) => !lost.includes(id)),
+      `byte ${at}`,
+    )
+    assert.ok(lost.length === 0 || (lost.length === 1 && lost[0] === idOf.get(slot)), `byte ${at}`)
+    assert.equal(await damagedIn(bytes), lost.length, `byte ${at}`)
+    hits += lost.length
+  }
+  assert.ok(hits > 3 * text(3).length, `only ${hits} bytes took a promise`)
 })

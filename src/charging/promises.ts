@@ -2,20 +2,24 @@
 // charge as it then stands is kept in a slot of a file until the final one is journaled; of a process
 // that was killed in between the next life posts what the slot holds. So an id in a head is never lost.
 import type { TimerClock } from '#base/clock.ts'
-import { parseCharge } from '#contract/charge.ts'
+import { parseCharge, type Charge } from '#contract/charge.ts'
 import { chargeText } from './charge-text.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import {
-  decodeSegment,
   encodeHeader,
   encodeRecord,
+  isErased,
+  readHeader,
+  readRecord,
   SEGMENT_HEADER_BYTES,
+  wasRecord,
   type Debit,
   type JournalRecord,
 } from './journal-record.ts'
+import { contentEnd, isTorn, lastOf } from './journal-segment.ts'
 
 const FILE = 'promises'
-// A charge has about 1.1 kB. Each slot reads as a segment of its own, with one record or none.
+// A charge has about 1.1 kB. Each slot has a segment's header of its own, and one record.
 const SLOT_BYTES = 4096
 // The file grows beyond these, at the cost of blocks that must be found while a client waits.
 const FIRST_SLOTS = 64
@@ -52,7 +56,7 @@ export class Promises {
     const slot = this.#slots.get(id) ?? this.#free.pop() ?? this.#slots.size
     // Its number in the session is not known yet; the next life gives it one.
     const record = encodeRecord({ seq: 0n, kind: 'charge', bytes, debits })
-    const text = Buffer.concat([encodeHeader(this.#options.session), record, Buffer.alloc(8)])
+    const text = Buffer.concat([encodeHeader(this.#options.session), record])
     if (text.length > SLOT_BYTES) throw new RangeError(`Too long to be promised: ${id}`)
     this.#write(text, slot)
     this.#slots.set(id, slot)
@@ -114,43 +118,55 @@ export async function withPromises<L extends Life>(
 ): Promise<L[]> {
   if (!disk.list().includes(FILE)) return [...left]
   const { open, posted } = ledger
-  const found = readSlots(disk.read(FILE)).filter(({ session }) => session === open?.session)
+  const found = readSlots(disk.read(FILE)).promised.filter(
+    ({ session }) => session === open?.session,
+  )
   const known = await posted(found.map(({ charge }) => charge.id))
   return left.map((life) => {
-    if (life.session !== open?.session) return life
+    if (life.session !== open?.session || found.length === 0) return life
     const journaled = new Set(
       life.records.filter(isCharge).map((each) => parseCharge(each.bytes).id),
     )
     const unkept = found.filter(({ charge }) => !known.has(charge.id) && !journaled.has(charge.id))
-    const last = life.records.reduce((most, { seq }) => (seq > most ? seq : most), open.lastSeq)
+    const last = lastOf(life, open.lastSeq)
     const records = unkept.map(({ charge, debits }, index): JournalRecord => {
       const seq = last + BigInt(index) + 1n
       return { seq, kind: 'charge', bytes: chargeText({ ...charge, seq: seq.toString() }), debits }
     })
-    return { ...life, records: [...life.records, ...records] }
+    // What the tail had lies between the records now: a gap in their numbers.
+    const damagedTail = records.length > 0 ? 0 : life.damagedTail
+    return { ...life, records: [...life.records, ...records], damagedTail }
   })
 }
 
-type Life = { readonly session: string; readonly records: readonly JournalRecord[] }
+type Life = {
+  readonly session: string
+  readonly records: readonly JournalRecord[]
+  readonly damagedTail: number
+}
 
 /**
  * Forgets the promises of earlier lives, when they are posted. Those of sessions that the ledger does
- * not know are kept in files of their own, for the ledger they belong to; resolves with their sessions.
+ * not know are kept in files of their own, for the ledger they belong to; resolves with these sessions.
+ * A file with damaged promises is not removed: `keepAside` gets its name and their number.
  */
 export async function dropPromises(
   disk: Disk,
   isKnown: (session: string) => Promise<boolean>,
+  keepAside: (file: string, damaged: number) => Promise<void>,
 ): Promise<string[]> {
   if (!disk.list().includes(FILE)) return []
   const file = disk.read(FILE)
   const unknown: string[] = []
-  for (const session of new Set(readSlots(file).map((slot) => slot.session))) {
+  const { promised, damaged } = readSlots(file)
+  for (const session of new Set(promised.map((slot) => slot.session))) {
     if (await isKnown(session)) continue
     unknown.push(session)
     const kept = `${FILE}-${session}`
     if (!disk.list().includes(kept)) disk.create(kept, file, file.length).close()
   }
-  disk.remove(FILE)
+  if (damaged > 0) await keepAside(FILE, damaged)
+  else disk.remove(FILE)
   return unknown
 }
 
@@ -163,13 +179,26 @@ export const keptPromises = (disk: Disk): string[] =>
 
 const isCharge = (record: JournalRecord) => record.kind === 'charge'
 
-function readSlots(file: Buffer) {
-  const slots = Array.from({ length: Math.ceil(file.length / SLOT_BYTES) }, (_, index) =>
-    decodeSegment(file.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES)),
-  )
-  return slots
-    .filter((slot) => slot !== undefined)
-    .flatMap(({ session, records }) =>
-      records.map(({ bytes, debits }) => ({ session, debits, charge: parseCharge(bytes) })),
-    )
+type Promised = {
+  readonly session: string
+  readonly debits: readonly Debit[]
+  readonly charge: Charge
+}
+
+function readSlots(file: Buffer): { promised: Promised[]; damaged: number } {
+  const promised: Promised[] = []
+  let damaged = 0
+  for (let from = 0; from < file.length; from += SLOT_BYTES) {
+    const slot = file.subarray(from, from + SLOT_BYTES)
+    // Kept, or never made. What it held before is still behind its header.
+    if (isErased(slot)) continue
+    const header = readHeader(slot)
+    const at = header?.end ?? SEGMENT_HEADER_BYTES
+    const found = readRecord(slot, at)
+    if (header !== undefined && found !== undefined) {
+      const { bytes, debits } = found.record
+      promised.push({ session: header.session, debits, charge: parseCharge(bytes) })
+    } else if (wasRecord(slot, at) && !isTorn(slot, at, contentEnd(slot))) damaged++
+  }
+  return { promised, damaged }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeCredentials, writeOffSession } from '#ledger/model.ts'
-import { addAccount, brokenInvariants, newBooks } from '#ledger/model-books.ts'
+import { addAccount, brokenInvariants, newBooks, type Books } from '#ledger/model-books.ts'
 import { grantFunds } from '#ledger/model-funds.ts'
 import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
 import { testCharge } from '#ledger/test-state.fixture.ts'
@@ -24,11 +24,12 @@ async function deadLife() {
   const { session } = await ledger.openSession('gw-1')
   const input = { session, number: 7n, epoch: 0n, meter: 'm1', records: [], debits: [] }
   await ledger.tick({ ...input, wants: [{ wallet: 'money:acct_1', amount: 100n }] })
-  const left = (seqs: readonly bigint[], lost = 0): LeftBehind => ({
+  const left = (seqs: readonly bigint[], damagedTail = 0): LeftBehind => ({
     session,
     records: seqs.map((seq) => record(session, seq)),
-    lost,
+    damagedTail,
     files: ['00000001.journal'],
+    damaged: [],
   })
   return { books, ledger, session, left, now }
 }
@@ -110,28 +111,61 @@ test('a last tick of the dead life that ends meanwhile is no fault, and nothing 
   assert.deepEqual(brokenInvariants(books), [])
 })
 
-test('what follows a gap is alarmed, and the next life can begin', async () => {
-  const { books, ledger, left } = await deadLife()
-  const done = await replay(ledger, 'gw-1', [left([1n, 2n], 4)], 'm1')
-  assert.equal(done.lost, 4)
-  assert.equal(books.charges.length, 2)
-  assert.deepEqual(
-    books.alarms.map(({ kind, detail }) => [kind, detail['lost'], detail['posted']]),
-    [['journal_gap', '4', '2']],
-  )
+const gapsOf = (books: Books) =>
+  books.alarms
+    .filter(({ kind }) => kind === 'journal_gap')
+    .map(({ detail }) => [detail['first'], detail['last'], detail['lost']])
+const postedOf = (books: Books) => books.charges.map(({ seq }) => seq)
+
+test('what lies behind lost records is posted, and each gap is alarmed by its numbers', async () => {
+  const { books, ledger, session, left } = await deadLife()
+  const done = await replay(ledger, 'gw-1', [left([2n, 3n, 6n, 8n], 2)], 'm1')
+  assert.deepEqual([done.records, done.lost], [4, 6])
+  assert.deepEqual(postedOf(books), [2n, 3n, 6n, 8n])
+  assert.deepEqual(gapsOf(books), [
+    ['1', '1', '1'],
+    ['4', '5', '2'],
+    ['7', '7', '1'],
+    ['9', '10', '2'],
+  ])
+  assert.equal(books.sessions.get(session)?.open, false)
+  assert.equal(books.wallets.get('money:acct_1')?.posted, 1000n - 4n * MONEY)
+  assert.deepEqual(brokenInvariants(books), [])
   await ledger.openSession('gw-1')
 })
 
-test('a journal whose first record is missing posts nothing of it', async () => {
+test('a replay that was interrupted behind a gap alarms it once', async () => {
   const { books, ledger, left } = await deadLife()
-  const done = await replay(ledger, 'gw-1', [left([2n, 3n])], 'm1')
-  assert.deepEqual([done.records, done.lost, books.charges.length], [0, 2, 0])
-  await ledger.openSession('gw-1')
+  const dying: Ledger = {
+    ...ledger,
+    async lose(session, first, last) {
+      await ledger.lose(session, first, last)
+      throw new TypeError('killed after the commit')
+    },
+  }
+  for (let tries = 0; tries < 2; tries++)
+    await assert.rejects(replay(dying, 'gw-1', [left([1n, 3n, 5n])], 'm1'), TypeError)
+  await replay(ledger, 'gw-1', [left([1n, 3n, 5n])], 'm1')
+  assert.deepEqual(postedOf(books), [1n, 3n, 5n])
+  assert.deepEqual(gapsOf(books), [
+    ['2', '2', '1'],
+    ['4', '4', '1'],
+  ])
+})
+
+test('a damaged record that the ledger has already is not lost', async () => {
+  const { books, ledger, session, left } = await deadLife()
+  const records = left([1n, 2n, 3n]).records
+  const input = { session, number: 8n, epoch: 0n, meter: 'm1', wants: [] }
+  await ledger.tick({ ...input, records, debits: debitsOf(records) })
+  const done = await replay(ledger, 'gw-1', [left([1n], 2)], 'm1')
+  assert.deepEqual([done.records, done.lost, gapsOf(books)], [0, 0, []])
 })
 
 test('files of a session that this ledger does not know are kept', async () => {
   const { ledger } = await deadLife()
-  const other = { session: 'gw-1.99', records: [], lost: 0, files: ['00000002.journal'] }
+  const files = ['00000002.journal']
+  const other = { session: 'gw-1.99', records: [], damagedTail: 0, files, damaged: [] }
   const done = await replay(ledger, 'gw-1', [other], 'm1')
   assert.deepEqual([done.done, done.unknown], [[], ['gw-1.99']])
 })
@@ -144,7 +178,7 @@ test('a life that was written off stays so', async () => {
   assert.deepEqual([done.records, done.done, books.charges.length], [0, ['00000001.journal'], 0])
   assert.equal(done.lost, 5)
   const alarm = books.alarms.find(({ kind }) => kind === 'journal_gap')
-  assert.deepEqual([alarm?.detail['lost'], alarm?.detail['posted']], ['5', '0'])
+  assert.deepEqual(alarm?.detail, { session, first: '1', last: '5', lost: '5' })
 })
 
 test('a life that ended in order has nothing to post and lost nothing', async () => {

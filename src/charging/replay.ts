@@ -1,12 +1,14 @@
 // What earlier lives of a process left in their journals, posted under their own sessions. Called with
 // the lock of the journal held: those lives are over, and their leases return only now.
-import { OVERTAKEN, type Ledger } from '#ledger/tick.ts'
+import { OVERTAKEN, type KnownSession, type Ledger } from '#ledger/tick.ts'
 import type { LeftBehind } from './journal.ts'
+import type { JournalRecord } from './journal-record.ts'
+import { lastOf } from './journal-segment.ts'
 import { debitsOf, RECORDS_PER_TICK_MAX } from './session.ts'
 
 export type Replayed = {
   readonly records: number
-  /** Records after a gap (lost in a power cut, or damaged) or of a session that was written off. They are the operator's loss. */
+  /** Records that a damaged journal or a power cut took, or of a session that was written off. They are the operator's loss. */
   readonly lost: number
   /** Files whose records are posted, or never can be. */
   readonly done: readonly string[]
@@ -57,33 +59,57 @@ async function replayLife(
   life: LeftBehind,
   meter: string,
 ): Promise<{ records: number; lost: number } | undefined> {
-  const { session } = life
-  // A file without a whole header was being made when the power went: it never had a record.
-  if (session === '') return { records: 0, lost: 0 }
-  const known = await ledger.findSession(session)
+  // A file without a header has no session that its records could be posted in.
+  if (life.session === '') return { records: 0, lost: 0 }
+  const known = await ledger.findSession(life.session)
   if (known === undefined) return undefined
-  let fresh = life.records.filter((record) => record.seq > known.lastSeq)
-  let { lost } = life
-  // Written off while its process was away: its leases went back, so its records cannot be posted.
-  const isWrittenOff = !known.open
-  if (isWrittenOff || (fresh[0] !== undefined && fresh[0].seq !== known.lastSeq + 1n)) {
-    lost += fresh.length
-    fresh = []
+  const fresh = life.records.filter((record) => record.seq > known.lastSeq)
+  const last = lastOf(life, known.lastSeq)
+  const missing = Number(last - known.lastSeq)
+  if (known.open) {
+    await post(ledger, known, { fresh, last, meter })
+    return { records: fresh.length, lost: missing - fresh.length }
   }
+  // Written off while its process was away: its leases went back, so its records cannot be posted.
+  if (missing > 0)
+    await ledger.alarm('journal_gap', {
+      session: known.session,
+      first: String(known.lastSeq + 1n),
+      last: String(last),
+      lost: String(missing),
+    })
+  return { records: 0, lost: missing }
+}
+
+/** Posts records up to the number `last`; those that are not there are posted as lost. */
+async function post(
+  ledger: Ledger,
+  known: KnownSession,
+  { fresh, last, meter }: { fresh: readonly JournalRecord[]; last: bigint; meter: string },
+): Promise<void> {
+  const { session } = known
+  let posted = known.lastSeq
   let number = known.lastTick
   // It honours no credentials any more; to tell it of a million changes took 4.5 s with each batch.
   const epoch = known.newestChange
-  for (let at = 0; at < fresh.length; at += RECORDS_PER_TICK_MAX) {
-    const batch = fresh.slice(at, at + RECORDS_PER_TICK_MAX)
-    const debits = debitsOf(batch)
+  for (const batch of batchesOf(fresh)) {
+    const first = batch[0]?.seq ?? 0n
+    if (first > posted + 1n) await ledger.lose(session, posted + 1n, first - 1n)
     const input = { session, number: ++number, epoch, meter, wants: [] }
-    await ledger.tick({ ...input, records: batch, debits })
+    const { lastSeq } = await ledger.tick({ ...input, records: batch, debits: debitsOf(batch) })
+    posted = lastSeq
   }
-  if (lost > 0)
-    await ledger.alarm('journal_gap', {
-      session,
-      lost: String(lost),
-      posted: String(known.lastSeq + BigInt(fresh.length)),
-    })
-  return { records: fresh.length, lost }
+  if (last > posted) await ledger.lose(session, posted + 1n, last)
+}
+
+/** Runs without a gap, each at most what one tick takes. */
+function batchesOf(records: readonly JournalRecord[]): JournalRecord[][] {
+  const batches: JournalRecord[][] = []
+  for (const record of records) {
+    const batch = batches.at(-1)
+    const follows = batch?.at(-1)?.seq === record.seq - 1n && batch.length < RECORDS_PER_TICK_MAX
+    if (follows) batch.push(record)
+    else batches.push([record])
+  }
+  return batches
 }

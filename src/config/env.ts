@@ -153,7 +153,7 @@ export const SETTINGS = {
   windowsDays: {
     name: 'ERGON_WINDOWS_DAYS',
     flag: 'windows-days',
-    help: 'For how many days windows of the meter are kept, a row a second; 0 for ever (default 400)',
+    help: 'For how many days windows of the meter are kept: a row a second for a day, then a row for five minutes; 0 for ever (default 400)',
   },
   storageDayS: {
     name: 'ERGON_STORAGE_DAY_S',

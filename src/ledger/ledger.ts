@@ -55,6 +55,10 @@ export function createLedger(state: Queryable): Ledger {
       )
       return decode(present(rows[0], 'tick gave no row').result)
     },
+    async lose(session, first, last) {
+      const numbers = [session, first.toString(), last.toString()]
+      await state.query('select lose_records($1, $2, $3)', numbers)
+    },
     async alarm(kind, detail) {
       await state.query('insert into alarms (kind, detail) values ($1, $2)', [kind, detail])
     },

@@ -72,9 +72,11 @@ export type Books = {
   readonly shortages: Map<string, Map<string, number>>
   readonly lots: ModelLot[]
   readonly pending: Map<string, ModelPending>
-  /** session → the bytes of each posted record, by seq − 1 */
+  /** session → the bytes of each posted record, by seq − 1; '' of one that was lost */
   readonly records: Map<string, string[]>
   readonly charges: ModelCharge[]
+  /** Records that a session had and could not post, by their numbers. */
+  readonly lost: { readonly session: string; readonly first: bigint; readonly last: bigint }[]
   readonly transfers: ModelTransfer[]
   readonly events: ModelEvent[]
   readonly alarms: { kind: string; detail: Readonly<Record<string, unknown>> }[]
@@ -112,6 +114,7 @@ export function newBooks(price: Books['price']): Books {
     pending: new Map(),
     records: new Map(),
     charges: [],
+    lost: [],
     transfers: [],
     events: [],
     alarms: [],

@@ -1,5 +1,5 @@
 // The model behind the interface of the ledger, for tests of those who call it.
-import { closeSession, openSession, tick } from './model.ts'
+import { closeSession, loseRecords, openSession, tick } from './model.ts'
 import type { Books } from './model-books.ts'
 import type { KnownSession, Ledger } from './tick.ts'
 
@@ -30,6 +30,7 @@ export function createModelLedger(books: Books, nowMs: () => number): Ledger {
     },
     closeSession: async (session) => closeSession(books, session),
     tick: async (input) => tick(books, input, nowMs()),
+    lose: async (session, first, last) => loseRecords(books, { session, first, last }),
     async alarm(kind, detail) {
       books.alarms.push({ kind, detail })
     },

@@ -63,6 +63,23 @@ export function openSession(books: Books, process: string, nowMs: number, lifeMi
   return id
 }
 
+/** Throws EG001 and EG004 as lose_records() does. */
+export function loseRecords(
+  books: Books,
+  lost: { session: string; first: bigint; last: bigint },
+): void {
+  const { session: id, first, last } = lost
+  const session = openOf(books, id)
+  if (first !== session.lastSeq + 1n || last < first) throw refused('EG004', 'has posted since')
+  const count = last - first + 1n
+  const records = books.records.get(id) ?? []
+  books.records.set(id, [...records, ...Array.from({ length: Number(count) }, () => '')])
+  session.lastSeq = last
+  books.lost.push({ session: id, first, last })
+  const detail = { session: id, first: String(first), last: String(last), lost: String(count) }
+  books.alarms.push({ kind: 'journal_gap', detail })
+}
+
 export function closeSession(books: Books, id: string): void {
   const session = present(books.sessions.get(id), `no session ${id}`)
   for (const [wallet, amount] of leasesOf(books, id)) walletOf(books, wallet).reserved -= amount

@@ -68,6 +68,25 @@ begin
   return json_build_object('session', made.id, 'epoch', made.epoch);
 end $$;
 
+-- Goes over records that a journal no longer has: nothing is ever posted under their numbers, and a row and
+-- an alarm say which they were.
+create or replace function lose_records(session_id text, first bigint, last bigint) returns void language plpgsql as $$
+declare
+  me sessions%rowtype;
+begin
+  select * into me from sessions where id = session_id for no key update;
+  if not found or me.closed_at is not null then
+    raise exception 'session % is not open', session_id using errcode = 'EG001';
+  end if;
+  if first <> me.last_seq + 1 or last < first then
+    raise exception 'session % has posted since', session_id using errcode = 'EG004';
+  end if;
+  insert into lost_records (session, first_seq, last_seq) values (session_id, first, last);
+  insert into alarms (kind, detail) values ('journal_gap', jsonb_build_object('session', session_id,
+    'first', first::text, 'last', last::text, 'lost', (last - first + 1)::text));
+  update sessions set last_seq = last where id = session_id;
+end $$;
+
 -- Ends a life whose journal was posted to its end: what its leases still hold returns to the wallets.
 create or replace function close_session(session_id text) returns void language plpgsql as $$
 begin

@@ -2,7 +2,13 @@
 import fc from 'fast-check'
 import { timestamp } from '#base/clock.ts'
 import { createLedger } from './ledger.ts'
-import { changeCredentials, closeSession, openSession, writeOffSession } from './model.ts'
+import {
+  changeCredentials,
+  closeSession,
+  loseRecords,
+  openSession,
+  writeOffSession,
+} from './model.ts'
 import { addAccount, newBooks } from './model-books.ts'
 import {
   expireLots,
@@ -84,6 +90,27 @@ const closing = process.map((name) =>
     real: (world, state) => createLedger(state).closeSession(sessionOf(world, name)),
   }),
 )
+// Now and then of records that were posted already.
+const losing = fc
+  .record({ name: process, back: fc.constantFrom(0n, 0n, 0n, 1n), count: fc.bigInt(1n, 3n) })
+  .map((one) => {
+    const range = (world: World) => {
+      const first = (world.sides.get(one.name)?.seq ?? 1n) - one.back
+      return { session: sessionOf(world, one.name), first, last: first + one.count - 1n }
+    }
+    return step('lose', one, {
+      model(world) {
+        const lost = range(world)
+        loseRecords(world.books, lost)
+        const side = world.sides.get(one.name)
+        if (side !== undefined) side.seq = lost.last + 1n
+      },
+      real: async (world, state) => {
+        const { session, first, last } = range(world)
+        await createLedger(state).lose(session, first, last)
+      },
+    })
+  })
 const writingOff = process.map((name) =>
   step('write off', name, {
     model: (world) => writeOffSession(world.books, sessionOf(world, name), 'gone', world.nowMs),
@@ -210,6 +237,7 @@ export const commands = (): fc.Arbitrary<Step>[] => [
   settling,
   expiring,
   closing,
+  losing,
   writingOff,
   revoking,
   reconciling,

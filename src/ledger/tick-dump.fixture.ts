@@ -21,6 +21,7 @@ export const PREPARE_DUMP = `prepare dump as select json_build_object(
     'charges',
     'leaf_index',
   )},
+  'lost', ${list('session, first_seq, last_seq', 'lost_records', 'session, first_seq')},
   'transfers', ${list('debit, credit, amount::text, kind, reference', 'transfers', 'id')},
   'events', ${list('account, type, sequence, data', 'events', 'account, sequence')},
   'alarms', ${list('kind, detail', 'alarms', 'id')},
@@ -85,6 +86,11 @@ export const dumpModel = (books: Books): unknown => ({
     String(one.energyNj),
     String(one.money),
   ]),
+  lost: books.lost
+    .toSorted((a, b) =>
+      a.session < b.session || (a.session === b.session && a.first < b.first) ? -1 : 1,
+    )
+    .map(({ session, first, last }) => [session, number(first), number(last)]),
   transfers: books.transfers.map((one) => [
     one.debit,
     one.credit,

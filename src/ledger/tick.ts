@@ -68,6 +68,11 @@ export interface Ledger {
   openSessionOf(process: string): Promise<KnownSession | undefined>
   closeSession(session: string): Promise<void>
   tick(input: TickInput): Promise<TickResult>
+  /**
+   * Posts records as lost: those from `first`, which comes after the last posted one, to `last`. Leaves an
+   * alarm. Throws EG001 and EG004 as a tick does.
+   */
+  lose(session: string, first: bigint, last: bigint): Promise<void>
   /** Leaves word of a loss that needs a look. */
   alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void>
 }

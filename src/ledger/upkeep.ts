@@ -1,5 +1,5 @@
 // What the books need each minute: promises that ran out are voided, lots expire, changes that all have seen
-// are forgotten, old windows go, and the sums are checked. Any number of processes may do it at once.
+// are forgotten, old windows are packed and go, and the sums are checked. Any number of processes may do it at once.
 import { type Clock, sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -11,8 +11,10 @@ const FIRST_MS = 1000
 // Of one round; what is over waits a minute.
 const PENDING_MAX = 200
 const ROUNDS_MAX = 20
-/** Two and a half hours of windows of one meter. */
+/** Rows that are forgotten. */
 const WINDOWS_MAX = 10_000
+/** Two hours of windows of each meter are packed in a round: 0.4 s of PostgreSQL. Of a year that is four days. */
+const STRETCHES_MAX = 24
 const DAY_S = 86_400
 
 // Changes that every open session has acted on. The newest one stays, since sessions begin at it; an hour is
@@ -51,16 +53,20 @@ export function createUpkeep(deps: {
     )
     for (const { id } of overdue.rows) await state.query('select void_pending($1)', [id])
     await expire()
-    if (windowsDays > 0) {
-      const beforeS = Math.floor(clock.wallMs() / 1000) - windowsDays * DAY_S
-      await state.query('select forget_windows($1, $2)', [beforeS, WINDOWS_MAX])
-    }
     await state.query(FORGET_CHANGES, [CHANGES_MAX])
     const { rows } = await state.query<{ faults: BookFault[] }>('select reconcile() as faults')
     const faults = rows[0]?.faults ?? []
     if (faults.length > 0)
       log.error('The books do not add up: nothing paid is admitted', { faults })
+    await thinWindows()
     return faults
+  }
+
+  async function thinWindows(): Promise<void> {
+    const nowS = Math.floor(clock.wallMs() / 1000)
+    if (windowsDays > 0)
+      await state.query('select forget_windows($1, $2)', [nowS - windowsDays * DAY_S, WINDOWS_MAX])
+    await state.query('select pack_windows($1, $2)', [nowS - DAY_S, STRETCHES_MAX])
   }
 
   async function expire(): Promise<void> {

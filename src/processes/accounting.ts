@@ -22,6 +22,8 @@ import type { State } from '#state/connect.ts'
 // What a session asks for at least: some hundred requests of a small model.
 const LEASE_LEAST_NJ = nj(500_000_000_000n)
 const CLOSE_TIMEOUT_MS = 1500
+/** What the names of damaged files that are kept begin with. */
+export const DAMAGED = 'damaged-'
 /**
  * Segments of who writes a record a second and less. To fill 16 MiB with zeros takes 27 ms of CPU at each start,
  * and 55 ms of the disk.
@@ -141,14 +143,19 @@ export async function postEarlierLives(
     posted: (ids) => postedAmong(state, ids),
   })
   const { records, lost, unknown, done } = await replay(ledger, process, left, meter)
+  const keepAside = asideOf(deps)
   if (records > 0) log.info('Posted what an earlier life had journaled', { process, records })
-  if (lost > 0) log.error('Lost journaled records after a gap', { process, lost })
+  if (lost > 0) log.error('Lost journaled records', { process, lost })
   if (unknown.length > 0)
     log.error('Kept journals of sessions that this state does not know', { unknown })
-  for (const file of done) disk.remove(file)
+  const damaged = left.flatMap((life) => life.damaged)
+  for (const file of done)
+    if (damaged.includes(file)) await keepAside('journal_damaged', file)
+    else disk.remove(file)
   const promised = await dropPromises(
     disk,
     async (session) => (await ledger.findSession(session)) !== undefined,
+    (file, promises) => keepAside('promises_damaged', file, { promises: String(promises) }),
   )
   if (promised.length > 0)
     log.error('Kept promises of sessions that this state does not know', { unknown: promised })
@@ -156,6 +163,28 @@ export async function postEarlierLives(
   return {
     sessions: [...left.map(({ session }) => session), ...kept],
     unknown: [...new Set([...unknown, ...kept])],
+  }
+}
+
+/** Keeps damaged files for whoever looks at the disk, under names that no replay reads; alarms each. */
+function asideOf({
+  process,
+  log,
+  disk,
+  ledger,
+}: {
+  process: string
+  log: Logger
+  disk: Disk
+  ledger: Ledger
+}) {
+  const stamp = new Date().toISOString().replaceAll(/[:.-]/g, '')
+  return async (kind: string, file: string, more: Readonly<Record<string, string>> = {}) => {
+    const aside = `${DAMAGED}${stamp}-${file}`
+    log.error('A file of the journal was damaged, and is kept', { process, file: aside })
+    // Alarmed first: killed in between, the next start alarms it again.
+    await ledger.alarm(kind, { process, file: aside, ...more })
+    disk.rename(file, aside)
   }
 }
 

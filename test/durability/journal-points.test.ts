@@ -48,7 +48,7 @@ function judge(folder: string, said: readonly string[]) {
   const posted = Math.max(0, ...said.map((line) => Number(/^posted (\d+)$/.exec(line)?.[1] ?? 0)))
   const left = readJournals(createDisk(folder)).filter(({ session }) => session === SESSION)
   const records = new Map(left.flatMap((each) => each.records).map((each) => [each.seq, each]))
-  const faults = left.filter(({ lost }) => lost > 0).map(({ lost }) => `${lost} after a gap`)
+  const faults = left.flatMap((each) => each.damaged.map((file) => `${file} is damaged`))
   for (let seq = posted + 1; seq <= told; seq++)
     if (!records.has(BigInt(seq))) faults.push(`record ${seq} was told and is gone`)
   for (const [seq, record] of records) {

@@ -46,6 +46,12 @@ export class MemoryDisk implements Disk {
     this.#files.delete(name)
   }
 
+  rename(name: string, to: string): void {
+    const stored = present(this.#files.get(name), `no file ${name}`)
+    this.#files.set(to, stored)
+    this.#files.delete(name)
+  }
+
   /** Power is cut: each write that was not synced is kept or lost by itself. */
   cutPower(keep: () => boolean): void {
     for (const stored of this.#files.values()) {

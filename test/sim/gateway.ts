@@ -210,7 +210,11 @@ export class Gateway {
     })
     const { done } = await replay(ledger, this.name, left, 'm1')
     for (const file of done) this.disk.remove(file)
-    await dropPromises(this.disk, async () => true)
+    await dropPromises(
+      this.disk,
+      async () => true,
+      async (file) => this.disk.remove(file),
+    )
     const opened = await ledger.openSession(this.name)
     const ended = () => {
       if (clock.alive) this.kill('kill', 300)

@@ -1,13 +1,16 @@
 // Journals that a start kept, for the operator: what they are, to try again to post them, and to give them up.
-// Given up they are set aside, never removed: a state that knows their sessions may come back.
+// Given up they are set aside, never removed: a state that knows their sessions may come back. Damaged files
+// are kept too, for a look at the disk: what can be read of them is posted.
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
+import { decodeSegment } from '#charging/journal-segment.ts'
 import { readJournals, type LeftBehind } from '#charging/journal.ts'
 import { keptPromises } from '#charging/promises.ts'
 import { createLedger } from '#ledger/ledger.ts'
+import { DAMAGED } from '#processes/accounting.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
 import { leftFolders, settleLeftJournal, type LeftDeps } from './left-journals.ts'
 
@@ -39,7 +42,8 @@ export function createKeptJournals(deps: Deps): KeptJournals {
     const found: KeptJournal[] = []
     for (const process of leftFolders(journals)) {
       const kept = await (running.includes(process) ? keptBeside : keptLeft)(deps, process)
-      if (kept !== undefined) found.push(kept)
+      const whole = await withDamaged(deps, process, kept)
+      if (whole !== undefined) found.push(whole)
     }
     return found
   }
@@ -53,12 +57,12 @@ export function createKeptJournals(deps: Deps): KeptJournals {
 
   /** Resolves with why it cannot be posted. */
   const settle = async (kept: KeptJournal): Promise<string | undefined> => {
-    if (kept.running) return kept.reason
+    if (kept.running || kept.files.every(isDamaged)) return kept.reason
     const reason = await settleLeftJournal(deps, kept.process).catch((error: unknown) => {
       if (isStateAway(error)) throw error
       return messageOf(error)
     })
-    if (reason === undefined) await acknowledge(deps.state, kept.process)
+    if (reason === undefined) await acknowledge(deps.state, kept.process, ['journal_kept'])
     return reason
   }
 
@@ -127,8 +131,48 @@ async function keptLeft(deps: Deps, process: string): Promise<KeptJournal | unde
   }
 }
 
+/** With the damaged files that are kept of the process. */
+async function withDamaged(
+  deps: Deps,
+  process: string,
+  kept: KeptJournal | undefined,
+): Promise<KeptJournal | undefined> {
+  const damaged = damagedFiles(join(deps.journals, process))
+  if (damaged.size === 0) return kept
+  const sessions = [...new Set(damaged.values())].filter((session) => session !== '')
+  const { rows } = await deps.state.query<{ range: string }>(
+    `select format('%s to %s of %s', first_seq, last_seq, session) as range from lost_records
+     where session = any ($1) order by session, first_seq`,
+    [sessions],
+  )
+  const lost = rows.length === 0 ? 'none' : rows.map(({ range }) => range).join(', ')
+  const reason = `damaged, and all that can be read is posted; records lost: ${lost}`
+  const running = deps.running.includes(process)
+  const none = { process, running, reason: '', sessions: [], records: 0, files: [] }
+  const one = kept ?? none
+  return {
+    ...one,
+    reason: kept === undefined ? reason : `${kept.reason}; ${reason}`,
+    sessions: [...new Set([...one.sessions, ...sessions])],
+    files: [...one.files, ...damaged.keys()],
+  }
+}
+
+/** Damaged files that were kept, each with its session; '' where that cannot be read. */
+function damagedFiles(folder: string): Map<string, string> {
+  try {
+    const disk = createDisk(folder)
+    const names = disk.list().filter(isDamaged)
+    return new Map(names.map((name) => [name, decodeSegment(disk.read(name))?.session ?? '']))
+  } catch {
+    // Why it cannot be read is what the list says of the process's own files.
+    return new Map()
+  }
+}
+
+const isDamaged = (name: string): boolean => name.startsWith(DAMAGED)
 const filesOf = (disk: Disk): string[] =>
-  disk.list().filter((name) => name !== 'lock' && !name.startsWith(ASIDE))
+  disk.list().filter((name) => name !== 'lock' && !name.startsWith(ASIDE) && !isDamaged(name))
 const countOf = (lives: readonly LeftBehind[]): number =>
   lives.reduce((sum, { records }) => sum + records.length, 0)
 
@@ -172,17 +216,25 @@ async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<st
       `insert into alarms (kind, detail, acknowledged_at) values ('journal_dropped', $1, ledger_now())`,
       [{ process, reason, sessions, records, aside }],
     )
-    await acknowledge(transaction, process, open?.session)
+    await acknowledge(transaction, process, KINDS, open?.session)
   })
   log.warn('A journal was given up by the operator', { process, reason, sessions, aside })
   return aside
 }
 
+/** Alarms of what the list shows. Records that were lost are an alarm of their own, and stay one. */
+const KINDS = ['journal_kept', 'journal_damaged', 'promises_damaged']
+
 /** What is done with it needs nobody's look any more, nor does the session that was written off for it. */
-const acknowledge = async (state: Queryable, process: string, session?: string) =>
+const acknowledge = async (
+  state: Queryable,
+  process: string,
+  kinds: readonly string[],
+  session?: string,
+) =>
   await state.query(
     `update alarms set acknowledged_at = ledger_now() where acknowledged_at is null and (
-       kind = 'journal_kept' and detail ->> 'process' = $1
+       kind = any ($3) and detail ->> 'process' = $1
        or kind = 'session_written_off' and detail ->> 'session' = $2)`,
-    [process, session ?? null],
+    [process, session ?? null, kinds],
   )

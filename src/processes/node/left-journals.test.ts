@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -184,6 +185,34 @@ test('what a process leaves that the next start does not have', OPTIONS, async (
       assert.deepEqual(await kept.list(), [])
     },
   )
+
+  await t.test('is posted around a damaged record, and the file is kept and shown', async () => {
+    const session = await killed('gw-8')
+    const spoil = (name: string, marker: string) => {
+      const file = join(journals, 'gw-8', name)
+      const bytes = readFileSync(file)
+      bytes[bytes.indexOf(marker)] = 255
+      writeFileSync(file, bytes)
+    }
+    spoil(SEGMENT, `rcpt_${session}_2`)
+    await settle()
+    assert.deepEqual(await bookedOf(session), { charges: 2, leases: 0, open: false })
+    const loss = { session, first: '2', last: '2', lost: '1' }
+    assert.deepEqual(await detailOf('journal_gap'), loss)
+    const [one] = await kept.list()
+    assert.deepEqual([one?.process, one?.sessions, one?.records], ['gw-8', [session], 0])
+    assert.match(one?.reason ?? '', new RegExp(`lost: 2 to 2 of ${session}$`))
+    const [file = ''] = one?.files ?? []
+    assert.deepEqual(await detailOf('journal_damaged'), { process: 'gw-8', file })
+    assert.ok(readFileSync(join(journals, 'gw-8', file)).includes(`rcpt_${session}_3`))
+    await assert.rejects(kept.post('gw-8'), { code: 'invalid_request', message: /damaged/ })
+    const before = await alarms()
+    await settle()
+    assert.deepEqual(await alarms(), before, 'the next start has nothing to say of it')
+    const dropped = (await kept.drop('gw-8')) as { aside: string }
+    assert.ok(existsSync(join(dropped.aside, file)))
+    assert.deepEqual([await kept.list(), await openAlarms('gw-8')], [[], 0])
+  })
 
   await t.test(
     'of a session that this state does not know is given up beside one that runs',
