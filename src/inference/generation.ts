@@ -12,7 +12,13 @@ import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims, type Claims } from './claims.ts'
 import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
-import type { GenerationCall, GenerationEvent, Provider, Providers } from './providers/provider.ts'
+import type {
+  GenerationCall,
+  GenerationEvent,
+  Provider,
+  Providers,
+  Usage,
+} from './providers/provider.ts'
 import { nameOf, type Choice } from './router/choose.ts'
 import type { Shares } from './shares.ts'
 import type { WholeRule } from './whole.ts'
@@ -90,7 +96,7 @@ export async function generate<Answer>(
         leave,
       })
       const first = await steps.next()
-      closeOnAbort(reads, call.signal, leave)
+      closeOnAbort(steps, call.signal)
       if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
       awaitsWhole = false
       const reason = reasonOf(plan.choice, offer, failed)
@@ -155,7 +161,7 @@ function askedOf(
 
 type Reads = AsyncGenerator<readonly GenerationEvent[], void, void>
 type Step = IteratorResult<readonly AnswerEvent[], void>
-type Steps = { next(): Promise<Step>; return(): Promise<Step> }
+type Steps = { next(): Promise<Step>; return(): Promise<Step>; readonly isPulled: () => boolean }
 
 type Paying = {
   readonly claims: Claims
@@ -183,8 +189,17 @@ function paidSteps(
   let isGiven = false
   let unfinished = answers
   let promptExcess = 0
+  let isPulled = false
+  /** A caller who left pays for the step that it began: what that took is the last thing that is read. */
+  const end = async () => {
+    if (signal.aborted) await claimRest(reads, spend, claims)
+    else await reads.return()
+    leave()
+  }
   return {
+    isPulled: () => isPulled,
     async next() {
+      isPulled = true
       try {
         for (;;) {
           if (spend.cut.aborted) throw cutError(spend)
@@ -212,15 +227,15 @@ function paidSteps(
       } catch (error) {
         // The provider only sees an aborted signal; why the work was cut, the Spend knows.
         const reason = spend.cut.aborted ? cutError(spend) : error
+        await end()
         if (!isGiven && isOurs(reason, signal)) claims.forgive()
-        leave()
-        await reads.return()
         throw reason
+      } finally {
+        isPulled = false
       }
     },
     async return() {
-      leave()
-      await reads.return()
+      await end()
       return { done: true, value: undefined }
     },
   }
@@ -243,12 +258,29 @@ function claimAll(
       paid.push(event)
       continue
     }
-    const { used, promptTokens, completionTokens } = event
-    spend.served({ promptTokens, completionTokens })
-    claims.claim(used)
+    claimOne(event, spend, claims)
     if (spend.cut.aborted) break
   }
   return paid
+}
+
+function claimOne(
+  { used, promptTokens, completionTokens }: Usage,
+  spend: Spend,
+  claims: Claims,
+): void {
+  spend.served({ promptTokens, completionTokens })
+  claims.claim(used)
+}
+
+/** Reads to the end for the figures alone. */
+async function claimRest(reads: Reads, spend: Spend, claims: Claims): Promise<void> {
+  const rest = async () => {
+    for await (const events of reads)
+      for (const event of events) if (event.kind === 'used') claimOne(event, spend, claims)
+  }
+  // It ends with the reason for which the caller left.
+  await rest().catch(() => undefined)
 }
 
 /** The events of an answer that is all there: it is paid as far as can be, and given. */
@@ -284,11 +316,10 @@ export function learnOverhead(
     learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
 }
 
-/** A caller who goes before the first chunk is pulled leaves nobody to end the iterator. */
-function closeOnAbort(reads: Reads, signal: AbortSignal, leave: () => void): void {
+/** A caller who goes while nobody pulls leaves nobody to end the iterator. */
+function closeOnAbort(steps: Steps, signal: AbortSignal): void {
   const close = () => {
-    leave()
-    void reads.return()
+    if (!steps.isPulled()) void steps.return()
   }
   if (signal.aborted) close()
   else signal.addEventListener('abort', close, { once: true })

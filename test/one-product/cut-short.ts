@@ -19,6 +19,7 @@ import {
   endless,
   model,
   modelAndUpstream,
+  NJ_PER_PROMPT_TOKEN,
   NJ_PER_TOKEN,
   post,
   receiptOf,
@@ -75,6 +76,12 @@ describe('a caller that leaves', { concurrency: 4 }, () => {
       (await ergon.sql('select status from charges where model = $1', [id]))[0]?.['status']
     for (let left = 400; (await status()) === undefined && left > 0; left--) await pause(25)
     assert.equal(String(await status()), '499')
+    // The upstream has read the prompt for it: 25 bytes.
+    const [row] = await ergon.sql<{ bytes: Buffer }>('select bytes from charges where model = $1', [
+      id,
+    ])
+    const charge = JSON.parse(String(row?.bytes)) as Parameters<typeof upstreamEnergy>[0]
+    assert.equal(upstreamEnergy(charge), 3n * NJ_PER_PROMPT_TOKEN)
   })
 })
 

@@ -20,8 +20,8 @@ import { expectedOf } from './fields.ts'
 import { textBytes, textsOf, type Text } from './texts.ts'
 
 /**
- * An upstream tells nothing before the whole list: a caller who leaves, or whose hold is used up, has
- * at most one batch under way that nobody pays for.
+ * An upstream tells nothing before the whole list: what a batch costs is known at its end, and of a caller who
+ * leaves in the middle only by the bytes of the batch.
  */
 const BATCH_INPUTS = 32
 

@@ -102,8 +102,10 @@ export interface Provider {
   /**
    * Runs a generation; each step is what one read from the network brought, as a step for every event
    * would cost more than the rest of the gateway's work on it. Throws faults: those of the request as the upstream found them (400), else
-   * model_loading, overloaded, upstream_failed, upstream_timeout. Aborting the signal, or leaving the
-   * iterator, closes the connection, which is how every known engine is told to stop.
+   * model_loading, overloaded, upstream_failed, upstream_timeout. Leaving the iterator closes the connection,
+   * which is how every known engine is told to stop. Aborting the signal does so too, and the iterator rejects
+   * with its reason after a last step that says what was used: a cell of ours says that when the step that it
+   * computes is over.
    */
   generate(
     call: GenerationCall,
