@@ -125,14 +125,20 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
     await ergon.control('DELETE', `/tokens/${owner.tokenId}`)
     await assertCut(answer, 401, 'token_revoked')
   })
-  test('max_tokens is the most that is billed, whatever the upstream goes on to say', async () => {
-    const id = await model(endless(5))
-    const answer = await post(id, { stream: true, max_tokens: 4 })
-    const text = await answer.text()
-    assert.ok(text.endsWith(DONE))
-    const charge = await chargeOf(ergon, receiptOf(answer))
-    assert.ok(Number(answer.headers.get('x-energy-joules')) >= Number(joulesOf(charge)))
-  })
+  for (const stream of [true, false])
+    test(`max_tokens ends an answer whose upstream goes on, ${stream ? '' : 'not '}streamed`, async () => {
+      const { id, upstream } = await modelAndUpstream(endless(5))
+      const answer = await post(id, { stream, max_tokens: 4 })
+      const text = await answer.text()
+      assert.equal(answer.status, 200, text)
+      assert.match(text, /"finish_reason":"length"/)
+      assert.equal(text.split(' token').length, 4)
+      const charge = await chargeOf(ergon, receiptOf(answer))
+      assert.equal(charge.completion_tokens, '4')
+      assert.ok(upstreamEnergy(charge) <= 4n * NJ_PER_TOKEN + 3n * NJ_PER_PROMPT_TOKEN)
+      assert.ok(Number(answer.headers.get('x-energy-joules')) >= Number(joulesOf(charge)))
+      await abandonedBy(upstream)
+    })
 })
 
 describe('a model cell', () => {

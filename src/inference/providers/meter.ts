@@ -108,8 +108,10 @@ export function tokenMeter(
     asked: () => void (isAsked = true),
     left: () => (isAsked && !isKnown ? claim() : undefined),
     counted(tokens) {
-      completion += tokens
-      energyNj = add(energyNj, nj(offer.njPerCompletionToken * BigInt(tokens)))
+      // Whatever its server goes on to say: a caller pays for no more tokens than it asked for.
+      const paid = Math.min(tokens, call.tokensMax - completion)
+      completion += paid
+      energyNj = add(energyNj, nj(offer.njPerCompletionToken * BigInt(paid)))
       return claim()
     },
     weighed(bytes) {

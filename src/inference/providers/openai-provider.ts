@@ -51,12 +51,18 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
     generate(call, signal) {
       const meter = meterOf(config, call)
       const question = generationQuestion(call, config.limitField)
+      // A cell of ours keeps to its limit, and its chunks are no tokens.
+      const isMetered = config.at.kind === 'cell'
       // Of a stream every piece is a token: who does not count them is asked for streams from now on.
       const uncounted = () => void (countsTokens = false)
       const reader = (type: string) =>
         type.startsWith(JSON_TYPE)
           ? createWholeReader(call, meter, uncounted)
-          : createGenerationReader(call, meter)
+          : createGenerationReader(
+              call,
+              meter,
+              isMetered ? Infinity : call.tokensMax / call.choices,
+            )
       return ask({ question, meter, reader }, signal)
     },
     embed(call, signal) {
@@ -101,8 +107,13 @@ async function* answerOf<Event>(
       if (bytes > ANSWER_BYTES_MAX) throw tooLong()
       const events = reader.push(chunk)
       if (events.length > 0) yield events
-      if (!reader.isDone()) continue
-      reply.release()
+      const stage = reader.stage()
+      if (stage === 'more') continue
+      if (stage === 'last') {
+        reply.last()
+        continue
+      }
+      if (stage === 'done') reply.release()
       break
     }
     yield reader.end()

@@ -82,11 +82,16 @@ export type EmbeddingEvent =
   | { readonly kind: 'vector'; readonly index: number; readonly vector: Float32Array }
   | ({ readonly kind: 'used' } & Usage)
 
+/**
+ * How far an answer is: `more` follows; all is there, and at the `last` only what it used may follow; the upstream
+ * said that it is `done`, or broke off; or it was followed far `enough`, and goes on all the same.
+ */
+export type Stage = 'more' | 'last' | 'done' | 'enough'
+
 /** Reads one answer as its bytes come: pure, so that every lie can be tested without a socket. */
 export type AnswerReader<Event> = {
   push(bytes: Uint8Array): Event[]
-  /** Whether the upstream said that it is done, or broke off; what follows is not read. */
-  isDone(): boolean
+  stage(): Stage
   /** At the end of the bytes: the last events, or a fault when the answer is not whole. */
   end(): Event[]
 }

@@ -27,11 +27,16 @@ export type UpstreamReply = {
   readonly body: AsyncIterable<Buffer, void, void>
   /** Closes the connection unless the body was read to its end. */
   abort(): void
+  /**
+   * All of the answer is there. What still comes is read, but not for long, and a connection that fails is at its
+   * end: neither can take back what was said.
+   */
+  last(): void
   /** The answer is whole: what still comes is thrown away, so that the connection can serve again. */
   release(): void
 }
 
-/** How long an upstream may take to end its body after it said that it is done. */
+/** How long an upstream may take to end its body after the last of its answer, and after it said that it is done. */
 const RELEASE_MS = 1_000
 /** What may wait in memory before the upstream is told to hold back. */
 const QUEUED_BYTES_MAX = 64 * 1024
@@ -61,6 +66,9 @@ export function send(
   return exchange.head.promise
 }
 
+// abort() wants an error: nobody reads it.
+const READER_LEFT = new TypeError('The reader has left')
+
 class Exchange implements Dispatcher.DispatchHandler {
   readonly head = Promise.withResolvers<UpstreamReply>()
   readonly #request: UpstreamRequest
@@ -71,6 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #ended = false
   #failure: { readonly error: unknown } | undefined
   #wake: (() => void) | undefined
+  #last: NodeJS.Timeout | undefined
   #release: NodeJS.Timeout | undefined
   readonly #onAbort = () => this.#leave(this.#signal.reason)
 
@@ -99,6 +108,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#left() }),
       },
       abort: () => this.#abort(),
+      last: () => void (this.#last ??= setTimeout(() => this.#end(), RELEASE_MS).unref()),
       release: () => this.#released(),
     })
   }
@@ -113,6 +123,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#ended = true
+    clearTimeout(this.#last)
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
     this.#wake?.()
@@ -130,8 +141,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     leave(() => this.#ended || this.#failure !== undefined).catch(() => this.#fail(reason))
   }
 
+  /** Ends the body here, whatever the upstream would go on to say. */
+  #end(): void {
+    if (this.#ended || this.#failure !== undefined) return
+    this.onResponseEnd()
+    this.#controller?.abort(READER_LEFT)
+  }
+
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return
+    if (this.#last !== undefined) return this.#end()
     this.#failure = { error }
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
@@ -143,8 +162,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #abort(): void {
     this.#signal.removeEventListener('abort', this.#onAbort)
     if (this.#ended || this.#release !== undefined) return
-    // TypeError only because abort() wants one: nobody reads this reason.
-    this.#controller?.abort(new TypeError('The reader has left'))
+    this.#controller?.abort(READER_LEFT)
   }
 
   #released(): void {
