@@ -118,6 +118,23 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
     const next = await post(id, {}, { token: poor.token })
     assert.equal(next.status, 402)
   })
+  test('a balance that runs out ends an answer that is not streamed, and what was paid is given', async () => {
+    const poor = await accountWith('40000')
+    const id = await model(endless(10))
+    const answer = await post(id, {}, { token: poor.token })
+    const body = (await answer.json()) as {
+      choices: { message: { content: string }; finish_reason: string }[]
+    }
+    assert.equal(answer.status, 200, JSON.stringify(body))
+    assert.equal(answer.headers.get('x-cut-short'), 'balance_depleted')
+    assert.equal(body.choices[0]?.finish_reason, 'length')
+    assert.match(body.choices[0]?.message.content ?? '', /^first( token)+$/)
+    const charge = await chargeOf(ergon, receiptOf(answer))
+    assert.deepEqual([charge.status, charge.charge_pusd], [200, '40000'])
+    assert.equal(answer.headers.get('x-energy-joules'), joulesOf(charge))
+    const next = await post(id, {}, { token: poor.token })
+    assert.equal(next.status, 402)
+  })
   test('a token that is revoked cuts the stream', async () => {
     const owner = await accountWith('5000000000')
     const id = await model(endless(20))
