@@ -26,7 +26,7 @@ import {
   type KeyClaim,
   type StoredAnswer,
 } from './idempotency-store.ts'
-import { wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
+import { assertStands, wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
 
 const HEADER = 'idempotency-key'
 const KEY = /^[\x20-\x7e]{1,255}$/
@@ -164,7 +164,7 @@ function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: L
   }
 
   async function known(reply: KnownReply): Promise<Reply> {
-    exchange.signal.throwIfAborted()
+    assertStands(reply, exchange.signal)
     spend.mark()
     const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
     const body = wireBody(reply.body(charge))

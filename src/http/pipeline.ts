@@ -22,7 +22,7 @@ import type { Idempotency } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import { toErgonError } from './problem.ts'
-import type { Handled, Reply } from './reply.ts'
+import { assertStands, type Handled, type Reply } from './reply.ts'
 import type { RequestCounts } from './request-counts.ts'
 import { sendError, sendKnown, sendStreamed } from './send.ts'
 
@@ -153,7 +153,7 @@ async function reply(work: Work, made: Reply): Promise<void> {
   const { exchange, spend } = work
   if (made.kind === 'streamed')
     return await sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
-  if (exchange.signal.aborted) throw exchange.signal.reason
+  assertStands(made, exchange.signal)
   await sendKnown(exchange, spend, made)
 }
 

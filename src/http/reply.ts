@@ -17,6 +17,8 @@ export type KnownReply = {
   readonly bytesExpected?: number
   /** Default application/json. */
   readonly contentType?: string
+  /** The reason of a cut in spite of which it was made: what was paid for is given. */
+  readonly despite?: ErgonError
   /** The body for a settled charge; a string, bytes or Pieces go out as they are, anything else as JSON. */
   readonly body: (charge: Charge) => unknown
 }
@@ -48,6 +50,11 @@ export type StreamedReply = {
 }
 
 export type Reply = KnownReply | StreamedReply
+
+/** Throws why the exchange has ended, unless the reply was made in spite of just that. */
+export function assertStands({ despite }: KnownReply, signal: AbortSignal): void {
+  if (despite === undefined || signal.reason !== despite) signal.throwIfAborted()
+}
 
 /** A known reply's body as it goes out: text and bytes as they are, all else as JSON. */
 export const wireBody = (made: unknown): string | Uint8Array =>

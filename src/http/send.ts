@@ -100,13 +100,14 @@ export async function sendStreamed(
   const trailing = exchange.request.httpVersion !== '1.0' && reply.contentLength === undefined
   // Nothing is sent before the first chunk: what fails until then is answered with its own status.
   let next = await chunks.next()
-  // Whatever the end is, when nobody pulls any more, what the chunks hold must be let go.
-  const letGo = () => void chunks.return?.().catch(() => undefined)
+  // Whatever the end is, when nobody pulls any more, what the chunks hold must be let go. What they used until
+  // then is claimed, so the work settles after it.
+  const letGo = async () => void (await chunks.return?.().catch(() => undefined))
   try {
     spend.promise(reply.status)
     writeHead(exchange, reply, streamHeaders(spend, reply, trailing))
   } catch (unwritable) {
-    letGo()
+    await letGo()
     throw unwritable
   }
   let error: ErgonError | undefined
@@ -121,7 +122,7 @@ export async function sendStreamed(
     error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : thrown)
     failed(error, thrown)
   }
-  if (error !== undefined) letGo()
+  if (error !== undefined) await letGo()
   const charge = spend.settle(error?.status ?? reply.status, 0)
   const last = error === undefined ? reply.last(charge) : reply.cut(error, charge)
   if (error === undefined) await reply.finished?.(charge, last)

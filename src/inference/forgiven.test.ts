@@ -21,6 +21,7 @@ import {
   type Script,
   type ScriptedUpstream,
 } from './testing/scripted-upstream.ts'
+import { createStrictSpend } from './testing/strict-spend.ts'
 
 const TOKENS = 200
 let upstream: ScriptedUpstream
@@ -78,7 +79,6 @@ for (const [ends, reason, paid] of [
   ['gateway stops', fault('draining', 'Stopping'), 0n],
   ['ledger is away', fault('state_unavailable', 'Silent'), 0n],
   ['caller leaves', fault('client_closed', 'Gone'), askedNj],
-  ['balance is empty', fault('balance_depleted', 'Empty'), askedNj],
 ] as const)
   test(`who does not stream pays ${paid} nJ of an answer whose ${ends}`, async () => {
     upstream.script = saying(() => undefined)
@@ -94,6 +94,25 @@ for (const [ends, reason, paid] of [
     ending.abort(reason)
     await settled
     assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [paid, askedNj - paid])
+  })
+
+for (const stream of [false, true])
+  test(`of an answer that a balance ends before its first token nothing is paid${stream ? ', streamed' : ''}`, async () => {
+    const figures = { cpu_ns: '5000000', prompt_tokens: 9, completion_tokens: 0 }
+    const asked = askCell(
+      (_asked, response) => {
+        response.writeHead(200, head)
+        response.write(`: ${JSON.stringify(figures)}\n\n`)
+      },
+      { stream },
+    )
+    const { call, answer, close } = await asked
+    const failed = assert.rejects(Promise.resolve(answer), { code: 'balance_depleted' })
+    while (call.spend.claims.length === 0) await new Promise(setImmediate)
+    call.spend.cutNow(fault('balance_depleted', 'Empty'))
+    await failed
+    assert.deepEqual(call.spend.forgiven, [cellUsed])
+    await close()
   })
 
 test('who streams pays for what was delivered before it broke', async () => {
@@ -260,6 +279,26 @@ test('embeddings that broke in their second batch are not paid', async () => {
   const call = callOf(parseEmbeddingRequest({ model: 'small', input }))
   const handle = createEmbeddingCreate(depsOf([embedding], [providerOf('up')]))
   await assert.rejects(Promise.resolve(handle(call)), { code: 'upstream_failed' })
+  assert.deepEqual(
+    [paidNj(call.spend), forgivenNj(call.spend)],
+    [0n, 40n * embedding.njPerPromptToken],
+  )
+})
+
+test('embeddings whose balance ends between two batches are not paid', async () => {
+  const embedding = offerOf({ provider: 'up', modalities: ['embedding'] })
+  upstream.script = (asked, response) => {
+    const data = [asked.body['input']].flat().map((_, index) => ({ index, embedding: [1, 2] }))
+    const usage = { prompt_tokens: 40, total_tokens: 40 }
+    answering(200, { object: 'list', data, usage })(asked, response)
+  }
+  const input = Array.from({ length: 40 }, () => 'a text')
+  const call = callOf(
+    parseEmbeddingRequest({ model: 'small', input }),
+    createStrictSpend({ holdNj: 1n }),
+  )
+  const handle = createEmbeddingCreate(depsOf([embedding], [providerOf('up')]))
+  await assert.rejects(Promise.resolve(handle(call)), { code: 'balance_depleted' })
   assert.deepEqual(
     [paidNj(call.spend), forgivenNj(call.spend)],
     [0n, 40n * embedding.njPerPromptToken],

@@ -3,16 +3,16 @@
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import type { Spend } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
-import { fault, isServiceFault } from '#contract/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
 import { boundsOf, payerOf, type Bounds, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
-import { createClaims, type Claims } from './claims.ts'
+import { createClaims } from './claims.ts'
 import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
-import type { GenerationCall, GenerationEvent, Provider, Providers } from './providers/provider.ts'
+import { PaidSteps, type AnswerEvent, type Step } from './paid-steps.ts'
+import type { GenerationCall, Provider, Providers } from './providers/provider.ts'
 import { nameOf, type Choice } from './router/choose.ts'
 import type { Shares } from './shares.ts'
 import type { WholeRule } from './whole.ts'
@@ -36,9 +36,6 @@ export type Plan = {
   readonly streamed: boolean
   readonly body: Readonly<Record<string, unknown>>
 }
-
-/** The last is `end`, or the iterator throws. */
-export type AnswerEvent = Exclude<GenerationEvent, { kind: 'used' }>
 
 export type Started = {
   readonly offer: ModelOffer
@@ -81,16 +78,18 @@ export async function generate<Answer>(
       const reads = provider.generate(asked, call.signal)
       const exceeded = (promptExcess: number, isWhole: boolean) =>
         learnOverhead(deps.learned, { offer, bounds, work: plan.work, promptExcess, isWhole })
-      const { streamed } = plan
-      const steps = paidSteps(reads, call, {
+      const { spend, signal } = call
+      const steps = new PaidSteps(reads, {
+        spend,
+        signal,
         claims,
         answers: asked.choices,
-        streamed,
+        streamed: plan.streamed,
         exceeded,
         leave,
       })
       const first = await steps.next()
-      closeOnAbort(reads, call.signal, leave)
+      closeOnAbort(steps, call.signal)
       if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
       awaitsWhole = false
       const reason = reasonOf(plan.choice, offer, failed)
@@ -153,119 +152,6 @@ function askedOf(
   }
 }
 
-type Reads = AsyncGenerator<readonly GenerationEvent[], void, void>
-type Step = IteratorResult<readonly AnswerEvent[], void>
-type Steps = { next(): Promise<Step>; return(): Promise<Step> }
-
-type Paying = {
-  readonly claims: Claims
-  /** How many answers there will be. */
-  readonly answers: number
-  /** Each step reaches the caller when it is taken; else nothing does before the end. */
-  readonly streamed: boolean
-  /** So much of the prompt is beyond what was thought possible. */
-  exceeded(promptExcess: number, isWhole: boolean): void
-  /** Nothing is asked of the provider any more. */
-  leave(): void
-}
-
-/**
- * Claims every `used` event and stops at once when that used up the hold, unless all that was asked for
- * is there by then; without an `end` the answer is not whole; at its end the call is left. No generator:
- * each takes several turns of the promise queue for every token.
- */
-function paidSteps(
-  reads: Reads,
-  { spend, signal }: Call,
-  { claims, answers, streamed, exceeded, leave }: Paying,
-): Steps {
-  let isWhole = false
-  let isGiven = false
-  let unfinished = answers
-  let promptExcess = 0
-  return {
-    async next() {
-      try {
-        for (;;) {
-          if (spend.cut.aborted) throw cutError(spend)
-          const step = await reads.next()
-          if (step.done === true) {
-            // However quietly it stopped: closing on abort ends the iterator like any other end.
-            if (!isWhole) throw signal.aborted ? signal.reason : stoppedEarly()
-            leave()
-            return step
-          }
-          for (const event of step.value) {
-            if (event.kind === 'finish') unfinished--
-            else if (event.kind === 'used') promptExcess = event.promptExcess ?? 0
-          }
-          if (promptExcess > 0) exceeded(promptExcess, isEnd(step.value))
-          const paid =
-            unfinished > 0
-              ? claimAll(step.value, spend, claims)
-              : await finishAll(step.value, spend, claims)
-          if (isEnd(paid)) isWhole = true
-          if (paid.length === 0) continue
-          isGiven = streamed
-          return { done: false, value: paid }
-        }
-      } catch (error) {
-        // The provider only sees an aborted signal; why the work was cut, the Spend knows.
-        const reason = spend.cut.aborted ? cutError(spend) : error
-        if (!isGiven && isOurs(reason, signal)) claims.forgive()
-        leave()
-        await reads.return()
-        throw reason
-      }
-    },
-    async return() {
-      leave()
-      await reads.return()
-      return { done: true, value: undefined }
-    },
-  }
-}
-
-const isEnd = (events: readonly GenerationEvent[]): boolean => events.at(-1)?.kind === 'end'
-
-const stoppedEarly = () =>
-  fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
-
-/** The events up to where the hold was used up. */
-function claimAll(
-  events: readonly GenerationEvent[],
-  spend: Spend,
-  claims: Claims,
-): readonly AnswerEvent[] {
-  const paid: AnswerEvent[] = []
-  for (const event of events) {
-    if (event.kind !== 'used') {
-      paid.push(event)
-      continue
-    }
-    const { used, promptTokens, completionTokens } = event
-    spend.served({ promptTokens, completionTokens })
-    claims.claim(used)
-    if (spend.cut.aborted) break
-  }
-  return paid
-}
-
-/** The events of an answer that is all there: it is paid as far as can be, and given. */
-async function finishAll(
-  events: readonly GenerationEvent[],
-  spend: Spend,
-  claims: Claims,
-): Promise<readonly AnswerEvent[]> {
-  for (const event of events) {
-    if (event.kind !== 'used') continue
-    const { used, promptTokens, completionTokens } = event
-    spend.served({ promptTokens, completionTokens })
-    await claims.finish(used)
-  }
-  return events.filter((event) => event.kind !== 'used')
-}
-
 /**
  * A prompt of more tokens than can be is one to which its server adds something. An upstream is believed
  * when the answer is whole; a cell of ours at once, as it may be cut for just that.
@@ -284,27 +170,24 @@ export function learnOverhead(
     learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
 }
 
-/** A caller who goes before the first chunk is pulled leaves nobody to end the iterator. */
-function closeOnAbort(reads: Reads, signal: AbortSignal, leave: () => void): void {
+/** A caller who goes while nobody pulls leaves nobody to end the iterator. */
+function closeOnAbort(steps: PaidSteps, signal: AbortSignal): void {
   const close = () => {
-    leave()
-    void reads.return()
+    if (!steps.isPulled) void steps.return()
   }
   if (signal.aborted) close()
   else signal.addEventListener('abort', close, { once: true })
 }
 
-export const cutError = (spend: Spend): unknown => spend.cutReason ?? spend.cut.reason
-
 /** The steps from one that was taken already. */
-function fromFirst(first: Step, rest: Steps): Started['events'] {
+function fromFirst(first: Step, rest: PaidSteps): Started['events'] {
   let taken: Step | undefined = first
   const next = () => {
     const step = taken
     taken = undefined
     return step === undefined ? rest.next() : Promise.resolve(step)
   }
-  return { [Symbol.asyncIterator]: () => ({ next, return: rest.return }) }
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => rest.return() }) }
 }
 
 const FALLS_BACK = new Set([
@@ -315,10 +198,6 @@ const FALLS_BACK = new Set([
   'model_loading',
   'model_not_available',
 ])
-
-/** Whether the answer failed for the service's fault, and not because its caller left or could not pay. */
-export const isOurs = (error: unknown, signal: AbortSignal): boolean =>
-  isServiceFault(signal.aborted ? signal.reason : error)
 
 const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
   !signal.aborted && FALLS_BACK.has(codeOf(error))

@@ -19,6 +19,7 @@ import {
   endless,
   model,
   modelAndUpstream,
+  NJ_PER_PROMPT_TOKEN,
   NJ_PER_TOKEN,
   post,
   receiptOf,
@@ -75,6 +76,12 @@ describe('a caller that leaves', { concurrency: 4 }, () => {
       (await ergon.sql('select status from charges where model = $1', [id]))[0]?.['status']
     for (let left = 400; (await status()) === undefined && left > 0; left--) await pause(25)
     assert.equal(String(await status()), '499')
+    // The upstream has read the prompt for it: 25 bytes.
+    const [row] = await ergon.sql<{ bytes: Buffer }>('select bytes from charges where model = $1', [
+      id,
+    ])
+    const charge = JSON.parse(String(row?.bytes)) as Parameters<typeof upstreamEnergy>[0]
+    assert.equal(upstreamEnergy(charge), 3n * NJ_PER_PROMPT_TOKEN)
   })
 })
 
@@ -111,6 +118,23 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
     const next = await post(id, {}, { token: poor.token })
     assert.equal(next.status, 402)
   })
+  test('a balance that runs out ends an answer that is not streamed, and what was paid is given', async () => {
+    const poor = await accountWith('40000')
+    const id = await model(endless(10))
+    const answer = await post(id, {}, { token: poor.token })
+    const body = (await answer.json()) as {
+      choices: { message: { content: string }; finish_reason: string }[]
+    }
+    assert.equal(answer.status, 200, JSON.stringify(body))
+    assert.equal(answer.headers.get('x-cut-short'), 'balance_depleted')
+    assert.equal(body.choices[0]?.finish_reason, 'length')
+    assert.match(body.choices[0]?.message.content ?? '', /^first( token)+$/)
+    const charge = await chargeOf(ergon, receiptOf(answer))
+    assert.deepEqual([charge.status, charge.charge_pusd], [200, '40000'])
+    assert.equal(answer.headers.get('x-energy-joules'), joulesOf(charge))
+    const next = await post(id, {}, { token: poor.token })
+    assert.equal(next.status, 402)
+  })
   test('a token that is revoked cuts the stream', async () => {
     const owner = await accountWith('5000000000')
     const id = await model(endless(20))
@@ -118,14 +142,20 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
     await ergon.control('DELETE', `/tokens/${owner.tokenId}`)
     await assertCut(answer, 401, 'token_revoked')
   })
-  test('max_tokens is the most that is billed, whatever the upstream goes on to say', async () => {
-    const id = await model(endless(5))
-    const answer = await post(id, { stream: true, max_tokens: 4 })
-    const text = await answer.text()
-    assert.ok(text.endsWith(DONE))
-    const charge = await chargeOf(ergon, receiptOf(answer))
-    assert.ok(Number(answer.headers.get('x-energy-joules')) >= Number(joulesOf(charge)))
-  })
+  for (const stream of [true, false])
+    test(`max_tokens ends an answer whose upstream goes on, ${stream ? '' : 'not '}streamed`, async () => {
+      const { id, upstream } = await modelAndUpstream(endless(5))
+      const answer = await post(id, { stream, max_tokens: 4 })
+      const text = await answer.text()
+      assert.equal(answer.status, 200, text)
+      assert.match(text, /"finish_reason":"length"/)
+      assert.equal(text.split(' token').length, 4)
+      const charge = await chargeOf(ergon, receiptOf(answer))
+      assert.equal(charge.completion_tokens, '4')
+      assert.ok(upstreamEnergy(charge) <= 4n * NJ_PER_TOKEN + 3n * NJ_PER_PROMPT_TOKEN)
+      assert.ok(Number(answer.headers.get('x-energy-joules')) >= Number(joulesOf(charge)))
+      await abandonedBy(upstream)
+    })
 })
 
 describe('a model cell', () => {

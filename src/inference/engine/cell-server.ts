@@ -6,6 +6,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { createServer } from '#base/node-http.ts'
 import { fault, openaiError } from '#contract/errors.ts'
+import { CALL_HEADER, CALLS_PATH } from '#inference/cell-calls.ts'
 import type { CellEngine, Handler, Work } from './cell-engine.ts'
 import { isFields, type Fields } from './fields.ts'
 import { EVENT_STREAM } from './sse.ts'
@@ -33,6 +34,8 @@ type Cell = {
   readonly log: Logger
   /** Aborts every answer when the cell stops. */
   readonly stopping: AbortController
+  /** The calls that run, by the name that their caller gave them: aborted when nobody waits any more. */
+  readonly calls: Map<string, AbortController>
   engine: CellEngine | undefined
 }
 
@@ -40,7 +43,7 @@ type Cell = {
 export async function serveCell(socket: string, modelId: string, log: Logger): Promise<CellServer> {
   const startedS = Math.floor(Date.now() / 1000)
   const stopping = new AbortController()
-  const cell: Cell = { modelId, startedS, log, stopping, engine: undefined }
+  const cell: Cell = { modelId, startedS, log, stopping, calls: new Map(), engine: undefined }
   const server = createServer({ requestTimeout: RECEIVE_TIMEOUT_MS }, (request, response) => {
     // A connection kept alive would delay the end of a stopping cell by Node's 5 s.
     response.once('close', () => stopping.signal.aborted && request.socket.end())
@@ -71,6 +74,8 @@ async function route(
   const { engine, modelId } = cell
   const path = request.url ?? ''
   if (request.method === 'GET' && path === '/healthz') return sendHealth(response, cell)
+  if (request.method === 'DELETE' && path.startsWith(CALLS_PATH))
+    return endCall(cell, path.slice(CALLS_PATH.length), response)
   if (engine === undefined)
     throw fault('model_loading', `Could not answer yet: ${modelId} is loading`, { retryAfterS: 1 })
   if (request.method === 'GET' && path === '/v1/models') {
@@ -85,6 +90,8 @@ async function route(
   const { clock } = engine
   const usage: Usage = { account: clock.open(), promptTokens: 0, completionTokens: 0 }
   const gone = new AbortController()
+  const call = String(request.headers[CALL_HEADER] ?? '')
+  if (call !== '') cell.calls.set(call, gone)
   response.once('close', () => gone.abort(fault('client_closed', 'The caller went away')))
   const signal = AbortSignal.any([gone.signal, cell.stopping.signal])
   try {
@@ -95,8 +102,19 @@ async function route(
     clock.settle()
     fail(cell, response, error, usage)
   } finally {
+    cell.calls.delete(call)
     clock.close(usage.account)
   }
+}
+
+/**
+ * Nobody waits for this call any more. The step that runs cannot be stopped, and its cost is known at its end:
+ * the connection of the call stays open until then, for the last figures.
+ */
+function endCall({ calls }: Cell, name: string, response: ServerResponse): void {
+  const gone = calls.get(name)
+  gone?.abort(fault('client_closed', 'The caller went away'))
+  response.writeHead(gone === undefined ? 404 : 204).end()
 }
 
 /** Only our gateway sets it; others share one turn. */

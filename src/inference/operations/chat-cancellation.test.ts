@@ -10,6 +10,7 @@ import { callOf, depsOf, offerOf, quietLog } from '#inference/testing/offers.ts'
 import {
   cellChunk,
   cellHello,
+  frame,
   streaming,
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
@@ -107,8 +108,17 @@ test('chat closes the upstream when the client goes before its stream is read', 
     call.leave()
     await closed
     upstream.script = streaming(...cellHello)
-    const next = callOf(ask())
-    assert.match(textOf(known(await handler(next)), next.spend), /Hello world/)
+    const answered = async (): Promise<string> => {
+      const next = callOf(ask())
+      try {
+        return textOf(known(await handler(next)), next.spend)
+      } catch (error) {
+        // The cell hangs up before the gateway has heard of it.
+        assert.equal((error as ErgonError).code, 'overloaded')
+        return await new Promise(setImmediate).then(answered)
+      }
+    }
+    assert.match(await answered(), /Hello world/)
   } finally {
     await narrow.close()
   }
@@ -132,4 +142,59 @@ test('chat closes the upstream when the client goes during prefill', async () =>
   await failed
   await closed
   assert.equal(call.spend.facts.promptTokens, 64)
+})
+
+/** What a cell says of a call that was left, when its step is over. */
+const lastWords = frame({
+  error: { message: 'The caller went away', code: 'client_closed' },
+  ergon: { cpu_ns: '7000000', prompt_tokens: 64, completion_tokens: 1 },
+})
+const lastNs = (call: ReturnType<typeof callOf>) => {
+  const last = call.spend.claims.at(-1)
+  return last?.kind === 'cpu' ? last.cpuNs : undefined
+}
+
+for (const stream of [false, true])
+  test(`chat claims what a step took whose client left it${stream ? ', streamed' : ''}`, async () => {
+    const { promise: began, resolve: begin } = Promise.withResolvers<void>()
+    upstream.left = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(lastWords)
+    }
+    upstream.script = () => begin()
+    const call = callOf(ask({ stream }))
+    const handler = createChatCreate(depsOf([offerOf()], [provider]))
+    const failed = assert.rejects(Promise.resolve(handler(call)), { code: 'client_closed' })
+    await began
+    call.leave()
+    await failed
+    assert.equal(lastNs(call), 7_000_000n)
+    assert.deepEqual(call.spend.forgiven, [])
+  })
+
+test('chat claims what a step took whose client left while nobody read', async () => {
+  upstream.left = (response) => void response.end(lastWords)
+  upstream.script = (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(cellChunk({ content: 'a' }, [1_000_000, 5, 1]))
+  }
+  const call = callOf(ask({ stream: true }))
+  const reply = streamed(await createChatCreate(depsOf([offerOf()], [provider]))(call))
+  const chunks = reply.chunks[Symbol.asyncIterator]()
+  await chunks.next()
+  call.leave()
+  await chunks.return?.()
+  assert.equal(lastNs(call), 7_000_000n)
+})
+
+test('chat that the service itself ends does not wait for its cell', async () => {
+  const { promise: began, resolve: begin } = Promise.withResolvers<void>()
+  upstream.left = () => assert.fail('the cell was asked for its last words')
+  upstream.script = () => begin()
+  const call = callOf(ask())
+  const handler = createChatCreate(depsOf([offerOf()], [provider]))
+  const failed = assert.rejects(Promise.resolve(handler(call)), { code: 'draining' })
+  await began
+  call.spend.cutNow(fault('draining', 'This process stops'))
+  await failed
 })

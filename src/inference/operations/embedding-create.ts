@@ -6,22 +6,17 @@ import type { Handled, Handler } from '#http/reply.ts'
 import { boundsOf, payerOf, tokensAtMost, type Bounds, type Work } from '#inference/admission.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { createClaims } from '#inference/claims.ts'
-import {
-  admit,
-  cutError,
-  isOurs,
-  learnOverhead,
-  type InferenceDeps,
-} from '#inference/generation.ts'
-import { fault } from '#contract/errors.ts'
+import { admit, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
+import { fault, isServiceFault } from '#contract/errors.ts'
+import { cutError, isWant } from '#inference/paid-steps.ts'
 import { energyFigures } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
 import { expectedOf } from './fields.ts'
 import { textBytes, textsOf, type Text } from './texts.ts'
 
 /**
- * An upstream tells nothing before the whole list: a caller who leaves, or whose hold is used up, has
- * at most one batch under way that nobody pays for.
+ * An upstream tells nothing before the whole list: what a batch costs is known at its end, and of a caller who
+ * leaves in the middle only by the bytes of the batch.
  */
 const BATCH_INPUTS = 32
 
@@ -136,7 +131,9 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
     }
   } catch (error) {
     const reason = call.spend.cut.aborted ? cutError(call.spend) : error
-    if (isOurs(reason, call.signal)) claims.forgive()
+    const why = call.signal.aborted ? call.signal.reason : reason
+    // Vectors are given all or not at all: who cannot pay for all of them pays for none.
+    if (isServiceFault(why) || isWant(why)) claims.forgive()
     throw reason
   }
   return { vectors, promptTokens }

@@ -84,7 +84,7 @@ function readAll(frames: readonly string[]) {
   }
   const source = { meter: 'upstream:up', method: 'model', bandPct: 60 } as const
   const limits = { promptBytes: 80, promptTokensMax: 1000, contextTokens: 2000, tokensMax: 1000 }
-  const reader = createGenerationReader(call, tokenMeter(call.offer, source, limits))
+  const reader = createGenerationReader(call, tokenMeter(call.offer, source, limits), 500)
   const events: GenerationEvent[] = frames.flatMap((frame) => reader.push(Buffer.from(frame)))
   return {
     used: events.findLast(({ kind }) => kind === 'used'),

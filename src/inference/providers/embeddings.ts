@@ -53,7 +53,7 @@ export function createEmbeddingReader(
   }
 
   return {
-    isDone: () => broken !== undefined,
+    stage: () => (broken === undefined ? 'more' : 'done'),
     push(bytes) {
       if (isLines) return readLines(bytes)
       whole.push(bytes)

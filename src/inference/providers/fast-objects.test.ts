@@ -24,7 +24,7 @@ const EMBEDDING: EmbeddingCall = { offer, input: ['a'], promptBytes: 1, promptTo
 const meter = () => cellMeter('small', 100)
 
 const MADE: Readonly<Record<string, () => object>> = {
-  'a reader of a stream': () => createGenerationReader(CALL, meter()),
+  'a reader of a stream': () => createGenerationReader(CALL, meter(), 1),
   'a reader of a whole answer': () => createWholeReader(CALL, meter(), () => undefined),
   'a reader of vectors': () => createEmbeddingReader(EMBEDDING, meter(), true),
   'a template of chunks': () => createChunkTemplate('chat'),

@@ -1,8 +1,10 @@
 // From an upstream's event stream to the events of one generation.
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { parseChunk, type ChunkChoice } from './chunk.ts'
+import { parseChunk, type Chunk } from './chunk.ts'
 import { createChunkTemplate } from './chunk-template.ts'
-import { createEventStream } from './event-stream.ts'
+import { createEventStream, type StreamItem } from './event-stream.ts'
+import { FollowedChoices, hasToken } from './followed-choices.ts'
 import type { Meter } from './meter.ts'
 import type {
   AnswerReader,
@@ -15,64 +17,64 @@ import { streamFault } from './upstream-error.ts'
 
 const EVENT_BYTES_MAX = 1024 * 1024
 
+/** `tokensMax`: of each choice. */
 export function createGenerationReader(
   call: GenerationCall,
   meter: Meter,
+  tokensMax: number,
 ): AnswerReader<GenerationEvent> {
   const stream = createEventStream({ eventBytesMax: EVENT_BYTES_MAX })
   const template = createChunkTemplate(call.shape)
-  const finished = new Set<number>()
-  let done = false
-  let broken: Error | undefined
   const tally = createTally(meter)
-  // What an engine says after the last finish is not followed, so it is not billed.
-  const isFinished = () => finished.size >= call.choices
-
-  const addChoice = (
-    { index, delta, logprobs, finish }: ChunkChoice,
-    events: GenerationEvent[],
-  ) => {
-    if (index >= call.choices)
-      throw fault('upstream_failed', `Could not read the upstream: choice ${index} unasked`)
-    // An engine that repeats a finish, or speaks after it, is not followed.
-    if (finished.has(index)) return
-    if (Object.keys(delta).length > 0) events.push({ kind: 'delta', index, delta, logprobs })
-    if (finish === undefined) return
-    finished.add(index)
-    events.push({ kind: 'finish', index, reason: finish })
-  }
+  const choices = new FollowedChoices(call.choices, tokensMax, tally.token)
+  let ended: 'done' | 'enough' | undefined
+  let broken: Error | undefined
 
   const addChunk = (data: string, events: GenerationEvent[]) => {
-    const token = finished.size === 0 ? template.tokenOf(data) : undefined
+    const token = choices.hasFinished ? undefined : template.tokenOf(data)
     if (token !== undefined) {
-      tally.token()
-      events.push(plainDelta(call.shape, template.index(), token))
+      const index = template.index()
+      if (choices.count(index, events)) events.push(plainDelta(call.shape, index, token))
       return
     }
     const chunk = parseChunk(data, call.shape)
     if (chunk.error !== undefined) {
       // What it used until here is in the same chunk, and is claimed before the end.
       broken = streamFault(data)
-      done = true
+      ended = 'done'
     }
-    const figures = chunk.ergon === undefined ? undefined : meter.figures(chunk.ergon)
-    addUsed(figures, events)
-    // A stranger's member of that name is no figure, and its tokens are counted like any other's.
+    if (chunk.ergon !== undefined) addUsed(meter.figures(chunk.ergon), events)
+    for (const choice of chunk.choices) choices.add(choice, events)
+    // It takes the place of what was counted.
     if (chunk.usage !== undefined) tally.declared(chunk.usage)
-    else if (figures === undefined && !isFinished() && chunk.choices.some(hasToken)) tally.token()
-    for (const choice of chunk.choices) addChoice(choice, events)
     template.learn(data, chunk)
   }
 
+  /** After the last finish only the usage counts: nothing else can undo an answer that is there. */
+  const addLast = (data: string, events: GenerationEvent[]) => {
+    const chunk = chunkOrNothing(data, call.shape)
+    if (chunk?.ergon !== undefined) addUsed(meter.figures(chunk.ergon), events)
+    if (chunk?.usage !== undefined) tally.declared(chunk.usage)
+    if (chunk === undefined || chunk.error !== undefined || chunk.choices.some(hasToken))
+      ended = 'enough'
+    else if (chunk.usage !== undefined) ended = 'done'
+  }
+
+  const addItem = (item: StreamItem, events: GenerationEvent[]) => {
+    if (item.kind === 'comment') addUsed(commentFigures(item.text, meter), events)
+    else if (item.data === '[DONE]') ended = 'done'
+    else if (choices.isWhole) addLast(item.data, events)
+    else addChunk(item.data, events)
+    if (choices.isOverrun) ended = 'enough'
+  }
+
   return {
-    isDone: () => done,
+    stage: () => ended ?? (choices.isWhole ? 'last' : 'more'),
     push(bytes) {
       const events: GenerationEvent[] = []
       for (const item of stream.push(bytes)) {
-        if (done) break
-        if (item.kind === 'comment') addUsed(commentFigures(item.text, meter), events)
-        else if (item.data === '[DONE]') done = true
-        else addChunk(item.data, events)
+        if (ended !== undefined) break
+        addItem(item, events)
       }
       const used = tally.take()
       return used === undefined ? events : [{ kind: 'used', ...used }, ...events]
@@ -80,13 +82,23 @@ export function createGenerationReader(
     end() {
       if (broken !== undefined) throw broken
       // [DONE] alone proves nothing, and some servers leave it out: the finish reasons count.
-      if (finished.size < call.choices)
+      if (!choices.isWhole)
         throw fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
       const usage = meter.usage()
       if (usage === undefined)
         throw fault('upstream_failed', 'Could not bill the answer: the cell gave no figures')
       return [{ kind: 'end', usage }]
     },
+  }
+}
+
+/** undefined for what is no chunk. */
+function chunkOrNothing(data: string, shape: 'chat' | 'text'): Chunk | undefined {
+  try {
+    return parseChunk(data, shape)
+  } catch (error) {
+    if (error instanceof ErgonError) return undefined
+    throw error
   }
 }
 
@@ -125,10 +137,6 @@ function createTally(meter: Meter) {
 function addUsed(usage: Usage | undefined, events: GenerationEvent[]): void {
   if (usage !== undefined) events.push({ kind: 'used', ...usage })
 }
-
-export const hasToken = ({ delta }: ChunkChoice): boolean =>
-  Boolean(delta.content ?? delta.text ?? delta.reasoning_content ?? delta.refusal) ||
-  delta.tool_calls !== undefined
 
 /** Our cells send their figures as comments during prefill; other servers' comments are chatter. */
 function commentFigures(text: string, meter: Meter): Usage | undefined {

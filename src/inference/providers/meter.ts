@@ -12,6 +12,10 @@ import type { TokenUsage, Usage } from './provider.ts'
 export type Meter = {
   /** The member `ergon` of a chunk or comment of our cell. */
   figures(member: unknown): Usage | undefined
+  /** The question was sent. */
+  asked(): void
+  /** The caller left: what its question took, when nothing else is known. */
+  left(): Usage | undefined
   /** So many pieces of an answer came, and no figures with them. */
   counted(tokens: number): Usage | undefined
   /** A whole answer of so many bytes came, and no figures with it. */
@@ -44,6 +48,8 @@ export function cellMeter(cell: string, promptTokensMax: number): Meter {
         ...(prompt_tokens > promptTokensMax && { promptExcess: prompt_tokens - promptTokensMax }),
       }
     },
+    asked: () => undefined,
+    left: () => undefined,
     counted: () => undefined,
     weighed: () => undefined,
     declared(usage) {
@@ -84,6 +90,7 @@ export function tokenMeter(
   let completion = 0
   let energyNj: Nj = catalogueEnergy(offer, prompt, completion)
   let details: TokenUsage | undefined
+  let isAsked = false
   let isKnown = false
 
   const claim = (): Usage => {
@@ -97,9 +104,14 @@ export function tokenMeter(
   }
   return {
     figures: () => undefined,
+    // Whoever has a prompt read pays for it, and stays for the answer or not.
+    asked: () => void (isAsked = true),
+    left: () => (isAsked && !isKnown ? claim() : undefined),
     counted(tokens) {
-      completion += tokens
-      energyNj = add(energyNj, nj(offer.njPerCompletionToken * BigInt(tokens)))
+      // Whatever its server goes on to say: a caller pays for no more tokens than it asked for.
+      const paid = Math.min(tokens, call.tokensMax - completion)
+      completion += paid
+      energyNj = add(energyNj, nj(offer.njPerCompletionToken * BigInt(paid)))
       return claim()
     },
     weighed(bytes) {

@@ -5,7 +5,7 @@ import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { EnergyElsewhere } from '#charging/spend.ts'
 import { createBreaker, type Pass } from './breaker.ts'
-import { createCalls } from './calls.ts'
+import { createCalls, type Calls } from './calls.ts'
 import { createEmbeddingReader, embeddingBody } from './embeddings.ts'
 import { createGenerationReader } from './generation-reader.ts'
 import { cellMeter, tokenMeter, type Meter } from './meter.ts'
@@ -16,6 +16,7 @@ import {
   createUpstream,
   type Question,
   type Refusal,
+  type Upstream,
   type UpstreamConfig,
   type UpstreamDeps,
 } from './upstream.ts'
@@ -35,44 +36,8 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
   const { breaker, calls, enter } = createEntrance(config, deps)
   let countsTokens = true
 
-  /** One call, from the question to the end of its events, under the breaker. */
-  async function* ask<Event>(
-    job: Job<Event>,
-    signal: AbortSignal,
-  ): AsyncGenerator<(Event | UsedEvent)[], void, void> {
-    const pass = enter()
-    let reply: UpstreamReply | undefined
-    try {
-      const answer = await upstream.ask(job.question, signal)
-      if ('refusal' in answer) {
-        yield refusedEvents(answer, job.meter)
-        throw answer.refusal
-      }
-      reply = answer
-      const reader = job.reader(String(reply.headers['content-type']))
-      let bytes = 0
-      // No generator of its own for this: yield* costs each step two more turns of the promise queue.
-      for await (const chunk of reply.body) {
-        bytes += chunk.length
-        if (bytes > ANSWER_BYTES_MAX) throw tooLong()
-        const events = reader.push(chunk)
-        if (events.length > 0) yield events
-        if (!reader.isDone()) continue
-        reply.release()
-        break
-      }
-      yield reader.end()
-      pass.succeeded()
-    } catch (error) {
-      judge(error, pass, signal)
-      throw error
-    } finally {
-      // Left by its reader: that says nothing of the upstream.
-      pass.dropped()
-      reply?.abort()
-      calls.leave()
-    }
-  }
+  const ask = <Event>(job: Job<Event>, signal: AbortSignal) =>
+    answerOf({ upstream, calls, enter }, job, signal)
 
   return {
     name: config.name,
@@ -86,12 +51,18 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
     generate(call, signal) {
       const meter = meterOf(config, call)
       const question = generationQuestion(call, config.limitField)
+      // A cell of ours keeps to its limit, and its chunks are no tokens.
+      const isMetered = config.at.kind === 'cell'
       // Of a stream every piece is a token: who does not count them is asked for streams from now on.
       const uncounted = () => void (countsTokens = false)
       const reader = (type: string) =>
         type.startsWith(JSON_TYPE)
           ? createWholeReader(call, meter, uncounted)
-          : createGenerationReader(call, meter)
+          : createGenerationReader(
+              call,
+              meter,
+              isMetered ? Infinity : call.tokensMax / call.choices,
+            )
       return ask({ question, meter, reader }, signal)
     },
     embed(call, signal) {
@@ -104,6 +75,59 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
       await calls.calm(graceMs)
       await upstream.close()
     },
+  }
+}
+
+type Server = {
+  readonly upstream: Upstream
+  readonly calls: Calls
+  readonly enter: () => Pass
+}
+
+/** One call, from the question to the end of its events, under the breaker. */
+async function* answerOf<Event>(
+  { upstream, calls, enter }: Server,
+  job: Job<Event>,
+  signal: AbortSignal,
+): AsyncGenerator<(Event | UsedEvent)[], void, void> {
+  const pass = enter()
+  let reply: UpstreamReply | undefined
+  try {
+    const answer = await upstream.ask({ ...job.question, sent: job.meter.asked }, signal)
+    if ('refusal' in answer) {
+      yield refusedEvents(answer, job.meter)
+      throw answer.refusal
+    }
+    reply = answer
+    const reader = job.reader(String(reply.headers['content-type']))
+    let bytes = 0
+    // No generator of its own for this: yield* costs each step two more turns of the promise queue.
+    for await (const chunk of reply.body) {
+      bytes += chunk.length
+      if (bytes > ANSWER_BYTES_MAX) throw tooLong()
+      const events = reader.push(chunk)
+      if (events.length > 0) yield events
+      const stage = reader.stage()
+      if (stage === 'more') continue
+      if (stage === 'last') {
+        reply.last()
+        continue
+      }
+      if (stage === 'done') reply.release()
+      break
+    }
+    yield reader.end()
+    pass.succeeded()
+  } catch (error) {
+    judge(error, pass, signal)
+    if (!signal.aborted) throw error
+    yield usedEvents(job.meter.left())
+    throw signal.reason
+  } finally {
+    // Left by its reader: that says nothing of the upstream.
+    pass.dropped()
+    reply?.abort()
+    calls.leave()
   }
 }
 
@@ -140,9 +164,11 @@ const tooLong = () =>
 /** A cell that refuses a request has read it, and says what that took. */
 function refusedEvents({ text }: Refusal, meter: Meter): UsedEvent[] {
   const figures = figuresIn(text)
-  const used = figures === undefined ? undefined : meter.figures(figures)
-  return used === undefined ? [] : [{ kind: 'used', ...used }]
+  return usedEvents(figures === undefined ? undefined : meter.figures(figures))
 }
+
+const usedEvents = (used: Usage | undefined): UsedEvent[] =>
+  used === undefined ? [] : [{ kind: 'used', ...used }]
 
 const embeddingQuestion = (call: EmbeddingCall, { at }: ProviderConfig): Question => ({
   path: '/embeddings',

@@ -82,11 +82,16 @@ export type EmbeddingEvent =
   | { readonly kind: 'vector'; readonly index: number; readonly vector: Float32Array }
   | ({ readonly kind: 'used' } & Usage)
 
+/**
+ * How far an answer is: `more` follows; all is there, and at the `last` only what it used may follow; the upstream
+ * said that it is `done`, or broke off; or it was followed far `enough`, and goes on all the same.
+ */
+export type Stage = 'more' | 'last' | 'done' | 'enough'
+
 /** Reads one answer as its bytes come: pure, so that every lie can be tested without a socket. */
 export type AnswerReader<Event> = {
   push(bytes: Uint8Array): Event[]
-  /** Whether the upstream said that it is done, or broke off; what follows is not read. */
-  isDone(): boolean
+  stage(): Stage
   /** At the end of the bytes: the last events, or a fault when the answer is not whole. */
   end(): Event[]
 }
@@ -102,8 +107,10 @@ export interface Provider {
   /**
    * Runs a generation; each step is what one read from the network brought, as a step for every event
    * would cost more than the rest of the gateway's work on it. Throws faults: those of the request as the upstream found them (400), else
-   * model_loading, overloaded, upstream_failed, upstream_timeout. Aborting the signal, or leaving the
-   * iterator, closes the connection, which is how every known engine is told to stop.
+   * model_loading, overloaded, upstream_failed, upstream_timeout. Leaving the iterator closes the connection,
+   * which is how every known engine is told to stop. Aborting the signal does so too, and the iterator rejects
+   * with its reason after a last step that says what was used: a cell of ours says that when the step that it
+   * computes is over.
    */
   generate(
     call: GenerationCall,

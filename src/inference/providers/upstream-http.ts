@@ -2,7 +2,7 @@
 // fetch: its web-stream layer costs more CPU than the rest of the gateway (0.64x against 1x a request).
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { fault } from '#contract/errors.ts'
+import { fault, isServiceFault } from '#contract/errors.ts'
 import type { ErgonError } from '#base/errors.ts'
 
 export type UpstreamRequest = {
@@ -11,6 +11,13 @@ export type UpstreamRequest = {
   readonly body: string
   readonly headersMs: number
   readonly idleMs: number
+  /** Called when the server is there and is sent the request. */
+  readonly sent?: () => void
+  /**
+   * Tells the server that its caller has left. The answer is then read to its end, within the timeouts, as the
+   * server says there what the caller used. Without it the connection is closed at once.
+   */
+  readonly leave?: (isOver: () => boolean) => Promise<void>
 }
 
 export type UpstreamReply = {
@@ -20,11 +27,16 @@ export type UpstreamReply = {
   readonly body: AsyncIterable<Buffer, void, void>
   /** Closes the connection unless the body was read to its end. */
   abort(): void
+  /**
+   * All of the answer is there. What still comes is read, but not for long, and a connection that fails is at its
+   * end: neither can take back what was said.
+   */
+  last(): void
   /** The answer is whole: what still comes is thrown away, so that the connection can serve again. */
   release(): void
 }
 
-/** How long an upstream may take to end its body after it said that it is done. */
+/** How long an upstream may take to end its body after the last of its answer, and after it said that it is done. */
 const RELEASE_MS = 1_000
 /** What may wait in memory before the upstream is told to hold back. */
 const QUEUED_BYTES_MAX = 64 * 1024
@@ -39,7 +51,7 @@ export function send(
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
   signal.throwIfAborted()
-  const exchange = new Exchange(signal)
+  const exchange = new Exchange(request, signal)
   dispatcher.dispatch(
     {
       method: 'POST',
@@ -54,8 +66,12 @@ export function send(
   return exchange.head.promise
 }
 
+// abort() wants an error: nobody reads it.
+const READER_LEFT = new TypeError('The reader has left')
+
 class Exchange implements Dispatcher.DispatchHandler {
   readonly head = Promise.withResolvers<UpstreamReply>()
+  readonly #request: UpstreamRequest
   readonly #signal: AbortSignal
   #controller: Dispatcher.DispatchController | undefined
   #queue: Buffer[] = []
@@ -63,17 +79,20 @@ class Exchange implements Dispatcher.DispatchHandler {
   #ended = false
   #failure: { readonly error: unknown } | undefined
   #wake: (() => void) | undefined
+  #last: NodeJS.Timeout | undefined
   #release: NodeJS.Timeout | undefined
-  readonly #onAbort = () => this.#fail(this.#signal.reason)
+  readonly #onAbort = () => this.#leave(this.#signal.reason)
 
-  constructor(signal: AbortSignal) {
+  constructor(request: UpstreamRequest, signal: AbortSignal) {
+    this.#request = request
     this.#signal = signal
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#failure !== undefined) this.#abort()
+    if (this.#failure !== undefined) return this.#abort()
+    this.#request.sent?.()
   }
 
   onResponseStart(
@@ -89,6 +108,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#left() }),
       },
       abort: () => this.#abort(),
+      last: () => void (this.#last ??= setTimeout(() => this.#end(), RELEASE_MS).unref()),
       release: () => this.#released(),
     })
   }
@@ -103,6 +123,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#ended = true
+    clearTimeout(this.#last)
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
     this.#wake?.()
@@ -112,8 +133,24 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(upstreamFault(error))
   }
 
+  /** What the service ends by itself nobody pays for: it does not wait for the figures. */
+  #leave(reason: unknown): void {
+    const { leave } = this.#request
+    if (leave === undefined || this.#controller === undefined || isServiceFault(reason))
+      return this.#fail(reason)
+    leave(() => this.#ended || this.#failure !== undefined).catch(() => this.#fail(reason))
+  }
+
+  /** Ends the body here, whatever the upstream would go on to say. */
+  #end(): void {
+    if (this.#ended || this.#failure !== undefined) return
+    this.onResponseEnd()
+    this.#controller?.abort(READER_LEFT)
+  }
+
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return
+    if (this.#last !== undefined) return this.#end()
     this.#failure = { error }
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
@@ -125,8 +162,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #abort(): void {
     this.#signal.removeEventListener('abort', this.#onAbort)
     if (this.#ended || this.#release !== undefined) return
-    // TypeError only because abort() wants one: nobody reads this reason.
-    this.#controller?.abort(new TypeError('The reader has left'))
+    this.#controller?.abort(READER_LEFT)
   }
 
   #released(): void {

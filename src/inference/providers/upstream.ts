@@ -4,6 +4,7 @@ import { sleep, type Clock } from '#base/clock.ts'
 import type { Logger, Secret } from '#base/log.ts'
 import type { CarbonFactor } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
+import { endableCall } from './call-end.ts'
 import { ERROR_BYTES_MAX, refusalFault, retryAfterOf } from './upstream-error.ts'
 import {
   missed,
@@ -59,6 +60,8 @@ export type Question = {
   /** The content types that can be read, the best first. */
   readonly accept: readonly string[]
   readonly body: string
+  /** Called when the server is sent the question. */
+  readonly sent?: () => void
 }
 
 export const CONNECTIONS_MAX = 128
@@ -78,7 +81,8 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
   const opened = import('undici').then(
     ({ Pool }) =>
       new Pool(origin, {
-        connections: config.connectionsMax ?? CONNECTIONS_MAX,
+        // One more than there are calls: to end one of them.
+        connections: (config.connectionsMax ?? CONNECTIONS_MAX) + 1,
         pipelining: 1,
         allowH2: false,
         connect: { ...connect, timeout: timeouts.connectMs },
@@ -125,9 +129,11 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
     })
 
   return {
-    async ask({ path, accept, body }, signal) {
-      const asHeader = { ...headers, accept: accept.join(', ') }
-      const request = { path: prefix + path, headers: asHeader, body, ...timeouts }
+    async ask({ path, accept, body, sent }, signal) {
+      const { header = {}, ...end } = config.at.kind === 'cell' ? endableCall(opened) : {}
+      const asHeader = { ...headers, ...header, accept: accept.join(', ') }
+      const hooks = { ...(sent && { sent }), ...end }
+      const request = { path: prefix + path, headers: asHeader, body, ...timeouts, ...hooks }
       for (let tries = 1; ; tries++) {
         const answer = await askOnce(request, signal)
         if (!('refusal' in answer)) return expectType(answer, accept)

@@ -1,7 +1,7 @@
 // From an upstream's answer in one piece to the events of one generation.
 import { fault } from '#contract/errors.ts'
 import { parseChunk, type ChunkChoice } from './chunk.ts'
-import { hasToken } from './generation-reader.ts'
+import { hasToken } from './followed-choices.ts'
 import type { Meter } from './meter.ts'
 import type { AnswerReader, GenerationCall, GenerationEvent } from './provider.ts'
 import { streamFault } from './upstream-error.ts'
@@ -22,7 +22,7 @@ export function createWholeReader(
   }
 
   return {
-    isDone: () => false,
+    stage: () => 'more',
     push(bytes) {
       pieces.push(bytes)
       return []

@@ -1,6 +1,7 @@
 // A stream of deltas as whole answers, for callers who did not ask for a stream.
-import { invariant } from '#base/errors.ts'
-import type { AnswerEvent, Started } from '#inference/generation.ts'
+import { invariant, type ErgonError } from '#base/errors.ts'
+import type { Started } from '#inference/generation.ts'
+import type { AnswerEvent } from '#inference/paid-steps.ts'
 import type {
   Delta,
   FinishReason,
@@ -22,16 +23,16 @@ const TEXTS = ['content', 'refusal', 'reasoning_content', 'text'] as const
 /** Reads to the end. Throws what the events throw. */
 export async function collectAnswers(
   steps: Started['events'],
-): Promise<{ answers: Answer[]; usage: TokenUsage }> {
+): Promise<{ answers: Answer[]; usage: TokenUsage; cutBy: ErgonError | undefined }> {
   const drafts = new Map<number, Draft>()
-  let usage: TokenUsage | undefined
+  let end: Extract<AnswerEvent, { kind: 'end' }> | undefined
   for await (const events of steps)
     for (const event of events) {
-      if (event.kind === 'end') usage = event.usage
+      if (event.kind === 'end') end = event
       else addEvent(drafts, event)
     }
-  invariant(usage !== undefined, 'an answer that ended without its end')
-  return { answers: answersOf(drafts), usage }
+  invariant(end !== undefined, 'an answer that ended without its end')
+  return { answers: answersOf(drafts), usage: end.usage, cutBy: end.cutBy }
 }
 
 function addEvent(drafts: Map<number, Draft>, event: Exclude<AnswerEvent, { kind: 'end' }>): void {

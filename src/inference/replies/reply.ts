@@ -4,7 +4,8 @@ import { larger } from '#base/units.ts'
 import { openaiError } from '#contract/errors.ts'
 import { chargeEnergy, type Charge } from '#contract/charge.ts'
 import type { KnownReply, StreamedReply } from '#http/reply.ts'
-import type { AnswerEvent, InferenceDeps, Started } from '#inference/generation.ts'
+import type { InferenceDeps, Started } from '#inference/generation.ts'
+import type { AnswerEvent } from '#inference/paid-steps.ts'
 import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
 import { collectAnswers } from './collect.ts'
 import { usageJson } from './figures.ts'
@@ -17,14 +18,15 @@ export async function knownReply(
   { offer, reason, events, measured }: Started,
   shape: Shape,
 ): Promise<KnownReply> {
-  const { answers, usage } = await collectAnswers(events)
+  const { answers, usage, cutBy } = await collectAnswers(events)
   const head = headOf(deps, shape, offer.id)
   return {
     kind: 'known',
     status: 200,
-    headers: { 'x-router-reason': reason },
+    headers: { 'x-router-reason': reason, ...(cutBy && { 'x-cut-short': cutBy.code }) },
+    ...(cutBy && { despite: cutBy }),
     body: (charge) => {
-      learn(deps, { offer, usage, charge, measured })
+      if (cutBy === undefined) learn(deps, { offer, usage, charge, measured })
       return JSON.stringify({
         ...envelope(shape.object.whole, head),
         choices: answers.map(shape.wholeChoice),

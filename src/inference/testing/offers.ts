@@ -2,6 +2,7 @@
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
+import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
 import { createCatalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
@@ -73,6 +74,6 @@ export function callOf<Body>(
     body,
     spend,
     signal: AbortSignal.any([gone.signal, spend.cut]),
-    leave: () => gone.abort(new TypeError('The client has gone')),
+    leave: () => gone.abort(fault('client_closed', 'The client has gone')),
   }
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { PROBE_AGENT } from '#inference/providers/ask-server.ts'
+import { CALL_HEADER, CALLS_PATH } from '#inference/cell-calls.ts'
 
 export type Asked = {
   readonly path: string
@@ -25,6 +26,8 @@ export type ScriptedUpstream = {
   /** Connections that are open. */
   readonly connections: () => Promise<number>
   script: Script
+  /** What a cell does with an answer for which nobody waits any more: it breaks off, without figures. */
+  left: (response: ServerResponse) => void
   /** What GET /models answers; who asks it is in no list here. */
   models: Script
   /** What is answered to who adds the server and asks it for a token; in no list here either. */
@@ -40,6 +43,7 @@ export async function startScriptedUpstream(
   const folder = await mkdtemp(join(tmpdir(), 'ergon-up-'))
   const socketPath = join(folder, 'up.sock')
   const asked: Asked[] = []
+  const calls = new Map<unknown, ServerResponse>()
   let abandoned = 0
   const server = createServer((request, response) => {
     response.once('close', () => {
@@ -49,6 +53,12 @@ export async function startScriptedUpstream(
       const { url: path = '', headers } = request
       return void upstream.models({ path, headers, body: {} }, response)
     }
+    if (request.method === 'DELETE') {
+      const call = calls.get((request.url ?? '').slice(CALLS_PATH.length))
+      if (call !== undefined) upstream.left(call)
+      return void response.writeHead(call === undefined ? 404 : 204).end()
+    }
+    calls.set(request.headers[CALL_HEADER], response)
     void (async () => {
       const parts: Buffer[] = []
       for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
@@ -71,6 +81,7 @@ export async function startScriptedUpstream(
     abandoned: () => abandoned,
     connections: () => promisify(server.getConnections.bind(server))(),
     script,
+    left: (response) => void response.destroy(),
     models: answering(200, { object: 'list', data: [{ id: 'upstream-name' }] }),
     probe: answering(200, { choices: [], data: [] }),
     async close() {
