@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   engine: async () => (await import('./engine.ts')).runEngine,
   storage: async () => (await import('./storage.ts')).runStorage,
   memory: async () => (await import('./memory.ts')).runMemory,
+  'blob-checks': async () => (await import('./blob-checks.ts')).runBlobChecks,
   start: async () => (await import('./start.ts')).runStart,
 }
 
