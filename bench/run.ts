@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storage: async () => (await import('./storage.ts')).runStorage,
   memory: async () => (await import('./memory.ts')).runMemory,
   windows: async () => (await import('./windows.ts')).runWindows,
+  'blob-checks': async () => (await import('./blob-checks.ts')).runBlobChecks,
   start: async () => (await import('./start.ts')).runStart,
 }
 

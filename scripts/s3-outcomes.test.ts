@@ -45,6 +45,12 @@ test('with -k only what was chosen must pass', () => {
   }
 })
 
+test('a test may take as long as the longest sleeps, 140 s, and much more', () => {
+  const isLong =
+    'for word in "$@"; do case $word in --timeout=*) [ "${word#*=}" -ge 300 ] && exit 0;; esac; done'
+  assert.equal(run(passed('test_one') + passed('test_two'), `${isLong}; exit 3`), 0)
+})
+
 test('a run fails when pytest does not come to its end', () => {
   const all = passed('test_one') + passed('test_two')
   for (const status of [2, 3, 4, 5, 127])

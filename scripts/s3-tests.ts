@@ -18,6 +18,9 @@ const SETTINGS = {
   ERGON_STORAGE_KMS_KEYS: 'testkey-1,testkey-2',
 }
 
+/** Beside STANDARD; two that objects may move to on any day. */
+const CLASSES = 'INTELLIGENT_TIERING, GLACIER_IR'
+
 type Section = { readonly account: string; readonly token: string }
 
 const isUpdate = process.argv.includes('--update')
@@ -76,7 +79,7 @@ function configOf(port: number, sections: readonly Section[]): string {
   return [
     `[DEFAULT]\nhost = localhost\nport = ${port}\nis_secure = False\nssl_verify = False\n`,
     '[fixtures]\nbucket prefix = ergon-{random}-\niam name prefix = s3-tests-\niam path prefix = /s3-tests/\n',
-    `[s3 main]\n${keys(main, 'api_name = local\nlc_debug_interval = 10\n')}`,
+    `[s3 main]\n${keys(main, `api_name = local\nlc_debug_interval = 10\nstorage_classes = ${CLASSES}\n`)}`,
     `[s3 alt]\n${keys(alt)}`,
     `[s3 tenant]\n${keys(tenant, 'tenant = testx\n')}`,
     `[iam]\n${keys(main)}`,

@@ -15,6 +15,7 @@ testParts(
     objects: () => import('./storage/objects.ts'),
     protocol: () => import('./storage/protocol.ts'),
     'large bodies': () => import('./storage/large-bodies.ts'),
+    damage: () => import('./storage/damage.ts'),
     annotations: () => import('./storage/annotations.ts'),
     'encryption updates': () => import('./storage/encryption-updates.ts'),
     addresses: () => import('./storage/addresses.ts'),

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 /** Where a blob is. `location` names a store (`fs`, or the name of an upstream); `size` is in bytes. */
 export type BlobRef = { readonly location: string; readonly id: string; readonly size: number }
 
-/** A blob just written. `checksum` is of the stored bytes, as `crc32:` and eight hex digits. */
+/** A blob with the checksum of its stored bytes, as checksum.ts writes it. */
 export type NewBlob = BlobRef & { readonly checksum: string }
 
 /** Bytes `first` to `last`, both inclusive, as in RFC 9110 §14.1.2. */
@@ -32,8 +32,12 @@ export interface BlobStore {
    * signal's reason; then nothing is stored, or an orphan that the sweeper finds.
    */
   put(body: AsyncIterable<Buffer>, options: PutOptions): Promise<NewBlob>
-  /** Opens a blob, all of it or a range, with back-pressure. Throws `blob_missing` or `blob_damaged`. */
-  get(ref: BlobRef, options: { signal: AbortSignal; range?: ByteRange }): Promise<Readable>
+  /**
+   * Opens a blob, all of it or a range, with back-pressure. Throws `blob_missing` or `blob_damaged`; the stream too
+   * ends with `blob_damaged` before it gives bytes whose checksum does not fit. Blobs with the older form of
+   * checksum are checked where all of them is read, at their last bytes.
+   */
+  get(blob: NewBlob, options: { signal: AbortSignal; range?: ByteRange }): Promise<Readable>
   /** Removes a blob; one that is not there is none. */
   delete(ref: Pick<BlobRef, 'id'>, signal: AbortSignal): Promise<void>
   /** The stored size and age of a blob, or undefined when there is none. */

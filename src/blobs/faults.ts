@@ -50,6 +50,10 @@ export const blobMissing = (id: string, cause?: unknown) =>
 export const blobDamaged = (id: string, found: string) =>
   new ErgonError({ code: 'blob_damaged', status: 500 }, `Could not trust blob ${id}: ${found}`)
 
+const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
+/** Whether the bytes of one blob are damaged or gone; EIO is what a disk answers for a sector that it cannot read. */
+export const isOfBlob = (error: unknown): boolean => OF_BLOB.has(codeOf(error))
+
 /** Whether a blob could not be looked at, so that nothing is known of it. */
 export const isAway = (error: unknown): boolean => codeOf(error) === 'storage_away'
 

@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
-import { type BlobStore, SHARDS } from './blob.ts'
-import { createChecksum } from './checksum.ts'
+import { type BlobStore, type ByteRange, type NewBlob, SHARDS } from './blob.ts'
+import { createChecksum, PIECE_SIZE } from './checksum.ts'
 import type { BlobDisk } from './disk.ts'
 import { createFsStore } from './fs-store.ts'
 import { MemoryDisk } from './memory-disk.fixture.ts'
@@ -61,6 +69,73 @@ test('get() gives the bytes of put(), whole and by range', async (t) => {
   await assert.rejects(store.get(ref, { signal }), code('blob_missing'))
   assert.equal(await store.stat(ref.id, signal), undefined)
 })
+
+test('a flipped byte is never given, neither whole nor by range', async (t) => {
+  const { folder, store } = await openReal(t)
+  const bytes = randomBytes(3 * PIECE_SIZE + 1000)
+  const blob = await put(store, bytes)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(bytes.length - 1),
+      fc.nat(bytes.length - 1),
+      fc.nat(PIECE_SIZE),
+      async (flipped, first, length) => {
+        flip(folder, blob.id, flipped)
+        const last = Math.min(first + length, bytes.length - 1)
+        for (const range of [undefined, { first, last }]) {
+          const { given, error } = await readUntilFault(store, blob, range)
+          const from = range?.first ?? 0
+          assert.ok(given.equals(bytes.subarray(from, from + given.length)))
+          const isMet =
+            range === undefined ||
+            (Math.floor(flipped / PIECE_SIZE) >= Math.floor(first / PIECE_SIZE) &&
+              Math.floor(flipped / PIECE_SIZE) <= Math.floor(last / PIECE_SIZE))
+          assert.equal(isMet, error !== undefined)
+          if (isMet) assert.ok(code('blob_damaged')(error))
+        }
+        flip(folder, blob.id, flipped)
+      },
+    ),
+    { numRuns: 20 },
+  )
+  assert.deepEqual(await buffer(await store.get(blob, { signal })), bytes)
+})
+
+test('a blob with one sum of all its bytes is checked at its last bytes', async (t) => {
+  const { folder, store } = await openReal(t)
+  const bytes = randomBytes(2 * PIECE_SIZE + 1)
+  const checksum = `crc32:${crc32(bytes).toString(16).padStart(8, '0')}`
+  const blob = { ...(await put(store, bytes)), checksum }
+  assert.deepEqual(await buffer(await store.get(blob, { signal })), bytes)
+  flip(folder, blob.id, 5)
+  const { given, error } = await readUntilFault(store, blob)
+  assert.ok(code('blob_damaged')(error) && given.length < bytes.length)
+  const range = { first: 10, last: 20 }
+  assert.deepEqual(
+    await buffer(await store.get(blob, { signal, range })),
+    bytes.subarray(10, 21),
+    'a range cannot be checked',
+  )
+})
+
+function flip(folder: string, id: string, at: number): void {
+  const path = join(folder, id.slice(0, 2), id)
+  const bytes = readFileSync(path)
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+  writeFileSync(path, bytes)
+}
+
+async function readUntilFault(store: BlobStore, blob: NewBlob, range?: ByteRange) {
+  const given: Buffer[] = []
+  let error: unknown
+  try {
+    const stream = await store.get(blob, { signal, ...(range && { range }) })
+    for await (const chunk of stream) given.push(chunk as Buffer)
+  } catch (thrown) {
+    error = thrown
+  }
+  return { given: Buffer.concat(given), error }
+}
 
 test('a body that is too long, fails or is aborted leaves no file', async (t) => {
   const { folder, store } = await openReal(t)

@@ -7,7 +7,7 @@ import { createBufferPool, type BufferPool } from '#base/buffer-pool.ts'
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { type BlobRef, type BlobStat, type BlobStore, type ByteRange, SHARDS } from './blob.ts'
+import { type BlobStat, type BlobStore, type ByteRange, type NewBlob, SHARDS } from './blob.ts'
 import { type BlobDisk, fileDisk } from './disk.ts'
 import { blobDamaged, blobMissing, isMissing } from './faults.ts'
 import { createFolderSync } from './folder-sync.ts'
@@ -52,7 +52,7 @@ export async function createFsStore(options: FsStoreOptions): Promise<BlobStore>
     put(body, { id = randomUUID(), ...given }) {
       return fsPut(writing, { id, path: pathOf(folder, id) }, body, given)
     },
-    get: (ref, reading) => get(disk, folder, ref, { ...reading, pool }),
+    get: (blob, reading) => get(disk, folder, blob, { ...reading, pool }),
     async delete({ id }) {
       await orMissing(disk.remove(pathOf(folder, id)))
     },
@@ -82,17 +82,17 @@ async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
 async function get(
   disk: BlobDisk,
   folder: string,
-  ref: BlobRef,
+  blob: NewBlob,
   reading: { signal: AbortSignal; range?: ByteRange; pool: BufferPool },
 ) {
   reading.signal.throwIfAborted()
-  const file = await orMissing(disk.open(pathOf(folder, ref.id)))
-  if (file === undefined) throw blobMissing(ref.id)
-  if (file.size !== ref.size) {
+  const file = await orMissing(disk.open(pathOf(folder, blob.id)))
+  if (file === undefined) throw blobMissing(blob.id)
+  if (file.size !== blob.size) {
     await file.close()
-    throw blobDamaged(ref.id, `it has ${file.size} bytes, not ${ref.size}`)
+    throw blobDamaged(blob.id, `it has ${file.size} bytes, not ${blob.size}`)
   }
-  return readFile(file, ref, reading)
+  return readFile(file, blob, reading)
 }
 
 async function* list(

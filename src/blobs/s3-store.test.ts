@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { createLogger } from '#base/log.ts'
 import { SHARDS } from './blob.ts'
-import { createChecksum } from './checksum.ts'
+import { createChecksum, PIECE_SIZE } from './checksum.ts'
 import { createS3Client } from './s3-open.ts'
 import { createS3Store } from './s3-store.ts'
 import { startUpstream } from './upstream.fixture.ts'
@@ -104,4 +104,32 @@ test('a blob that came back short is damaged', async (t) => {
   const ref = await store.put(Readable.from([randomBytes(100)]), { signal, sizeMax: 100 })
   for (const key of upstream.objects.keys()) upstream.objects.set(key, randomBytes(99))
   await assert.rejects(store.get(ref, { signal }), { code: 'blob_damaged' })
+})
+
+test('a byte that an upstream has changed is not given, neither whole nor by range', async (t) => {
+  const { upstream, store } = await open(t)
+  const bytes = randomBytes(3 * PIECE_SIZE + 5)
+  const blob = await store.put(Readable.from(pieces(bytes)), { signal, sizeMax: SIZE_MAX })
+  const read = async (range?: { first: number; last: number }) => {
+    const given: Buffer[] = []
+    const stream = await store.get(blob, { signal, ...(range && { range }) })
+    const ended = await stream
+      .forEach((chunk: Buffer) => void given.push(chunk))
+      .catch((error: unknown) => error)
+    return { given: Buffer.concat(given), ended }
+  }
+  const range = { first: 100, last: PIECE_SIZE + 100 }
+  assert.ok((await read(range)).given.equals(bytes.subarray(100, PIECE_SIZE + 101)))
+  const damaged = Buffer.from(bytes)
+  damaged.writeUInt8(damaged.readUInt8(PIECE_SIZE + 7) ^ 1, PIECE_SIZE + 7)
+  for (const key of upstream.objects.keys()) upstream.objects.set(key, damaged)
+  for (const wanted of [undefined, range]) {
+    const { given, ended } = await read(wanted)
+    const from = wanted?.first ?? 0
+    assert.ok(given.length <= PIECE_SIZE - from, 'at most the piece before')
+    assert.ok(given.equals(bytes.subarray(from, from + given.length)))
+    assert.equal((ended as { code?: string }).code, 'blob_damaged')
+  }
+  const after = { first: 2 * PIECE_SIZE, last: bytes.length - 1 }
+  assert.ok((await read(after)).given.equals(bytes.subarray(2 * PIECE_SIZE)))
 })

@@ -13,8 +13,8 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { ErgonError, invariant, messageOf, present } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { BlobRef, BlobStat, BlobStore, ByteRange, NewBlob, PutOptions } from './blob.ts'
-import { createChecksum } from './checksum.ts'
+import type { BlobStat, BlobStore, ByteRange, NewBlob, PutOptions } from './blob.ts'
+import { checkableRange, createChecksum } from './checksum.ts'
 import {
   blobDamaged,
   blobMissing,
@@ -24,6 +24,7 @@ import {
   tooManyPuts,
 } from './faults.ts'
 import { unstalled } from './s3-stall.ts'
+import { verified } from './verified.ts'
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Bodies beyond go up in parts of this size, two at a time while a third gathers: 24 MiB of memory. */
@@ -61,7 +62,7 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
       store.puts++
       return await put(store, body, given).finally(() => store.puts--)
     },
-    get: (ref, reading) => get(store, ref, reading),
+    get: (blob, reading) => get(store, blob, reading),
     async delete({ id }, signal) {
       const command = new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(id) })
       await store.asked(client.send(command, asking(signal)))
@@ -140,23 +141,41 @@ async function put(
 
 async function get(
   options: Store,
-  ref: BlobRef,
+  blob: NewBlob,
   { signal, range }: { signal: AbortSignal; range?: ByteRange },
 ): Promise<Readable> {
-  if (ref.size === 0 || (range && range.last < range.first)) return Readable.from([])
+  const wanted = range ?? { first: 0, last: blob.size - 1 }
+  if (wanted.last < wanted.first) return Readable.from([])
+  const checkable = checkableRange(blob, wanted)
+  const stream = await open(options, blob, checkable ?? wanted, signal)
+  if (checkable === undefined) return stream
+  const chunks = verified(stream, blob, { from: checkable.first, range: wanted })
+  const checked = Readable.from(chunks, { objectMode: false })
+  // Destroyed before it is read, the generator would never begin, and never end its source.
+  stream.on('error', () => undefined)
+  checked.once('close', () => stream.destroy())
+  return checked
+}
+
+async function open(
+  options: Store,
+  blob: NewBlob,
+  { first, last }: ByteRange,
+  signal: AbortSignal,
+): Promise<Readable> {
+  const wanted = last - first + 1
   const command = new GetObjectCommand({
     Bucket: options.bucket,
-    Key: keyIn(options, ref.id),
-    ...(range && { Range: `bytes=${range.first}-${range.last}` }),
+    Key: keyIn(options, blob.id),
+    ...(wanted < blob.size && { Range: `bytes=${first}-${last}` }),
   })
   const found = await options.asked(options.client.send(command, asking(signal)))
-  if (found === undefined) throw blobMissing(ref.id)
-  const wanted = range ? range.last - range.first + 1 : ref.size
+  if (found === undefined) throw blobMissing(blob.id)
   const stream = found.Body
-  if (!(stream instanceof Readable)) throw blobDamaged(ref.id, 'it came without a stream')
+  if (!(stream instanceof Readable)) throw blobDamaged(blob.id, 'it came without a stream')
   if (found.ContentLength !== wanted) {
     stream.destroy()
-    throw blobDamaged(ref.id, `${found.ContentLength} bytes came, not ${wanted}`)
+    throw blobDamaged(blob.id, `${found.ContentLength} bytes came, not ${wanted}`)
   }
   addAbortSignal(signal, stream)
   return unstalled(stream, options.told)

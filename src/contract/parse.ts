@@ -31,7 +31,9 @@ const OF_TYPE: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', '
 
 /** Unions hide the fault in their branches: the one whose types fit was meant, else the furthest. */
 function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Place {
-  const path = [...above, ...issue.path]
+  // Of a member that is not known the path is that of its object.
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+  const path = [...above, ...issue.path, ...unknown]
   const here = { path, message: issue.message, fits: !OF_TYPE.has(issue.code) }
   if (issue.code !== 'invalid_union') return here
   let best: Place = here

@@ -1,11 +1,12 @@
 // POST /v1/storage/presigned: an address for one object, one method and some time.
 import { z } from 'zod'
+import { ownObject } from '#contract/own-object.ts'
 import { parseWith } from '#contract/parse.ts'
 
 /** AWS: seven days. */
 export const EXPIRES_MAX_S = 604_800
 
-export const presignRequest = z.object({
+export const presignRequest = ownObject({
   bucket: z.string().min(3).max(63),
   key: z.string().min(1).max(1024),
   method: z.enum(['GET', 'PUT']).default('GET'),

@@ -12,6 +12,7 @@ type Deps = {
   /** Asks the state; may reject, or take its time. */
   readonly books: () => Promise<BooksFigures>
   readonly logLinesLost: () => number
+  readonly damagedReads: () => number
 }
 
 /** The agent gives a gateway 2 s for all of its figures. */
@@ -73,6 +74,7 @@ async function openRegistry(deps: Deps): Promise<Registry> {
     'Energy of that CPU time, each request at the tariff that it was admitted at',
     () => Number(charging.billed().accruedNj) / 1e9,
   )
+  gauge('blob_reads_damaged', 'Reads that met a damaged or missing blob', deps.damagedReads)
   gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
   const ask = askOnce(deps.books)
   // All gateways ask the same books.

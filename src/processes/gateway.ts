@@ -132,6 +132,7 @@ const metrics = createGatewayMetrics({
   counts,
   books: () => booksFigures(readerState),
   logLinesLost: () => accessLog.lost,
+  damagedReads: () => damages.met(),
 })
 const costs = await keepLearned({ state: readerState, log, process: config.name })
 const inference = {
@@ -202,7 +203,7 @@ const door = createApiDoor({
 
 const payers = createPayers({ state, clock: systemClock })
 const keyVersions = await followKeyVersions({ state: readerState, log })
-const { accessLog, ...doors } = createStorageDoors({
+const { accessLog, damages, ...doors } = createStorageDoors({
   state: storageState,
   blobs,
   identity,

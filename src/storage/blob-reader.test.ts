@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import type { BlobStore, NewBlob } from '#blobs/blob.ts'
+import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
+import { blobDamaged, storageAway } from '#blobs/faults.ts'
 import type { Part } from '#storage/objects/types.ts'
 import { createBlobReader } from './blob-reader.ts'
 
@@ -20,6 +21,11 @@ const PART: Part = {
   blob: BLOB,
 }
 const { signal } = new AbortController()
+const untold = {
+  async tell() {
+    throw new TypeError('there is nothing to tell')
+  },
+}
 
 test('read() opens no blob whose key cannot be unwrapped, nor before somebody reads', async () => {
   const opened: Readable[] = []
@@ -28,7 +34,7 @@ test('read() opens no blob whose key cannot be unwrapped, nor before somebody re
     opened.push(body)
     return body
   }
-  const reader = createBlobReader(new Map([['fs', { get } as unknown as BlobStore]]))
+  const reader = createBlobReader(new Map([['fs', { get } as unknown as BlobStore]]), untold)
   const body = { kind: 'parts', parts: [PART] } as const
   const open = () => {
     throw new Error('no such key')
@@ -45,4 +51,31 @@ test('read() opens no blob whose key cannot be unwrapped, nor before somebody re
     opened.map(({ destroyed }) => destroyed),
     [true],
   )
+})
+
+test('read() and check() tell the operator of a blob that is damaged, and of none that is away', async () => {
+  const told: [string, string][] = []
+  const damages = {
+    async tell({ id }: BlobRef, found: string) {
+      told.push([id, found])
+    },
+  }
+  let fault: Error = blobDamaged(BLOB.id, 'it ends at 2')
+  const store = {
+    async get() {
+      throw fault
+    },
+    stat: async () => ({ id: BLOB.id, size: 2, writtenMs: 0 }),
+  }
+  const reader = createBlobReader(new Map([['fs', store as unknown as BlobStore]]), damages)
+  const body = { kind: 'parts', parts: [PART] } as const
+  const read = () => reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]().next()
+  await assert.rejects(read(), fault)
+  await assert.rejects(reader.check(body, signal), { code: 'blob_damaged' })
+  fault = storageAway()
+  await assert.rejects(read(), fault)
+  assert.deepEqual(told, [
+    [BLOB.id, `Could not trust blob ${BLOB.id}: it ends at 2`],
+    [BLOB.id, `Could not trust blob ${BLOB.id}: it has 2 bytes, not 3`],
+  ])
 })

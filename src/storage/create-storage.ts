@@ -8,6 +8,7 @@ import type { Marks } from '#metering/marks.ts'
 import type { Identity } from '#identity/tokens.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createBlobReader } from './blob-reader.ts'
+import { createDamages, type Damages } from './damage.ts'
 import { createAnnotations } from './objects/create-annotations.ts'
 import { createBuckets } from './objects/create-buckets.ts'
 import { createDocuments } from './objects/documents.ts'
@@ -63,6 +64,7 @@ export type StorageDoors = {
   readonly storage: Door
   readonly website: Door
   readonly accessLog: AccessLog
+  readonly damages: Pick<Damages, 'met'>
 }
 
 export function createStorageDoors(options: StorageOptions): StorageDoors {
@@ -70,6 +72,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
   const documents = createDocuments({ state })
   const buckets = createBuckets({ state, documents, clock, bucketsMax: settings.bucketsMax })
   const objects = createObjects({ state, documents, clock })
+  const damages = createDamages({ state, log })
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf: options.payerOf })
   const callers = createCallers({ identity, keys: options.keys })
@@ -103,7 +106,7 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     receiver,
     hashers,
     admitTransfer,
-    blobs: createBlobReader(blobs.byLocation),
+    blobs: createBlobReader(blobs.byLocation, damages),
     ownerOf: (account) => ({ id: account, displayName: account }),
     attributesOf: (request, bucket) =>
       writtenAttributes(request, bucket, { access, directory, nowMs: clock.wallMs() }),
@@ -131,5 +134,5 @@ export function createStorageDoors(options: StorageOptions): StorageDoors {
     handlers,
     unserved: createUnserved({ access }),
   })
-  return { storage, website: createWebsiteDoor(storage), accessLog }
+  return { storage, website: createWebsiteDoor(storage), accessLog, damages }
 }

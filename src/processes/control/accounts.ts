@@ -26,6 +26,7 @@ export const accountRoutes = (state: State, keys: DerivedKeys): readonly Control
   {
     method: 'POST',
     path: /^\/accounts$/,
+    members: ['env'],
     handle: async ({ body }) => {
       const env = body['env'] ?? 'test'
       if (env !== 'live' && env !== 'test')
@@ -36,11 +37,13 @@ export const accountRoutes = (state: State, keys: DerivedKeys): readonly Control
   {
     method: 'POST',
     path: /^\/accounts\/([^/]+)\/funds$/,
+    members: ['pusd'],
     handle: ({ parameters: [account = ''], body }) => addFunds(state, account, body),
   },
   {
     method: 'POST',
     path: /^\/accounts\/([^/]+)\/settings$/,
+    members: ['refuse_token_presign'],
     handle: ({ parameters: [account = ''], body }) => changeSettings(state, account, body),
   },
   {
@@ -58,6 +61,7 @@ export const accountRoutes = (state: State, keys: DerivedKeys): readonly Control
   {
     method: 'POST',
     path: /^\/tokens$/,
+    members: ['account', 'scope', 'name', 'expires_days', 'key_pair'],
     handle: async ({ body }) => {
       const { token, ...made } = await mint(state, body)
       if (body['key_pair'] !== true) return { ...made, token }

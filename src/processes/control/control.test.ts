@@ -69,6 +69,16 @@ test('what an operator gets wrong is said, and is no failure of ours', async (t)
   assert.deepEqual(logged, [])
 })
 
+test('a member that no operation knows is refused before anything is done', async (t) => {
+  const { add } = await start(t)
+  const { status, code, message } = await add(JSON.stringify({ default: 'any', context_size: 512 }))
+  assert.deepEqual([status, code], [400, 'invalid_request'])
+  assert.match(
+    message,
+    /"context_size" that is not known, there are default, file, pull.* context,/,
+  )
+})
+
 test('what is no GGUF file is refused before a process is started with it', async (t) => {
   const { add, socket } = await start(t)
   const folder = dirname(socket)

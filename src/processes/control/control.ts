@@ -19,6 +19,8 @@ export type ControlCall = {
 export type ControlRoute = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: RegExp
+  /** What its body may have; by default nothing. */
+  readonly members?: readonly string[]
   readonly handle: (call: ControlCall) => unknown
 }
 
@@ -71,7 +73,7 @@ async function answer(
   const result = await found.route.handle({
     parameters: found.match.slice(1).map(decodeURIComponent),
     query: url.searchParams,
-    body: await bodyOf(request),
+    body: demandKnown(await bodyOf(request), found.route),
     signal: gone.signal,
     progress: (line) => void response.write(`${JSON.stringify(line)}\n`),
   })
@@ -97,6 +99,18 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
   const body = parse(Buffer.concat(chunks).toString('utf8'))
   if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
   throw fault('invalid_json', 'Could not read the body: it is no JSON object')
+}
+
+/** Throws invalid_request of a member that would do nothing in silence. */
+function demandKnown(body: ControlCall['body'], { members = [] }: ControlRoute) {
+  const name = Object.keys(body).find((given) => !members.includes(given))
+  if (name === undefined) return body
+  const known = members.length === 0 ? 'there are none' : `there are ${members.join(', ')}`
+  throw fault(
+    'invalid_request',
+    `Could not read the body: it has a member "${name.slice(0, 100)}" that is not known, ${known}`,
+    { param: name.slice(0, 100) },
+  )
 }
 
 function parse(text: string): unknown {

@@ -78,6 +78,7 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/models$/,
+    members: ['default', 'file', 'pull', 'sha256', 'upstream', ...OF_FILES, ...OF_SERVERS],
     handle: async (call) => {
       const model = await newModel(call, deps)
       const warning = await warningOf(model, call)

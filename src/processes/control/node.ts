@@ -40,6 +40,7 @@ export const nodeRoutes = (deps: {
   {
     method: 'POST',
     path: /^\/artifacts\/fetch$/,
+    members: ['name'],
     handle: async ({ body, signal }) => {
       const files = await deps.artifacts.ensure(textOf(body, 'name'), signal)
       return { name: files.name, version: files.version, folder: files.folder }
@@ -48,6 +49,7 @@ export const nodeRoutes = (deps: {
   {
     method: 'POST',
     path: /^\/artifacts\/verify$/,
+    members: ['name'],
     handle: ({ body, signal }) =>
       deps.artifacts.verify(signal, typeof body['name'] === 'string' ? body['name'] : undefined),
   },

@@ -17,7 +17,12 @@ export const storageMoveRoutes = (deps: {
   blobs: BlobSettings
   log: Logger
 }): readonly ControlRoute[] => [
-  { method: 'POST', path: /^\/storage\/move$/, handle: (call) => move(deps, call) },
+  {
+    method: 'POST',
+    path: /^\/storage\/move$/,
+    members: ['to'],
+    handle: (call) => move(deps, call),
+  },
   {
     method: 'DELETE',
     path: /^\/storage\/move$/,

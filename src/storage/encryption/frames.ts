@@ -4,6 +4,7 @@
 // encrypts one body only, so no nonce comes twice.
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { ByteRange } from '#blobs/blob.ts'
+import { blobDamaged } from '#blobs/faults.ts'
 import { storageFault } from '#storage/errors.ts'
 
 const FRAME_BYTES = 64 * 1024
@@ -27,12 +28,19 @@ function seal(key: Buffer, frame: Buffer, index: number, isLast: boolean): Buffe
   return Buffer.concat([cipher.update(frame), cipher.final(), cipher.getAuthTag()])
 }
 
-function open(key: Buffer, sealed: Buffer, index: number, isLast: boolean): Buffer {
+type Place = {
+  readonly index: number
+  readonly isLast: boolean
+  readonly blobId: string | undefined
+}
+
+function open(key: Buffer, sealed: Buffer, { index, isLast, blobId }: Place): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index, isLast))
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()])
   } catch {
+    if (blobId !== undefined) throw blobDamaged(blobId, `frame ${index} cannot be decrypted`)
     throw storageFault('InternalError', 'The stored bytes of the object cannot be decrypted')
   }
 }
@@ -57,16 +65,19 @@ export function sealedRange(range: ByteRange, size: number): ByteRange {
   }
 }
 
-/** Decrypts what `sealedRange` names, and gives the range alone. Throws InternalError. */
+/**
+ * Decrypts what `sealedRange` names, and gives the range alone. Throws `blob_damaged`, of a body that is in no blob
+ * InternalError.
+ */
 export async function* openFrames(
   key: Buffer,
   sealed: AsyncIterable<Buffer>,
-  { range, size }: { range: ByteRange; size: number },
+  { range, size, blobId }: { range: ByteRange; size: number; blobId?: string },
 ): AsyncGenerator<Buffer, void, undefined> {
   const frames = framesOf(size)
   let index = Math.floor(range.first / FRAME_BYTES)
   for await (const { bytes } of inPieces(sealed, SEALED_BYTES)) {
-    const frame = open(key, bytes, index, index === frames - 1)
+    const frame = open(key, bytes, { index, isLast: index === frames - 1, blobId })
     const start = index++ * FRAME_BYTES
     const from = Math.max(range.first - start, 0)
     const to = Math.min(range.last + 1 - start, frame.length)

@@ -126,11 +126,12 @@ async function complete(
   completion: Completion & { partSizeMin: number },
 ): Promise<Completed> {
   const request = digest(completion.parts)
+  // The parts first: a completion takes them away, so after the upload was found open they could be gone.
+  const known = await selectParts(state, upload.uploadId, { after: 0, limit: PART_COUNT_MAX })
   const found = await findAny(state, bucket, upload)
   if (found?.completed?.request === request) return answered(found, found.completed)
   if (found?.completed !== null)
     throw storageFault('NoSuchUpload', undefined, { UploadId: upload.uploadId })
-  const known = await selectParts(state, found.id, { after: 0, limit: PART_COUNT_MAX })
   const parts = chosen(known, completion)
   const written = {
     ...found.attributes,

@@ -10,6 +10,7 @@ export const STORAGE_FUNCTIONS = [
   'bucket',
   'put',
   'delete',
+  'transition',
   'list',
   'annotation',
   'upload',

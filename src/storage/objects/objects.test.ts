@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
+import type { Queryable, Row } from '#state/connect.ts'
+import { createUploads } from './create-uploads.ts'
 import {
   OTHER,
   withStore,
@@ -291,6 +294,41 @@ test(
     ])
     assert.equal(rows.length, 4)
     await store.buckets.delete(bucket)
+  },
+)
+
+test(
+  'complete() answers the same to a completion that another one overtakes',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'completed-twice')
+    const completion = {
+      parts: [{ number: 1, etag: 'p1' }],
+      compose: () => ({ etag: 'p1-1', checksums: {} }),
+    }
+    // The other one comes after the first, the second, and the last question of this one.
+    for (const moment of [1, 2, 3]) {
+      const { id: uploadId } = await store.uploads.create(bucket, {
+        key: 'k',
+        initiator: OTHER,
+        attributes: attributes('', 0),
+      })
+      const name = { key: 'k', uploadId }
+      await store.uploads.putPart(bucket, name, part(1, 5, 'p1'))
+      let questions = 0
+      let other: unknown
+      const state: Queryable = {
+        async query<R extends Row>(text: string, values?: readonly unknown[]) {
+          const answer = await store.state.query<R>(text, values)
+          if (++questions === moment) other = await store.uploads.complete(bucket, name, completion)
+          return answer
+        },
+      }
+      const { complete } = createUploads({ state, clock: systemClock })
+      const done = await complete(bucket, name, completion)
+      assert.deepEqual(done, other)
+    }
+    assert.deepEqual(await brokenInvariants(store.state), [])
   },
 )
 

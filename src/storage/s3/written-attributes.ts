@@ -15,6 +15,7 @@ import {
 import { defaultRetentionOf, parseLockHeaders } from './documents/object-lock.ts'
 import { checkAclAllowed, givesBucketOwnerAll, ownerOfObject } from './documents/ownership.ts'
 import { checkAclBlocked } from './documents/public-access.ts'
+import { storageClassOf } from './documents/storage-classes.ts'
 import { parseTaggingHeader } from './documents/tagging.ts'
 import { objectHeaders } from './objects/headers.ts'
 
@@ -106,24 +107,3 @@ const saysWhatHolds = (bucket: Bucket, asked: AclDraft | undefined): boolean =>
   asked !== undefined &&
   'canned' in asked &&
   asked.canned === 'private'
-
-/**
- * The classes of AWS that are read like any other: here all are stored alike, and the name is kept. Of an
- * object in an archive class clients believe that they must have it restored first, so there is none.
- */
-const STORAGE_CLASSES: ReadonlySet<string> = new Set([
-  'STANDARD',
-  'REDUCED_REDUNDANCY',
-  'STANDARD_IA',
-  'ONEZONE_IA',
-  'INTELLIGENT_TIERING',
-  'GLACIER_IR',
-])
-
-function storageClassOf(given: string | string[] | undefined): string {
-  const name = given === undefined ? 'STANDARD' : String(given)
-  if (STORAGE_CLASSES.has(name)) return name
-  throw storageFault('InvalidStorageClass', undefined, {
-    StorageClassRequested: name.slice(0, 100),
-  })
-}

@@ -6,6 +6,7 @@ import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
+import { createDamages, raiseAlarm } from '#storage/damage.ts'
 import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { forgetCompletions } from './expire-uploads.ts'
@@ -35,16 +36,14 @@ export function createClean(deps: {
   tried: (work: Promise<void>, signal: AbortSignal) => Promise<void>
 }): (signal: AbortSignal) => Promise<void> {
   const { state, stores, clock, log, tried } = deps
+  const damages = createDamages({ state, log })
 
   /** One that is away keeps the others waiting for nothing. */
   async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
     await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
     await sweep(store, signal)
     const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
-    for (const damage of damaged) {
-      log.error('A stored blob is damaged', { damage })
-      await alarm('blob_damaged', damage)
-    }
+    for (const { found, ...blob } of damaged) await damages.tell(blob, found)
   }
 
   async function sweep(store: BlobStore, signal: AbortSignal): Promise<void> {
@@ -56,28 +55,25 @@ export function createClean(deps: {
       location,
       waiting,
     })
-    await alarm('blobs_unnamed', { location, waiting, at: new Date(clock.wallMs()).toISOString() })
+    await raiseAlarm(state, 'blobs_unnamed', {
+      location,
+      waiting,
+      at: new Date(clock.wallMs()).toISOString(),
+    })
   }
 
   async function scrubState(pass: RowPass, signal: AbortSignal): Promise<void> {
     const limits = { bytesMax: SCRUB_BYTES_A_MINUTE, signal }
     const { damaged } = await scrubRows(state, pass, limits).catch(async (cause: unknown) => {
-      if (isOfPage(cause)) await alarm('page_damaged', { task: pass.task, found: messageOf(cause) })
+      if (isOfPage(cause))
+        await raiseAlarm(state, 'page_damaged', { task: pass.task, found: messageOf(cause) })
       throw cause
     })
     for (const { key, ...damage } of damaged) {
       log.error('A stored body is damaged', { damage })
-      await alarm('body_damaged', { ...damage, key })
+      await raiseAlarm(state, 'body_damaged', { ...damage, key })
     }
   }
-
-  /** Counted by `ergon status`; once, however often it is found. */
-  const alarm = (kind: string, detail: object) =>
-    state.query(
-      `insert into alarms (kind, detail) select $1, $2::jsonb
-       where not exists (select from alarms where kind = $1 and detail = $2::jsonb)`,
-      [kind, JSON.stringify(detail)],
-    )
 
   return async (signal: AbortSignal): Promise<void> => {
     await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))

@@ -1,11 +1,13 @@
-// Applies lifecycle rules: walks the versions of each bucket that has any, a bounded number at a call, and
-// deletes what has expired. Object lock keeps what it keeps.
+// Applies lifecycle rules: walks the versions of each bucket that has any, a bounded number at a call, deletes
+// what has expired, and labels with its storage class what is due to move. Object lock keeps what it keeps.
 import type { Clock } from '#base/clock.ts'
 import type { Queryable, Row } from '#state/connect.ts'
-import { DAY_MS, type Lifecycle } from '#storage/s3/documents/lifecycle.ts'
+import type { Lifecycle } from '#storage/s3/documents/lifecycle.ts'
+import { DAY_MS } from '#storage/s3/documents/lifecycle-values.ts'
 import {
   isUploadDue,
   lifecycleAction,
+  lifecycleClass,
   type At,
   type LifecycleVersion,
 } from '#storage/s3/documents/lifecycle-due.ts'
@@ -49,10 +51,14 @@ export async function expireObjects(
   const lifecycle = lifecycleOf(bucket)
   if (from.key === '') await abortUploads(state, bucket, lifecycle, { ...day, signal })
   const rows = await versionsFrom(state, from, limit)
-  const deletions = rows
-    .filter((row) => lifecycleAction(lifecycle, toVersion(row), day) !== undefined)
-    .map(toDeletion)
+  const deletions: Deletion[] = []
+  const changes: Change[] = []
+  for (const row of rows)
+    if (lifecycleAction(lifecycle, toVersion(row), day) !== undefined)
+      deletions.push(toDeletion(row))
+    else changes.push(...changesOf(lifecycle, row, day))
   const answers = await objects.delete(bucket, deletions, { bypassGovernance: false })
+  await transition(state, bucket, changes)
   const last = rows.at(-1)
   const next =
     last !== undefined && rows.length === limit
@@ -87,6 +93,7 @@ type VersionRow = Row & {
   delete_marker: boolean
   size: string
   etag: string
+  storage_class: string
   tags: Record<string, string>
   modified_at: Date
   replaced_at: Date | null
@@ -96,7 +103,7 @@ type VersionRow = Row & {
 
 // Rules keep 100 older versions at most: no need to count further.
 const VERSIONS = `select v.key, v.seq, v.version_id, v.is_latest, v.delete_marker, v.size, v.etag, v.tags,
-  v.modified_at,
+  v.storage_class, v.modified_at,
   case when not v.is_latest then (select n.modified_at from object_versions n
     where n.bucket = v.bucket and n.key = v.key and n.seq > v.seq order by n.seq limit 1) end as replaced_at,
   case when v.is_latest then 0 else (select count(*)::int - 1 from (select from object_versions n
@@ -112,7 +119,8 @@ async function versionsFrom(state: Queryable, from: Place, limit: number): Promi
   return (await state.query<VersionRow>(VERSIONS, values)).rows
 }
 
-const toVersion = (row: VersionRow): LifecycleVersion => ({
+const toVersion = (row: VersionRow): LifecycleVersion & { readonly storageClass: string } => ({
+  storageClass: row.storage_class,
   key: row.key,
   isLatest: row.is_latest,
   deleteMarker: row.delete_marker,
@@ -138,6 +146,31 @@ const toDeletion = (row: VersionRow): Deletion => ({
     ifNoncurrent: !row.is_latest,
   },
 })
+
+type Change = {
+  readonly key: string
+  readonly seq: string
+  readonly etag: string
+  readonly modifiedMs: number
+  readonly storageClass: string
+}
+
+/** The class that the version is to have from now on, where that is another one. */
+function changesOf(lifecycle: Lifecycle, row: VersionRow, day: At): Change[] {
+  const storageClass = lifecycleClass(lifecycle, toVersion(row), day)
+  if (storageClass === undefined) return []
+  const { key, seq, etag } = row
+  return [{ key, seq, etag, modifiedMs: row.modified_at.getTime(), storageClass }]
+}
+
+async function transition(
+  state: Queryable,
+  bucket: Bucket,
+  changes: readonly Change[],
+): Promise<void> {
+  if (changes.length === 0) return
+  await state.query('select storage_transition($1, $2)', [bucket.id, JSON.stringify(changes)])
+}
 
 async function abortUploads(
   state: Queryable,

@@ -1,9 +1,10 @@
 // Moves one blob to another store: copied, read again there, then its row is changed. Reads follow the row;
 // those that began before come to their end, as the old copy stays for an hour.
 import { ErgonError, messageOf } from '#base/errors.ts'
-import type { BlobRef, BlobStore } from '#blobs/blob.ts'
+import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
 import type { State } from '#state/connect.ts'
-import { checksumOf } from './scrub.ts'
+import { isOfBlob } from '#blobs/faults.ts'
+import { readAgain } from './scrub.ts'
 
 export type MovedBlob = { readonly id: string; readonly size: number; readonly checksum: string }
 
@@ -18,44 +19,44 @@ export async function moveBlob(
   { id, size, checksum }: MovedBlob,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const ref: BlobRef = { id, location: source.location, size }
+  const blob: NewBlob = { id, location: source.location, size, checksum }
   // What an earlier move left there: from now on it is no garbage, and it is written anew.
   await state.query('delete from blob_garbage where location = $1 and id = $2', [
     target.location,
     id,
   ])
   await target.delete({ id }, signal)
-  const copied = await copy(source, target, ref, signal)
-  if (copied !== checksum) {
+  const fault = await copy(source, target, blob, signal)
+  if (fault !== undefined) {
     await target.delete({ id }, signal)
-    return (await isNamed(state, ref)) ? copied : undefined
+    return (await isNamed(state, blob)) ? fault : undefined
   }
-  const arrived = await checksumOf(target, { ...ref, location: target.location }, signal)
-  if (arrived !== checksum) {
+  const arrived = await readAgain(target, { ...blob, location: target.location }, signal)
+  if ('fault' in arrived) {
     await target.delete({ id }, signal)
     throw new ErgonError(
       { code: 'blob_damaged', status: 500 },
-      `Could not move blob ${id}: its checksum in ${target.location} is ${arrived}, not ${checksum}`,
+      `Could not move blob ${id} to ${target.location}: ${arrived.fault}`,
     )
   }
-  await switchRow(state, { source, target }, ref)
+  await switchRow(state, blob, { location: target.location, checksum: arrived.checksum })
   return undefined
 }
 
-/** The checksum of what was read; or what is wrong with the source. Throws the errors of the target. */
+/** What is wrong with the source; undefined when it is copied. Throws the errors of the target. */
 async function copy(
   source: BlobStore,
   target: BlobStore,
-  ref: BlobRef,
+  blob: NewBlob,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | undefined> {
   try {
-    const body = await source.get(ref, { signal })
+    const body = await source.get(blob, { signal })
     // A target that refuses reads none of it: then nobody else hears how it ends.
     body.on('error', () => undefined)
     try {
-      const { checksum } = await target.put(body, { signal, sizeMax: ref.size, id: ref.id })
-      return checksum
+      await target.put(body, { signal, sizeMax: blob.size, id: blob.id })
+      return undefined
     } finally {
       body.destroy()
     }
@@ -65,11 +66,6 @@ async function copy(
     return messageOf(error)
   }
 }
-
-/** EIO: what a disk answers for what it cannot read any more. */
-const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
-const isOfBlob = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && OF_BLOB.has(String(error.code))
 
 async function isNamed(state: State, { id, location }: BlobRef): Promise<boolean> {
   const found = await state.query('select from blobs where id = $1 and location = $2', [
@@ -82,12 +78,12 @@ async function isNamed(state: State, { id, location }: BlobRef): Promise<boolean
 /** One statement: the row names the copy, and the other one is garbage, or neither is so. */
 async function switchRow(
   state: State,
-  { source, target }: { source: BlobStore; target: BlobStore },
-  { id, size }: BlobRef,
+  blob: NewBlob,
+  copy: Pick<NewBlob, 'location' | 'checksum'>,
 ): Promise<void> {
   await state.query(
     `with moved as (
-       update blobs set location = $3 where id = $1 and location = $2 returning id
+       update blobs set location = $3, checksum = $5 where id = $1 and location = $2 returning id
      )
      insert into blob_garbage (location, id, size, since)
      -- Deleted meanwhile: then it is the copy that nobody names.
@@ -95,6 +91,6 @@ async function switchRow(
      where exists (select from moved)
        or not exists (select from blobs where id = $1 and location = $3)
      on conflict (location, id) do nothing`,
-    [id, source.location, target.location, size],
+    [blob.id, blob.location, copy.location, blob.size, copy.checksum],
   )
 }

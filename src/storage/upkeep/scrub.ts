@@ -1,7 +1,7 @@
-// Reads stored blobs again and compares their checksums: a disk that forgets is found before its owner
-// finds it.
-import type { BlobRef, BlobStore } from '#blobs/blob.ts'
-import { createChecksum } from '#blobs/checksum.ts'
+// Reads stored blobs again, which compares their checksums: a disk that forgets is found before its owner
+// finds it. A checksum of the older form, of a whole blob, becomes one by pieces, so that ranges are checked too.
+import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
+import { createChecksum, isOfWhole } from '#blobs/checksum.ts'
 import { isAway } from '#blobs/faults.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -30,10 +30,13 @@ export async function scrub(
     const rows = await nextBlobs(state, place, store.location)
     for (const row of rows) {
       options.signal.throwIfAborted()
-      const ref = { id: row.id, location: store.location, size: Number(row.size) }
-      const found = await checksumOf(store, ref, options.signal)
-      if (found !== row.checksum && (await isNamed(state, ref))) damaged.push({ ...ref, found })
-      place = row.id
+      const { id, checksum } = row
+      const ref = { id, location: store.location, size: Number(row.size) }
+      const found = await readAgain(store, { ...ref, checksum }, options.signal)
+      if ('fault' in found && (await isNamed(state, ref)))
+        damaged.push({ ...ref, found: found.fault })
+      if ('checksum' in found && isOfWhole(row)) await renew(state, ref, found.checksum)
+      place = id
       read += ref.size
       if (read >= options.bytesMax) break
     }
@@ -58,22 +61,29 @@ async function nextBlobs(
   return rows
 }
 
-/** The checksum of what is stored now, or why it cannot be read. Throws `storage_away`. */
-export async function checksumOf(
+/** The checksum of a blob by pieces, or why its bytes are not those that were written. Throws `storage_away`. */
+export async function readAgain(
   store: BlobStore,
-  ref: BlobRef,
+  blob: NewBlob,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ checksum: string } | { fault: string }> {
   const checksum = createChecksum()
   try {
-    for await (const chunk of await store.get(ref, { signal })) checksum.update(chunk)
-    return checksum.text()
+    for await (const chunk of await store.get(blob, { signal })) checksum.update(chunk)
+    return { checksum: checksum.text() }
   } catch (error) {
     signal.throwIfAborted()
     if (isAway(error)) throw error
-    return messageOf(error)
+    return { fault: messageOf(error) }
   }
 }
+
+const renew = (state: Queryable, { id, location }: BlobRef, checksum: string) =>
+  state.query('update blobs set checksum = $3 where id = $1 and location = $2', [
+    id,
+    location,
+    checksum,
+  ])
 
 async function isNamed(state: Queryable, { id, location }: BlobRef): Promise<boolean> {
   const { rowCount } = await state.query('select from blobs where id = $1 and location = $2', [

@@ -1,6 +1,8 @@
 // What a lifecycle configuration means for one version or upload, and when. Times are rounded up to the
 // next midnight UTC, as AWS does, unless the length of a day is set to another one.
-import { DAY_MS, type Lifecycle, type LifecycleFilter, type LifecycleRule } from './lifecycle.ts'
+import type { Lifecycle, LifecycleFilter, LifecycleRule } from './lifecycle.ts'
+import { DAY_MS } from './lifecycle-values.ts'
+import { depthOf } from './storage-classes.ts'
 import type { Tags } from './tagging.ts'
 
 /** What rules look at to choose an object. */
@@ -36,12 +38,40 @@ export function lifecycleAction(
 ): 'expire' | 'remove' | undefined {
   const rules = lifecycle.rules.filter((rule) => rule.enabled && chooses(rule.filter, version))
   if (!version.isLatest)
-    return rules.some((rule) => isNoncurrentDue(rule, version, at)) ? 'remove' : undefined
+    return rules.some(({ noncurrent }) => isNoncurrentDue(noncurrent, version, at))
+      ? 'remove'
+      : undefined
   if (version.deleteMarker)
     return version.alone && rules.some((rule) => isMarkerDue(rule, version, at))
       ? 'remove'
       : undefined
   return rules.some((rule) => isDue(expiresAt(rule, version, at.dayMs), at)) ? 'expire' : undefined
+}
+
+/** The storage class that a version is to have now; undefined where that is no further down than its own. */
+export function lifecycleClass(
+  lifecycle: Lifecycle,
+  version: LifecycleVersion & { readonly storageClass: string },
+  at: At,
+): string | undefined {
+  if (version.deleteMarker) return undefined
+  const due = lifecycle.rules
+    .filter((rule) => rule.enabled && chooses(rule.filter, version))
+    .flatMap((rule) => dueClasses(rule, version, at))
+  const [lowest] = due.toSorted((a, b) => depthOf(b) - depthOf(a))
+  return lowest !== undefined && depthOf(lowest) > depthOf(version.storageClass)
+    ? lowest
+    : undefined
+}
+
+function dueClasses(rule: LifecycleRule, version: LifecycleVersion, at: At): string[] {
+  const { transitions = [], noncurrentTransitions = [] } = rule
+  const due = version.isLatest
+    ? transitions.filter(({ when }) =>
+        isDue('days' in when ? after(version.modifiedAtMs, when.days, at.dayMs) : when.dateMs, at),
+      )
+    : noncurrentTransitions.filter((one) => isNoncurrentDue(one, version, at))
+  return due.map(({ storageClass }) => storageClass)
 }
 
 /** Whether an upload that was begun at this time is to be aborted now. */
@@ -104,7 +134,7 @@ function isMarkerDue(rule: LifecycleRule, version: LifecycleVersion, at: At): bo
 }
 
 function isNoncurrentDue(
-  { noncurrent }: LifecycleRule,
+  noncurrent: LifecycleRule['noncurrent'],
   version: LifecycleVersion,
   at: At,
 ): boolean {

@@ -6,9 +6,11 @@ import {
   expirationHeader,
   isUploadDue,
   lifecycleAction,
+  lifecycleClass,
   type LifecycleVersion,
 } from './lifecycle-due.ts'
-import { DAY_MS, parseLifecycle, printLifecycle, type LifecycleRule } from './lifecycle.ts'
+import { DAY_MS } from './lifecycle-values.ts'
+import { parseLifecycle, printLifecycle, type LifecycleRule } from './lifecycle.ts'
 
 const noId = () => 'made'
 const refused = (code: string) => (error: ErgonError) => error.code === code && error.status === 400
@@ -58,6 +60,27 @@ test('a lifecycle configuration survives XML', () => {
     rules: [
       { id: 'a', enabled: true, filter: bare, abortUploadsDays: 3 },
       { id: 'b', enabled: false, filter: bare, expiration: { deleteMarker: true } },
+      {
+        id: 'c',
+        enabled: true,
+        filter: bare,
+        expiration: { days: 91 },
+        noncurrent: { days: 61 },
+        transitions: [
+          { storageClass: 'INTELLIGENT_TIERING', when: { days: 0 } },
+          { storageClass: 'GLACIER_IR', when: { days: 90 } },
+        ],
+        noncurrentTransitions: [
+          { storageClass: 'STANDARD_IA', days: 30, keepNewer: 2 },
+          { storageClass: 'GLACIER_IR', days: 60 },
+        ],
+      },
+      {
+        id: 'd',
+        enabled: true,
+        filter: bare,
+        transitions: [{ storageClass: 'ONEZONE_IA', when: { dateMs: 20_000 * DAY_MS } }],
+      },
     ],
   }
   assert.deepEqual(parseLifecycle(Buffer.from(printLifecycle(lifecycle)), noId), lifecycle)
@@ -103,16 +126,6 @@ test('parseLifecycle() refuses what could not be done', () => {
       'InvalidArgument',
     ],
     [
-      document('<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>'),
-      'InvalidStorageClass',
-    ],
-    [
-      document(
-        '<Transition><Date>20220927</Date><StorageClass>GLACIER</StorageClass></Transition>',
-      ),
-      'InvalidArgument',
-    ],
-    [
       document(
         '<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>',
         tagged,
@@ -129,6 +142,44 @@ test('parseLifecycle() refuses what could not be done', () => {
   ]
   for (const [xml, code] of rows)
     assert.throws(() => parseLifecycle(Buffer.from(xml), noId), refused(code), xml)
+})
+
+test('parseLifecycle() refuses the transitions that AWS refuses, and those to archives', () => {
+  const to = (storageClass: string, when: string, name = 'Transition') =>
+    `<${name}>${when}<StorageClass>${storageClass}</StorageClass></${name}>`
+  const days = (count: number) => `<Days>${count}</Days>`
+  const date = '<Date>2026-01-01T00:00:00Z</Date>'
+  const noncurrent = (storageClass: string, count: number) =>
+    to(storageClass, `<NoncurrentDays>${count}</NoncurrentDays>`, 'NoncurrentVersionTransition')
+  const expiration = (when: string) => `<Expiration>${when}</Expiration>`
+  const rows: [inner: string, code: string][] = [
+    [to('GLACIER', days(1)), 'InvalidStorageClass'],
+    [noncurrent('DEEP_ARCHIVE', 1), 'InvalidStorageClass'],
+    [to('GLACIER', '<Date>20220927</Date>'), 'InvalidArgument'],
+    [to('STANDARD', days(1)), 'MalformedXML'],
+    [to('LUKEWARM', days(1)), 'MalformedXML'],
+    [to('GLACIER_IR', ''), 'MalformedXML'],
+    [to('GLACIER_IR', days(1) + date), 'MalformedXML'],
+    ['<Transition><Days>1</Days></Transition>', 'MalformedXML'],
+    [to('GLACIER_IR', days(-1)), 'InvalidArgument'],
+    [to('STANDARD_IA', days(29)), 'InvalidArgument'],
+    [noncurrent('ONEZONE_IA', 29), 'InvalidArgument'],
+    [to('GLACIER_IR', days(1)) + to('GLACIER_IR', days(2)), 'InvalidRequest'],
+    [to('INTELLIGENT_TIERING', days(2)) + to('GLACIER_IR', days(2)), 'InvalidArgument'],
+    [to('STANDARD_IA', days(30)) + to('GLACIER_IR', days(59)), 'InvalidArgument'],
+    [noncurrent('GLACIER_IR', 1) + noncurrent('INTELLIGENT_TIERING', 2), 'InvalidArgument'],
+    [to('GLACIER_IR', days(1)) + to('INTELLIGENT_TIERING', date), 'InvalidRequest'],
+    [to('GLACIER_IR', days(1)) + expiration(date), 'InvalidRequest'],
+    [to('GLACIER_IR', date) + expiration(days(9)), 'InvalidRequest'],
+    [to('GLACIER_IR', days(9)) + expiration(days(9)), 'InvalidArgument'],
+    [to('GLACIER_IR', date) + expiration(date), 'InvalidArgument'],
+    [
+      `${noncurrent('GLACIER_IR', 9)}<NoncurrentVersionExpiration><NoncurrentDays>9</NoncurrentDays></NoncurrentVersionExpiration>`,
+      'InvalidArgument',
+    ],
+  ]
+  for (const [inner, code] of rows)
+    assert.throws(() => parseLifecycle(Buffer.from(document(inner)), noId), refused(code), inner)
 })
 
 const rule = (more: Partial<LifecycleRule>): LifecycleRule => ({
@@ -181,6 +232,31 @@ test('lifecycleAction() removes old noncurrent versions, and markers with nothin
   assert.equal(action(clean), undefined)
   assert.equal(action([rule({ expiration: { days: 1 } })], { deleteMarker: true }), 'remove')
   assert.equal(action([rule({ expiration: { days: 2 } })], { deleteMarker: true }), undefined)
+})
+
+test('lifecycleClass() moves a version down to the last class that is due, and never up', () => {
+  const transitions = [
+    { storageClass: 'GLACIER_IR', when: { days: 2 } },
+    { storageClass: 'INTELLIGENT_TIERING', when: { days: 1 } },
+  ]
+  const noncurrentTransitions = [{ storageClass: 'GLACIER_IR', days: 1, keepNewer: 1 }]
+  const rules = [rule({ transitions, noncurrentTransitions })]
+  const classOf = (ageMs: number, more: object = {}) =>
+    lifecycleClass(
+      { rules },
+      { ...CURRENT, storageClass: 'STANDARD', modifiedAtMs: NOW_MS - ageMs, ...more },
+      { nowMs: NOW_MS, dayMs: 10_000 },
+    )
+  assert.equal(classOf(9_999), undefined)
+  assert.equal(classOf(10_000), 'INTELLIGENT_TIERING')
+  assert.equal(classOf(10_000, { storageClass: 'INTELLIGENT_TIERING' }), undefined)
+  assert.equal(classOf(10_000, { storageClass: 'GLACIER_IR' }), undefined)
+  assert.equal(classOf(20_000), 'GLACIER_IR')
+  assert.equal(classOf(20_000, { key: 'other' }), undefined)
+  assert.equal(classOf(20_000, { deleteMarker: true }), undefined)
+  const old = { isLatest: false, noncurrentSinceMs: NOW_MS - 10_000, alone: false }
+  assert.equal(classOf(20_000, old), undefined)
+  assert.equal(classOf(20_000, { ...old, newerNoncurrent: 1 }), 'GLACIER_IR')
 })
 
 test('isUploadDue() looks at prefix and age', () => {

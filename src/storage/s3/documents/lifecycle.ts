@@ -1,6 +1,5 @@
 // The lifecycle configuration of a bucket: reading, checking, writing (AWS, "Lifecycle configuration
-// elements"). lifecycle-due.ts says what it means for an object. All storage classes are stored alike,
-// so transitions are refused rather than kept without effect.
+// elements"). lifecycle-due.ts says what it means for an object.
 import { storageFault } from '#storage/errors.ts'
 import {
   booleanOf,
@@ -13,12 +12,19 @@ import {
 import { KEY_BYTES_MAX } from '#storage/s3/target.ts'
 import { malformed, parseXml, type XmlElement } from '#storage/s3/xml/read.ts'
 import { isoTime, writeXml, type XmlNode } from '#storage/s3/xml/write.ts'
+import { keepNewerOf, midnight, type Expiration } from './lifecycle-values.ts'
 import { parseTag, tagNodes, type Tags } from './tagging.ts'
+import {
+  checkTransitions,
+  parseNoncurrentTransition,
+  parseTransition,
+  transitionNodes,
+  type NoncurrentTransition,
+  type Transition,
+} from './transitions.ts'
 
 const RULES_MAX = 1000
 const ID_MAX = 255
-const NEWER_MAX = 100
-export const DAY_MS = 86_400_000
 
 export type LifecycleFilter = {
   /** Written as a bare `Prefix`, the form before filters; clients compare what they read back. */
@@ -30,11 +36,6 @@ export type LifecycleFilter = {
   readonly sizeLessThan?: number
 }
 
-export type Expiration =
-  | { readonly days: number }
-  | { readonly dateMs: number }
-  | { readonly deleteMarker: boolean }
-
 export type LifecycleRule = {
   readonly id: string
   readonly enabled: boolean
@@ -42,12 +43,14 @@ export type LifecycleRule = {
   readonly expiration?: Expiration
   readonly noncurrent?: { readonly days: number; readonly keepNewer?: number }
   readonly abortUploadsDays?: number
+  readonly transitions?: readonly Transition[]
+  readonly noncurrentTransitions?: readonly NoncurrentTransition[]
 }
 export type Lifecycle = { readonly rules: readonly LifecycleRule[] }
 
 /**
  * Reads a `LifecycleConfiguration`; `newId` names rules that have no ID. Throws MalformedXML,
- * InvalidArgument, InvalidRequest, InvalidStorageClass (any transition).
+ * InvalidArgument, InvalidRequest, InvalidStorageClass.
  */
 export function parseLifecycle(body: Buffer, newId: () => string): Lifecycle {
   const { Rule } = fieldsOf(parseXml(body, 'LifecycleConfiguration'), { Rule: 'many' })
@@ -88,14 +91,20 @@ function parseRule(element: XmlElement, newId: () => string): LifecycleRule {
             fieldsOf(abort, { DaysAfterInitiation: 'one' }).DaysAfterInitiation,
           ),
         }),
+    ...(found.Transition.length > 0 && { transitions: found.Transition.map(parseTransition) }),
+    ...(found.NoncurrentVersionTransition.length > 0 && {
+      noncurrentTransitions: found.NoncurrentVersionTransition.map(parseNoncurrentTransition),
+    }),
   }
-  refuseTransitions([...found.Transition, ...found.NoncurrentVersionTransition])
   checkRule(rule)
+  checkTransitions(rule)
   return rule
 }
 
-function checkRule({ filter, expiration, noncurrent, abortUploadsDays }: LifecycleRule): void {
-  if (expiration === undefined && noncurrent === undefined && abortUploadsDays === undefined)
+function checkRule(rule: LifecycleRule): void {
+  const { id: _id, enabled: _enabled, filter, ...actions } = rule
+  const { expiration, abortUploadsDays } = actions
+  if (Object.keys(actions).length === 0)
     throw invalid('At least one action needs to be specified in a rule')
   const narrowed =
     Object.keys(filter.tags).length > 0 ||
@@ -169,34 +178,12 @@ function parseNoncurrent(element: XmlElement): NonNullable<LifecycleRule['noncur
     NoncurrentDays: 'one',
     NewerNoncurrentVersions: 'optional',
   })
-  const noncurrent = { days: days(NoncurrentDays) }
-  if (NewerNoncurrentVersions === undefined) return noncurrent
-  const keepNewer = integerOf(NewerNoncurrentVersions)
-  if (keepNewer < 1 || keepNewer > NEWER_MAX)
-    throw argument(`'NewerNoncurrentVersions' must be between 1 and ${NEWER_MAX}`)
-  return { ...noncurrent, keepNewer }
-}
-
-function refuseTransitions(transitions: readonly XmlElement[]): void {
-  for (const transition of transitions) {
-    const find = (name: string) => transition.children.find((one) => one.name === name)
-    const date = optionalText(find('Date'))
-    if (date !== undefined) midnight(date)
-    throw storageFault('InvalidStorageClass', undefined, {
-      StorageClassRequested: optionalText(find('StorageClass')) ?? null,
-    })
-  }
+  return { days: days(NoncurrentDays), ...keepNewerOf(NewerNoncurrentVersions) }
 }
 
 function days(element: XmlElement): number {
   const found = integerOf(element, -Number.MAX_SAFE_INTEGER)
   if (found < 1) throw argument(`'${element.name}' must be a positive integer`)
-  return found
-}
-
-function midnight(value: string): number {
-  const found = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN
-  if (found % DAY_MS !== 0) throw argument("'Date' must be at midnight GMT")
   return found
 }
 
@@ -209,25 +196,29 @@ export const printLifecycle = (lifecycle: Lifecycle): string =>
     lifecycle.rules.map((rule): XmlNode => ['Rule', ruleNodes(rule)]),
   )
 
-const ruleNodes = ({ id, enabled, filter, ...actions }: LifecycleRule): XmlNode[] => [
-  ['ID', id],
-  filter.bare ? ['Prefix', filter.prefix] : ['Filter', filterNodes(filter)],
-  ['Status', enabled ? 'Enabled' : 'Disabled'],
-  ['Expiration', actions.expiration && [expirationNode(actions.expiration)]],
-  [
-    'NoncurrentVersionExpiration',
-    actions.noncurrent && [
-      ['NoncurrentDays', actions.noncurrent.days],
-      ['NewerNoncurrentVersions', actions.noncurrent.keepNewer],
+const ruleNodes = (rule: LifecycleRule): XmlNode[] => {
+  const { id, enabled, filter, ...actions } = rule
+  return [
+    ['ID', id],
+    filter.bare ? ['Prefix', filter.prefix] : ['Filter', filterNodes(filter)],
+    ['Status', enabled ? 'Enabled' : 'Disabled'],
+    ['Expiration', actions.expiration && [expirationNode(actions.expiration)]],
+    [
+      'NoncurrentVersionExpiration',
+      actions.noncurrent && [
+        ['NoncurrentDays', actions.noncurrent.days],
+        ['NewerNoncurrentVersions', actions.noncurrent.keepNewer],
+      ],
     ],
-  ],
-  [
-    'AbortIncompleteMultipartUpload',
-    actions.abortUploadsDays === undefined
-      ? undefined
-      : [['DaysAfterInitiation', actions.abortUploadsDays]],
-  ],
-]
+    ...transitionNodes(rule),
+    [
+      'AbortIncompleteMultipartUpload',
+      actions.abortUploadsDays === undefined
+        ? undefined
+        : [['DaysAfterInitiation', actions.abortUploadsDays]],
+    ],
+  ]
+}
 
 function filterNodes(filter: LifecycleFilter): XmlNode[] {
   const all: XmlNode[] = [

@@ -42,6 +42,7 @@ async function copyWhile(
       },
       allows: () => true,
     },
+    blobs: { check: async () => undefined },
     annotations: store.annotations,
     objects: store.objects,
     admitTransfer: async () => undefined,

@@ -1,4 +1,5 @@
-// PUT with x-amz-copy-source. Blobs are immutable, so a copy shares those of its source: no byte moves.
+// PUT with x-amz-copy-source. Blobs are immutable, so a copy shares those of its source: no byte moves. That the blobs are
+// there is looked at; bytes that are damaged are found when they are read next.
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import type { ReadOptions } from '#storage/blob-reader.ts'
@@ -76,6 +77,7 @@ const createCopy =
     if (isItself && !sealing && !algorithm) refuseAsIs(request)
     const reading = encrypting.reading(request, version, 'copy-source')
     const isShared = !sealing && !reading.cipher && !algorithm
+    if (isShared) await deps.blobs.check(source.body, request.signal)
     const copy: Copied = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
       : await rewritten(deps, { request, bucket, source, sealing, reading, algorithm })

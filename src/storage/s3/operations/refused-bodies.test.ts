@@ -85,7 +85,7 @@ function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): StorageD
     uploads: store.uploads,
     annotations: store.annotations,
     receiver,
-    blobs: createBlobReader(stores()),
+    blobs: createBlobReader(stores(), { tell: async () => undefined }),
     admitTransfer: async () => undefined,
     attributesOf: async () => attributes('', 0),
     encrypting: createEncrypting(vault),
