@@ -53,6 +53,9 @@ for (const [name, { binding }] of Object.entries(S3_OPERATIONS)) {
   SUBRESOURCES.set(subresource, levels.add(level as Level))
 }
 
+/** The parameters that name an operation. */
+export const SUBRESOURCE_NAMES: ReadonlySet<string> = new Set(SUBRESOURCES.keys())
+
 /**
  * The operation that a request names. Throws MethodNotAllowed, InvalidArgument (two subresources, a
  * version of what has none) and InvalidRequest (a subresource of something else: `PUT /bucket/key?policy` must not store a body).

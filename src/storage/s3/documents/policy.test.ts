@@ -326,3 +326,20 @@ test('s3:ObjectCreationOperation is of s3:PutObject, and tells parts from object
   const context = policyContext({ ...FACTS, action: 's3:PutObjectTagging' })
   assert.equal(context('s3:objectcreationoperation'), undefined)
 })
+
+test('policyContext() tells how a request was signed, and nothing of one that is not', () => {
+  const rows = [
+    [{ by: 'query', version: 2 }, 'AWS', 'REST-QUERY-STRING'],
+    [{ by: 'header', version: 4 }, 'AWS4-HMAC-SHA256', 'REST-HEADER'],
+    [{ by: 'form', version: 4 }, 'AWS4-HMAC-SHA256', 'POST'],
+    [undefined, undefined, undefined],
+  ] as const
+  for (const [signing, version, type] of rows) {
+    const context = policyContext({ ...FACTS, signing })
+    assert.deepEqual(context('s3:signatureversion'), version && [version])
+    assert.deepEqual(context('s3:authtype'), type && [type])
+  }
+  const isOlder = { StringEquals: { 's3:SignatureVersion': 'AWS' } }
+  assert.ok(under(isOlder, { signing: { by: 'header', version: 2 } }))
+  assert.ok(!under(isOlder))
+})
