@@ -154,8 +154,7 @@ function fromQuery(query: Target['query']): SignedCredential {
   }
 }
 
-// AWS documents 400 here and the public suite expects 403 of every unusable expiry: such a URL is
-// not yet or no longer a permission.
+// An address that has ended before it begins has ended: 403, as the public suite has it.
 function expiry(text: string): number {
   if (!/^-?\d{1,15}$/.test(text))
     throw storageFault('AuthorizationQueryParametersError', 'X-Amz-Expires should be a number')
@@ -163,7 +162,7 @@ function expiry(text: string): number {
   if (expiresS < 1) throw storageFault('AccessDenied', 'X-Amz-Expires must be positive')
   if (expiresS > EXPIRY_MAX_S)
     throw storageFault(
-      'AccessDenied',
+      'AuthorizationQueryParametersError',
       `X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than ${EXPIRY_MAX_S} seconds`,
     )
   return expiresS
