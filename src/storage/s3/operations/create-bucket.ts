@@ -5,6 +5,7 @@ import { storageFault } from '#storage/errors.ts'
 import { checkBucketName } from '#storage/s3/bucket-name.ts'
 import type { Bucket, Json } from '#storage/objects/types.ts'
 import { parseAclHeaders, resolveAcl, type Directory } from '#storage/s3/documents/acl-drafts.ts'
+import { BY_SERVICE } from '#storage/s3/documents/encryption.ts'
 import {
   checkBucketAcl,
   parseOwnershipHeader,
@@ -14,7 +15,7 @@ import { parseTagSet, type Tags } from '#storage/s3/documents/tagging.ts'
 import type { Acl } from '#storage/s3/documents/acl.ts'
 import { ownershipOf, privateAcl } from '#storage/s3/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
-import type { StorageDeps } from '#storage/s3/deps.ts'
+import type { StorageDeps, StorageSettings } from '#storage/s3/deps.ts'
 import { askedRegion } from '#storage/s3/regions.ts'
 import { emptyReply } from '#storage/s3/reply.ts'
 import { fieldsOf, optionalText } from '#storage/s3/xml/fields.ts'
@@ -45,7 +46,7 @@ export const createCreateBucket =
       account: who.account,
       region: region ?? settings.region,
       objectLock: asked.objectLock,
-      configurations: configurationsOf(asked, who.account, settings.acls),
+      configurations: configurationsOf(asked, who.account, settings),
     })
     if (!created) checkSame(bucket, asked)
     return emptyReply({ Location: `/${name}` })
@@ -79,7 +80,7 @@ async function accessOf(
 function configurationsOf(
   { ownership, acl, tags }: Asked,
   account: string,
-  acls: boolean,
+  { acls, encrypts }: StorageSettings,
 ): Bucket['configurations'] {
   const kept = ownership ?? (acls ? 'ObjectWriter' : undefined)
   if (acl !== undefined) checkBucketAcl(kept ?? 'BucketOwnerEnforced', acl, account)
@@ -87,6 +88,7 @@ function configurationsOf(
     ...(kept === undefined ? {} : { 'ownership-controls': kept }),
     ...(acl === undefined ? {} : { acl: { ...acl, [OF_CREATION]: true } as unknown as Json }),
     ...(tags === undefined ? {} : { tagging: tags }),
+    ...(encrypts ? { encryption: BY_SERVICE } : {}),
   }
 }
 
