@@ -4,7 +4,7 @@
 import { testParts } from './parts.ts'
 
 testParts(
-  {},
+  { env: { ERGON_STORAGE_ENCRYPTION: 'on' } },
   {
     'command line': () => import('./one-product/cli.ts'),
     'command line, receipts': () => import('./one-product/cli-receipts.ts'),
@@ -13,6 +13,7 @@ testParts(
     'bad input': () => import('./one-product/bad-input.ts'),
     'hostile HTTP': () => import('./one-product/hostile-http.ts'),
     'key of an upstream': () => import('./one-product/upstream-key.ts'),
+    'encrypted buckets': () => import('./one-product/encrypted-buckets.ts'),
     'slow state': () => import('./one-product/slow-state.ts'),
     'pages of other origins': () => import('./one-product/browsers.ts'),
     'images and sound': () => import('./one-product/media.ts'),

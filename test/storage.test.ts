@@ -13,6 +13,7 @@ testParts(
   {
     buckets: () => import('./storage/buckets.ts'),
     objects: () => import('./storage/objects.ts'),
+    answers: () => import('./storage/answers.ts'),
     protocol: () => import('./storage/protocol.ts'),
     'large bodies': () => import('./storage/large-bodies.ts'),
     damage: () => import('./storage/damage.ts'),

@@ -120,7 +120,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     usage: 'storage create <bucket>',
     help: 'Make a bucket',
-    options: [['--region <region>', 'where it is (default: the region of the service)']],
+    options: [['--region <region>', 'where it is: a region of the service, or auto (default)']],
     load: () => import('./commands/storage-create.ts'),
   },
   {

@@ -95,6 +95,7 @@ const schema = z.object({
     .default([]),
   storageBuckets: z.coerce.number().int().min(1).max(1_000_000).default(1000),
   storageAcls: z.stringbool().default(false),
+  storageEncryption: z.stringbool().default(false),
   storageWebsiteHost: z
     .string()
     .regex(/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/, 'must be a host name in lower case')

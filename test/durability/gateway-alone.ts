@@ -120,6 +120,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
       region: 'local',
       bucketsMax: 1000,
       acls: false,
+      encrypts: false,
       keyIds: [],
       trustedProxies: [],
       website: { hosts: [], protocol: 'http' },

@@ -18,6 +18,7 @@ import { chargeOf } from '../books.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { withClient } from './client.ts'
+import { versionTwoAddress } from './version-two-address.ts'
 
 const Bucket = 'storage-addresses'
 
@@ -116,6 +117,11 @@ test('an account may refuse addresses and forms that bear a token, and no others
   await own.send(new CreateBucketCommand({ Bucket: place.Bucket }))
   await own.send(new PutObjectCommand({ ...place, Body: 'text' }))
   const byToken = await getSignedUrl(own, new GetObjectCommand(place))
+  const older = versionTwoAddress(
+    ergon.baseUrl,
+    { id: token, secret: token },
+    { path: `/${place.Bucket}/${place.Key}` },
+  )
   const form = await createPresignedPost(own, place)
   const byService = await presign(token, { bucket: place.Bucket, key: place.Key })
   const post = async (): Promise<Response> => {
@@ -125,6 +131,7 @@ test('an account may refuse addresses and forms that bear a token, and no others
     return await fetch(form.url, { method: 'POST', body: data })
   }
   assert.equal((await fetch(byToken)).status, 200)
+  assert.equal((await fetch(older)).status, 200)
   assert.equal((await post()).status, 204)
 
   const set = (state: string) =>
@@ -139,6 +146,7 @@ test('an account may refuse addresses and forms that bear a token, and no others
     answer = await fetch(byToken)
   }
   assert.match(await assertRefusal(answer, 'AccessDenied'), /refuses presigned addresses/)
+  await assertRefusal(await fetch(older), 'AccessDenied')
   await assertRefusal(await post(), 'AccessDenied')
   assert.equal((await fetch(byService.url)).status, 200)
   await own.send(new HeadObjectCommand(place))
@@ -190,8 +198,17 @@ test('a pair of keys signs like a token, without being one, and its addresses gi
     assert.equal((await fetch(`${ergon.baseUrl}/v1/models`, { headers })).status, 401)
     assert.equal((await fetch(`${ergon.baseUrl}/${Bucket}/shared`, { headers })).status, 403)
   }
+  const path = `/${Bucket}/shared`
+  const keys = { id: String(id), secret: String(secret) }
+  assert.equal((await fetch(versionTwoAddress(ergon.baseUrl, keys, { path }))).status, 200)
   // A key that was made for one address signs nothing else.
   const { access_key_id: single = '' } = await presign(ergon.token, { key: 'shared' })
+  const bySingle = versionTwoAddress(
+    ergon.baseUrl,
+    { id: single, secret: String(secret) },
+    { path },
+  )
+  await assertRefusal(await fetch(bySingle), 'InvalidAccessKeyId')
   await assert.rejects(s3ClientOf(ergon, single, secret).send(new GetObjectCommand(place)), {
     name: 'InvalidAccessKeyId',
   })

@@ -16,7 +16,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './client.ts'
+import { NOWHERE, withClient } from './client.ts'
 
 const Bucket = 'annotation-part'
 const MIB = 1_048_576
@@ -141,7 +141,7 @@ test('what is no annotation is refused, and nothing changes', async () => {
   await refused('EntityTooLarge', 400, annotate('refused', 'n', 'x'.repeat(MIB + 1)))
   await refused('UnsupportedMediaType', 415, annotate('refused', 'n', Buffer.from([0xc3, 0x28])))
   await refused('NoSuchKey', 404, annotate('absent', 'n', 'a'))
-  await refused('NoSuchVersion', 404, annotate('refused', 'n', 'a', { VersionId: 'none' }))
+  await refused('NoSuchVersion', 404, annotate('refused', 'n', 'a', { VersionId: NOWHERE }))
   const another = { ObjectIfMatch: '"another"' }
   await refused('PreconditionFailed', 412, annotate('refused', 'n', 'a', another))
   assert.deepEqual(await namesOf('refused'), [])

@@ -151,15 +151,20 @@ test('pages of versions follow each other without a gap, and through removals', 
   small.destroy()
 })
 
-test('create says where the bucket is, and fails when it is elsewhere already', async () => {
+test('create says where the bucket is, and which regions there are for one that is not', async () => {
   const bucket = 'storage-cli-region'
-  const made = await done('create', bucket, '--region', 'moon-1')
-  assert.match(made.stderr, /^s3:\/\/storage-cli-region is yours, in region moon-1$/m)
+  for (const more of [['--region', 'local'], ['--region', 'auto'], []]) {
+    const made = await done('create', bucket, ...more)
+    assert.match(made.stderr, /^s3:\/\/storage-cli-region is yours, in region local$/m)
+  }
   const again = await json<{ region: string }>('create', bucket)
-  assert.equal(again.region, 'moon-1')
+  assert.equal(again.region, 'local')
   const elsewhere = await run(['create', bucket, '--region', 'us-1'])
   assert.equal(elsewhere.code, 1)
-  assert.match(elsewhere.stderr, /is yours already, in region moon-1/)
+  assert.match(
+    elsewhere.stderr,
+    /the regions of this service are local.*\(InvalidLocationConstraint/,
+  )
 })
 
 test('create takes a 409 for its own bucket as the service that has it', async (t) => {

@@ -12,6 +12,9 @@ import type { Ergon } from '../start-ergon.ts'
 /** How many requests of an account may run at once here: fewer than by default, as tests reach it. */
 export const ACCOUNT_REQUESTS = 64
 
+/** The id of a version that no object has. */
+export const NOWHERE = `0${'1'.repeat(31)}`
+
 type Opened = { readonly ergon: Ergon; readonly s3: S3Client }
 
 /** Opens a client for the tests of a part, which pays for these buckets, and closes it after them. */

@@ -1,15 +1,15 @@
 // Storage clients nobody here wrote, where they are installed: a folder goes there and back, and nothing
 // differs. Each is asked by its own command line, with a home of its own.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
+import { missing, runClient } from './client-programs.ts'
 
 const MIB = 1_048_576
 const work = mkdtempSync(join(tmpdir(), 'ergon-clients-'))
@@ -27,31 +27,9 @@ before(() => {
 })
 after(() => rmSync(work, { recursive: true, force: true }))
 
-const folders = (process.env['PATH'] ?? '').split(delimiter)
-const missing = (program: string) =>
-  folders.some((folder) => existsSync(join(folder, program)))
-    ? false
-    : `${program} is not installed`
-
 /** Runs a client; rejects with what it said when it fails. */
-async function run(program: string, words: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(program, words, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: work,
-      AWS_ACCESS_KEY_ID: ergon.token,
-      AWS_SECRET_ACCESS_KEY: ergon.token,
-      AWS_DEFAULT_REGION: 'local',
-      AWS_EC2_METADATA_DISABLED: 'true',
-      ...env,
-    },
-  })
-  const code = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
-  assert.equal(await code, 0, `${program} ${words.join(' ')}\n${err}${out}`)
-  return out
-}
+const run = (program: string, words: readonly string[], env: Record<string, string> = {}) =>
+  runClient(ergon, program, words, { HOME: work, ...env })
 
 const same = (back: string) => {
   const { status, stdout, stderr } = spawnSync('diff', ['-r', source, join(work, back)])

@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import type { Ergon } from '../start-ergon.ts'
-import { withClient } from './client.ts'
+import { NOWHERE, withClient } from './client.ts'
 
 const Bucket = 'encryption-updates-part'
 const MIB = 1_048_576
@@ -128,7 +128,7 @@ test('what cannot have another key is refused, and stays as it is', async () => 
   await refused('InvalidRequest', 400, update('plain', 'customers'))
   await refused('InvalidRequest', 400, update('customer', 'customers'))
   await refused('NoSuchKey', 404, update('absent', 'customers'))
-  await refused('NoSuchVersion', 404, update('known', 'customers', 'none'))
+  await refused('NoSuchVersion', 404, update('known', 'customers', NOWHERE))
   await refused('KMS.NotFoundException', 400, update('known', 'nobody'))
   await refused('InvalidRequest', 400, update('known', ''))
   const raw = async (body: string) => {

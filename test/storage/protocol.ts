@@ -16,6 +16,7 @@ import {
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
+  type CompletedPart,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import type { Ergon } from '../start-ergon.ts'
@@ -53,14 +54,16 @@ async function uploaded(
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key, ...begin }))
   const upload = { Bucket, Key, UploadId }
   const { ChecksumAlgorithm } = begin
-  const Parts: { PartNumber: number; ETag: string | undefined }[] = []
+  const Parts: CompletedPart[] = []
   for (const PartNumber of numbers) {
     const size = PartNumber === numbers.at(-1) ? PartNumber : 5 * MIB
     const Body = Buffer.alloc(size, String(PartNumber))
-    const { ETag } = await s3.send(
+    const { ETag, ChecksumCRC32, ChecksumSHA256 } = await s3.send(
       new UploadPartCommand({ ...upload, PartNumber, Body, ChecksumAlgorithm }),
     )
-    Parts.push({ PartNumber, ETag })
+    // A checksum of the whole that is made of the parts' wants them told.
+    const sums = ChecksumAlgorithm === undefined ? {} : { ChecksumCRC32, ChecksumSHA256 }
+    Parts.push({ PartNumber, ETag, ...sums })
   }
   return { ...upload, MultipartUpload: { Parts } }
 }
@@ -120,7 +123,7 @@ test('parts are asked for by the number that they were uploaded with', async () 
   assert.equal(await read.Body?.transformToString(), '7777777')
   assert.equal(read.ContentRange, `bytes ${10 * MIB}-${10 * MIB + 6}/${10 * MIB + 7}`)
   for (const number of [2, 4, 8])
-    await assertRefusal(await ask('GET', `${Key}?partNumber=${number}`), 'InvalidPart', 400)
+    await assertRefusal(await ask('GET', `${Key}?partNumber=${number}`), 'InvalidPartNumber', 416)
 
   const page = { Bucket, Key, ObjectAttributes: ['ObjectParts' as const] }
   const { ObjectParts } = await s3.send(

@@ -7,4 +7,5 @@ const AT_ONCE = 6
 suite('side by side', { concurrency: AT_ONCE }, async () => {
   await import('./keys.ts')
   await import('./clients.ts')
+  await import('./version-two.ts')
 })

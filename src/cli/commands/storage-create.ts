@@ -7,7 +7,8 @@ import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const bucket = bucketOf(name)
-  const wanted = typeof options['region'] === 'string' ? options['region'] : ''
+  const region = options['region']
+  const wanted = typeof region === 'string' && region !== 'auto' ? region : ''
   const made = await withSession(options, { bucket }, async (session) => {
     await create(session, bucket, wanted)
     const region = await regionOf(session, bucket)

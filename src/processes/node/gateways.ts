@@ -58,6 +58,7 @@ export async function startGateways(deps: {
         region: config.region,
         bucketsMax: config.storageBuckets,
         acls: config.storageAcls,
+        encrypts: config.storageEncryption,
         keyIds: config.storageKmsKeys,
         trustedProxies: config.trustedProxies,
         website: websiteOf(config),

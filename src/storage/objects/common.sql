@@ -144,7 +144,7 @@ end $$;
 -- Whether object lock keeps a version; GOVERNANCE yields to a bypass.
 create or replace function storage_keeps(hold boolean, mode text, until timestamptz, bypass boolean)
 returns boolean language sql volatile as $$
-  select hold or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
+  select coalesce(hold, false) or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
 $$;
 
 -- What the annotations of a version add to what is stored, with their names.

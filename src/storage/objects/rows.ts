@@ -32,7 +32,7 @@ export type VersionRow = {
   acl: Json
   retention_mode: Retention['mode'] | null
   retain_until: string | null
-  legal_hold: boolean
+  legal_hold: boolean | null
   encryption: Json
   storage_class: string
   owner: string

@@ -66,7 +66,8 @@ export type Attributes = {
   readonly tags: Readonly<Record<string, string>>
   readonly acl: Json
   readonly retention: Retention | null
-  readonly legalHold: boolean
+  /** Null while it was never set. */
+  readonly legalHold: boolean | null
   /** How the bytes are encrypted (wrapped key, algorithm), or null. */
   readonly encryption: Json
   readonly storageClass: string

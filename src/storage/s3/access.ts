@@ -197,7 +197,7 @@ const OF_PARTS: ReadonlySet<string> = new Set([
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
-    const { headers, match, target, client, judging } = request.body
+    const { headers, match, target, client, judging, trace } = request.body
     judging.question()
     const { action, key, versionId, version, prefix, isForesight = false } = question
     const caller = request.who?.account
@@ -220,6 +220,7 @@ const createReasonFor =
         secure: client.isSecure,
         nowMs: clock.wallMs(),
         account: caller,
+        signing: trace.signing,
         versionId,
         ...(prefix === undefined ? {} : { prefix }),
         ...(version === undefined ? {} : { existingTags: version.tags }),

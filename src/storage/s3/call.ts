@@ -9,7 +9,7 @@ import type { Payload } from './payload.ts'
 import type { Target } from './target.ts'
 
 export type StorageCall = {
-  /** What its handling finds out, for the log of its bucket. */
+  /** What its handling finds out, for the log of its bucket; how it was signed, for policies too. */
   readonly trace: Trace
   /** What judging it has cost so far. */
   readonly judging: Judging

@@ -6,6 +6,7 @@ import type { Identity } from '#identity/tokens.ts'
 import { storageFault, type StorageCode } from '#storage/errors.ts'
 import type { FormCredential } from './documents/post-signature.ts'
 import type { SignedCredential } from './signature/credential.ts'
+import type { CredentialV2 } from './signature/version-two.ts'
 import type { DerivedKeys } from './signature/derived-keys.ts'
 
 const REFUSALS: Readonly<Record<string, StorageCode>> = {
@@ -29,7 +30,7 @@ export interface Callers {
    * AccessDenied for a token in an address or a form where its account refuses those.
    */
   ofSignature(
-    credential: SignedCredential | FormCredential,
+    credential: SignedCredential | CredentialV2 | FormCredential,
     place: Place,
   ): Promise<{ readonly who: Principal; readonly secret: string }>
 }
@@ -48,7 +49,7 @@ export function createCallers(deps: { identity: Identity; keys: DerivedKeys }): 
       const derived = keys.read(accessKey)
       if (derived === undefined) {
         const who = await ofToken(accessKey)
-        if (credential.kind !== 'header' && who.refusesTokenPresign)
+        if (!IN_HEADERS.has(credential.kind) && who.refusesTokenPresign)
           throw storageFault('AccessDenied', REFUSED)
         return { who, secret: accessKey }
       }
@@ -62,6 +63,9 @@ export function createCallers(deps: { identity: Identity; keys: DerivedKeys }): 
     },
   }
 }
+
+/** Where a token is seen by nobody who is not asked; addresses and forms are passed on. */
+const IN_HEADERS: ReadonlySet<string> = new Set(['header', 'header-v2'])
 
 const REFUSED =
   'The account refuses presigned addresses and forms that bear a token; have the service make the address, or sign with a pair of keys'

@@ -49,6 +49,8 @@ export type StorageSettings = {
   readonly keyIds: readonly string[]
   /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
   readonly acls: boolean
+  /** Of new buckets: whether they encrypt what asks for nothing (AWS: yes, since January 2023). */
+  readonly encrypts: boolean
   /** Proxies whose word counts on who asked: addresses and networks. */
   readonly trustedProxies: readonly string[]
   readonly website: {

@@ -18,9 +18,10 @@ import type { S3OperationName } from './operations.ts'
 import type { Unserved } from './operations/unserved.ts'
 import { createPayload } from './payload.ts'
 import { renderFault } from './render-error.ts'
-import { parseCredential } from './signature/credential.ts'
+import { parseCredential, type SignedCredential, type Signing } from './signature/credential.ts'
 import { withHoisted } from './signature/hoisted.ts'
 import type { Verified, Verifier } from './signature/verify.ts'
+import type { CredentialV2 } from './signature/version-two.ts'
 import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 
 /** A call of this door: what match() found, and later what the signature said. */
@@ -33,8 +34,13 @@ type S3Call = Call & {
   verified?: Verified
 }
 
-/** As access logs say it. */
-const AUTHENTICATION = { header: 'AuthHeader', query: 'QueryString', form: 'AuthHeader' } as const
+const SIGNINGS: { readonly [kind in (SignedCredential | CredentialV2)['kind']]: Signing } = {
+  header: { by: 'header', version: 4 },
+  query: { by: 'query', version: 4 },
+  form: { by: 'form', version: 4 },
+  'header-v2': { by: 'header', version: 2 },
+  'query-v2': { by: 'query', version: 2 },
+}
 
 export function createS3Door(deps: {
   callers: Callers
@@ -57,14 +63,13 @@ export function createS3Door(deps: {
     const credential = parseCredential(call.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
     if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
-    call.trace.authentication = AUTHENTICATION[credential.kind]
+    call.trace.signing = SIGNINGS[credential.kind]
+    const { method } = exchange
     const { bucket, key } = call.target
-    const place = { method: exchange.method, bucket, key }
-    const { who, secret } = await callers.ofSignature(credential, place)
+    const { who, secret } = await callers.ofSignature(credential, { method, bucket, key })
     call.verified = verifier.verify(credential, secret, {
-      method: exchange.method,
-      rawPath: call.target.rawPath,
-      rawQuery: call.target.rawQuery,
+      ...call.target,
+      method,
       rawHeaders: request.rawHeaders,
     })
     return who

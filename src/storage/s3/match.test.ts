@@ -113,8 +113,8 @@ test('match() tells a browser form and its preflight', () => {
 
 test('match() names the action of a version', () => {
   assert.equal(match('GET', at('/b/k'), {}).action, 's3:GetObject')
-  assert.equal(match('GET', at('/b/k?versionId=1'), {}).action, 's3:GetObjectVersion')
-  assert.equal(match('PUT', at('/b/k?acl&versionId=1'), {}).action, 's3:PutObjectVersionAcl')
+  assert.equal(match('GET', at('/b/k?versionId=null'), {}).action, 's3:GetObjectVersion')
+  assert.equal(match('PUT', at('/b/k?acl&versionId=null'), {}).action, 's3:PutObjectVersionAcl')
 })
 
 test('match() takes no version where there is none', () => {
@@ -136,7 +136,7 @@ test('match() takes no version where there is none', () => {
     HEAD: [''],
     PUT: ['tagging', 'acl', 'retention', 'legal-hold', 'annotation', 'encryption'],
   }))
-    for (const name of names) match(method, at(`/b/k?${name}&versionId=1`), {})
+    for (const name of names) match(method, at(`/b/k?${name}&versionId=null`), {})
 })
 
 test('match() reads a website address', () => {
@@ -165,4 +165,14 @@ test('match() says what is allowed instead', () => {
   assert.equal(allowed('PUT', '/'), 'GET, OPTIONS')
   assert.equal(allowed('PATCH', '/b/k'), 'GET, HEAD, PUT, DELETE, OPTIONS')
   assert.equal(allowed('PUT', '/', 'photos.website.localhost'), 'GET, HEAD, OPTIONS')
+})
+
+test('match() refuses the id of a version that can be none', () => {
+  const id = '0123456789abcdef0123456789abcdef'
+  match('GET', at(`/b/k?versionId=${id}`), {})
+  for (const wrong of ['', '1', 'NULL', `f${id.slice(1)}`, id.toUpperCase(), `${id}0`])
+    assert.throws(() => match('GET', at(`/b/k?versionId=${wrong}`), {}), {
+      code: 'InvalidArgument',
+      message: 'Invalid version id specified',
+    })
 })

@@ -11,6 +11,7 @@ import {
   type S3OperationName,
 } from './operations.ts'
 import type { Target } from './target.ts'
+import { checkVersionId } from './version-id.ts'
 
 export type Match = {
   readonly operation: S3OperationName
@@ -53,9 +54,12 @@ for (const [name, { binding }] of Object.entries(S3_OPERATIONS)) {
   SUBRESOURCES.set(subresource, levels.add(level as Level))
 }
 
+/** The parameters that name an operation. */
+export const SUBRESOURCE_NAMES: ReadonlySet<string> = new Set(SUBRESOURCES.keys())
+
 /**
  * The operation that a request names. Throws MethodNotAllowed, InvalidArgument (two subresources, a
- * version of what has none) and InvalidRequest (a subresource of something else: `PUT /bucket/key?policy` must not store a body).
+ * version of what has none, a malformed version id) and InvalidRequest (a subresource of something else: `PUT /bucket/key?policy` must not store a body).
  */
 export function match(method: string, target: Place, headers: IncomingHttpHeaders): Match {
   const level = levelOf(target)
@@ -76,6 +80,7 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
       ArgumentName: 'versionId',
       ArgumentValue: versionId.slice(0, 100),
     })
+  if (versionId !== undefined && level === 'object') checkVersionId(versionId)
   const { action, versionAction, answer } = S3_OPERATIONS[found.name]
   const named = versionId === undefined ? action : versionAction
   return {

@@ -44,7 +44,7 @@ export async function writtenAttributes(
     tags: typeof tagging === 'string' ? parseTaggingHeader(tagging) : {},
     ...(await ownerAndAcl(request, bucket, directory)),
     retention: lock.retention ?? defaultRetentionOf(documentOf(bucket, 'object-lock'), nowMs),
-    legalHold: lock.legalHold ?? false,
+    legalHold: lock.legalHold ?? null,
     encryption: null,
     storageClass: storageClassOf(headers['x-amz-storage-class']),
   }

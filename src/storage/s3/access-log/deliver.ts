@@ -51,7 +51,7 @@ export const createDeliver =
         tags: {},
         acl: null,
         retention: defaultRetentionOf(documentOf(target, 'object-lock'), clock.wallMs()),
-        legalHold: false,
+        legalHold: null,
         encryption: keptEncryption(
           sealing?.encryption,
           body.kind === 'inline' ? bodyKey?.envelope : undefined,

@@ -25,7 +25,7 @@ const REQUEST: LoggedRequest = {
   referer: undefined,
   userAgent: 'curl/8 "x"',
   versionId: '1',
-  authentication: 'QueryString',
+  signing: { by: 'query', version: 4 },
   host: 'localhost:8080',
   tlsVersion: undefined,
   cipherSuite: undefined,
@@ -40,6 +40,13 @@ test('accessLogLine() has the fields of AWS, without signatures', () => {
       '404 NoSuchKey - - 12 4 "-" "curl/8 \\x22x\\x22" 1 host SigV4 - QueryString ' +
       'localhost:8080 - - -',
   )
+})
+
+test('accessLogLine() hides what signs an address of version 2 and names the version', () => {
+  const target = '/photos/a?AWSAccessKeyId=svck_x&Signature=abc%3D&Expires=1&%53ignature=b'
+  const line = accessLogLine({ ...REQUEST, target, signing: { by: 'header', version: 2 } })
+  assert.match(line, /\?AWSAccessKeyId=-&Signature=-&Expires=1&%53ignature=- HTTP/)
+  assert.match(line, / SigV2 - AuthHeader /)
 })
 
 test('accessLogLine() of a part of a request says what AWS does', () => {

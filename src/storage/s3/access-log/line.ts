@@ -1,6 +1,7 @@
 // One line of an access log (AWS, "Amazon S3 server access log format"). What a client wrote is encoded
 // or quoted so that it can end neither its field nor the line; no credential is in any of them.
 import { tokenMask } from '#base/mask-tokens.ts'
+import type { Signing } from '#storage/s3/signature/credential.ts'
 
 /** The length of a whole token: names of objects that only begin like one stay as they are. */
 const withoutTokens = tokenMask(38)
@@ -33,13 +34,15 @@ export type LoggedRequest = {
   readonly referer: string | undefined
   readonly userAgent: string | undefined
   readonly versionId: string | undefined
-  readonly authentication: 'AuthHeader' | 'QueryString' | undefined
+  readonly signing: Signing | undefined
   readonly host: string
   readonly tlsVersion: string | undefined
   readonly cipherSuite: string | undefined
   /** Whether only an ACL allowed it. */
   readonly neededAcl: boolean
 }
+
+const AUTHENTICATION = { header: 'AuthHeader', query: 'QueryString', form: 'AuthHeader' } as const
 
 /** The line, without its end. */
 export const accessLogLine = (request: LoggedRequest): string => withoutTokens(lineOf(request))
@@ -70,9 +73,9 @@ function lineOf(request: LoggedRequest): string {
     text(header(request.userAgent)),
     word(request.versionId),
     word(request.hostId),
-    request.authentication === undefined ? '-' : 'SigV4',
+    request.signing === undefined ? '-' : `SigV${request.signing.version}`,
     word(request.cipherSuite),
-    word(request.authentication),
+    word(request.signing && AUTHENTICATION[request.signing.by]),
     word(request.host),
     word(request.tlsVersion),
     '-',
@@ -87,7 +90,8 @@ function logTime(timeMs: number): string {
   return `[${day}/${MONTHS[Number(month) - 1]}/${year}:${clock} +0000]`
 }
 
-const SECRET_PARAMETERS = /^x-amz-(?:credential|signature|security-token)$/i
+const SECRET_PARAMETERS =
+  /^(?:x-amz-(?:credential|signature|security-token)|awsaccesskeyid|signature)$/i
 
 /** Presigned addresses carry who signs and the permission itself. */
 const withoutSignature = (address: string): string =>

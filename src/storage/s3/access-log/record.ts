@@ -10,6 +10,7 @@ import type { S3OperationName } from '#storage/s3/operations.ts'
 import { codeOf } from '#storage/s3/render-error.ts'
 import type { Target } from '#storage/s3/target.ts'
 import type { AccessLog } from './access-log.ts'
+import type { Signing } from '#storage/s3/signature/credential.ts'
 import { accessLogLine, type LoggedRequest } from './line.ts'
 import type { LoggedBucket, LoggedBuckets } from './logged-buckets.ts'
 import { loggedOperation } from './operation-name.ts'
@@ -25,7 +26,8 @@ export type Trace = {
   version?: Version
   /** Of whoever asks; absent for nobody, and for who did not prove it. */
   account?: string
-  authentication?: LoggedRequest['authentication']
+  /** How the caller signed; absent for bearer tokens and anonymous requests. */
+  signing?: Signing
   neededAcl?: boolean
   /** The keys of a batch, each with what became of it. */
   batch?: readonly BatchKey[]
@@ -117,7 +119,7 @@ type FactsOfTime = Pick<Facts, 'address' | 'timeMs' | 'totalMs' | 'turnaroundMs'
 
 function factsOf(exchange: Exchange, trace: Trace): Omit<Facts, keyof FactsOfTime> {
   const { request, response, answered, requestId, method } = exchange
-  const { target, operation, account, version, authentication } = trace
+  const { target, operation, account, version, signing } = trace
   const key = target?.key
   return {
     requester: account,
@@ -137,7 +139,7 @@ function factsOf(exchange: Exchange, trace: Trace): Omit<Facts, keyof FactsOfTim
     referer: request.headers.referer,
     userAgent: request.headers['user-agent'],
     versionId: target?.query.get('versionId'),
-    authentication,
+    signing,
     host: request.headers.host ?? '',
     tlsVersion: undefined,
     cipherSuite: undefined,

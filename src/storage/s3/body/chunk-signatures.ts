@@ -2,7 +2,8 @@
 // for the authorization header: transferring payload in multiple chunks").
 import { createHash, hash, type Hash } from 'node:crypto'
 import { storageFault } from '#storage/errors.ts'
-import { sameSignature, sign, type Seed } from '#storage/s3/signature/verify.ts'
+import { sameSignature } from '#storage/s3/signature/same-signature.ts'
+import { sign, type Seed } from '#storage/s3/signature/verify.ts'
 
 const SHA256_OF_NOTHING = hash('sha256', '', 'hex')
 

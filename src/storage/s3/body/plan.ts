@@ -90,7 +90,10 @@ function framingOf(
       { ArgumentName: 'x-amz-content-sha256', ArgumentValue: payload },
     )
   if (seed === undefined)
-    throw storageFault('InvalidRequest', `A body in the mode ${payload} needs a signed request`)
+    throw storageFault(
+      'InvalidRequest',
+      `A body in the mode ${payload} needs a request with a signature of version 4`,
+    )
   if (payload === SIGNED) return { seed, trailer: undefined, signedTrailer: false }
   return { seed, trailer: trailerOf(headers), signedTrailer: true }
 }

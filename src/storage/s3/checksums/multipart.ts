@@ -75,6 +75,19 @@ export function checkAlgorithm(headers: IncomingHttpHeaders, asked: ChecksumAlgo
   if (other !== undefined) throw otherAlgorithm(asked, other)
 }
 
+/** Throws InvalidRequest when a completion leaves out the checksum of a part where that of the whole is of theirs. */
+export function checkComposite(
+  { algorithm, type }: MultipartChecksum,
+  listed: readonly { readonly number: number; readonly checksum: ChecksumText | undefined }[],
+): void {
+  const silent = type === 'COMPOSITE' && listed.find(({ checksum }) => checksum === undefined)
+  if (!silent) return
+  throw storageFault(
+    'InvalidRequest',
+    `The upload was created using a ${algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${silent.number} in the request.`,
+  )
+}
+
 /**
  * Checks what a completion says of a part against what was summed when that came. Throws InvalidPart, and
  * BadDigest where the algorithm is another: of that there is nothing to agree with.

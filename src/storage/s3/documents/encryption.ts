@@ -13,6 +13,9 @@ export type BucketEncryption =
   | { readonly kind: 'SSE-S3'; readonly bucketKey: boolean }
   | { readonly kind: 'SSE-KMS'; readonly keyId: string; readonly bucketKey: boolean }
 
+/** With the service's key: the default of new buckets where the operator wants one. */
+export const BY_SERVICE: BucketEncryption = { kind: 'SSE-S3', bucketKey: false }
+
 /** What is kept with an object, besides what the cipher needs. */
 export type Encryption =
   | { readonly kind: 'SSE-S3' }

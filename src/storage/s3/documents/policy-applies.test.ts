@@ -20,7 +20,6 @@ test('a condition on what none of the actions has is refused, whatever the effec
     ['s3:GetObject', { 's3:delimiter': '/' }],
     ['s3:PutObject', { 's3:max-keys': '7' }],
     [['s3:GetObject', 's3:PutObject'], { 's3:VersionId': 'v' }],
-    ['s3:Unknown', OPEN],
     [['s3:GetObject', 's3:PutObjectRetention'], { 's3:RequestObjectTag/team': 'red' }],
     ['s3:DeleteObject', { 's3:RequestObjectTagKeys': 'team' }],
     ['s3:Delete*', { 's3:object-lock-mode': 'GOVERNANCE' }],

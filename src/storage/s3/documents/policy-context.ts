@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
 import { parseConditions } from '#storage/s3/objects/conditions.ts'
 import { parseCopySource } from '#storage/s3/objects/copy-source.ts'
+import type { Signing } from '#storage/s3/signature/credential.ts'
 import { actionsWith } from './policy-keys.ts'
 
 /** The values a request has for a condition key; undefined when it has none. */
@@ -21,6 +22,8 @@ export type Facts = {
   /** A write, and not only of a part or the beginning of an upload. */
   readonly createsObject: boolean
   readonly account: string | undefined
+  /** How the caller signed; nothing for bearer tokens and anonymous requests. */
+  readonly signing?: Signing | undefined
   /**
    * In place of the query's: the key that was not found, when it is asked (s3:ListBucket) whether the
    * caller may be told so.
@@ -68,6 +71,9 @@ const HEADER_KEYS = [
   'if-match',
 ] as const
 
+const AUTH_TYPES = { header: 'REST-HEADER', query: 'REST-QUERY-STRING', form: 'POST' } as const
+const SIGNATURE_VERSIONS = { 2: 'AWS', 4: 'AWS4-HMAC-SHA256' } as const
+
 /** In characters; AWS takes no longer Referer either. */
 const VALUE_MAX = 2048
 
@@ -85,6 +91,8 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:sourcearn', ({ sourceArn }) => sourceArn],
   ['aws:sourceip', ({ sourceIp }) => sourceIp],
   ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
+  ['s3:authtype', ({ signing }) => signing && AUTH_TYPES[signing.by]],
+  ['s3:signatureversion', ({ signing }) => signing && SIGNATURE_VERSIONS[signing.version]],
   ['s3:if-none-match', notOver],
   ['s3:objectcreationoperation', ({ createsObject }) => String(createsObject)],
   ['s3:x-amz-metadata-directive', directive],

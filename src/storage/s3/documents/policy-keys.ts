@@ -21,6 +21,34 @@ const allNames = (operations: readonly S3Operation[]) =>
 /** Every action that a request may have. */
 export const ACTIONS: ReadonlySet<string> = inPolicies([...allNames(OPERATIONS), BYPASS])
 
+/** Of AWS, in policies for its buckets and objects, that no request here has. */
+const ELSEWHERE = [
+  'CreateAccessPoint',
+  'DeleteAccessPoint',
+  'DeleteAccessPointPolicy',
+  'GetAccessPoint',
+  'GetAccessPointPolicy',
+  'GetAccessPointPolicyStatus',
+  'GetObjectVersionForReplication',
+  'GetObjectVersionTorrent',
+  'InitiateReplication',
+  'ListAccessPoints',
+  'ListTagsForResource',
+  'ObjectOwnerOverrideToBucketOwner',
+  'PauseReplication',
+  'PutAccessPointPolicy',
+  'ReplicateDelete',
+  'ReplicateObject',
+  'ReplicateTags',
+  'TagResource',
+  'UntagResource',
+]
+
+/** Every action that a policy may name, in lower case as they are compared. */
+export const KNOWN_ACTIONS: readonly string[] = [...ACTIONS, ...inPolicies(ELSEWHERE)].map((name) =>
+  name.toLowerCase(),
+)
+
 const OF_ACLS = inPolicies([
   'CreateBucket',
   'PutBucketAcl',

@@ -202,7 +202,7 @@ test('conditions about tags see names, values and sets of names', () => {
 
 test('conditions about sources see copies without slash and version, and parts of ARNs', () => {
   const action = 's3:PutObject'
-  const headers = { 'x-amz-copy-source': '/from/public/a%20b?versionId=7' }
+  const headers = { 'x-amz-copy-source': '/from/public/a%20b?versionId=null' }
   const copied = { StringEquals: { 's3:x-amz-copy-source': 'from/public/a b' } }
   assert.ok(under(copied, { action, headers }))
   // A key may hold what looks like a version: conditions see the key that is read.
@@ -210,7 +210,7 @@ test('conditions about sources see copies without slash and version, and parts o
     const facts = { ...FACTS, action, headers: { 'x-amz-copy-source': source } }
     return policyContext(facts)('s3:x-amz-copy-source')
   }
-  assert.deepEqual(seen('from/open?versionId=1?versionId=2'), ['from/open?versionId=1'])
+  assert.deepEqual(seen('from/open?versionId=1?versionId=null'), ['from/open?versionId=1'])
   assert.deepEqual(seen('from/open?versionId=1&x'), ['from/open?versionId=1&x'])
   assert.equal(seen('from'), undefined)
   const sourceArn = 'arn:aws:s3:::from'
@@ -325,4 +325,21 @@ test('s3:ObjectCreationOperation is of s3:PutObject, and tells parts from object
   }
   const context = policyContext({ ...FACTS, action: 's3:PutObjectTagging' })
   assert.equal(context('s3:objectcreationoperation'), undefined)
+})
+
+test('policyContext() tells how a request was signed, and nothing of one that is not', () => {
+  const rows = [
+    [{ by: 'query', version: 2 }, 'AWS', 'REST-QUERY-STRING'],
+    [{ by: 'header', version: 4 }, 'AWS4-HMAC-SHA256', 'REST-HEADER'],
+    [{ by: 'form', version: 4 }, 'AWS4-HMAC-SHA256', 'POST'],
+    [undefined, undefined, undefined],
+  ] as const
+  for (const [signing, version, type] of rows) {
+    const context = policyContext({ ...FACTS, signing })
+    assert.deepEqual(context('s3:signatureversion'), version && [version])
+    assert.deepEqual(context('s3:authtype'), type && [type])
+  }
+  const isOlder = { StringEquals: { 's3:SignatureVersion': 'AWS' } }
+  assert.ok(under(isOlder, { signing: { by: 'header', version: 2 } }))
+  assert.ok(!under(isOlder))
 })

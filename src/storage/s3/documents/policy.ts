@@ -5,6 +5,7 @@ import { Judging } from './judging.ts'
 import { checkApplies } from './policy-applies.ts'
 import { conditionsHold, parseConditions, type Condition } from './policy-conditions.ts'
 import type { Context } from './policy-context.ts'
+import { KNOWN_ACTIONS } from './policy-keys.ts'
 import { matchesWildcards } from './wildcards.ts'
 
 /** In bytes (AWS, "Bucket policy"). */
@@ -98,7 +99,7 @@ const among = ({ not, patterns }: Patterns, matches: (pattern: string) => boolea
 
 /**
  * Reads the policy of a bucket. Throws MalformedPolicy: no JSON, an element that IAM does not know,
- * an action of another service, a resource outside this bucket, an unknown condition, one on what the actions
+ * an action of another service or of none, a resource outside this bucket, an unknown condition, one on what the actions
  * never have; AccessDenied when finding that out takes too long.
  */
 export function parsePolicy(text: string, bucket: string): Policy {
@@ -205,10 +206,14 @@ function parsePrincipal(kind: string, name: string): string {
   throw malformed('Invalid principal in policy')
 }
 
+/** Throws MalformedPolicy: one that is about no action, as by a slip of a letter, would protect nothing. */
 function parseActions(value: unknown): string[] {
+  const judging = new Judging()
+  const isKnown = (action: string) =>
+    KNOWN_ACTIONS.some((name) => matchesWildcards(action.toLowerCase(), name, judging))
   const actions = strings(value, 'Policy has invalid action')
-  if (!actions.every((action) => action === '*' || /^s3:[A-Za-z*?]+$/i.test(action)))
-    throw malformed('Policy has invalid action')
+  const unknown = actions.find((action) => action !== '*' && !isKnown(action))
+  if (unknown !== undefined) throw malformed(`Policy has invalid action: ${unknown.slice(0, 100)}`)
   return actions
 }
 

@@ -8,7 +8,8 @@ import type { ErgonError } from '#base/errors.ts'
 import { createVerifier } from '#storage/s3/signature/verify.ts'
 import { checkPostPolicy, parsePostPolicy } from './post-policy.ts'
 import { postReply } from './post-reply.ts'
-import { parseFormSignature, verifyOlderSignature } from './post-signature.ts'
+import { checkTextV2 } from '#storage/s3/signature/version-two.ts'
+import { parseFormSignature } from './post-signature.ts'
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z')
 const refused =
@@ -136,10 +137,10 @@ test('the older signature of a form is verified', () => {
     policy,
     credential: { kind: 'form-v2', accessKey: 'key', signature },
   })
-  verifyOlderSignature(policy, signature, 'secret')
+  checkTextV2([Buffer.from(policy)], signature, 'secret')
   const mismatch = refused('SignatureDoesNotMatch', 403)
-  assert.throws(() => verifyOlderSignature(policy, signature, 'other'), mismatch)
-  assert.throws(() => verifyOlderSignature(policy, '', 'secret'), mismatch)
+  assert.throws(() => checkTextV2([Buffer.from(policy)], signature, 'other'), mismatch)
+  assert.throws(() => checkTextV2([Buffer.from(policy)], '', 'secret'), mismatch)
 })
 
 test('a form is anonymous without policy and signature, and refused with only one of them', () => {

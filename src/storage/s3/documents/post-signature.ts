@@ -1,7 +1,5 @@
 // Who signed a form, in both of AWS's ways: version 4 fields, and the older `AWSAccessKeyId` with an
-// HMAC-SHA1 of the policy, which much of the public suite and many pages still send. The older one is
-// taken in forms only.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+// HMAC-SHA1 of the policy, which much of the public suite and many pages still send.
 import { storageFault } from '#storage/errors.ts'
 import { ALGORITHM, parseScope, type SignedCredential } from '#storage/s3/signature/credential.ts'
 import { parseTimestamp } from '#storage/s3/signature/timestamp.ts'
@@ -66,11 +64,3 @@ const missing = (name: string) =>
     `Bucket POST must contain a field named '${name}'. If it is specified, please check the order of the fields.`,
     { ArgumentName: name },
   )
-
-/** Checks the older signature with the secret of its access key. Throws SignatureDoesNotMatch. */
-export function verifyOlderSignature(policy: string, signature: string, secret: string): void {
-  const expected = createHmac('sha1', secret).update(policy).digest()
-  const given = Buffer.from(signature, 'base64')
-  if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw storageFault('SignatureDoesNotMatch')
-}

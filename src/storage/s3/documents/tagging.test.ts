@@ -35,8 +35,6 @@ test('tags have limits, and each name is there once', () => {
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, '']))
   assert.equal(Object.keys(parseTagging(Buffer.from(printTagging(many(50))), 'bucket')).length, 50)
   const bad: [xml: string, of: 'object' | 'bucket'][] = [
-    [printTagging(many(11)), 'object'],
-    [printTagging(many(51)), 'bucket'],
     [printTagging({ ['k'.repeat(129)]: '' }), 'object'],
     [printTagging({ k: 'v'.repeat(257) }), 'object'],
     [printTagging({ '': 'v' }), 'object'],
@@ -46,6 +44,9 @@ test('tags have limits, and each name is there once', () => {
   ]
   for (const [xml, of] of bad)
     assert.throws(() => parseTagging(Buffer.from(xml), of), refused('InvalidTag'))
+  const tooMany = refused('BadRequest')
+  assert.throws(() => parseTagging(Buffer.from(printTagging(many(11))), 'object'), tooMany)
+  assert.throws(() => parseTagging(Buffer.from(printTagging(many(51))), 'bucket'), tooMany)
   assert.throws(() => parseTaggingHeader('a=1&a=2'), refused('InvalidArgument'))
   assert.throws(() => parseTaggingHeader('a=%'), refused('InvalidArgument'))
   for (const xml of ['<Tagging/>', '<Tagging><TagSet><Tag><Key>k</Key></Tag></TagSet></Tagging>'])

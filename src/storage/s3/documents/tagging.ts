@@ -15,13 +15,13 @@ const LETTERS = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 
 type Owner = keyof typeof COUNT_MAX
 
-/** Reads a `Tagging` document. Throws MalformedXML, InvalidTag. */
+/** Reads a `Tagging` document. Throws MalformedXML, InvalidTag, BadRequest (too many). */
 export function parseTagging(body: Buffer, of: Owner): Tags {
   const { TagSet } = fieldsOf(parseXml(body, 'Tagging'), { TagSet: 'one' })
   return parseTagSet(TagSet, of)
 }
 
-/** Reads an element of `Tag` elements. Throws MalformedXML, InvalidTag. */
+/** Reads an element of `Tag` elements. Throws MalformedXML, InvalidTag, BadRequest (too many). */
 export function parseTagSet(element: XmlElement, of: Owner): Tags {
   const { Tag } = fieldsOf(element, { Tag: 'many' })
   return checkTags(Tag.map(parseTag), of)
@@ -33,7 +33,7 @@ export function parseTag(element: XmlElement): [name: string, value: string] {
   return [textOf(Key), textOf(Value)]
 }
 
-/** Reads the header `x-amz-tagging`, a query string. Throws InvalidArgument, InvalidTag. */
+/** Reads the header `x-amz-tagging`, a query string. Throws InvalidArgument, InvalidTag, BadRequest (too many). */
 export function parseTaggingHeader(header: string): Tags {
   const pairs = header
     .split('&')
@@ -69,7 +69,7 @@ const badHeader = () =>
 function checkTags(pairs: readonly [string, string][], of: Owner): Tags {
   if (pairs.length > COUNT_MAX[of])
     throw storageFault(
-      'InvalidTag',
+      'BadRequest',
       `${of === 'object' ? 'Object' : 'Bucket'} tags cannot be greater than ${COUNT_MAX[of]}`,
     )
   const names = new Set<string>()

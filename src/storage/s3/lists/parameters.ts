@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import { storageFault } from '#storage/errors.ts'
+import { checkVersionId } from '#storage/s3/version-id.ts'
 import type { Query } from '#storage/s3/target.ts'
 
 const PAGE_MAX = 1000
@@ -65,6 +66,7 @@ export function versionsQuery(query: Query): VersionsQuery {
       'A version-id marker cannot be specified without a key marker.',
       { ArgumentName: 'version-id-marker', ArgumentValue: versionIdMarker },
     )
+  if (versionIdMarker !== undefined) checkVersionId(versionIdMarker, 'version-id-marker')
   return { ...listing(query, 'max-keys'), keyMarker, versionIdMarker }
 }
 

@@ -1,6 +1,7 @@
 // Where a copy takes its bytes from.
 import { storageFault } from '#storage/errors.ts'
 import { checkKey, decodeOnce } from '#storage/s3/target.ts'
+import { checkVersionId } from '#storage/s3/version-id.ts'
 
 export type CopySource = {
   readonly bucket: string
@@ -24,5 +25,6 @@ export function parseCopySource(header: string): CopySource {
     )
   const key = decodeOnce(rawKey)
   checkKey(key)
-  return { bucket: decodeOnce(bucket), key, versionId: versionId || undefined }
+  if (versionId !== undefined) checkVersionId(versionId, 'x-amz-copy-source')
+  return { bucket: decodeOnce(bucket), key, versionId }
 }

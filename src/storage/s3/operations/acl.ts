@@ -73,7 +73,7 @@ export const createPutObjectAcl =
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
 
-/** The list that a request asks for: by its headers, else by its document. */
+/** The list that a request asks for, by its headers or by its document. Throws UnexpectedContent for both. */
 async function aclOfRequest(
   { receiver, directory }: StorageDeps,
   request: StorageRequest,
@@ -90,6 +90,11 @@ async function aclOfRequest(
 
 function draftOf({ body: { headers } }: StorageRequest, body: Buffer): AclDraft {
   const draft = parseAclHeaders(headers)
+  if (draft !== undefined && body.length > 0)
+    throw storageFault(
+      'UnexpectedContent',
+      'This request does not support content: an ACL is said by headers or by a document',
+    )
   if (draft !== undefined) return draft
   if (body.length === 0)
     throw storageFault('MissingSecurityHeader', 'Your request was missing a required header', {

@@ -5,9 +5,10 @@ import { storageFault, type StorageCode } from '#storage/errors.ts'
 import type { Bucket, ConfigurationKind, Json } from '#storage/objects/types.ts'
 import { documentOf, privateAcl } from '#storage/s3/bucket-view.ts'
 import type { StorageHandler } from '#storage/s3/call.ts'
-import type { StorageDeps } from '#storage/s3/deps.ts'
+import type { StorageDeps, StorageSettings } from '#storage/s3/deps.ts'
 import { parseCors, printCors, type Cors } from '#storage/s3/documents/cors.ts'
 import {
+  BY_SERVICE,
   parseBucketEncryption,
   printBucketEncryption,
   type BucketEncryption,
@@ -41,6 +42,8 @@ type Setting = {
   readonly contentType?: string
   /** Of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
   readonly bytesMax?: number
+  /** What a deletion leaves; nothing by default. */
+  readonly initial?: (settings: StorageSettings) => Json | null
   /** Of a put; 200 but for the two that AWS answers with 204. */
   readonly putStatus?: number
 }
@@ -94,6 +97,7 @@ const SETTINGS = {
     absent: 'ServerSideEncryptionConfigurationNotFoundError',
     parse: parseBucketEncryption,
     print: (value: BucketEncryption) => printBucketEncryption(value),
+    initial: ({ encrypts }) => (encrypts ? BY_SERVICE : null),
   },
   'bucket-website': {
     kind: 'website',
@@ -153,8 +157,8 @@ const put =
   }
 
 const remove =
-  ({ access, buckets }: StorageDeps, { kind }: Setting): StorageHandler =>
+  ({ access, buckets, settings }: StorageDeps, { kind, initial }: Setting): StorageHandler =>
   async (request) => {
-    await buckets.configure(await access.bucket(request), kind, null)
+    await buckets.configure(await access.bucket(request), kind, initial?.(settings) ?? null)
     return emptyReply({}, 204)
   }

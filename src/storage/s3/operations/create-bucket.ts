@@ -5,6 +5,7 @@ import { storageFault } from '#storage/errors.ts'
 import { checkBucketName } from '#storage/s3/bucket-name.ts'
 import type { Bucket, Json } from '#storage/objects/types.ts'
 import { parseAclHeaders, resolveAcl, type Directory } from '#storage/s3/documents/acl-drafts.ts'
+import { BY_SERVICE } from '#storage/s3/documents/encryption.ts'
 import {
   checkBucketAcl,
   parseOwnershipHeader,
@@ -12,14 +13,13 @@ import {
 } from '#storage/s3/documents/ownership.ts'
 import { parseTagSet, type Tags } from '#storage/s3/documents/tagging.ts'
 import type { Acl } from '#storage/s3/documents/acl.ts'
-import { ownershipOf } from '#storage/s3/bucket-view.ts'
+import { ownershipOf, privateAcl } from '#storage/s3/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#storage/s3/call.ts'
-import type { StorageDeps } from '#storage/s3/deps.ts'
+import type { StorageDeps, StorageSettings } from '#storage/s3/deps.ts'
+import { askedRegion } from '#storage/s3/regions.ts'
 import { emptyReply } from '#storage/s3/reply.ts'
 import { fieldsOf, optionalText } from '#storage/s3/xml/fields.ts'
 import { parseXml } from '#storage/s3/xml/read.ts'
-
-const REGION_FORM = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 /**
  * CreateBucket; the owner may repeat it (rclone and others do). Throws AccessDenied without
@@ -33,7 +33,8 @@ export const createCreateBucket =
     if (who === undefined) throw storageFault('AccessDenied')
     const name = present(body.target.bucket, 'the operation has a bucket')
     checkBucketName(name)
-    const { region, tags } = parseConfiguration(await receiver.document(request))
+    const { constraint, tags } = parseConfiguration(await receiver.document(request))
+    const region = askedRegion(constraint, settings.region)
     const asked = {
       region,
       objectLock: String(body.headers['x-amz-bucket-object-lock-enabled']).toLowerCase() === 'true',
@@ -45,7 +46,7 @@ export const createCreateBucket =
       account: who.account,
       region: region ?? settings.region,
       objectLock: asked.objectLock,
-      configurations: configurationsOf(asked, who.account, settings.acls),
+      configurations: configurationsOf(asked, who.account, settings),
     })
     if (!created) checkSame(bucket, asked)
     return emptyReply({ Location: `/${name}` })
@@ -79,21 +80,33 @@ async function accessOf(
 function configurationsOf(
   { ownership, acl, tags }: Asked,
   account: string,
-  acls: boolean,
+  { acls, encrypts }: StorageSettings,
 ): Bucket['configurations'] {
   const kept = ownership ?? (acls ? 'ObjectWriter' : undefined)
   if (acl !== undefined) checkBucketAcl(kept ?? 'BucketOwnerEnforced', acl, account)
   return {
     ...(kept === undefined ? {} : { 'ownership-controls': kept }),
-    ...(acl === undefined ? {} : { acl: acl as unknown as Json }),
+    ...(acl === undefined ? {} : { acl: { ...acl, [OF_CREATION]: true } as unknown as Json }),
     ...(tags === undefined ? {} : { tagging: tags }),
+    ...(encrypts ? { encryption: BY_SERVICE } : {}),
   }
+}
+
+/** Marks the list that a bucket was created with: PutBucketAcl replaces it by one without the mark. */
+const OF_CREATION = 'ofCreation'
+
+/** Whether the list that is asked for is the bucket's. Who asks for none means the one of its creation. */
+function hasAcl({ account, configurations }: Bucket, asked: Acl | undefined): boolean {
+  const { [OF_CREATION]: isOfCreation, ...current } = (configurations.acl ??
+    privateAcl(account)) as unknown as Acl & { readonly [OF_CREATION]?: boolean }
+  if (asked === undefined && isOfCreation !== true) return true
+  return isDeepStrictEqual(current, asked ?? privateAcl(account))
 }
 
 /** What the bucket would have to become is not done by creating it again, and not passed over either. */
 function checkSame(bucket: Bucket, asked: Asked): void {
   const { name, region, objectLock, configurations } = bucket
-  if (!isDeepStrictEqual(configurations.acl, asked.acl))
+  if (!hasAcl(bucket, asked.acl))
     throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })
   const differs =
     (asked.region !== undefined && asked.region !== region) ||
@@ -104,8 +117,8 @@ function checkSame(bucket: Bucket, asked: Asked): void {
 }
 
 /** Reads a CreateBucketConfiguration. */
-function parseConfiguration(document: Buffer): Pick<Asked, 'region' | 'tags'> {
-  if (document.length === 0) return { region: undefined, tags: undefined }
+function parseConfiguration(document: Buffer): { constraint?: string; tags: Tags | undefined } {
+  if (document.length === 0) return { tags: undefined }
   const fields = fieldsOf(parseXml(document, 'CreateBucketConfiguration'), {
     LocationConstraint: 'optional',
     Location: 'optional',
@@ -114,11 +127,9 @@ function parseConfiguration(document: Buffer): Pick<Asked, 'region' | 'tags'> {
   })
   if (fields.Location !== undefined || fields.Bucket !== undefined)
     throw storageFault('NotImplemented', 'Directory buckets are not served here.')
-  const region = optionalText(fields.LocationConstraint)
-  if (region !== undefined && region !== '' && !REGION_FORM.test(region))
-    throw storageFault('InvalidLocationConstraint')
+  const constraint = optionalText(fields.LocationConstraint)
   return {
-    region: region === '' ? undefined : region,
+    ...(constraint === undefined ? {} : { constraint }),
     tags: fields.Tags && parseTagSet(fields.Tags, 'bucket'),
   }
 }

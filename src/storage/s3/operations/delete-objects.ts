@@ -19,6 +19,7 @@ import {
 import type { DeleteConditions } from '#storage/s3/objects/conditions.ts'
 import { bypassesGovernance } from '#storage/s3/governance.ts'
 import { xmlReply } from '#storage/s3/reply.ts'
+import { isVersionId, MALFORMED_VERSION_ID } from '#storage/s3/version-id.ts'
 import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
 
 /** DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (to strangers); a key that may not be deleted is told in the answer. */
@@ -80,6 +81,10 @@ async function judge(
     }
     const { key, versionId, conditions } = target
     const action = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+    if (versionId !== undefined && !isVersionId(versionId)) {
+      denied.push({ ...refused(target, 'InvalidArgument'), message: MALFORMED_VERSION_ID })
+      continue
+    }
     const headers = { 'if-match': ifMatchOf(conditions) }
     if (!access.allows(request, bucket, { action, key, versionId, headers })) {
       denied.push(refused(target, 'AccessDenied'))

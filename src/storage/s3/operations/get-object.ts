@@ -24,7 +24,7 @@ const FIXED_BYTES_MAX = 1_048_576
 
 /**
  * GetObject. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (a delete marker by its version),
- * InvalidRange, InvalidPart, PreconditionFailed, AccessDenied.
+ * InvalidRange, InvalidPartNumber, InvalidRequest (a range of a part), PreconditionFailed, AccessDenied.
  */
 export const createGetObject =
   (deps: StorageDeps): StorageHandler =>
@@ -80,6 +80,11 @@ function answerOf(
 ): Answer {
   const { headers: asked, target } = request.body
   const number = target.query.get('partNumber')
+  if (number !== undefined && asked.range !== undefined)
+    throw storageFault(
+      'InvalidRequest',
+      'Cannot specify both Range header and partNumber query parameter',
+    )
   const current = { etag: version.etag, modifiedMs: version.modifiedAtMs }
   const askedRange = heedsRange(asked, current) ? asked.range : undefined
   const wantsChecksums = String(asked['x-amz-checksum-mode']).toUpperCase() === 'ENABLED'
@@ -146,17 +151,21 @@ function partChecksum(number: number, version: Version, body: Body): Record<stri
 
 /**
  * The bytes of one part, by the number that it was uploaded with; undefined for all of an empty object.
- * Throws InvalidPart for one that is not there, as Ceph's suite has it; AWS answers 416
- * InvalidPartNumber.
+ * Throws InvalidPartNumber for one that is not there.
  */
 function partRange(number: number, version: Version, body: Body): ByteRange | undefined {
+  const absent = () =>
+    storageFault('InvalidPartNumber', undefined, {
+      PartNumberRequested: number,
+      ActualPartCount: Math.max(version.partCount, 1),
+    })
   if (version.partCount === 0 || body.kind === 'inline') {
-    if (number > 1) throw storageFault('InvalidPart')
+    if (number > 1) throw absent()
     return version.size === 0 ? undefined : { start: 0, end: version.size - 1 }
   }
   const index = body.parts.findIndex((one) => one.number === number)
   const part = body.parts[index]
-  if (part === undefined) throw storageFault('InvalidPart')
+  if (part === undefined) throw absent()
   const start = body.parts.slice(0, index).reduce((sum, { size }) => sum + size, 0)
   return { start, end: start + part.size - 1 }
 }

@@ -13,6 +13,7 @@ import { CHECKSUMS, isAlgorithm, type Hashers } from '#storage/s3/checksums/algo
 import { isCombinable } from '#storage/s3/checksums/combine.ts'
 import {
   checkAlgorithm,
+  checkComposite,
   checkCompletion,
   checkMultipartChecksum,
   checkPartChecksum,
@@ -163,7 +164,8 @@ async function compose(work: {
   hashers: Hashers
 }) {
   const { parts, upload, listed, request, hashers } = work
-  const checksum = checksumOf(upload) ?? commonChecksum(parts)
+  const asked = checksumOf(upload)
+  const checksum = asked ?? commonChecksum(parts)
   checkCompletion(request.body.headers, {
     size: parts.reduce((total, { size }) => total + size, 0),
     type: checksum?.type,
@@ -173,13 +175,16 @@ async function compose(work: {
     checkPartChecksum(part, listed[index]?.checksum, checksum?.algorithm)
   if (checksum === undefined) return { etag, checksums: {} }
   const { algorithm } = checksum
+  const { headers } = request.body
+  if (asked !== undefined) {
+    checkAlgorithm(headers, algorithm)
+    checkComposite(asked, listed)
+  }
   const sums = parts.map(({ checksums, size }) => ({
     digest: Buffer.from(String(checksums[algorithm]), 'base64'),
     size,
   }))
   const text = await multipartChecksumText(hashers, checksum, sums)
-  const { headers } = request.body
-  if (checksumOf(upload) !== undefined) checkAlgorithm(headers, algorithm)
   const given = headers[CHECKSUMS[algorithm].header]
   if (typeof given === 'string') checkMultipartChecksum(algorithm, given, text)
   return { etag, checksums: { [algorithm]: text, type: checksum.type } }

@@ -78,12 +78,13 @@ export const createPutObjectRetention =
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
 
-/** GetObjectLegalHold. Throws NoSuchKey, InvalidRequest. */
+/** GetObjectLegalHold. Throws NoSuchKey, NoSuchObjectLockConfiguration (never set), InvalidRequest. */
 export const createGetObjectLegalHold =
   ({ access }: StorageDeps): StorageHandler =>
   async (request) => {
     const { bucket, version } = await access.version(request)
     checkLockable(bucket)
+    if (version.legalHold === null) throw storageFault('NoSuchObjectLockConfiguration')
     return xmlReply(printLegalHold(version.legalHold))
   }
 

@@ -21,7 +21,9 @@ import {
   type LengthRange,
 } from '#storage/s3/documents/post-policy.ts'
 import { postReply } from '#storage/s3/documents/post-reply.ts'
-import { parseFormSignature, verifyOlderSignature } from '#storage/s3/documents/post-signature.ts'
+import { parseFormSignature } from '#storage/s3/documents/post-signature.ts'
+import type { Signing } from '#storage/s3/signature/credential.ts'
+import { checkTextV2 } from '#storage/s3/signature/version-two.ts'
 import { addressOf, originOf } from '#storage/s3/origin.ts'
 import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
 import { checkRoom } from '#storage/s3/read-only.ts'
@@ -46,9 +48,9 @@ export const createPostObject =
       const key = postedKey(form)
       const { trace, target } = request.body
       trace.target = { ...target, key }
-      const { who, length } = await identify(deps, form, { bucket: bucket.name, key })
+      const { who, signing, length } = await identify(deps, form, { bucket: bucket.name, key })
       if (who !== undefined) {
-        Object.assign(trace, { authentication: 'AuthHeader', account: who.account })
+        Object.assign(trace, { signing, account: who.account })
         // The door knew of nobody, so nobody was counted or asked for a scope.
         request.arrive(who)
       }
@@ -104,16 +106,18 @@ async function identify(
   { callers, verifier, clock }: StorageDeps,
   form: PostForm,
   place: { bucket: string; key: string },
-): Promise<{ who: Principal | undefined; length: LengthRange }> {
+): Promise<{ who: Principal | undefined; signing?: Signing; length: LengthRange }> {
   const signed = parseFormSignature(form.fields)
   if (signed === undefined) return { who: undefined, length: ANY_LENGTH }
   const { credential, policy } = signed
   const { who, secret } = await callers.ofSignature(credential, { method: 'POST', ...place })
-  if (credential.kind === 'form-v2') verifyOlderSignature(policy, credential.signature, secret)
+  if (credential.kind === 'form-v2')
+    checkTextV2([Buffer.from(policy)], credential.signature, secret)
   else verifier.verifyText(credential, secret, policy)
   const parsed = parsePostPolicy(policy)
   checkPostPolicy(parsed, { fields: form.fields, ...place }, clock.wallMs())
-  return { who, length: parsed.length }
+  const version = credential.kind === 'form-v2' ? 2 : 4
+  return { who, signing: { by: 'form', version }, length: parsed.length }
 }
 
 /** The same as a PUT of the key with the form's fields as headers would be, by who really asks. */

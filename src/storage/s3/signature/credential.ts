@@ -1,15 +1,20 @@
 // Finds who says they ask: Authorization header, presigned query, Bearer token or nobody (AWS,
-// "Authenticating Requests (AWS Signature Version 4)"). Nothing is verified here.
+// "Authenticating Requests (AWS Signature Version 4)"). Nothing is verified here. Version 2: version-two.ts.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
 import type { Target } from '#storage/s3/target.ts'
+import { isSigned, queryVersion } from './signed-query.ts'
 import { parseTimestamp } from './timestamp.ts'
+import { fromHeaderV2, fromQueryV2, type CredentialV2 } from './version-two.ts'
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 /** AWS: seven days. */
 export const EXPIRY_MAX_S = 604_800
 
-/** What a signature says it is made with. */
+/** Where a signature is, and of which version. */
+export type Signing = { readonly by: 'header' | 'query' | 'form'; readonly version: 2 | 4 }
+
+/** What a signature of version 4 says it is made with. */
 export type SignedCredential = {
   readonly kind: 'header' | 'query' | 'form'
   readonly accessKey: string
@@ -31,43 +36,52 @@ export type Credential =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'bearer'; readonly token: string }
   | SignedCredential
-
-const NO_SIGV2 =
-  'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.'
+  | CredentialV2
 
 /**
- * The credential of a request. Throws InvalidRequest (signature version 2), NotImplemented (version
- * 4A), InvalidToken (session tokens: none are issued here), InvalidArgument,
- * AuthorizationHeaderMalformed, AuthorizationQueryParametersError, AccessDenied (dates).
+ * The credential of a request. Throws NotImplemented (version 4A), InvalidToken (session tokens: none are
+ * issued here), InvalidArgument, AuthorizationHeaderMalformed, AuthorizationQueryParametersError,
+ * AccessDenied (dates).
  */
 export function parseCredential(
   { query }: Pick<Target, 'query'>,
   headers: IncomingHttpHeaders,
 ): Credential {
   const authorization = headers.authorization ?? ''
-  if (query.has('AWSAccessKeyId') && query.has('Signature'))
-    throw storageFault('InvalidRequest', NO_SIGV2)
-  if (authorization !== '' && isPresigned(query))
+  const presigned = queryVersion(query)
+  const isTwice = authorization !== '' || (presigned === 4 && isSigned(query, 2))
+  if (presigned !== undefined && isTwice)
     throw storageFault(
       'InvalidArgument',
       'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
       { ArgumentName: 'Authorization' },
     )
-  if (authorization === '' && !isPresigned(query)) return { kind: 'anonymous' }
+  if (authorization === '' && presigned === undefined) return { kind: 'anonymous' }
   const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   if (bearer !== undefined) return { kind: 'bearer', token: bearer }
-  if (headers['x-amz-security-token'] !== undefined || query.has('X-Amz-Security-Token'))
+  if (headers['x-amz-security-token'] !== undefined || hasSessionToken(query))
     throw storageFault('InvalidToken')
-  return isPresigned(query) ? fromQuery(query) : fromHeader(authorization, headers)
+  switch (presigned) {
+    case 4:
+      return fromQuery(query)
+    case 2:
+      return fromQueryV2(query)
+    case undefined:
+      return fromHeader(authorization, headers)
+  }
 }
 
-/** Whether a request is signed by its query. */
-export const isPresigned = (query: Target['query']): boolean =>
-  query.has('X-Amz-Algorithm') || query.has('X-Amz-Signature')
+/** Version 2 writes its parameters in lower case. */
+const hasSessionToken = (query: Target['query']): boolean =>
+  query.has('X-Amz-Security-Token') || query.has('x-amz-security-token')
 
-function fromHeader(authorization: string, headers: IncomingHttpHeaders): SignedCredential {
+function fromHeader(
+  authorization: string,
+  headers: IncomingHttpHeaders,
+): SignedCredential | CredentialV2 {
   const space = authorization.indexOf(' ')
   const scheme = space < 0 ? authorization : authorization.slice(0, space)
+  if (scheme === 'AWS') return fromHeaderV2(authorization.slice(scheme.length), headers)
   refuseScheme(scheme)
   // Clients separate with `,` or `, `.
   const parts = new Map<string, string>()
@@ -101,7 +115,6 @@ function fromHeader(authorization: string, headers: IncomingHttpHeaders): Signed
 
 function refuseScheme(scheme: string): void {
   if (scheme === ALGORITHM) return
-  if (scheme === 'AWS') throw storageFault('InvalidRequest', NO_SIGV2)
   if (scheme.startsWith('AWS4-ECDSA'))
     throw storageFault('NotImplemented', 'Signature version 4A is not implemented')
   throw storageFault('InvalidArgument', 'Unsupported Authorization Type', {
@@ -141,8 +154,7 @@ function fromQuery(query: Target['query']): SignedCredential {
   }
 }
 
-// AWS documents 400 here and the public suite expects 403 of every unusable expiry: such a URL is
-// not yet or no longer a permission.
+// An address that has ended before it begins has ended: 403, as the public suite has it.
 function expiry(text: string): number {
   if (!/^-?\d{1,15}$/.test(text))
     throw storageFault('AuthorizationQueryParametersError', 'X-Amz-Expires should be a number')
@@ -150,7 +162,7 @@ function expiry(text: string): number {
   if (expiresS < 1) throw storageFault('AccessDenied', 'X-Amz-Expires must be positive')
   if (expiresS > EXPIRY_MAX_S)
     throw storageFault(
-      'AccessDenied',
+      'AuthorizationQueryParametersError',
       `X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than ${EXPIRY_MAX_S} seconds`,
     )
   return expiresS

@@ -1,10 +1,11 @@
 // What a presigned address says of its request: SDKs move the `x-amz-*` headers into the query when they
-// sign it, and S3 reads them there as the headers that they were. All of the query is signed.
+// sign it, and S3 reads them there as the headers that they were. Each of them is signed: by version 4 with
+// all of the query, by version 2 as the header that it stands for.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#storage/errors.ts'
 import { CHECKSUMS, isAlgorithm, type ChecksumAlgorithm } from '#storage/s3/checksums/algorithms.ts'
 import type { Target } from '#storage/s3/target.ts'
-import { isPresigned } from './credential.ts'
+import { queryVersion } from './signed-query.ts'
 
 /** Those that are the signature, or what it says of the body. */
 const OWN =
@@ -25,7 +26,7 @@ export function withHoisted(
   { form, query }: Pick<Target, 'form' | 'query'>,
   headers: IncomingHttpHeaders,
 ): IncomingHttpHeaders {
-  if (query.size === 0 || form === 'website' || !isPresigned(query)) return headers
+  if (query.size === 0 || form === 'website' || queryVersion(query) === undefined) return headers
   const hoisted = withoutPlaceholder(hoistedHeaders(query))
   return { ...hoisted, ...headers }
 }
@@ -47,11 +48,18 @@ export const SUMS_OF_NOTHING: Readonly<Record<ChecksumAlgorithm, string>> = {
   XXHASH128: 'maoG0wFHmNhgAcMkRo1Jfw==',
 }
 
-function hoistedHeaders(query: Target['query']): Record<string, string> {
+/** What boto3 moves into the address beside `x-amz-*`, and only with version 2. */
+const OF_VERSION_TWO: ReadonlySet<string> = new Set(['content-md5', 'content-type'])
+
+/** The headers that a signed query bears, one character a byte. Throws as withHoisted does. */
+export function hoistedHeaders(query: Target['query']): Record<string, string> {
   const found: Record<string, string> = {}
+  const isVersionTwo = queryVersion(query) === 2
   for (const [parameter, text] of query) {
     const name = parameter.toLowerCase()
-    if (!name.startsWith('x-amz-') || OWN.test(name)) continue
+    const isHeader =
+      (name.startsWith('x-amz-') && !OWN.test(name)) || (isVersionTwo && OF_VERSION_TWO.has(name))
+    if (!isHeader) continue
     // One character a byte, as node:http gives headers.
     const value = Buffer.from(text).toString('latin1')
     if (!VALUE.test(value))

@@ -1,8 +1,11 @@
-// Checks signatures of version 4: the request's, then each chunk's, which are chained to it.
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+// Checks the signature of a request, of version 4 or 2. Those of chunks are chained to one of version 4.
+import { createHmac, hash } from 'node:crypto'
+import type { ErrorDetails } from '#base/errors.ts'
 import { storageFault } from '#storage/errors.ts'
 import { canonicalRequest, headerValues, type SignedRequest } from './canonical.ts'
 import { ALGORITHM, type SignedCredential } from './credential.ts'
+import { sameSignature } from './same-signature.ts'
+import { checkTextV2, textsToSign, type CredentialV2, type SignedRequestV2 } from './version-two.ts'
 
 const SKEW_MAX_MS = 15 * 60_000
 const KEYS_MAX = 1024
@@ -17,7 +20,8 @@ export type Seed = {
 }
 
 export type Verified = {
-  readonly seed: Seed
+  /** Of version 4. */
+  readonly seed: Seed | undefined
   /** The payload line that was signed: a hash, `UNSIGNED-PAYLOAD` or a `STREAMING-…` mode. */
   readonly payload: string
 }
@@ -26,9 +30,13 @@ export type Verifier = {
   /**
    * Checks a header or query signature with the secret of its access key. Throws
    * SignatureDoesNotMatch, RequestTimeTooSkewed, AccessDenied (expired, not yet valid, headers left
-   * out of the signature), InvalidRequest (no x-amz-content-sha256).
+   * out of the signature), InvalidRequest (version 4 without x-amz-content-sha256).
    */
-  verify(credential: SignedCredential, secret: string, request: SignedRequest): Verified
+  verify(
+    credential: SignedCredential | CredentialV2,
+    secret: string,
+    request: SignedRequestV2,
+  ): Verified
   /** Checks a signature over a text of the caller's, as browser forms sign their policy. */
   verifyText(credential: SignedCredential, secret: string, text: string): void
 }
@@ -46,29 +54,45 @@ export function createVerifier(deps: { readonly now: () => number }): Verifier {
     keys.set(name, key)
     return key
   }
+
+  function verifyV4(
+    credential: SignedCredential,
+    secret: string,
+    request: SignedRequest,
+  ): Verified {
+    checkTime(credential, deps.now())
+    const headers = headerValues(request.rawHeaders)
+    checkSignedHeaders(credential.signedHeaders, headers)
+    const payload = payloadOf(credential, request, headers)
+    const canonical = canonicalRequest(request, credential.signedHeaders, headers, payload)
+    const scope = scopeOf(credential)
+    const { timestamp } = credential
+    const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex')
+    const text = `${ALGORITHM}\n${timestamp}\n${scope}\n${digest}`
+    const key = keyOf(credential, secret)
+    refuseOther(credential.signature, sign(key, text), text)
+    return {
+      seed: { signingKey: key, timestamp, scope, signature: credential.signature },
+      payload,
+    }
+  }
+
   return {
     verify(credential, secret, request) {
-      checkTime(credential, deps.now())
-      const headers = headerValues(request.rawHeaders)
-      checkSignedHeaders(credential.signedHeaders, headers)
-      const payload = payloadOf(credential, request, headers)
-      const canonical = canonicalRequest(request, credential.signedHeaders, headers, payload)
-      const scope = scopeOf(credential)
-      const { timestamp } = credential
-      const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex')
-      const text = `${ALGORITHM}\n${timestamp}\n${scope}\n${digest}`
-      const key = keyOf(credential, secret)
-      refuseOther(credential.signature, sign(key, text), text)
-      return {
-        seed: { signingKey: key, timestamp, scope, signature: credential.signature },
-        payload,
-      }
+      if (!isV2(credential)) return verifyV4(credential, secret, request)
+      checkTimeV2(credential, deps.now())
+      checkTextV2(textsToSign(request, credential), credential.signature, secret)
+      const payload = headerValues(request.rawHeaders).get('x-amz-content-sha256')
+      return { seed: undefined, payload: payload ?? 'UNSIGNED-PAYLOAD' }
     },
     verifyText(credential, secret, text) {
       refuseOther(credential.signature, sign(keyOf(credential, secret), text), text)
     },
   }
 }
+
+const isV2 = (credential: SignedCredential | CredentialV2): credential is CredentialV2 =>
+  credential.kind === 'header-v2' || credential.kind === 'query-v2'
 
 const BLOCK_BYTES = 64
 
@@ -88,12 +112,6 @@ export function sign(key: Buffer, text: string): string {
   return hash('sha256', outer, 'hex')
 }
 
-/** Whether two hex signatures are equal, in a time that does not tell where they differ. */
-export function sameSignature(given: string, expected: string): boolean {
-  if (given.length !== expected.length) return false
-  return timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(expected, 'latin1'))
-}
-
 type Scoped = Pick<SignedCredential, 'date' | 'region' | 'service'>
 
 const scopeOf = ({ date, region, service }: Scoped): string =>
@@ -106,26 +124,35 @@ export function signingKey({ date, region, service }: Scoped, secret: string): B
   return step(step(step(step(`AWS4${secret}`, date), region), service), 'aws4_request')
 }
 
-function checkTime(credential: SignedCredential, nowMs: number): void {
-  const { timeMs, expiresS } = credential
-  const ServerTime = new Date(nowMs).toISOString()
-  if (expiresS === undefined) {
-    if (Math.abs(nowMs - timeMs) > SKEW_MAX_MS)
-      throw storageFault('RequestTimeTooSkewed', undefined, {
-        RequestTime: credential.timestamp,
-        ServerTime,
-        MaxAllowedSkewMilliseconds: SKEW_MAX_MS,
-      })
-    return
-  }
+function checkTime({ timeMs, expiresS, timestamp }: SignedCredential, nowMs: number): void {
+  if (expiresS === undefined) return checkSkew(timeMs, timestamp, nowMs)
   if (timeMs - nowMs > SKEW_MAX_MS)
-    throw storageFault('AccessDenied', 'Request is not valid yet', { ServerTime })
-  const endMs = timeMs + expiresS * 1000
+    throw storageFault('AccessDenied', 'Request is not valid yet', {
+      ServerTime: new Date(nowMs).toISOString(),
+    })
+  checkEnd(timeMs + expiresS * 1000, nowMs, { 'X-Amz-Expires': expiresS })
+}
+
+function checkTimeV2({ kind, timeMs }: CredentialV2, nowMs: number): void {
+  if (kind === 'query-v2') checkEnd(timeMs, nowMs)
+  else checkSkew(timeMs, new Date(timeMs).toISOString(), nowMs)
+}
+
+function checkSkew(timeMs: number, RequestTime: string, nowMs: number): void {
+  if (Math.abs(nowMs - timeMs) > SKEW_MAX_MS)
+    throw storageFault('RequestTimeTooSkewed', undefined, {
+      RequestTime,
+      ServerTime: new Date(nowMs).toISOString(),
+      MaxAllowedSkewMilliseconds: SKEW_MAX_MS,
+    })
+}
+
+function checkEnd(endMs: number, nowMs: number, more: ErrorDetails = {}): void {
   if (nowMs > endMs)
     throw storageFault('AccessDenied', 'Request has expired', {
-      'X-Amz-Expires': expiresS,
+      ...more,
       Expires: new Date(endMs).toISOString(),
-      ServerTime,
+      ServerTime: new Date(nowMs).toISOString(),
     })
 }
 
