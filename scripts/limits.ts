@@ -10,6 +10,8 @@ import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
 import { KEPT_BODY_BYTES_MAX } from '#http/idempotency.ts'
 import * as http from '#http/limits.ts'
+import { WAYS_MAX, WORK_MAX } from '#inference/engine/deterministic-grammar.ts'
+import { SYMBOLS_MAX } from '#inference/engine/gbnf.ts'
 import { DEPTH_MAX, NODES_MAX } from '#inference/engine/json-schema.ts'
 import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
 import { CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
@@ -132,6 +134,21 @@ const INFERENCE: LimitSection = {
     ['`prompt` of completions, of a model of our own', count(PROMPTS_MAX), code('invalid_request')],
     ['schemas and values of a JSON Schema', count(NODES_MAX), code('invalid_request')],
     ['nesting of a JSON Schema', count(DEPTH_MAX), code('invalid_request')],
+    [
+      'characters and items that the values of a JSON Schema may have at most, those without an end counted once',
+      count(SYMBOLS_MAX),
+      code('invalid_request'),
+    ],
+    [
+      'characters, and kinds of value, of which any may come next under a JSON Schema',
+      count(WAYS_MAX),
+      code('invalid_request'),
+    ],
+    [
+      'steps to tell the values of a JSON Schema apart; values that differ in their first property take few',
+      count(WORK_MAX),
+      code('invalid_request'),
+    ],
     ['until a server is connected', seconds(TIMEOUTS.connectMs), code('upstream_failed')],
     [
       'until a model or server begins to answer',

@@ -46,12 +46,24 @@ export type CellSpec = {
     readonly timeoutMs: number
   }
   readonly socket: string
+  /** How the supervisor knows that a cell that was ready still works; absent: while its process lives. */
+  readonly watch?: Watch
   readonly stop: { readonly signal: NodeJS.Signals; readonly graceMs: number }
   readonly restart: Backoff
   /** Who pays for its windows: an account (by id), its callers (by claims) or the operator. */
   readonly payer:
     | { readonly kind: 'account'; readonly account: string }
     | { readonly kind: 'caller' | 'operator' }
+}
+
+/**
+ * Asked again and again. A cell is ended when `look` resolves with words, which say what is wrong, or when nothing
+ * answered for `silentMs`.
+ */
+export type Watch = {
+  readonly look: (socket: string, signal: AbortSignal) => Promise<string | undefined>
+  readonly everyMs: number
+  readonly silentMs: number
 }
 
 /** A line of a cell's output without its newline; longer ones are cut into pieces of 8 KiB. */
@@ -75,6 +87,8 @@ export type Exit = {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly at: number
+  /** Why its supervisor ended it, in words, when its watch found it stuck. */
+  readonly stuck?: string
 }
 
 export interface Cell {

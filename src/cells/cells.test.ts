@@ -278,3 +278,31 @@ test('a cell gets its config, and knows when its agent is gone', async (t) => {
   const [code] = (await once(program, 'exit')) as [number]
   assert.equal(code, 0)
 })
+
+test('a cell that says that it is stuck, or answers no more, is ended and started again', async (t) => {
+  const { cells, where } = await open(t)
+  const watched = { everyMs: 20, silentMs: 80 }
+  let words: string | undefined
+  const says = { ...watched, look: () => Promise.resolve(words) }
+  const never = new Promise<undefined>(() => {})
+  let isSilent = false
+  const silent = { ...watched, look: () => (isSilent ? never : Promise.resolve(undefined)) }
+  const start = (name: string, more: Partial<CellSpec>) =>
+    cells.start(echoSpec(where, { name, ...more }))
+  const all = await Promise.all([
+    start('one', { watch: says }),
+    start('two', { watch: silent }),
+    start('three', { watch: { ...watched, look: () => Promise.resolve(undefined) } }),
+  ])
+  await Promise.all(all.map((cell) => cell.ready()))
+  const [one, two, three] = all
+  words = 'it makes no step'
+  isSilent = true
+  await eventually(() => all.slice(0, 2).every((cell) => cell.exits.length > 0))
+  words = undefined
+  isSilent = false
+  assert.deepEqual([one.exits[0]?.stuck, one.exits[0]?.signal], ['it makes no step', 'SIGKILL'])
+  assert.match(two.exits[0]?.stuck ?? '', /^no answer for 80 ms/)
+  await eventually(() => all.every((cell) => cell.state === 'ready'))
+  assert.equal(three.exits.length, 0)
+})

@@ -7,7 +7,7 @@ import { type Clock, sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
-import type { Cell, CellSpec, CellState, Exit, OutputLine } from './cell.ts'
+import type { Cell, CellSpec, CellState, Exit, OutputLine, Watch } from './cell.ts'
 import { giveLeave, type StartedProcess } from './launch.ts'
 import { errorIn, readLines } from './output.ts'
 import { type Life, nextStart } from './restart.ts'
@@ -161,16 +161,16 @@ class SupervisedCell implements Cell {
     // What the program itself may write there is of no use, and must not fill up.
     life.config.resume()
     const ended = new AbortController()
-    const readiness = this.#watchReadiness(ended.signal)
+    const watching = this.#watchLife(ended.signal)
     const how = await exit
     ended.abort()
-    await readiness
+    const stuck = await watching
     await killTree(this.#observed.tree, clock)
     this.#observed.endLife()
     this.#life = undefined
     life.config.destroy()
     records.remove()
-    return how
+    return stuck === undefined ? how : { ...how, stuck }
   }
 
   /** Without a record a later start could not find it: then it must not live. */
@@ -184,6 +184,18 @@ class SupervisedCell implements Cell {
       })
       this.#kill()
     }
+  }
+
+  /** From its start to its end; resolves with why it was ended as stuck, if it was. */
+  async #watchLife(ended: AbortSignal): Promise<string | undefined> {
+    await this.#watchReadiness(ended)
+    const { name, watch } = this.spec
+    if (watch === undefined || this.#state !== 'ready') return undefined
+    const why = await untilStuck(watch, this.socket, ended)
+    if (why === undefined || ended.aborted || this.#stopping.signal.aborted) return undefined
+    this.#deps.log.error('A cell is stuck and is ended', { cell: name, cause: why })
+    this.#kill()
+    return why
   }
 
   async #watchReadiness(ended: AbortSignal): Promise<void> {
@@ -251,6 +263,30 @@ async function untilAnswering(
     delayMs = Math.min(delayMs * 1.5, PROBE_DELAY_MAX_MS)
   }
   return reason
+}
+
+/**
+ * Why a cell that was ready works no more; undefined once the signal is aborted. Silence is counted in looks: of time
+ * that passed while this process was stopped nothing is known.
+ */
+async function untilStuck(
+  { look, everyMs, silentMs }: Watch,
+  socket: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (let silent = 0; !signal.aborted;) {
+    await sleep(everyMs, signal).catch(() => undefined)
+    const attempt = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
+    try {
+      const words = await Promise.race([look(socket, attempt), untilAborted(attempt)])
+      if (words !== undefined) return words
+      silent = 0
+    } catch (error) {
+      silent += 2 * everyMs
+      if (silent >= silentMs) return `no answer for ${silentMs} ms: ${messageOf(error)}`
+    }
+  }
+  return undefined
 }
 
 /** Rejects when the signal is aborted: a probe may not listen to it. */

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { writeRandomLlama } from '../gguf/random-llama.ts'
 import { writeScriptedLlama } from '../gguf/scripted-llama.ts'
+import { nestedUnions } from './nested-unions.ts'
 import { chunksOf, commentsOf, finishOf, startCell, textOf, type TestCell } from './model-cell.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -154,6 +155,16 @@ describe('a chat cell with a random model', () => {
     const value = JSON.parse(textOf(chunksOf(reply.text))) as { kind: string; count: unknown }
     assert.ok(['a', 'b'].includes(value.kind))
     assert.equal(typeof value.count, 'boolean')
+  })
+
+  it('answers under unions of arrays of unions of arrays', async () => {
+    const schema = nestedUnions(8, 8)
+    const reply = await cell.post(CHAT, {
+      ...endless,
+      max_tokens: 40,
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
+    })
+    assert.match(textOf(chunksOf(reply.text)), /^\{\s?"a":\s?\[/)
   })
 
   it('never says a token of bias -100, and penalises what it said', async () => {

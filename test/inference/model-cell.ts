@@ -27,6 +27,7 @@ export type TestCell = {
 
 export async function startCell(
   model: Partial<ModelConfig> & Pick<ModelConfig, 'id' | 'file'>,
+  flags: readonly string[] = [],
 ): Promise<TestCell> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-cell-'))
   const socket = join(folder, 's')
@@ -37,7 +38,7 @@ export async function startCell(
     threads: 1,
     ...model,
   }
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [...flags, PROGRAM], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: await compiledEnvironment(),
   })

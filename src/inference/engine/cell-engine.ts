@@ -1,6 +1,7 @@
 // What the server of a model cell needs of a model, whichever kind it is.
 import type { Fields } from './fields.ts'
 import type { StepClock } from './step-clock.ts'
+import type { StepWatch } from './step-watch.ts'
 import type { Usage } from './usage.ts'
 
 /** One request while it is worked on. */
@@ -22,6 +23,8 @@ export type Handler = (body: Fields, work: Work) => Promise<Answer>
 
 export type CellEngine = {
   readonly clock: StepClock
+  /** Of an engine whose steps may get stuck. */
+  readonly watch?: Pick<StepWatch, 'stuck'>
   /** Handlers by path; what is not here is not served by this kind of model. */
   readonly routes: Readonly<Record<string, Handler>>
   /** Its entry in the model list. */

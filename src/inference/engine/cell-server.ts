@@ -8,8 +8,10 @@ import { createServer } from '#base/node-http.ts'
 import { fault, openaiError } from '#contract/errors.ts'
 import { CALL_HEADER, CALLS_PATH } from '#inference/cell-calls.ts'
 import type { CellEngine, Handler, Work } from './cell-engine.ts'
-import { isFields, type Fields } from './fields.ts'
+import { isFields, refuse, type Fields } from './fields.ts'
 import { EVENT_STREAM } from './sse.ts'
+import type { Account } from './step-clock.ts'
+import { Stuck } from './step-watch.ts'
 import { usageMember, type Usage } from './usage.ts'
 
 const BODY_BYTES_MAX = 8 << 20
@@ -19,6 +21,11 @@ const DRAIN_TIMEOUT_MS = 60_000
 const RECEIVE_TIMEOUT_MS = 30_000
 /** What readers have to take their last frame when the cell stops. */
 const CLOSE_TIMEOUT_MS = 2_000
+/** About what the start of a small model takes. */
+const RESTART_S = 2
+
+/** `{ stuck: null }`, or why the engine makes no more steps: then the process is to be ended. */
+export const STUCK_PAGE = '/stuck'
 
 export type CellServer = {
   /** From here on requests are served; until then they get 503 `model_loading`. */
@@ -76,13 +83,16 @@ async function route(
   if (request.method === 'GET' && path === '/healthz') return sendHealth(response, cell)
   if (request.method === 'DELETE' && path.startsWith(CALLS_PATH))
     return endCall(cell, path.slice(CALLS_PATH.length), response)
+  if (request.method === 'GET' && path === STUCK_PAGE)
+    return sendJson(response, 200, { stuck: stuckWords(engine) })
   if (engine === undefined)
     throw fault('model_loading', `Could not answer yet: ${modelId} is loading`, { retryAfterS: 1 })
   if (request.method === 'GET' && path === '/v1/models') {
     const entry = { id: modelId, object: 'model', created: cell.startedS, owned_by: 'local' }
     return sendJson(response, 200, { object: 'list', data: [{ ...entry, ...engine.card }] })
   }
-  const handler = engine.routes[path]
+  if (engine.watch?.stuck.aborted === true) throw restarting()
+  const handler = Object.hasOwn(engine.routes, path) ? engine.routes[path] : undefined
   if (handler === undefined)
     throw fault('not_found', `Could not find the path for ${modelId}: ${path}`)
   if (request.method !== 'POST')
@@ -97,7 +107,8 @@ async function route(
   try {
     const text = await readBody(request)
     const body = clock.own(usage.account, () => parseBody(text))
-    await stream(response, handler, body, { usage, payer: payerOf(body), signal })
+    const answer = stream(response, handler, body, { usage, payer: payerOf(body), signal })
+    await unlessStuck(answer, engine, usage.account)
   } catch (error) {
     clock.settle()
     fail(cell, response, error, usage)
@@ -117,12 +128,45 @@ function endCall({ calls }: Cell, name: string, response: ServerResponse): void 
   response.writeHead(gone === undefined ? 404 : 204).end()
 }
 
+/**
+ * Resolves as the answer does; rejects once the engine is stuck, as the answer never ends then. The account whose
+ * schema did it is told so, and pays; others may ask again.
+ */
+async function unlessStuck(
+  answer: Promise<void>,
+  { watch }: CellEngine,
+  account: Account,
+): Promise<void> {
+  if (watch === undefined) return answer
+  const { promise, reject } = Promise.withResolvers<never>()
+  const tell = () => {
+    const stuck: unknown = watch.stuck.reason
+    const isBlamed = stuck instanceof Stuck && stuck.blamed.includes(account)
+    reject(isBlamed ? refuse('response_format', stuck.message) : restarting())
+  }
+  watch.stuck.addEventListener('abort', tell, { once: true })
+  try {
+    await Promise.race([answer, promise])
+  } finally {
+    watch.stuck.removeEventListener('abort', tell)
+  }
+}
+
+const restarting = () =>
+  fault('model_loading', 'Could not go on: the model is started again', { retryAfterS: RESTART_S })
+
 /** Only our gateway sets it; others share one turn. */
 const payerOf = ({ ergon_payer: payer }: Fields): string => (typeof payer === 'string' ? payer : '')
+
+/** Why the engine makes no more steps; null while it does. The process is alive all the while. */
+const stuckWords = (engine: CellEngine | undefined): string | null =>
+  engine?.watch?.stuck.aborted === true ? messageOf(engine.watch.stuck.reason) : null
 
 /** Ready only when the model is loaded and warm; with the CPU of the process and how much was claimed. */
 function sendHealth(response: ServerResponse, { engine, modelId }: Cell): void {
   if (engine === undefined) return sendJson(response, 503, { status: 'loading', model: modelId })
+  if (stuckWords(engine) !== null)
+    return sendJson(response, 503, { status: 'stuck', model: modelId })
   const { processNs, attributedNs } = engine.clock.totals()
   sendJson(response, 200, {
     status: 'ready',

@@ -19,6 +19,7 @@ export async function openChatEngine(asked: ModelConfig, log: Logger): Promise<C
   await warmUp(model)
   return {
     clock: decoder.clock,
+    watch: decoder.watch,
     routes: {
       '/v1/chat/completions': (body, work) => answerChat(model, body, work),
       '/v1/completions': (body, work) => answerCompletion(model, body, work),

@@ -19,10 +19,11 @@ export async function answerChat(model: ChatModel, body: Fields, work: Work): Pr
   const { clock } = model.decoder
   const { request, prompt, maxTokens } = clock.own(work.usage.account, () => plan(model, body))
   const param = request.tools === undefined ? 'response_format' : 'tools'
+  const own = <T>(reading: () => T) => clock.own(work.usage.account, reading)
   const grammar =
     request.schema === undefined
       ? {}
-      : { grammar: await createSchemaGrammar(model.loaded.llama, request.schema, param) }
+      : { grammar: await createSchemaGrammar(model.loaded.llama, request.schema, { param, own }) }
   const stops = [...request.stops, ...model.renderer.stops, ...callStops(request)]
   const plans = Array.from({ length: request.choices }, (_, index) => ({
     prompt,

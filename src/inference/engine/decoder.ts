@@ -5,6 +5,7 @@ import { fairBatch } from './fair-batch.ts'
 import { runGeneration, type Decoded, type Generation } from './generation.ts'
 import type { Loaded } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
+import { createSamplings } from './samplings.ts'
 import { createPool } from './sequences.ts'
 import {
   createStepClock,
@@ -13,10 +14,12 @@ import {
   type Share,
   type StepClock,
 } from './step-clock.ts'
+import { createStepWatch, type StepWatch } from './step-watch.ts'
 import { weightOf } from './step-weights.ts'
 
 export type Decoder = {
   readonly clock: StepClock
+  readonly watch: StepWatch
   /**
    * Generates until the model ends its turn, the consumer leaves or the signal aborts. The prompt must
    * be shorter than the context, and the consumer must leave before the context is full: the engine
@@ -30,7 +33,16 @@ type Bound = { readonly account: Account; last: TokenMeterState; readonly probab
 
 export async function createDecoder(loaded: Loaded, config: ModelConfig): Promise<Decoder> {
   const bound = new Map<LlamaContextSequence, Bound>()
-  const clock = createStepClock({ ...processClocks, shares: () => sharesOf(bound) })
+  const samplings = createSamplings(processClocks)
+  const clock = createStepClock({
+    ...processClocks,
+    shares: () => sharesOf(bound),
+    own: samplings.shares,
+  })
+  const watch = createStepWatch({
+    cpuMs: () => Number(processClocks.processNs()) / 1e6,
+    samplings: samplings.running,
+  })
   const context = await loaded.model.createContext({
     contextSize: config.contextSize,
     sequences: config.sequences,
@@ -39,6 +51,7 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
       // The one public hook that runs exactly once before every decode: a step boundary.
       itemPrioritizationStrategy({ items, size }) {
         clock.settle()
+        watch.step()
         return fairBatch(items, size)
       },
     },
@@ -46,13 +59,14 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
   const pool = createPool(takeSequences(context, config.sequences))
 
   async function* generate(generation: Generation): AsyncGenerator<Decoded, void, void> {
-    const { account, payer, sampling, signal } = generation
+    const { account, payer, sampling: asked, signal } = generation
     const sequence = await pool.take(signal, payer)
     try {
       await sequence.clearHistory()
       const last = sequence.tokenMeter.getState()
-      bound.set(sequence, { account, last, probabilities: sampling.alternatives !== undefined })
-      yield* runGeneration(loaded, sequence, generation)
+      bound.set(sequence, { account, last, probabilities: asked.alternatives !== undefined })
+      const sampling = samplings.open(account)
+      yield* runGeneration({ ...loaded, clock, watch, sampling }, sequence, generation)
     } finally {
       clock.settle()
       bound.delete(sequence)
@@ -60,7 +74,7 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
     }
   }
 
-  return { clock, generate }
+  return { clock, watch, generate }
 }
 
 const takeSequences = (context: LlamaContext, count: number) =>

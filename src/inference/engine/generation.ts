@@ -10,7 +10,9 @@ import {
 import { PREFILL_TOKENS } from './fair-batch.ts'
 import type { Loaded } from './load-model.ts'
 import { sampleFrom, uniform } from './sample.ts'
-import type { Account } from './step-clock.ts'
+import type { Sampling as TokenSampling } from './samplings.ts'
+import type { Account, StepClock } from './step-clock.ts'
+import type { StepWatch } from './step-watch.ts'
 
 export type Sampling = {
   readonly temperature: number
@@ -47,16 +49,24 @@ export type Generation = {
   readonly signal: AbortSignal
 }
 
+/** A model and what looks at its steps. */
+export type Engine = Loaded & {
+  readonly clock: StepClock
+  readonly watch: StepWatch
+  readonly sampling: TokenSampling
+}
+
 /** Evaluates on an empty sequence that nobody else uses meanwhile. */
 export async function* runGeneration(
-  loaded: Loaded,
+  engine: Engine,
   sequence: LlamaContextSequence,
   { prompt, sampling, grammar, signal }: Generation,
 ): AsyncGenerator<Decoded, void, void> {
   let at = 0
   for (; prompt.length - at > PREFILL_TOKENS; at += PREFILL_TOKENS) {
     signal.throwIfAborted()
-    await sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(at, at + PREFILL_TOKENS))
+    const chunk = prompt.slice(at, at + PREFILL_TOKENS)
+    await engine.watch.during(sequence.evaluateWithoutGeneratingNewTokens(chunk))
     yield { kind: 'prefill', tokens: PREFILL_TOKENS }
   }
   signal.throwIfAborted()
@@ -67,35 +77,41 @@ export async function* runGeneration(
     prompt.slice(at),
     { probabilities: sampling.alternatives !== undefined },
     {
-      ...engineSampling(loaded, sampling, generated),
+      ...engineSampling(engine, sampling, generated),
       ...(own ? { temperature: 0 } : {}),
       yieldEogToken: true,
-      ...(grammar === undefined
-        ? {}
-        : {
-            grammarEvaluationState: new LlamaGrammarEvaluationState({
-              model: loaded.model,
-              grammar,
-            }),
-          }),
+      ...(grammar === undefined ? {} : grammarSampling(engine, grammar)),
     },
   )
   try {
     let fed: Token | undefined
     while (true) {
-      const { value, done } = await iterator.next(fed)
+      const { value, done } = await engine.watch.during(iterator.next(fed))
+      engine.sampling.end()
       signal.throwIfAborted()
       if (done === true) return
       if (generated.length === 0) yield { kind: 'prefill', tokens: prompt.length - at }
       const output: Output = value
       const sorted = output.probabilities && [...output.probabilities]
       fed = own && sorted !== undefined ? sampleFrom(sorted, sampling, random) : output.token
-      if (loaded.model.isEogToken(fed)) return
+      if (engine.model.isEogToken(fed)) return
       generated.push(fed)
       yield decoded(fed, sorted, sampling.alternatives)
     }
   } finally {
     await iterator.return()
+  }
+}
+
+/** The engine asks for the state once the step is decoded, right before it chooses a token under it. */
+function grammarSampling({ model, clock, sampling }: Engine, grammar: LlamaGrammar) {
+  const state = new LlamaGrammarEvaluationState({ model, grammar })
+  return {
+    grammarEvaluationState: () => {
+      clock.settle()
+      sampling.begin()
+      return state
+    },
   }
 }
 

@@ -1,7 +1,9 @@
 // A caller's JSON Schema → the part of it that the engine turns into a grammar. What a grammar cannot
 // hold (patterns, number ranges) is refused when the caller asked for `strict`, else left out.
 import type { GbnfJsonObjectSchema, Llama, LlamaGrammar } from 'node-llama-cpp'
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { deterministicGrammar } from './deterministic-grammar.ts'
 import { isFields, refuse, type Fields } from './fields.ts'
 
 export const NODES_MAX = 1000
@@ -42,15 +44,22 @@ export function grammarSchema(schema: unknown, param: string, strict: boolean): 
   return { ...root, $defs: mapValues(defs, (def) => convert(def, walk, 1)) }
 }
 
+/** Charges synchronous work to whom it is for. */
+type Own = <T>(work: () => T) => T
+
 /** The grammar of a schema made by grammarSchema(), whose shape the engine's types cannot follow. */
 export async function createSchemaGrammar(
   llama: Llama,
   schema: Fields,
-  param: string,
+  { param, own }: { readonly param: string; readonly own: Own },
 ): Promise<LlamaGrammar> {
   try {
-    return await llama.createGrammarForJsonSchema(schema as GbnfJsonObjectSchema)
+    // The engine reads the text of every grammar at once: only what is bounded may reach its sampler.
+    const given = await own(() => llama.createGrammarForJsonSchema(schema as GbnfJsonObjectSchema))
+    const grammar = own(() => deterministicGrammar(given.grammar, param))
+    return await own(() => llama.createGrammar({ grammar }))
   } catch (cause) {
+    if (cause instanceof ErgonError) throw cause
     throw fault('invalid_request', 'Could not make a grammar of the schema', { cause, param })
   }
 }

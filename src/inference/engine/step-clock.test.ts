@@ -6,11 +6,12 @@ import { weightOf } from './step-weights.ts'
 
 /** A clock over hand-moved CPU counters. */
 function rig() {
-  const state = { processNs: 5_000n, wallNs: 0n, shares: [] as Share[] }
+  const state = { processNs: 5_000n, wallNs: 0n, shares: [] as Share[], own: [] as Share[] }
   const clock = createStepClock({
     processNs: () => state.processNs,
     wallNs: () => state.wallNs,
     shares: () => state.shares.splice(0),
+    own: () => state.own.splice(0),
   })
   const step = (ns: bigint, shares: Share[]) => {
     state.processNs += ns
@@ -61,6 +62,20 @@ describe('createStepClock()', () => {
     })
     step(10n, [])
     assert.deepEqual([running.cpuNs, reading.cpuNs], [130n, 30n])
+  })
+
+  it('gives what a request measured of itself to it alone, at most what was spent', () => {
+    const { clock, step, state } = rig()
+    const [plain, held] = [clock.open(), clock.open()]
+    const both = [plain, held].map((account) => ({ account, weight: 1n }))
+    step(100n, both)
+    state.own = [{ account: held, weight: 70n }]
+    step(90n, [])
+    assert.deepEqual([plain.cpuNs, held.cpuNs], [60n, 130n])
+    state.own = [{ account: held, weight: 1_000n }]
+    step(50n, [])
+    assert.deepEqual([plain.cpuNs, held.cpuNs], [60n, 180n])
+    assert.equal(clock.totals().attributedNs, 240n)
   })
 
   it('counts own work that throws', () => {

@@ -26,6 +26,8 @@ type Sources = {
   readonly wallNs: () => bigint
   /** Work done since it was last asked; empty when no step ran. */
   readonly shares: () => readonly Share[]
+  /** Time in ns that requests took by themselves since it was last asked, besides what steps weigh. */
+  readonly own?: () => readonly Share[]
 }
 
 export function createStepClock(sources: Sources): StepClock {
@@ -41,9 +43,20 @@ export function createStepClock(sources: Sources): StepClock {
     if (done.length > 0) current = done
     const spentNs = nowNs - boundaryNs
     boundaryNs = nowNs
-    const owners = current.filter((share) => share.account.open)
-    const parts = splitByWeight(
+    const own = (sources.own?.() ?? []).filter((share) => share.account.open)
+    const ownNs = least(
+      own.reduce((sum, { weight }) => sum + weight, 0n),
       spentNs,
+    )
+    give(ownNs, own)
+    give(
+      spentNs - ownNs,
+      current.filter((share) => share.account.open),
+    )
+  }
+  const give = (ns: bigint, owners: readonly Share[]) => {
+    const parts = splitByWeight(
+      ns,
       owners.map((share) => share.weight),
     )
     for (const [index, { account }] of owners.entries()) account.cpuNs += parts[index] ?? 0n

@@ -59,11 +59,19 @@ export function errorOf(text: string): UpstreamError {
   }
 }
 
+/** Why an answer that has begun may end, besides for failing: the request's own fault, or a cell's new start. */
+const BROKEN_OFF = ['context_length_exceeded', 'invalid_request', 'model_loading'] as const
+/** About what the start of a small model takes. */
+const RESTART_S = 2
+
 /** The fault that an upstream tells in the middle of its answer, as the text of an event or a line. */
 export function streamFault(text: string): ErgonError {
   const said = errorOf(text)
-  const code = said.code === 'context_length_exceeded' ? said.code : 'upstream_failed'
-  return fault(code, said.message === '' ? 'The upstream broke off with an error' : said.message)
+  const code = BROKEN_OFF.find((known) => known === said.code) ?? 'upstream_failed'
+  return fault(code, said.message === '' ? 'The upstream broke off with an error' : said.message, {
+    ...(said.param === undefined ? {} : { param: said.param }),
+    ...(code === 'model_loading' ? { retryAfterS: RESTART_S } : {}),
+  })
 }
 
 /** The figures in the body of a refusal; undefined when it has none. */

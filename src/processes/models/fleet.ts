@@ -5,8 +5,15 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
+import { STUCK_PAGE } from '#inference/engine/cell-server.ts'
 import { EXIT_MISFIT, type Gpu, type ModelConfig } from '#inference/engine/model-config.ts'
-import { answers, ask, programCell, type ProgramPlace } from '#processes/node/cell-specs.ts'
+import {
+  answers,
+  ask,
+  programCell,
+  stuckAt,
+  type ProgramPlace,
+} from '#processes/node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
 import type { StoredOffer, StoredProvider } from './catalogue.ts'
 import { modelFile, type ModelFolders, type ModelSource, type Progress } from './files.ts'
@@ -14,6 +21,12 @@ import { ModelStates } from './states.ts'
 
 export const MODEL_SOCKETS = 'models'
 const READY_TIMEOUT_MS = 120_000
+const WATCH_MS = 1_000
+/**
+ * The thread that answers reads requests and writes answers; the longest of that is a prompt of 500,000 characters,
+ * 0.8 s alone and 5 s where ten processes share its core.
+ */
+const SILENT_MS = 20_000
 const ENDS_MAX = 2
 const LOOK_MS = 100
 const MODEL_ENDED = 'model_ended'
@@ -209,6 +222,7 @@ export class ModelFleet {
       // It parses files of strangers, and is asked over its socket alone.
       network: 'none',
       ready: { probe: answers('/healthz'), timeoutMs: READY_TIMEOUT_MS },
+      watch: { look: stuckAt(STUCK_PAGE), everyMs: WATCH_MS, silentMs: SILENT_MS },
       payer: { kind: 'caller' },
     })
   }
@@ -252,7 +266,11 @@ export class ModelFleet {
     if (!name.startsWith(MODEL_CELLS) || cell.state === 'stopping' || cell.state === 'stopped')
       return
     const state = cell.state === 'ready' ? 'ready' : 'loading'
-    void this.#states.set(name.slice(MODEL_CELLS.length), { state, socket: cell.socket })
+    const model = name.slice(MODEL_CELLS.length)
+    const stuck = cell.state === 'waiting' ? cell.exits.at(-1)?.stuck : undefined
+    const reason = stuck === undefined ? {} : { reason: `it was stuck: ${stuck}` }
+    void this.#states.set(model, { state, socket: cell.socket, ...reason })
+    if (stuck !== undefined) void this.#states.alarm('model_stuck', { model, reason: stuck })
   }
 }
 

@@ -42,6 +42,20 @@ export class ModelStates {
     }
   }
 
+  /** For the operator, and kept; written again until the state takes it. */
+  async alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void> {
+    const { state, log } = this.#deps
+    while (!this.#closing.signal.aborted) {
+      try {
+        await state.query('insert into alarms (kind, detail) values ($1, $2)', [kind, detail])
+        return
+      } catch (error) {
+        log.warn('An alarm could not be written', { kind, ...detail, error: messageOf(error) })
+      }
+      await sleep(RETRY_MS, this.#closing.signal).catch(() => undefined)
+    }
+  }
+
   /** Tells the gateways to read the table again. */
   async announce(): Promise<void> {
     await this.#deps.state.query("select pg_notify('ergon_models', '')")

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger, type Level, type Logger } from '#base/log.ts'
 import { Agent, request } from '#base/node-http.ts'
-import type { Backoff, CellSpec, OutputLine } from '#cells/cell.ts'
+import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
 import { PROGRAM_FLAGS, type Program } from './program-flags.ts'
 
@@ -19,6 +19,8 @@ const READY_TIMEOUT_MS = 60_000
 export const START_TIMEOUT_MS = 90_000
 
 const SOCKET = 'http.sock'
+/** Of what a cell says of itself, which goes into alarms. */
+const WORDS_MAX = 200
 /** In the data folder: what compilePrograms() makes. */
 export const COMPILED_FOLDER = 'compiled'
 
@@ -84,6 +86,15 @@ export const answers =
   (page: string): CellSpec['ready']['probe'] =>
   async (socket, signal) =>
     void (await ask(socket, page, signal))
+
+/** A watch: the page answers `{ "stuck": null }`, or why the cell is to be ended. */
+export const stuckAt =
+  (page: string): Watch['look'] =>
+  async (socket, signal) => {
+    const answer = await ask(socket, page, signal)
+    const words = typeof answer === 'object' && answer !== null && 'stuck' in answer && answer.stuck
+    return typeof words === 'string' ? words.slice(0, WORDS_MAX) : undefined
+  }
 
 /** GETs a page of a cell's own socket as JSON; rejects on anything but 200. */
 export type Ask = (socketPath: string, path: string, signal: AbortSignal) => Promise<unknown>

@@ -1,0 +1,72 @@
+// The choosing of tokens under grammars, which no weight of a step foresees: what each takes is its own.
+import { refuse } from './fields.ts'
+import type { Account, Share } from './step-clock.ts'
+
+/** CPU of one token's grammar, after which its request ends. Three times the most of an admitted one. */
+export const TOKEN_CPU_NS_MAX = 1_000_000_000n
+
+/** One generation's; at most one token of it is being chosen at a time. */
+export type Sampling = {
+  begin(): void
+  /** Throws `invalid_request` when that token took too long. */
+  end(): void
+}
+
+export type Samplings = {
+  open(account: Account): Sampling
+  /** Time that each took since the last call, also of those that run. */
+  shares(): Share[]
+  running(): { readonly account: Account; readonly cpuMs: number }[]
+}
+
+type Sources = { readonly processNs: () => bigint; readonly wallNs: () => bigint }
+type Run = {
+  readonly account: Account
+  readonly cpuNs: bigint
+  readonly wallNs: bigint
+  toldNs: bigint
+}
+
+export function createSamplings({ processNs, wallNs }: Sources): Samplings {
+  const runs = new Set<Run>()
+  let ended: Share[] = []
+  const shareOf = (run: Run): Share => {
+    const nowNs = wallNs()
+    const weight = nowNs - run.toldNs
+    run.toldNs = nowNs
+    return { account: run.account, weight }
+  }
+  /** No thread can have spent more than the time that passed, nor more than its process. */
+  const spentNs = (run: Run): bigint => {
+    const cpuNs = processNs() - run.cpuNs
+    const passedNs = wallNs() - run.wallNs
+    return cpuNs < passedNs ? cpuNs : passedNs
+  }
+  return {
+    open(account) {
+      let run: Run | undefined
+      return {
+        begin() {
+          run = { account, cpuNs: processNs(), wallNs: wallNs(), toldNs: wallNs() }
+          runs.add(run)
+        },
+        end() {
+          if (run === undefined) return
+          const took = spentNs(run)
+          ended.push(shareOf(run))
+          runs.delete(run)
+          run = undefined
+          if (took > TOKEN_CPU_NS_MAX)
+            throw refuse('response_format', `its schema took ${took / 1_000_000n} ms for one token`)
+        },
+      }
+    },
+    shares() {
+      const shares = [...ended, ...[...runs].map(shareOf)]
+      ended = []
+      return shares.filter(({ weight }) => weight > 0n)
+    },
+    running: () =>
+      [...runs].map((run) => ({ account: run.account, cpuMs: Number(spentNs(run) / 1_000_000n) })),
+  }
+}

@@ -1,0 +1,100 @@
+// Notices an engine that has work and makes no step. A step cannot be stopped: its sampler runs in the
+// engine's own thread until it ends, while this thread answers as if nothing was. So who asked is told, and
+// the agent, which asks this thread how the engine is, ends the process.
+import type { Account } from './step-clock.ts'
+
+/**
+ * CPU of a step before it counts as stuck: SmolLM2's longest (64 prompt tokens beside 8 answers) take 0.6 s, also
+ * on two busy cores, as waiting for a core is not counted. Larger models are slower: STEPS times the slowest step
+ * of this one; the first, at its start, has a quarter of the tokens.
+ */
+export const STEP_CPU_MS = 10_000
+const STEPS = 20
+/** Without CPU a step waits for a device or a lock: so much time for each ms of CPU that it might take. */
+const WAITING = 6
+/** CPU of one token's grammar: the most that an admitted one takes is 0.35 s (500 ways, SmolLM2). */
+export const SAMPLING_CPU_MS = 2_000
+const LOOK_MS = 250
+
+/** What a stuck cell's AbortSignal has as its reason. */
+export class Stuck extends Error {
+  /** Whose grammar it is; nobody's when no sampling runs. */
+  readonly blamed: readonly Account[]
+
+  constructor(message: string, blamed: readonly Account[]) {
+    super(message)
+    this.name = 'Stuck'
+    this.blamed = blamed
+  }
+}
+
+export type StepWatch = {
+  /** Resolves as the work does; until then the engine is expected to make steps. */
+  during<T>(work: Promise<T>): Promise<T>
+  /** A step ended, or one begins. */
+  step(): void
+  /** Aborted with a `Stuck` once no step is to be expected any more. */
+  readonly stuck: AbortSignal
+  /** One look; called by a timer until `stuck`. */
+  look(): void
+}
+
+type Sources = {
+  /** CPU of the process. */
+  readonly cpuMs: () => number
+  /** Grammars that sample a token right now, and the CPU since they began. */
+  readonly samplings: () => readonly { readonly account: Account; readonly cpuMs: number }[]
+}
+
+export function createStepWatch({ cpuMs, samplings }: Sources): StepWatch {
+  const found = new AbortController()
+  let working = 0
+  let slowestMs = 0
+  let begunMs = cpuMs()
+  let looks = 0
+
+  const step = () => {
+    const nowMs = cpuMs()
+    if (working > 0) slowestMs = Math.max(slowestMs, nowMs - begunMs)
+    begunMs = nowMs
+    looks = 0
+  }
+  const tell = (message: string, blamed: readonly Account[]) => {
+    clearInterval(timer)
+    found.abort(new Stuck(message, blamed))
+  }
+  const look = () => {
+    // Looks are counted, not time: a frozen process does not look.
+    looks = working > 0 ? looks + 1 : 0
+    if (looks === 0) return
+    const long = samplings().filter((sampling) => sampling.cpuMs > SAMPLING_CPU_MS)
+    if (long.length > 0)
+      return tell(
+        `A schema takes more than ${SAMPLING_CPU_MS} ms of CPU for a token`,
+        long.map(({ account }) => account),
+      )
+    // Nothing is known of a model before its first step; the agent limits its start.
+    if (slowestMs === 0) return
+    const limitMs = Math.max(STEP_CPU_MS, slowestMs * STEPS)
+    const spentMs = cpuMs() - begunMs
+    if (spentMs > limitMs || looks * LOOK_MS > limitMs * WAITING)
+      tell(`The engine makes no step: ${Math.round(spentMs)} ms of CPU, ${looks} looks`, [])
+  }
+  const timer = setInterval(look, LOOK_MS).unref()
+
+  return {
+    async during(work) {
+      if (working === 0) step()
+      working++
+      try {
+        return await work
+      } finally {
+        step()
+        working--
+      }
+    },
+    step,
+    stuck: found.signal,
+    look,
+  }
+}
