@@ -382,8 +382,8 @@ test('each answer bears its energy, and its charge is in the ledger', async () =
   })
   const told = (await last.json()) as Record<string, unknown>
   assert.deepEqual(
-    [told['receipt_id'], told['model']],
-    [answer.headers.get('x-receipt-id'), 'storage.get-object'],
+    [told['receipt_id'], told['operation'], told['model']],
+    [answer.headers.get('x-receipt-id'), 'storage.get-object', null],
   )
 })
 

@@ -16,7 +16,7 @@ import { startState } from './state-cell.ts'
 const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
 const MIGRATION_LOCK = 4_207_701
 /** One that no other needs. */
-const APPLIED = '0022_forget-windows.sql'
+const APPLIED = '0031_servers-named.sql'
 /** More than what a statement, and its answer, have elsewhere. */
 const LONGER_MS = 60_000
 
