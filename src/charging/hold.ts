@@ -26,6 +26,10 @@ export class Hold {
   capNj: Nj = NONE
   /** CPU time that uses up half of it, by the tariff: where it is looked at whether more is needed. */
   halfCpuNs = Number.POSITIVE_INFINITY
+  /** What the head of a stream said: no more is billed, whatever the work takes. */
+  toldNj: Nj | undefined
+  /** All that the wallet had when the head was written, where that is known. */
+  fundsNj: Nj | undefined
   readonly #deps: HoldDeps
   #lease: Lease | undefined
   /** Both of the same: in the wallet's unit, and the energy that it pays for. */
@@ -47,6 +51,25 @@ export class Hold {
   /** The energy that it pays for; what it was rounded up by is not part of the cap. */
   get coveredNj(): Nj {
     return smaller(this.#paidNj, this.capNj)
+  }
+
+  /** The most that the work can be billed, now or later. */
+  get ceilingNj(): Nj {
+    const { capNj, toldNj = capNj, fundsNj = capNj } = this
+    return smaller(capNj, smaller(toldNj, fundsNj))
+  }
+
+  /** The most that it can be billed for what it holds. */
+  get billableNj(): Nj {
+    return smaller(this.coveredNj, this.ceilingNj)
+  }
+
+  /** Notes all that the wallet has, where this session has all of it. */
+  lookAtFunds(): void {
+    const lease = this.#lease
+    if (lease === undefined || !lease.dry || lease.elsewhere) return
+    // What other works hold of it may come back.
+    this.fundsNj = this.#energy(lease.amount - lease.used)
   }
 
   /** Takes up to an energy, or to the cap when that is less, at once; says whether the lease could. */
@@ -129,10 +152,14 @@ export class Hold {
     this.#deps.leases.hold(lease, amount)
     this.#lease = lease
     this.#amount += amount
-    const { pusdPerJ, tariff } = this.terms
-    this.#paidNj = this.payer.funded ? energyFor(pusd(this.#amount), pusdPerJ) : nj(this.#amount)
-    this.halfCpuNs = (Number(this.coveredNj) / 2 / Number(tariff.njPerCpuS)) * 1e9
+    this.#paidNj = this.#energy(this.#amount)
+    this.halfCpuNs = (Number(this.coveredNj) / 2 / Number(this.terms.tariff.njPerCpuS)) * 1e9
     return true
+  }
+
+  /** What an amount of the wallet pays for. */
+  #energy(amount: bigint): Nj {
+    return this.payer.funded ? energyFor(pusd(amount), this.terms.pusdPerJ) : nj(amount)
   }
 
   /** What is left of a wallet that is dry; too little to be worth a hold admits nothing. */

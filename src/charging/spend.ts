@@ -103,6 +103,11 @@ export interface Spend {
   /** What a streamed header states while the final figure is not known. */
   estimate(): Estimate
   /**
+   * No more will be billed than what was measured and this; what the work takes beyond that is the operator's. For
+   * the head of a stream, which then says so.
+   */
+  bound(restNj: Nj): void
+  /**
    * Journals the work as it stands: its receipt id is about to be told, long before it settles. Of a
    * process that is killed in between this is what is billed. Throws when the disk does.
    */

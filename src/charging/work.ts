@@ -160,7 +160,7 @@ export class Work implements Spend {
   }
 
   estimate(): Estimate {
-    const { capNj, terms } = this.#admitted
+    const { ceilingNj, terms } = this.#admitted
     const { tariff } = terms
     const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
     const { upstream = node } = this.#served
@@ -168,12 +168,17 @@ export class Work implements Spend {
     const elsewhere = this.#served.upstream?.factor ?? tariff.factor
     const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
     return {
-      ceilingNj: capNj,
+      ceilingNj,
       factor: isWorse ? elsewhere : tariff.factor,
       routedTo: this.#served.routedTo ?? tariff.routedTo,
       tier: this.#served.tier ?? fixedTier(this.#operation),
       energyMethod: `${method}; band=${bandPct}%`,
     }
+  }
+
+  bound(restNj: Nj): void {
+    this.mark()
+    this.#admitted.toldNj = add(this.measured(), restNj)
   }
 
   /** Fires `cut` with a reason; the first one counts. */
@@ -187,6 +192,7 @@ export class Work implements Spend {
     const hold = this.#paying
     if (hold === undefined || this.settled !== undefined) return
     this.mark()
+    hold.lookAtFunds()
     const { charge, debit } = this.#bill(status, hold)
     this.#floor.session.promises.make(this.receiptId, chargeText(charge), [debit])
   }
@@ -239,6 +245,11 @@ export class Work implements Spend {
     const claimed = this.#measure.claimedEnergy(hold.terms.tariff)
     if (claimed >= hold.capNj || measured >= hold.capNj * NOISE_TIMES)
       return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
+    // The head has said so: money that has come since then is for later work.
+    if (hold.fundsNj !== undefined && measured >= hold.fundsNj) {
+      hold.takeLeft()
+      return this.stop(depleted(hold.payer))
+    }
     const wished = nj(measured * 4n)
     if (hold.reach(wished)) return
     this.#growing = true
@@ -291,7 +302,7 @@ export class Work implements Spend {
   #bill(status: number, hold: Hold) {
     const { payer, terms } = hold
     const tailNs = BigInt(this.#floor.tails.expectedNs(this.#operation, this.#tail))
-    const parts = this.#measure.parts(terms.tariff, tailNs, hold.coveredNj)
+    const parts = this.#measure.parts(terms.tariff, tailNs, hold.billableNj)
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
     const debit = hold.debit(payer.funded ? cost : energy)
@@ -310,7 +321,7 @@ export class Work implements Spend {
     if (hold === undefined) return NOTHING_BILLED
     const own = {
       chargedNs: this.#measure.totalCpuNs(),
-      accruedNj: smaller(this.#measure.nodeEnergy(hold.terms.tariff), hold.coveredNj),
+      accruedNj: smaller(this.#measure.nodeEnergy(hold.terms.tariff), hold.billableNj),
     }
     return addBilled(own, this.#measure.borneCells)
   }

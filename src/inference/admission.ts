@@ -31,6 +31,8 @@ const TEMPLATE_TOKENS_PER_TEXT = 16
 const TOKENS_PER_MEDIA = 4096
 /** The gateway's own share: 50 ms of CPU at 20 W, a hundred times what a short answer takes. */
 const GATEWAY_NJ = nj(1_000_000_000n)
+/** What is left of it once the first piece is there: 5 ms. */
+const REPLY_NJ = nj(100_000_000n)
 /** Per streamed token: reading and printing a chunk takes 15 µs, writing it some more: 0.5 mJ at 20 W. */
 const GATEWAY_NJ_PER_TOKEN = 500_000n
 /** The measured tariff may be up to five times the catalogue's basis; after 99 % of charges 1.5. */
@@ -62,6 +64,17 @@ export function boundsOf(offer: ModelOffer, work: Work, learned: Learned): Bound
   return { promptTokensMax, tokensMax, overheadTokens, ceilingNj, leastNj }
 }
 
+/** The most that an answer still takes when its first piece is there: what the head of its stream says. */
+export function restOf(offer: ModelOffer, work: Work, bounds: Bounds, learned: Learned): Nj {
+  const { promptTokensMax, tokensMax } = bounds
+  // A cell has told what its prompt took, but for prompts and choices that still wait; an upstream tells at its end.
+  const isRead = offer.isCell === true && work.prompts * work.choices === 1
+  const prompt = isRead ? 0 : promptTokensMax
+  const contexts = offer.isCell === true ? work.choices : 1
+  const modelNj = modelCeiling(offer, { prompt: prompt * contexts, completion: tokensMax }, learned)
+  return add(add(modelNj, REPLY_NJ), nj(GATEWAY_NJ_PER_TOKEN * BigInt(tokensMax)))
+}
+
 /** Upper bounds in tokens: what the prompts can be, and what may be generated. */
 export function tokensAtMost(offer: ModelOffer, work: Work, overheadTokens: number) {
   const { promptBytes, formatBytes = 0, promptTexts, media = 0, prompts, choices, maxTokens } = work
@@ -73,15 +86,20 @@ export function tokensAtMost(offer: ModelOffer, work: Work, overheadTokens: numb
   return { promptTokensMax, tokensMax: answer * prompts * choices }
 }
 
-function ceilingOf(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
+/** The most that a model takes for so many tokens. */
+function modelCeiling(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
+  // By which an upstream is billed, to the token.
+  if (offer.isCell !== true) return catalogueEnergy(offer, tokens.prompt, tokens.completion)
   const estimate = learned.estimate(offer, tokens, 0.99)
-  // The catalogue's is what an upstream is billed by: below it an honest answer could not be paid.
-  const modelNj = learned.isKnown(offer)
-    ? larger(
-        catalogueEnergy(offer, tokens.prompt, tokens.completion),
-        nj((estimate * KNOWN_FACTOR_HALVES) / 2n),
-      )
+  return learned.isKnown(offer)
+    ? nj((estimate * KNOWN_FACTOR_HALVES) / 2n)
     : nj(estimate * UNKNOWN_FACTOR)
+}
+
+function ceilingOf(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
+  // Not below the catalogue's: what was learned of short requests must not cut a long one.
+  const guessNj = catalogueEnergy(offer, tokens.prompt, tokens.completion)
+  const modelNj = larger(guessNj, modelCeiling(offer, tokens, learned))
   return add(add(modelNj, GATEWAY_NJ), nj(GATEWAY_NJ_PER_TOKEN * BigInt(tokens.completion)))
 }
 

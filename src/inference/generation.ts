@@ -6,7 +6,7 @@ import { ErgonError } from '#base/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
-import { boundsOf, payerOf, type Bounds, type Work } from './admission.ts'
+import { boundsOf, payerOf, restOf, type Bounds, type Work } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims } from './claims.ts'
 import type { Failures } from './failures.ts'
@@ -92,6 +92,7 @@ export async function generate<Answer>(
       closeOnAbort(steps, call.signal)
       if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
       awaitsWhole = false
+      if (plan.streamed) spend.bound(restOf(offer, plan.work, bounds, deps.learned))
       const reason = reasonOf(plan.choice, offer, failed)
       const measured = () => call.spend.measured()
       return await answer({ offer, reason, events: fromFirst(first, steps), measured })

@@ -104,6 +104,8 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
     const answer = await post(id, { stream: true }, { token: poor.token })
     const { charge } = await assertCut(answer, 402, 'balance_depleted')
     assert.equal(charge.charge_pusd, '40000')
+    // The head said what there was, and no more.
+    assert.equal(answer.headers.get('x-energy-joules'), joulesOf(charge))
     const [wallet] = await ergon.sql('select posted from wallets where id = $1', [
       `money:${poor.id}`,
     ])

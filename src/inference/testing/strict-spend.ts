@@ -40,7 +40,13 @@ const SERVED = {
 
 const refuse = () =>
   invariant(false, 'products only claim: mark() and claimThread() are not theirs')
-const NOT_THEIRS = { mark: refuse, claimThread: refuse, durable: () => undefined }
+/** What is the same of each. */
+const ALIKE = {
+  mark: refuse,
+  claimThread: refuse,
+  durable: () => undefined,
+  bound: (rest: Nj) => invariant(rest > 0n, 'bound to nothing more'),
+}
 
 /** `holdNj`: where `cut` fires; none by default. */
 export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } = {}): StrictSpend {
@@ -95,7 +101,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       leasts.push(least)
     },
     cover: () => options.holdNj === undefined,
-    ...NOT_THEIRS,
+    ...ALIKE,
     claim(used) {
       take(used)
       if (options.holdNj === undefined || energy() <= options.holdNj || cutReason) return
