@@ -192,12 +192,15 @@ function named(properties: Fields, walk: Walk): Fields {
   return properties
 }
 
-/** Control characters without a short escape: the engine's generator writes them into the grammar as they are. */
-const UNWRITABLE = /[\0-\x08\v\f\x0E-\x1F]/
+const FIRST_PRINTABLE = ' '
+const SHORT_ESCAPES = '\t\n\r'
 
+/** The engine's generator writes other control characters into the grammar as they are. */
 function writable(text: string, walk: Walk): string {
-  if (!UNWRITABLE.test(text)) return text
-  throw refuse(walk.param, 'control characters in a name or a value')
+  for (const character of text)
+    if (character < FIRST_PRINTABLE && !SHORT_ESCAPES.includes(character))
+      throw refuse(walk.param, 'control characters in a name or a value')
+  return text
 }
 
 const mapValues = (fields: Fields, change: (value: unknown) => Fields): Fields =>
