@@ -7,6 +7,7 @@ testParts(
   { models: `${CHAT},${EMBEDDING}` },
   {
     'live conservation': () => import('./one-model/live-conservation.ts'),
+    'stuck model': () => import('./one-model/stuck-model.ts'),
     'kill loop': () => import('./one-model/kill-loop.ts'),
   },
 )

@@ -64,6 +64,29 @@ const REFUSED: [string, object, string][] = [
   ['an unknown format', { response_format: { type: 'xml' } }, 'response_format.type'],
   ['a bias of words', { logit_bias: { cat: 1 } }, 'logit_bias.cat'],
 ]
+for (const [param, more] of [
+  ['logit_bias.__proto__', '{"logit_bias":{"__proto__":1}}'],
+  ['metadata.__proto__', '{"metadata":{"__proto__":{"a":1}}}'],
+  [
+    'response_format.json_schema.schema.__proto__',
+    '{"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{"__proto__":{}}}}}',
+  ],
+  [
+    'tools[1].function.parameters.__proto__',
+    '{"tools":[1,{"type":"function","function":{"name":"f","parameters":{"__proto__":{}}}}]}',
+  ],
+] as const)
+  test(`the name __proto__ is refused at ${param}, not left out`, () => {
+    assert.throws(() => chat(JSON.parse(more) as object), { code: 'invalid_request', param })
+  })
+
+test('properties of a schema may have the names of an object', () => {
+  const properties = JSON.parse('{"__proto__":{"type":"null"},"constructor":{"type":"null"}}')
+  const json_schema = { name: 'x', schema: { type: 'object', properties } }
+  const parsed = chat({ response_format: { type: 'json_schema', json_schema } })
+  assert.match(JSON.stringify(parsed), /"__proto__":{"type":"null"},"constructor"/)
+})
+
 for (const [what, more, param] of REFUSED)
   test(`a chat request with ${what} is refused at ${param}`, () => {
     assert.throws(

@@ -2,7 +2,8 @@
 // are accepted, as SDKs send new ones before we know them, and stripped: an engine may read more than
 // its caller should say (vLLM's kv_transfer_params names hosts, for instance).
 import { z } from 'zod'
-import { parseWith } from '#contract/parse.ts'
+import { fault } from '#contract/errors.ts'
+import { parseWith, pathText } from '#contract/parse.ts'
 
 export const MESSAGES_MAX = 2048
 export const CHOICES_MAX = 8
@@ -234,8 +235,47 @@ export const embeddingRequest = z.object({
 export type EmbeddingRequest = z.infer<typeof embeddingRequest>
 
 /** Each throws `invalid_request` with the path of the field at fault. */
-export const parseChatRequest = (value: unknown): ChatRequest => parseWith(chatRequest, value)
+export const parseChatRequest = (value: unknown): ChatRequest =>
+  parseWith(chatRequest, withKeptNames(value))
 export const parseCompletionRequest = (value: unknown): CompletionRequest =>
-  parseWith(completionRequest, value)
+  parseWith(completionRequest, withKeptNames(value))
 export const parseEmbeddingRequest = (value: unknown): EmbeddingRequest =>
   parseWith(embeddingRequest, value)
+
+/** Members whose names are the caller's, as paths; `*` is any item. */
+const FREE_NAMES = [
+  ['logit_bias'],
+  ['metadata'],
+  ['response_format', 'json_schema', 'schema'],
+  ['tools', '*', 'function', 'parameters'],
+] as const
+
+/** The value, if none of those records has the name that zod leaves out without a word. */
+function withKeptNames(value: unknown): unknown {
+  for (const path of FREE_NAMES) refuseLostName(value, path, [])
+  return value
+}
+
+function refuseLostName(
+  value: unknown,
+  [next, ...rest]: readonly string[],
+  above: readonly PropertyKey[],
+): void {
+  if (typeof value !== 'object' || value === null) return
+  if (next === undefined) {
+    if (!Object.hasOwn(value, LOST_NAME)) return
+    const param = pathText([...above, LOST_NAME])
+    throw fault('invalid_request', `Could not accept ${param}: it is no name that can be kept`, {
+      param,
+    })
+  }
+  if (next !== '*') return refuseLostName(memberOf(value, next), rest, [...above, next])
+  if (!Array.isArray(value)) return
+  for (const [index, item] of value.slice(0, TOOLS_MAX).entries())
+    refuseLostName(item, rest, [...above, index])
+}
+
+const LOST_NAME = '__proto__'
+
+const memberOf = (value: object, key: string): unknown =>
+  Object.getOwnPropertyDescriptor(value, key)?.value

@@ -53,7 +53,8 @@ function isBetter(one: Place, best: Place): boolean {
   return typeof reached === 'number' && typeof before === 'number' && reached > before
 }
 
-const pathText = (path: readonly PropertyKey[]): string =>
+/** A path in OpenAI's notation. */
+export const pathText = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
     return text === '' ? String(key) : `${text}.${String(key)}`

@@ -167,6 +167,24 @@ describe('a chat cell with a random model', () => {
     assert.match(textOf(chunksOf(reply.text)), /^\{\s?"a":\s?\[/)
   })
 
+  it('refuses names and values that a grammar cannot hold, and logs nothing of them', async () => {
+    let log = ''
+    cell.child.stderr?.on('data', (bytes: Buffer) => (log += bytes.toString()))
+    const value = 'our\0secret'
+    for (const properties of [{ [value]: { type: 'null' } }, { a: { enum: [value] } }]) {
+      const schema = { type: 'object', properties }
+      const reply = await cell.post(CHAT, {
+        ...endless,
+        response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
+      })
+      assert.deepEqual(
+        [reply.status, errorOf(reply.text).code, errorOf(reply.text).param],
+        [400, 'invalid_request', 'response_format.json_schema'],
+      )
+    }
+    assert.equal(log, '')
+  })
+
   it('never says a token of bias -100, and penalises what it said', async () => {
     const plain = textOf(chunksOf((await cell.post(CHAT, { ...endless, max_tokens: 40 })).text))
     const penalised = await cell.post(CHAT, {

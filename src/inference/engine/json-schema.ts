@@ -129,7 +129,7 @@ function object(schema: Fields, walk: Walk, depth: number): Fields {
   const open = more === true || (more === undefined && Object.keys(properties).length === 0)
   return {
     type: 'object',
-    properties: mapValues(properties, (each) => convert(each, walk, depth + 1)),
+    properties: mapValues(named(properties, walk), (each) => convert(each, walk, depth + 1)),
     ...(open ? { additionalProperties: true } : {}),
     ...(isFields(more) ? { additionalProperties: convert(more, walk, depth + 1) } : {}),
   }
@@ -164,8 +164,8 @@ function counts(schema: Fields, keys: readonly string[], walk: Walk): Fields {
 }
 
 function literal(value: unknown, walk: Walk): string | number | boolean | null {
-  if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
-    return value as string | number | boolean | null
+  if (typeof value === 'string') return writable(value, walk)
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
   throw refuse(walk.param, 'const and enum may hold strings, numbers, booleans and null')
 }
 
@@ -185,6 +185,22 @@ function refuseUnheld(schema: Fields, walk: Walk): void {
   const { format } = schema
   if (format !== undefined && !(typeof format === 'string' && FORMATS.has(format)))
     throw refuse(walk.param, `"strict" cannot hold the format ${JSON.stringify(format)}`)
+}
+
+function named(properties: Fields, walk: Walk): Fields {
+  for (const name of Object.keys(properties)) writable(name, walk)
+  return properties
+}
+
+const FIRST_PRINTABLE = ' '
+const SHORT_ESCAPES = '\t\n\r'
+
+/** The engine's generator writes other control characters into the grammar as they are. */
+function writable(text: string, walk: Walk): string {
+  for (const character of text)
+    if (character < FIRST_PRINTABLE && !SHORT_ESCAPES.includes(character))
+      throw refuse(walk.param, 'control characters in a name or a value')
+  return text
 }
 
 const mapValues = (fields: Fields, change: (value: unknown) => Fields): Fields =>
