@@ -194,7 +194,8 @@ test('a presigned copy copies, also into a part', async () => {
   assert.equal(part.status, 200, await part.text())
   const ETag = part.headers.get('etag') ?? ''
   assert.notEqual(ETag, `"${first}"`)
-  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] }
+  const ChecksumSHA256 = part.headers.get('x-amz-checksum-sha256') ?? ''
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumSHA256 }] }
   await s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload }))
   assert.equal(await textOf(Key), 'a whole part')
   const whole = await s3.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }))
