@@ -108,7 +108,6 @@ function textOf({ content }: ChatMessage): string {
 function factsOf(request: ChatRequest, work: Work): Facts {
   const { tools, tool_choice: toolChoice, response_format: format } = request
   const usesTools = (tools ?? []).length > 0 && toolChoice !== 'none'
-  const isForced = toolChoice === 'required' || typeof toolChoice === 'object'
   const structured = format?.type === 'json_object' || format?.type === 'json_schema'
   const score = hardest([
     // The last two things that the user said: "and why?" is as hard as what it follows.
@@ -125,7 +124,7 @@ function factsOf(request: ChatRequest, work: Work): Facts {
   return {
     asks: 'text',
     inputs: inputsOf(request),
-    tools: usesTools ? (isForced ? 'forced' : 'auto') : 'none',
+    tools: usesTools,
     structured,
     promptBytes: work.promptBytes,
     ...score,

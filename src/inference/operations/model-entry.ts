@@ -9,7 +9,7 @@ import { AUTO } from '#inference/router/choose.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
 type State = ModelOffer['state'] | 'unreachable'
-type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured' | 'state'> & {
+type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'structured' | 'state'> & {
   readonly state: State
 }
 
@@ -41,6 +41,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
       class: lastOf(CLASSES, one.class, other.class),
       modalities: [...new Set([...one.modalities, ...other.modalities])],
       context: Math.max(one.context, other.context),
+      tools: lastOf(TOOLS, one.tools, other.tools),
       routedTo: one.routedTo.split(', ').includes(other.routedTo)
         ? one.routedTo
         : `${one.routedTo}, ${other.routedTo}`,
@@ -56,6 +57,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
   )
 }
 
+const TOOLS = ['none', 'weak', 'trained'] as const
 const CLASSES = ['demo', 'standard', 'large'] as const
 /** One that is ready is enough. */
 const STATES: readonly State[] = ['failed', 'unreachable', 'loading', 'ready']
@@ -75,6 +77,7 @@ const printed = (
   class: model.class,
   modalities: model.modalities,
   context_length: model.context,
+  tools: model.tools,
   // samples 0: the catalogue's figure, nothing measured yet.
   energy_j_per_1k_tokens: {
     p50: rawNumber(printJoules(p50)),
