@@ -10,9 +10,10 @@ import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
 import { KEPT_BODY_BYTES_MAX } from '#http/idempotency.ts'
 import * as http from '#http/limits.ts'
-import { WAYS_MAX, WORK_MAX } from '#inference/engine/deterministic-grammar.ts'
-import { SYMBOLS_MAX } from '#inference/engine/gbnf.ts'
-import { DEPTH_MAX, NODES_MAX } from '#inference/engine/json-schema.ts'
+import { STEPS_MAX } from '#inference/engine/grammar/budget.ts'
+import { WAYS_MAX, WORK_MAX } from '#inference/engine/grammar/deterministic-grammar.ts'
+import { SYMBOLS_MAX } from '#inference/engine/grammar/gbnf-reader.ts'
+import { DEPTH_MAX } from '#inference/engine/grammar/schema-grammar.ts'
 import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
 import { CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
 import { PART_COUNT_MAX, PART_SIZE_MIN } from '#storage/objects/create-uploads.ts'
@@ -132,7 +133,11 @@ const INFERENCE: LimitSection = {
     ],
     ['token ids of one of them', count(inference.IDS_MAX), code('invalid_request')],
     ['`prompt` of completions, of a model of our own', count(PROMPTS_MAX), code('invalid_request')],
-    ['schemas and values of a JSON Schema', count(NODES_MAX), code('invalid_request')],
+    [
+      'steps of making a grammar of all JSON Schemas of a request',
+      count(STEPS_MAX),
+      code('invalid_request'),
+    ],
     ['nesting of a JSON Schema', count(DEPTH_MAX), code('invalid_request')],
     [
       'characters and items that the values of a JSON Schema may have at most, those without an end counted once',

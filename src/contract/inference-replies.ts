@@ -110,6 +110,8 @@ export const modelEntry = z.object({
   modalities: z.array(z.string()),
   context_length: count,
   energy_j_per_1k_tokens: z.object({ p50: z.number(), p95: z.number(), samples: count }),
+  /** weak: it calls tools, but was not trained to choose when. */
+  tools: z.enum(['none', 'weak', 'trained']),
   routed_to: z.string(),
   /**
    * unreachable: nobody answers there, or it failed again and again; unauthorized: its server refuses the key

@@ -32,8 +32,8 @@ export type ModelOffer = {
   readonly context: number
   /** Longest answer when the request names none; the rest of the context when absent. */
   readonly defaultMaxTokens?: number
-  /** forced: only tool_choice `required` or a named function gives good calls. */
-  readonly tools: 'none' | 'forced' | 'auto'
+  /** weak: it calls tools, also by its own choice, but was not trained to choose well. */
+  readonly tools: 'none' | 'weak' | 'trained'
   /** Whether response_format json_object and json_schema hold. */
   readonly structured: boolean
   readonly embeddingDimensions?: number

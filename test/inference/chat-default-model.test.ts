@@ -129,12 +129,64 @@ describe('the default chat model', { skip: 'reason' in model ? model.reason : fa
     assert.equal(finishOf(chunks), 'tool_calls')
   })
 
-  it('refuses tool_choice auto, for it was not trained for tools', async () => {
-    const tools = [{ type: 'function', function: { name: 'f' } }]
-    const reply = await cell.post(PATH, { messages: user('Hi'), tools })
-    assert.equal(reply.status, 400)
-    const { error } = JSON.parse(reply.text) as { error: { code: string; param: string } }
-    assert.deepEqual([error.code, error.param], ['unsupported_parameter', 'tool_choice'])
+  const WEATHER = {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'The weather of a city',
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string', maxLength: 40 } },
+        required: ['city'],
+        additionalProperties: false,
+      },
+    },
+  }
+  const callsIn = (chunks: Awaited<ReturnType<typeof ask>>['chunks']) =>
+    chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])
+
+  it('chooses by itself to call a tool, or to answer in words', async () => {
+    const called = await ask({
+      messages: user('What is the weather in Paris?'),
+      tools: [WEATHER],
+      max_tokens: 64,
+    })
+    const [call, given] = callsIn(called.chunks)
+    assert.equal(call?.function.name, 'get_weather')
+    assert.deepEqual(JSON.parse(given?.function.arguments ?? ''), { city: 'Paris' })
+    assert.equal(finishOf(called.chunks), 'tool_calls')
+    const told = await ask({ messages: user('What is the capital of France?'), tools: [WEATHER] })
+    assert.match(textOf(told.chunks), /Paris/)
+    assert.deepEqual(callsIn(told.chunks), [])
+    assert.equal(finishOf(told.chunks), 'stop')
+  })
+
+  it('answers in words from the result of a tool', async () => {
+    const call = { name: 'get_weather', arguments: '{"city":"Paris"}' }
+    const { chunks } = await ask({
+      messages: [
+        ...user('What is the weather in Paris?'),
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: call }] },
+        { role: 'tool', tool_call_id: 'c', content: '{"temperature":"18 C","sky":"sunny"}' },
+      ],
+      tools: [WEATHER],
+    })
+    assert.match(textOf(chunks), /18|sunny/)
+    assert.deepEqual(callsIn(chunks), [])
+  })
+
+  it('writes JSON without white space between its parts', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        name: { type: 'string', maxLength: 20 },
+        tags: { type: 'array', items: { enum: ['a', 'b'] }, minItems: 2, maxItems: 2 },
+      },
+    }
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+    const { chunks } = await ask({ messages: user('Invent a person.'), response_format: format })
+    const text = textOf(chunks)
+    assert.equal(text, JSON.stringify(JSON.parse(text)))
   })
 
   it('tells the logprobs of the plain softmax, greedy or sampled', async () => {

@@ -3,16 +3,11 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import {
-  getLlama,
-  LlamaLogLevel,
-  type GbnfJsonObjectSchema,
-  type Llama,
-  type LlamaGrammar,
-} from 'node-llama-cpp'
-import { deterministicGrammar, WAYS_MAX } from '#inference/engine/deterministic-grammar.ts'
-import { parseGbnf, type Grammar } from '#inference/engine/gbnf.ts'
-import { grammarSchema } from '#inference/engine/json-schema.ts'
+import { getLlama, LlamaLogLevel, type Llama, type LlamaGrammar } from 'node-llama-cpp'
+import { deterministicGrammar, WAYS_MAX } from '#inference/engine/grammar/deterministic-grammar.ts'
+import { parseGbnf, type Grammar } from '#inference/engine/grammar/gbnf-reader.ts'
+import { gbnfOf } from '#inference/engine/grammar/gbnf.ts'
+import { formatGrammar } from '#inference/engine/grammar/request-grammar.ts'
 import { nestedUnions } from './nested-unions.ts'
 import { mostReadings } from './readings.ts'
 
@@ -31,11 +26,9 @@ before(async () => {
   })
 })
 
-/** What the engine's own generator makes of a schema. */
+/** The grammar of a schema as it was written, before its readings are told apart. */
 const plain = async (schema: object): Promise<LlamaGrammar> =>
-  await llama.createGrammarForJsonSchema(
-    grammarSchema(schema, 'schema', false) as GbnfJsonObjectSchema,
-  )
+  await llama.createGrammar({ grammar: gbnfOf(formatGrammar({ ...schema }, 'schema', false)) })
 
 const fits = (grammar: LlamaGrammar, text: string): boolean =>
   // Not public: the engine's own word on whether a whole text is of the grammar.
@@ -155,7 +148,7 @@ describe('deterministicGrammar()', () => {
     assert.ok(mostReadings(gbnf, text) <= 20, `${mostReadings(gbnf, text)} readings`)
     const [few, many] = [2, 4].map((levels) => nestedUnions(levels, 4))
     assert.ok(few !== undefined && many !== undefined)
-    // Planted: the engine's own grammar, whose readings multiply with each bracket.
+    // Planted: the grammar as it was written, whose readings multiply with each bracket.
     assert.ok(mostReadings((await plain(few)).grammar, '{"a":[[1') >= 16)
     assert.ok(mostReadings((await plain(many)).grammar, '{"a":[[[[1') >= 256)
   })
@@ -170,7 +163,7 @@ describe('deterministicGrammar()', () => {
         message,
       })
     }
-    await refused(object(lateTags(3)), /begin alike/)
+    await refused(object(lateTags(4)), /begin alike/)
     const wide = Array.from({ length: 600 }, (_, index) => String.fromCodePoint(0x4e00 + index * 2))
     await refused(object({ enum: wide }), /more than 500 ways/)
     assert.throws(() => deterministicGrammar('root ::= root', 'schema'), /no value fits/)

@@ -64,7 +64,7 @@ export function createChoiceWriter(request: ChatRequest) {
 
 function readerOf({ tools }: ChatRequest): PartReader {
   if (tools === undefined) return textReader
-  return tools.schema === undefined ? createCallReader() : createForcedCallReader()
+  return tools.isForced ? createForcedCallReader() : createCallReader()
 }
 
 function logprobsOf(entries: readonly TokenLogprob[]): object | null {

@@ -5,14 +5,13 @@ import { createChoiceWriter } from './chat-deltas.ts'
 import type { ChatModel } from './chat-model.ts'
 import { runChoices, type ChoicePlan } from './choices.ts'
 import type { Fields } from './fields.ts'
-import { createSchemaGrammar } from './json-schema.ts'
+import { createGrammar } from './grammar/create-grammar.ts'
 import { assertCharacters, tokensLeft } from './prompt-limit.ts'
 import { readChat, type ChatRequest } from './read-chat.ts'
 import { withSeed } from './read-sampling.ts'
 import { commentFrame, dataFrame, DONE, EVENT_STREAM } from './sse.ts'
-import { TOOL_CALL_CLOSE } from './tool-calls.ts'
+import { CALL_CLOSE } from './tool-calls.ts'
 import { assertTokens } from './token-input.ts'
-import { withSystemText } from './turns.ts'
 
 /** Checks the request and tokenises its prompt; the answer generates when it is read. */
 export async function answerChat(model: ChatModel, body: Fields, work: Work): Promise<Answer> {
@@ -21,9 +20,7 @@ export async function answerChat(model: ChatModel, body: Fields, work: Work): Pr
   const param = request.tools === undefined ? 'response_format' : 'tools'
   const own = <T>(reading: () => T) => clock.own(work.usage.account, reading)
   const grammar =
-    request.schema === undefined
-      ? {}
-      : { grammar: await createSchemaGrammar(model.loaded.llama, request.schema, { param, own }) }
+    request.grammar && (await createGrammar(model.loaded.llama, request.grammar, { param, own }))
   const stops = [...request.stops, ...model.renderer.stops, ...callStops(request)]
   const plans = Array.from({ length: request.choices }, (_, index) => ({
     prompt,
@@ -31,7 +28,8 @@ export async function answerChat(model: ChatModel, body: Fields, work: Work): Pr
     stops,
     maxTokens,
     countsPrompt: index === 0,
-    ...grammar,
+    isJson: request.isJson,
+    ...(grammar === undefined ? {} : { grammar }),
   }))
   return { contentType: EVENT_STREAM, frames: frames(model, request, plans, work) }
 }
@@ -40,10 +38,7 @@ function plan(model: ChatModel, body: Fields) {
   const request = readChat(body, model.config)
   const { contextSize } = model.config
   assertTokens(model.loaded.model, request.sampling.bias.keys(), 'logit_bias')
-  const turns =
-    request.tools === undefined
-      ? request.turns
-      : withSystemText(request.turns, request.tools.systemText)
+  const { turns } = request
   const characters = turns.reduce((sum, turn) => sum + turn.text.length, 0)
   assertCharacters(characters, contextSize, 'messages')
   const prompt = model.renderer.prompt(turns)
@@ -53,7 +48,7 @@ function plan(model: ChatModel, body: Fields) {
 
 /** Without parallel calls the first call ends the turn. */
 const callStops = ({ tools }: ChatRequest) =>
-  tools !== undefined && tools.schema === undefined && !tools.parallel ? [TOOL_CALL_CLOSE] : []
+  tools !== undefined && !tools.isForced && !tools.parallel ? [CALL_CLOSE] : []
 
 async function* frames(
   model: ChatModel,

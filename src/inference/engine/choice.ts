@@ -37,7 +37,7 @@ type Limits = {
   readonly maxTokens: number
   readonly stops: readonly string[]
   /** A grammar holds the text to one JSON value. */
-  readonly json: boolean
+  readonly isJson?: boolean
 }
 
 /** Reads a generation to its end; leaves it as soon as the choice is complete. */
@@ -50,7 +50,7 @@ export async function* readChoice(
     model.detokenize(tokens, false, before),
   )
   const gate = createStopGate(limits.stops)
-  const jsonEnd = limits.json ? createJsonEnd() : undefined
+  const jsonEnd = limits.isJson === true ? createJsonEnd() : undefined
   const logprobs = createLogprobQueue(model)
   let tokens = 0
   for await (const event of generation) {

@@ -13,6 +13,8 @@ export type ChoicePlan = {
   readonly prompt: readonly Token[]
   readonly sampling: Sampling
   readonly grammar?: LlamaGrammar
+  /** The whole text is one JSON value, and ends with it. */
+  readonly isJson?: boolean
   readonly stops: readonly string[]
   readonly maxTokens: number
   /** Only the first choice of a prompt counts its tokens, as OpenAI's usage does. */
@@ -34,8 +36,7 @@ export async function* runChoices(
       payer: work.payer,
       signal,
     })
-    const json = plan.grammar !== undefined
-    return readChoice(engine.loaded.model, generation, { ...plan, json })
+    return readChoice(engine.loaded.model, generation, plan)
   })
   try {
     for await (const tagged of merge(streams)) {

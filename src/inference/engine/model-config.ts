@@ -25,7 +25,7 @@ export type ModelConfig = {
   readonly gpu?: Gpu
   /** How a conversation becomes tokens; absent: the file's own template, else ChatML. */
   readonly template?: 'chatml' | 'jinja'
-  /** Whether the model was trained to emit <tool_call>; without it `tool_choice: auto` is refused. */
+  /** Whether the model was trained to emit <tool_call>; others are shown by examples, and are weak at it. */
   readonly tools?: boolean
   readonly defaults?: { readonly temperature?: number; readonly topP?: number }
   /** Embeddings are zero-padded to this length: cosine, dot product and L2 stay the same. */

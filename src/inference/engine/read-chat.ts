@@ -1,7 +1,8 @@
 // The body of a chat request.
 import { booleanOf, fieldsOf, isFields, memberOf, numberOf, refuse, unsupported } from './fields.ts'
 import type { Fields } from './fields.ts'
-import { grammarSchema } from './json-schema.ts'
+import type { Grammar } from './grammar/grammar.ts'
+import { formatGrammar } from './grammar/request-grammar.ts'
 import type { ModelConfig } from './model-config.ts'
 import { readGenerating, type Generating } from './read-sampling.ts'
 import { readToolUse, type ToolUse } from './read-tools.ts'
@@ -10,22 +11,28 @@ import { readTurns, type Turn } from './turns.ts'
 const ALTERNATIVES_MAX = 20
 
 export type ChatRequest = Generating & {
+  /** With what is said of tools among them. */
   readonly turns: readonly Turn[]
   readonly tools?: ToolUse
-  /** What the whole text is held to: a forced call or the response format. */
-  readonly schema?: Fields
+  /** What the whole text is held to. */
+  readonly grammar?: Grammar
+  /** The whole text is one JSON value, and ends with it. */
+  readonly isJson: boolean
 }
 
 /** Throws `invalid_request` or `unsupported_parameter`, naming the member. */
 export function readChat(body: Fields, config: ModelConfig): ChatRequest {
   refuseModalities(body)
   const tools = readToolUse(body, config)
-  const schema = tools?.schema ?? readFormat(memberOf(body, 'response_format'))
+  // Tools that the model may call or not call leave no room for a format of the whole text.
+  const grammar = tools?.grammar ?? readFormat(memberOf(body, 'response_format'))
+  const turns = readTurns(memberOf(body, 'messages'))
   return {
     ...readGenerating(body, config, readAlternatives(body)),
-    turns: readTurns(memberOf(body, 'messages')),
+    turns: tools === undefined ? turns : tools.place(turns),
     ...(tools === undefined ? {} : { tools }),
-    ...(schema === undefined ? {} : { schema }),
+    ...(grammar === undefined ? {} : { grammar }),
+    isJson: tools === undefined ? grammar !== undefined : tools.isForced,
   }
 }
 
@@ -46,21 +53,19 @@ function readAlternatives(body: Fields): number | undefined {
 }
 
 /** "text" is no format; the two JSON formats are held to by a grammar. */
-function readFormat(value: unknown): Fields | undefined {
+function readFormat(value: unknown): Grammar | undefined {
   if (value === undefined) return undefined
   const format = fieldsOf(value, 'response_format')
   switch (format['type']) {
     case 'text':
       return undefined
     case 'json_object':
-      return { type: 'object', additionalProperties: true }
+      return formatGrammar({ type: 'object' }, 'response_format', false)
     case 'json_schema': {
       const named = fieldsOf(format['json_schema'], 'response_format.json_schema')
       const { schema } = named
       if (!isFields(schema)) throw refuse('response_format.json_schema.schema', 'it is missing')
-      if (schema['type'] !== 'object' && schema['type'] !== 'array')
-        throw refuse('response_format.json_schema.schema', 'its type must be "object"')
-      return grammarSchema(schema, 'response_format.json_schema', named['strict'] === true)
+      return formatGrammar(schema, 'response_format.json_schema', named['strict'] === true)
     }
     default:
       throw unsupported('response_format.type', 'it must be text, json_object or json_schema')

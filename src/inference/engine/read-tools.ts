@@ -1,31 +1,46 @@
-// tools and tool_choice: what the model is told about them, and the grammar that forces a call.
-import { fieldsOf, isFields, listOf, memberOf, refuse, textOf, unsupported } from './fields.ts'
+// tools and tool_choice: what the model is told about them, and the grammar of its answer.
+import {
+  booleanOf,
+  fieldsOf,
+  isFields,
+  listOf,
+  memberOf,
+  refuse,
+  textOf,
+  unsupported,
+} from './fields.ts'
 import type { Fields } from './fields.ts'
-import { grammarSchema } from './json-schema.ts'
+import type { Grammar } from './grammar/grammar.ts'
+import {
+  forcedCallGrammar,
+  textAndCallsGrammar,
+  textOrCallsGrammar,
+  type CallableTool,
+} from './grammar/request-grammar.ts'
 import type { ModelConfig } from './model-config.ts'
+import { withExamples, withForcedTools, withTools, type ShownTool } from './tool-prompts.ts'
+import type { Turn } from './turns.ts'
 
 const TOOLS_MAX = 128
 const DESCRIPTION_CHARACTERS_MAX = 16_384
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 export type ToolUse = {
-  /** What the model is told. */
-  readonly systemText: string
-  /** Present when a call is forced. */
-  readonly schema?: Fields
+  /** The conversation as the model is to see it. */
+  readonly place: (turns: readonly Turn[]) => Turn[]
+  readonly grammar: Grammar
+  /** The answer is one call and nothing else. */
+  readonly isForced: boolean
   /** Whether text may hold several calls. */
   readonly parallel: boolean
 }
 
-type Tool = {
-  readonly name: string
-  readonly strict: boolean
-  readonly parameters: unknown
-  /** The caller's own description of the function, as it is shown to the model. */
-  readonly shown: Fields
+type Tool = CallableTool & {
+  /** The function as the caller described it. */
+  readonly shown: ShownTool
 }
 
-/** How tools are used in this request; absent when there are none or `tool_choice` is "none". */
+/** How tools are used in this request; absent when none can be called. */
 export function readToolUse(fields: Fields, config: ModelConfig): ToolUse | undefined {
   for (const old of ['functions', 'function_call'])
     if (memberOf(fields, old) !== undefined)
@@ -34,17 +49,46 @@ export function readToolUse(fields: Fields, config: ModelConfig): ToolUse | unde
   const choice = memberOf(fields, 'tool_choice') ?? (tools.length > 0 ? 'auto' : 'none')
   if (choice === 'none') return undefined
   if (tools.length === 0) throw refuse('tool_choice', 'there are no tools')
-  const parallel = memberOf(fields, 'parallel_tool_calls') !== false
-  if (choice === 'auto') {
-    if (config.tools !== true)
-      throw unsupported(
-        'tool_choice',
-        `"auto" needs a model that was trained for tools; ${config.id} takes "required", "none" or a named function`,
-      )
-    return { systemText: systemText(tools, AUTO), parallel }
-  }
-  const named = choice === 'required' ? tools : [namedTool(choice, tools)]
-  return { systemText: systemText(named, FORCED), schema: callSchema(named), parallel: false }
+  const parallel = booleanOf(fields, 'parallel_tool_calls')
+  if (choice !== 'auto') return forced(choice === 'required' ? tools : [namedTool(choice, tools)])
+  if (config.tools === true) return trained(tools, parallel)
+  return endsWithResult(fields) ? undefined : weak(tools, parallel)
+}
+
+const shownOf = (tools: readonly Tool[]) => tools.map(({ shown }) => shown)
+
+const forced = (tools: readonly Tool[]): ToolUse => ({
+  place: (turns) => withForcedTools(turns, shownOf(tools)),
+  grammar: forcedCallGrammar(tools),
+  isForced: true,
+  parallel: false,
+})
+
+const trained = (tools: readonly Tool[], parallel = true): ToolUse => ({
+  place: (turns) => withTools(turns, shownOf(tools)),
+  grammar: textAndCallsGrammar(tools),
+  isForced: false,
+  parallel,
+})
+
+/** A model that was not trained for tools makes one call at a time, unless more are asked for. */
+const weak = (tools: readonly Tool[], parallel = false): ToolUse => ({
+  place: (turns) => withExamples(turns, shownOf(tools)),
+  grammar: textOrCallsGrammar(tools, parallel ? WEAK_CALLS_MAX : 1),
+  isForced: false,
+  parallel,
+})
+
+const WEAK_CALLS_MAX = 8
+
+/**
+ * Given the result of a call, such a model would call again without end: it answers in words, which it
+ * does best without any word of tools before it.
+ */
+function endsWithResult(fields: Fields): boolean {
+  const messages = memberOf(fields, 'messages')
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
+  return isFields(last) && last['role'] === 'tool'
 }
 
 function readTools(value: unknown): Tool[] {
@@ -57,14 +101,15 @@ function readTools(value: unknown): Tool[] {
     const name = textOf(described['name'], `${param}.function.name`, 64)
     if (!NAME.test(name)) throw refuse(`${param}.function.name`, `it must match ${NAME.source}`)
     const description = memberOf(described, 'description') ?? ''
+    const parameters = memberOf(described, 'parameters')
     return {
       name,
       strict: described['strict'] === true,
-      parameters: memberOf(described, 'parameters') ?? { type: 'object', properties: {} },
+      parameters: fieldsOf(parameters ?? NO_PARAMETERS, `${param}.function.parameters`),
       shown: {
         name,
         description: textOf(description, `${param}.description`, DESCRIPTION_CHARACTERS_MAX),
-        parameters: memberOf(described, 'parameters') ?? {},
+        parameters: isFields(parameters) ? parameters : {},
       },
     }
   })
@@ -80,31 +125,4 @@ function namedTool(choice: unknown, tools: readonly Tool[]): Tool {
   return tool
 }
 
-/** One object per tool; name before arguments, so that the name can be streamed first. */
-function callSchema(tools: readonly Tool[]): Fields {
-  const calls = tools.map(({ name, parameters, strict }) => {
-    const param = `tools.${name}.parameters`
-    const { $defs, ...schema } = grammarSchema(parameters, param, strict)
-    return {
-      type: 'object',
-      properties: { name: { const: name }, arguments: schema },
-      ...($defs === undefined ? {} : { $defs }),
-    }
-  })
-  return calls.length === 1 && calls[0] !== undefined ? calls[0] : { oneOf: calls }
-}
-
-const AUTO =
-  'You may call one or more functions to assist with the user query. For each call return a JSON object with the name and the arguments within <tool_call></tool_call> tags:\n<tool_call>\n{"name": <function-name>, "arguments": <arguments-object>}\n</tool_call>'
-const FORCED =
-  'Answer with one function call and nothing else: a JSON object {"name": <function-name>, "arguments": <arguments-object>}.'
-
-const systemText = (tools: readonly Tool[], instruction: string): string =>
-  [
-    '# Tools',
-    'These functions are available, each described as JSON:',
-    '<tools>',
-    ...tools.map((tool) => JSON.stringify({ type: 'function', function: tool.shown })),
-    '</tools>',
-    instruction,
-  ].join('\n')
+const NO_PARAMETERS: Fields = { type: 'object', properties: {}, additionalProperties: false }

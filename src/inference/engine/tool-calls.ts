@@ -2,6 +2,9 @@
 // a model chose to write. What is no valid call stays text: nothing is made up and nothing is lost.
 import { createJsonEnd } from './json-end.ts'
 
+export const CALL_OPEN = '<tool_call>'
+export const CALL_CLOSE = '</tool_call>'
+
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly name: string }
@@ -49,16 +52,13 @@ export function createForcedCallReader(): PartReader {
   }
 }
 
-const OPEN = '<tool_call>'
-export const TOOL_CALL_CLOSE = '</tool_call>'
-
 /** Text with <tool_call> blocks in it; a block is passed on when it is complete and is a valid call. */
 export function createCallReader(): PartReader {
   let held = ''
   let inCall = false
   let called = false
   const step = (): Part[] | undefined => {
-    const mark = inCall ? TOOL_CALL_CLOSE : OPEN
+    const mark = inCall ? CALL_CLOSE : CALL_OPEN
     const at = held.indexOf(mark)
     if (at < 0) return undefined
     const before = held.slice(0, at)
@@ -66,7 +66,7 @@ export function createCallReader(): PartReader {
     inCall = !inCall
     called = true
     // White space around calls is layout, not an answer.
-    return inCall ? textReader.push(before.trimEnd()) : callOf(before, TOOL_CALL_CLOSE)
+    return inCall ? textReader.push(before.trimEnd()) : callOf(before, CALL_CLOSE)
   }
   return {
     push(piece) {
@@ -101,11 +101,11 @@ function callOf(body: string, close: string): Part[] {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  return [{ kind: 'text', text: `${OPEN}${body}${close}` }]
+  return [{ kind: 'text', text: `${CALL_OPEN}${body}${close}` }]
 }
 
 function startedOpen(value: string): number {
-  for (let length = OPEN.length - 1; length > 0; length--)
-    if (value.endsWith(OPEN.slice(0, length))) return length
+  for (let length = CALL_OPEN.length - 1; length > 0; length--)
+    if (value.endsWith(CALL_OPEN.slice(0, length))) return length
   return 0
 }

@@ -2,6 +2,7 @@
 // written in the Hermes form, which most open models with tools were trained on.
 import { fieldsOf, isFields, listOf, memberOf, refuse, textOf, unsupported } from './fields.ts'
 import type { Fields } from './fields.ts'
+import { CALL_CLOSE, CALL_OPEN } from './tool-calls.ts'
 
 export type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string }
 
@@ -70,7 +71,7 @@ function readCalls(value: unknown, param: string): string {
 
 /** A call as the model would have written it. Arguments that are no JSON are kept as a JSON string. */
 export const toolCallText = (name: string, argumentsText: string): string =>
-  `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${jsonOr(argumentsText)}}\n</tool_call>`
+  `${CALL_OPEN}\n{"name": ${JSON.stringify(name)}, "arguments": ${jsonOr(argumentsText)}}\n${CALL_CLOSE}`
 
 function jsonOr(text: string): string {
   try {

@@ -103,7 +103,6 @@ const callsOf = (message: ChatMessage) => ('tool_calls' in message ? message.too
 function factsOf(request: ChatRequest, work: Work): Facts {
   const { tools, tool_choice: toolChoice, response_format: format } = request
   const usesTools = (tools ?? []).length > 0 && toolChoice !== 'none'
-  const isForced = toolChoice === 'required' || typeof toolChoice === 'object'
   const structured = format?.type === 'json_object' || format?.type === 'json_schema'
   const score = hardest([
     scoreConversation(request.messages),
@@ -116,7 +115,7 @@ function factsOf(request: ChatRequest, work: Work): Facts {
   return {
     asks: 'text',
     inputs: inputsOf(request),
-    tools: usesTools ? (isForced ? 'forced' : 'auto') : 'none',
+    tools: usesTools,
     structured,
     promptBytes: work.promptBytes,
     ...score,

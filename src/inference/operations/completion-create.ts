@@ -76,7 +76,7 @@ function factsOf(request: CompletionRequest): Facts {
   return {
     asks: 'text',
     inputs: [],
-    tools: 'none',
+    tools: false,
     structured: false,
     promptBytes: Math.max(...texts.map((text) => textBytes([text]))),
     ...(typeof first === 'string'

@@ -30,7 +30,7 @@ export const createEmbeddingCreate =
     const facts = {
       asks: 'embedding',
       inputs: [],
-      tools: 'none',
+      tools: false,
       structured: false,
       promptBytes: Math.max(...texts.map((text) => textBytes([text]))),
       tier: 'L0',

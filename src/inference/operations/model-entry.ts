@@ -10,7 +10,7 @@ import { AUTO } from '#inference/router/choose.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
 type State = ModelOffer['state'] | ServerFault
-type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured' | 'state'> & {
+type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'structured' | 'state'> & {
   readonly state: State
 }
 
@@ -42,6 +42,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
       class: lastOf(CLASSES, one.class, other.class),
       modalities: [...new Set([...one.modalities, ...other.modalities])],
       context: Math.max(one.context, other.context),
+      tools: lastOf(TOOLS, one.tools, other.tools),
       routedTo: one.routedTo.split(', ').includes(other.routedTo)
         ? one.routedTo
         : `${one.routedTo}, ${other.routedTo}`,
@@ -57,6 +58,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
   )
 }
 
+const TOOLS = ['none', 'weak', 'trained'] as const
 const CLASSES = ['demo', 'standard', 'large'] as const
 /** One that is ready is enough. */
 const STATES: readonly State[] = ['failed', 'unauthorized', 'unreachable', 'loading', 'ready']
@@ -76,6 +78,7 @@ const printed = (
   class: model.class,
   modalities: model.modalities,
   context_length: model.context,
+  tools: model.tools,
   // samples 0: the catalogue's figure, nothing measured yet.
   energy_j_per_1k_tokens: {
     p50: rawNumber(printJoules(p50)),

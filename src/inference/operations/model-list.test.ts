@@ -44,6 +44,7 @@ test('the model list has what answers or is about to, with what the router goes 
     class: 'demo',
     modalities: ['text'],
     context_length: 2048,
+    tools: 'trained',
     energy_j_per_1k_tokens: { p50: 2, p95: 2, samples: 0 },
     routed_to: 'ergon/local/cpu-x64',
     state: 'ready',
@@ -53,10 +54,18 @@ test('the model list has what answers or is about to, with what the router goes 
 test('auto is an entry: what any of the models can do', async () => {
   const others = depsOf(
     [
-      offerOf({ id: 'demo', tier: 'L1', class: 'demo', context: 512, state: 'loading' }),
+      offerOf({
+        id: 'demo',
+        tier: 'L1',
+        class: 'demo',
+        context: 512,
+        state: 'loading',
+        tools: 'weak',
+      }),
       offerOf({
         id: 'embeds',
         modalities: ['embedding'],
+        tools: 'none',
         tier: 'L0',
         njPerPromptToken: nj(1n),
         njPerCompletionToken: nj(1n),
@@ -64,6 +73,7 @@ test('auto is an entry: what any of the models can do', async () => {
       offerOf({
         id: 'sees',
         tier: 'L2',
+        tools: 'none',
         modalities: ['text', 'image'],
         context: 32_768,
         createdS: 1_800_000_000,
@@ -83,6 +93,7 @@ test('auto is an entry: what any of the models can do', async () => {
     class: 'standard',
     modalities: ['text', 'embedding', 'image'],
     context_length: 32_768,
+    tools: 'weak',
     energy_j_per_1k_tokens: { p50: 2, p95: 9, samples: 0 },
     routed_to: 'ergon/local/cpu-x64, lambda/us/h100',
     state: 'ready',

@@ -10,7 +10,7 @@ import type { Facts } from './rules.ts'
 const facts = (more: Partial<Facts> = {}): Facts => ({
   asks: 'text',
   inputs: [],
-  tools: 'none',
+  tools: false,
   structured: false,
   promptBytes: 100,
   tier: 'L1',
@@ -35,7 +35,7 @@ const ask = (
   )
 const ids = (choice: { offers: readonly ModelOffer[] }) => choice.offers.map(({ id }) => id)
 
-const demo = offerOf({ id: 'demo', tier: 'L0', class: 'demo', tools: 'forced', structured: false })
+const demo = offerOf({ id: 'demo', tier: 'L0', class: 'demo', tools: 'weak', structured: false })
 const cheap = offerOf({ id: 'cheap', tier: 'L1', njPerCompletionToken: nj(1_000_000n) })
 const dear = offerOf({ id: 'dear', tier: 'L3', njPerCompletionToken: nj(9_000_000n) })
 
@@ -97,7 +97,6 @@ test('choose() gives a named model and nothing else', () => {
 
 test('choose() says what keeps a named model from a request', () => {
   const cases: [Partial<Facts>, string, string][] = [
-    [{ tools: 'auto' }, 'unsupported_parameter', 'tool_choice'],
     [{ structured: true }, 'unsupported_parameter', 'response_format'],
     [{ inputs: ['image'] }, 'unsupported_parameter', 'messages'],
     [{ asks: 'embedding' }, 'invalid_request', 'model'],
@@ -105,7 +104,7 @@ test('choose() says what keeps a named model from a request', () => {
   ]
   for (const [more, code, param] of cases)
     assert.throws(() => ask([demo], { model: 'demo', facts: more }), { code, param })
-  assert.deepEqual(ids(ask([demo], { model: 'demo', facts: { tools: 'forced' } })), ['demo'])
+  assert.deepEqual(ids(ask([demo], { model: 'demo', facts: { tools: true } })), ['demo'])
 })
 
 test('choose() tells unknown, loading and failed models apart', () => {
@@ -143,15 +142,27 @@ test('choose() serves with what is ready while a better model loads', () => {
   ])
 })
 
-test('choose() says which ability no model has', () => {
-  assert.throws(
-    () => ask([demo], { facts: { tools: 'auto' } }),
-    (error: Error) => {
-      assert.equal((error as { code?: string }).code, 'model_not_available')
-      assert.match(error.message, /tools only when told to/)
-      return true
-    },
-  )
+test("choose() refuses as the caller's fault what no model can do, by name as by auto", () => {
+  const none = { ...cheap, tools: 'none' } as const
+  for (const model of ['cheap', 'auto'])
+    assert.throws(() => ask([none], { model, facts: { tools: true } }), {
+      code: 'unsupported_parameter',
+      status: 400,
+      param: 'tools',
+    })
+  const failed = { ...dear, state: 'failed' } as const
+  assert.throws(() => ask([none, failed], { facts: { tools: true } }), {
+    code: 'model_not_available',
+    status: 503,
+  })
+})
+
+test('choose() gives tools to models that were trained for them, then to the others', () => {
+  const trained = { ...dear, tools: 'trained' } as const
+  const weak = { ...cheap, tools: 'weak' } as const
+  assert.deepEqual(ids(ask([weak, trained], { facts: { tools: true } })), ['dear', 'cheap'])
+  assert.deepEqual(ids(ask([weak, trained])), ['cheap', 'dear'])
+  assert.deepEqual(ids(ask([weak], { facts: { tools: true } })), ['cheap'])
 })
 
 const narrow = offerOf({ id: 'e-384', modalities: ['embedding'], embeddingDimensions: 384 })

@@ -81,7 +81,7 @@ function chooseAuto(
   if (facts.asks === 'embedding') return chooseEmbedding(fitting, facts)
   const awake = ready.filter((offer) => !rests(offer))
   const able = awake.length > 0 ? awake : ready
-  const [first, ...others] = ranked(able, question, learned)
+  const [first, ...others] = byTools(able, facts).flatMap((each) => ranked(each, question, learned))
   if (first === undefined) throw nothingServes(offers, facts)
   return {
     offers: [first, ...others],
@@ -89,6 +89,13 @@ function chooseAuto(
     because: becauseOf(facts),
     reason: reasonOf(first, able, facts, learned),
   }
+}
+
+/** Tools go to models that were trained for them, then to the others. */
+function byTools(offers: readonly ModelOffer[], { tools }: Facts): (readonly ModelOffer[])[] {
+  if (!tools) return [offers]
+  const isTrained = (offer: ModelOffer) => offer.tools === 'trained'
+  return [offers.filter(isTrained), offers.filter((offer) => !isTrained(offer))]
 }
 
 function chooseEmbedding(fitting: readonly ModelOffer[], facts: Facts): Choice {
@@ -157,20 +164,20 @@ function unknownModel(offers: readonly ModelOffer[], model: string) {
   })
 }
 
-/** No offer fits: says what was missing; the error's own text says how to add a model. */
+/**
+ * Nothing is ready for a request. What no model here could serve even then is the caller's to change, and
+ * trying again is of no use; else the error's own text says how to add a model.
+ */
 function nothingServes(offers: readonly ModelOffer[], facts: Facts) {
   const near = offers.filter(({ modalities }) => modalities.includes(facts.asks))
-  const [closest] = near.flatMap((offer) => misfitOf(offer, facts) ?? [])
-  const more = closest === undefined ? {} : { param: closest.param }
-  // No model that one could add would make these right.
-  if (closest?.code === 'context_length_exceeded' || closest?.param === 'dimensions')
-    throw fault(closest.code, `Could not serve this: ${closest.why}`, more)
+  const misfits = near.flatMap((offer) => misfitOf(offer, facts) ?? [])
+  const [closest] = misfits
+  if (closest !== undefined && misfits.length === near.length)
+    throw fault(closest.code, `Could not serve this with any model: ${closest.why}`, {
+      param: closest.param,
+    })
   const broken = near.find(({ state }) => state === 'failed')
   const why =
-    closest !== undefined
-      ? `no model fits; the nearest: ${closest.why}`
-      : broken !== undefined
-        ? `${broken.id}: ${broken.reason ?? 'it does not run'}`
-        : 'there is none'
-  return fault('model_not_available', `Could not serve ${facts.asks}: ${why}`, more)
+    broken === undefined ? 'there is none' : `${broken.id}: ${broken.reason ?? 'it does not run'}`
+  return fault('model_not_available', `Could not serve ${facts.asks}: ${why}`)
 }

@@ -9,8 +9,7 @@ export type Facts = {
   readonly asks: 'text' | 'embedding'
   /** Further inputs that it holds. */
   readonly inputs: readonly Modality[]
-  /** auto: the model is to decide whether to call one. */
-  readonly tools: 'none' | 'forced' | 'auto'
+  readonly tools: boolean
   readonly structured: boolean
   readonly dimensions?: number
   /** Bytes of the longest single prompt. */
@@ -44,13 +43,8 @@ const RULES: readonly Rule[] = [
     const missing = facts.inputs.find((input) => !offer.modalities.includes(input))
     return missing && unsupported('messages', `it takes no ${missing}`)
   },
-  (offer, facts) => {
-    if (facts.tools === 'none' || offer.tools === 'auto') return undefined
-    if (offer.tools === 'none') return unsupported('tools', 'it calls no tools')
-    return facts.tools === 'forced'
-      ? undefined
-      : unsupported('tool_choice', 'it calls tools only when told to (required, or by name)')
-  },
+  (offer, facts) =>
+    facts.tools && offer.tools === 'none' ? unsupported('tools', 'it calls no tools') : undefined,
   (offer, facts) =>
     facts.structured && !offer.structured
       ? unsupported('response_format', 'it gives plain text only')

@@ -27,7 +27,7 @@ export const offerOf = (more: Partial<ModelOffer> = {}): ModelOffer => ({
   class: 'standard',
   modalities: ['text'],
   context: 2048,
-  tools: 'auto',
+  tools: 'trained',
   structured: true,
   njPerPromptToken: nj(1_000_000n),
   njPerCompletionToken: nj(2_000_000n),

@@ -47,7 +47,7 @@ export const DEFAULT_MODELS: readonly DefaultModel[] = [
       modalities: ['text'],
       context: 2048,
       defaultMaxTokens: 512,
-      tools: 'forced',
+      tools: 'weak',
       structured: true,
       njPerPromptToken: '15000000',
       njPerCompletionToken: '32000000',

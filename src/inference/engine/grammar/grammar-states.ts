@@ -1,5 +1,5 @@
 // Deterministic automata that may call each other → GBNF.
-import type { Ranges } from './gbnf.ts'
+import type { Ranges } from './gbnf-reader.ts'
 
 export type Edge = { readonly next: number } & (
   | { readonly ranges: Ranges }
@@ -14,13 +14,12 @@ export function gbnfText(rules: ReadonlyMap<number, readonly State[]>, root: num
   for (const [rule, states] of rules) {
     const nameOf = (state: number) => `r${rule}-${state}`
     const isStretch = stretches(states)
-    const bodies = states.map(({ ends, edges }) => [
-      ...edges.map((edge) => sequence(edge, states, { nameOf, isStretch })),
-      ...(ends ? ['""'] : []),
-    ])
-    for (const [index, body] of bodies.entries())
-      if (!isStretch(index) && !isLast(states[index]))
-        lines.push(`${nameOf(index)} ::= ${body.join(' | ')}`)
+    for (const [index, state] of states.entries()) {
+      // A stretch is written where it is entered: written from each of its states, the text would be squared.
+      if (isStretch(index) || isLast(state)) continue
+      const ways = state.edges.map((edge) => sequence(edge, states, { nameOf, isStretch }))
+      lines.push(`${nameOf(index)} ::= ${[...ways, ...(state.ends ? ['""'] : [])].join(' | ')}`)
+    }
   }
   return [`root ::= r${root}-0`, ...lines].join('\n')
 }

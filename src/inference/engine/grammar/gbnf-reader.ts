@@ -1,7 +1,7 @@
 // A grammar in llama.cpp's GBNF → rules that are lists of alternatives of symbols, and nothing else:
 // groups and repetitions have become rules of their own.
 import { invariant } from '#base/errors.ts'
-import { refuse } from './fields.ts'
+import { refuse } from '#inference/engine/fields.ts'
 
 /** Code points, inclusive, sorted, disjoint. */
 export type Ranges = readonly (readonly [number, number])[]

@@ -1,0 +1,222 @@
+// A context-free grammar as data, and its text in GBNF, the engine's language. Whoever wants to bound a
+// grammar looks at this value: every repetition has its counts, every rule its name.
+import type { CharSet } from './char-set.ts'
+
+export type Expr =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'chars'; readonly set: CharSet }
+  | { readonly kind: 'seq'; readonly parts: readonly Expr[] }
+  | { readonly kind: 'or'; readonly parts: readonly Expr[] }
+  | { readonly kind: 'times'; readonly part: Expr; readonly least: number; readonly most: number }
+  | { readonly kind: 'rule'; readonly name: string }
+
+export type Grammar = { readonly root: Expr; readonly rules: ReadonlyMap<string, Expr> }
+
+export const text = (value: string): Expr => ({ kind: 'text', text: value })
+export const chars = (set: CharSet): Expr => ({ kind: 'chars', set })
+export const EMPTY: Expr = { kind: 'seq', parts: [] }
+
+export function seq(...parts: readonly Expr[]): Expr {
+  const flat = parts.flatMap((part) => (part.kind === 'seq' ? part.parts : [part]))
+  const [only] = flat
+  return flat.length === 1 && only !== undefined ? only : { kind: 'seq', parts: flat }
+}
+
+export function or(parts: readonly Expr[]): Expr {
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : { kind: 'or', parts }
+}
+
+export const times = (part: Expr, least: number, most: number): Expr =>
+  most === 0 ? EMPTY : { kind: 'times', part, least, most }
+
+/**
+ * One of several texts, each with what follows it. Shared beginnings are written once: the engine follows
+ * every alternative that still fits, for each token that it considers.
+ */
+export function oneOfTexts(entries: readonly (readonly [string, Expr])[]): Expr {
+  const groups = new Map<string, (readonly [string, Expr])[]>()
+  for (const entry of entries) {
+    const first = entry[0].slice(0, 1)
+    const group = groups.get(first)
+    if (group === undefined) groups.set(first, [entry])
+    else group.push(entry)
+  }
+  return or(
+    [...groups].map(([first, group]) => {
+      const shared = first === '' ? '' : sharedStart(group.map(([value]) => value))
+      const rest = group.map(([value, then]) => [value.slice(shared.length), then] as const)
+      const [only] = rest
+      if (rest.length === 1 && only !== undefined) return seq(text(shared + only[0]), only[1])
+      if (shared === '') return or(rest.map(([, then]) => then))
+      return seq(text(shared), oneOfTexts(rest))
+    }),
+  )
+}
+
+function sharedStart(values: readonly string[]): string {
+  const [first = '', ...others] = values
+  let length = first.length
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--
+  return first.slice(0, length)
+}
+
+/** Collects rules; the names mean nothing. */
+export class Rules {
+  readonly #rules = new Map<string, Expr>()
+  readonly #shared = new Map<string, Expr | undefined>()
+  #count = 0
+
+  /** A name whose rule comes later. */
+  reserve(): string {
+    return `r${this.#count++}`
+  }
+
+  set(name: string, body: Expr): Expr {
+    this.#rules.set(name, body)
+    return { kind: 'rule', name }
+  }
+
+  add(body: Expr): Expr {
+    return this.set(this.reserve(), body)
+  }
+
+  /** The rule of a key, made where it is asked for first; or that there is none. */
+  shared<Made extends Expr | undefined>(
+    key: string,
+    make: () => Made,
+  ): Expr | Extract<Made, undefined>
+  shared(key: string, make: () => Expr | undefined): Expr | undefined {
+    if (this.#shared.has(key)) return this.#shared.get(key)
+    const made = make()
+    const rule = made && this.add(made)
+    this.#shared.set(key, rule)
+    return rule
+  }
+
+  /**
+   * The grammar without the alternatives that never end, as a list whose tail is a list again; undefined
+   * when nothing is left.
+   */
+  finished(root: Expr): Grammar | undefined {
+    const ending = endingRules(this.#rules)
+    const ends = (expr: Expr): boolean => endsWith(expr, ending)
+    if (!ends(root)) return undefined
+    const pruned = (expr: Expr): Expr => {
+      switch (expr.kind) {
+        case 'seq':
+          return { kind: 'seq', parts: expr.parts.map(pruned) }
+        case 'or':
+          return or(expr.parts.filter(ends).map(pruned))
+        case 'times':
+          return ends(expr.part) ? { ...expr, part: pruned(expr.part) } : EMPTY
+        default:
+          return expr
+      }
+    }
+    const rules = [...this.#rules].filter(([name]) => ending.has(name))
+    return withoutCopies({
+      root: pruned(root),
+      rules: new Map(rules.map(([name, body]) => [name, pruned(body)])),
+    })
+  }
+}
+
+/**
+ * The same grammar with one rule for all that say the same: whoever follows its readings sees that
+ * alternatives go through one rule only when the rule has one name.
+ */
+function withoutCopies({ root, rules }: Grammar): Grammar {
+  const names = new Map<string, string>()
+  const known = new Map<string, string>()
+  const kept = new Map<string, Expr>()
+  for (const name of inwardsOut(root, rules)) {
+    const given = rules.get(name)
+    if (given === undefined) continue
+    const body = renamed(given, (one) => names.get(one) ?? one)
+    const alias = body.kind === 'rule' ? body.name : undefined
+    // A rule that repeats itself says the same as another one that does.
+    const key = JSON.stringify(renamed(body, (one) => (one === name ? '' : one)))
+    const same = alias ?? known.get(key)
+    if (same === undefined) kept.set(name, body)
+    known.set(key, same ?? name)
+    names.set(name, same ?? name)
+  }
+  const final = (one: string): string => names.get(one) ?? one
+  return {
+    root: renamed(root, final),
+    rules: new Map([...kept].map(([name, body]) => [name, renamed(body, final)])),
+  }
+}
+
+/** The names of all rules, each after those that it refers to, as far as they do not refer to it. */
+function inwardsOut(root: Expr, rules: ReadonlyMap<string, Expr>): readonly string[] {
+  const seen = new Set<string>()
+  const ordered: string[] = []
+  const todo = namesIn(root).map((name) => ({ name, isLeft: false }))
+  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+    const { name, isLeft } = next
+    if (isLeft) ordered.push(name)
+    if (isLeft || seen.has(name)) continue
+    seen.add(name)
+    todo.push({ name, isLeft: true })
+    const body = rules.get(name)
+    if (body !== undefined)
+      for (const inner of namesIn(body)) todo.push({ name: inner, isLeft: false })
+  }
+  return ordered
+}
+
+function namesIn(expr: Expr): readonly string[] {
+  switch (expr.kind) {
+    case 'seq':
+    case 'or':
+      return expr.parts.flatMap(namesIn)
+    case 'times':
+      return namesIn(expr.part)
+    case 'rule':
+      return [expr.name]
+    default:
+      return []
+  }
+}
+
+function renamed(expr: Expr, nameOf: (name: string) => string): Expr {
+  switch (expr.kind) {
+    case 'seq':
+    case 'or':
+      return { kind: expr.kind, parts: expr.parts.map((part) => renamed(part, nameOf)) }
+    case 'times':
+      return { ...expr, part: renamed(expr.part, nameOf) }
+    case 'rule':
+      return { kind: 'rule', name: nameOf(expr.name) }
+    default:
+      return expr
+  }
+}
+
+/** The rules that some finite text fits. */
+function endingRules(rules: ReadonlyMap<string, Expr>): ReadonlySet<string> {
+  const ending = new Set<string>()
+  for (let before = -1; before !== ending.size;) {
+    before = ending.size
+    for (const [name, body] of rules) if (endsWith(body, ending)) ending.add(name)
+  }
+  return ending
+}
+
+function endsWith(expr: Expr, ending: ReadonlySet<string>): boolean {
+  switch (expr.kind) {
+    case 'text':
+    case 'chars':
+      return true
+    case 'seq':
+      return expr.parts.every((part) => endsWith(part, ending))
+    case 'or':
+      return expr.parts.some((part) => endsWith(part, ending))
+    case 'times':
+      return expr.least === 0 || endsWith(expr.part, ending)
+    case 'rule':
+      return ending.has(expr.name)
+  }
+}

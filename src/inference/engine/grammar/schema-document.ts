@@ -1,0 +1,134 @@
+// A caller's JSON Schema, taken apart: what $ref, allOf, anyOf and oneOf put together becomes a list of
+// alternatives, each a list of plain schemas that hold at once. Keywords that no grammar holds are refused
+// here, so that none is dropped in silence.
+import { isFields, refuse, type Fields } from '#inference/engine/fields.ts'
+import type { Budget } from './budget.ts'
+
+/** Schemas that hold at once. */
+export type Conjunction = readonly Fields[]
+
+const DEPTH_MAX = 64
+const ALTERNATIVES_MAX = 256
+
+const words = (text: string) => new Set(text.split(' '))
+const ANNOTATIONS = words(
+  'title description default examples example deprecated readOnly writeOnly $schema $id $comment ' +
+    '$anchor $vocabulary $defs definitions contentMediaType contentEncoding contentSchema ' +
+    'discriminator nullable externalDocs xml',
+)
+const HELD = words(
+  'type enum const $ref allOf anyOf oneOf properties required additionalProperties ' +
+    'patternProperties propertyNames minProperties maxProperties dependentRequired ' +
+    'unevaluatedProperties items prefixItems additionalItems unevaluatedItems minItems maxItems ' +
+    'uniqueItems minLength maxLength pattern format minimum maximum exclusiveMinimum ' +
+    'exclusiveMaximum multipleOf',
+)
+const NOT_HELD = words(
+  'not if then else dependentSchemas dependencies contains minContains maxContains $dynamicRef ' +
+    '$recursiveRef',
+)
+
+export type SchemaSource = {
+  readonly root: Fields
+  /** The member of the request that it came in. */
+  readonly param: string
+  /** Names that JSON Schema does not know are refused too. */
+  readonly strict: boolean
+  readonly budget: Budget
+}
+
+export type SchemaDocument = SchemaSource & {
+  /** The alternatives of schemas that hold at once; none: nothing is valid. */
+  readonly alternatives: (schemas: readonly unknown[]) => readonly Conjunction[]
+}
+
+export function openDocument(source: SchemaSource): SchemaDocument {
+  const { param, budget } = source
+  const checked = new Set<Fields>()
+  const check = (schema: Fields): void => {
+    if (checked.has(schema)) return
+    checked.add(schema)
+    refuseUnheld(schema, source)
+  }
+  const cross = (
+    one: readonly Conjunction[],
+    other: readonly Conjunction[],
+  ): readonly Conjunction[] => {
+    const all = one.flatMap((a) => other.map((b) => [...a, ...b]))
+    budget.spend(all.length, param)
+    if (all.length > ALTERNATIVES_MAX)
+      throw refuse(param, `more than ${ALTERNATIVES_MAX} alternatives in one place`)
+    return all
+  }
+  const flatten = (schema: unknown, path: readonly Fields[]): readonly Conjunction[] => {
+    budget.spend(1, param)
+    if (schema === true) return [[]]
+    if (schema === false) return []
+    if (!isFields(schema)) throw refuse(param, 'a schema that is neither an object nor a boolean')
+    if (path.includes(schema)) throw refuse(param, 'a schema that is its own $ref')
+    if (path.length > DEPTH_MAX) throw refuse(param, `nested deeper than ${DEPTH_MAX}`)
+    check(schema)
+    const inside = [...path, schema]
+    const parts = [
+      ...(schema['$ref'] === undefined ? [] : [[resolve(schema['$ref'], source)]]),
+      ...listOf(schema, 'allOf', param).map((each) => [each]),
+      ...['anyOf', 'oneOf'].flatMap((key) =>
+        schema[key] === undefined ? [] : [listOf(schema, key, param)],
+      ),
+    ]
+    return parts.reduce<readonly Conjunction[]>(
+      (all, choices) =>
+        cross(
+          all,
+          choices.flatMap((each) => flatten(each, inside)),
+        ),
+      [[schema]],
+    )
+  }
+  return {
+    ...source,
+    alternatives: (schemas) =>
+      schemas.reduce<readonly Conjunction[]>((all, each) => cross(all, flatten(each, [])), [[]]),
+  }
+}
+
+function listOf(schema: Fields, key: string, param: string): readonly unknown[] {
+  const value = schema[key]
+  if (value === undefined) return []
+  if (!Array.isArray(value) || value.length === 0)
+    throw refuse(param, `${key} must be a list that is not empty`)
+  return value
+}
+
+/** A JSON pointer into the document. Nothing is fetched. */
+function resolve(ref: unknown, { root, param }: SchemaSource): unknown {
+  if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref))
+    throw refuse(param, `$ref must be a place in this schema, as "#/$defs/name": ${shown(ref)}`)
+  let at: unknown = root
+  for (const part of ref.split('/').slice(1)) {
+    const name = unescaped(part)
+    const isThere = typeof at === 'object' && at !== null && Object.hasOwn(at, name)
+    if (!isThere) throw refuse(param, `$ref to nothing: ${shown(ref)}`)
+    at = (at as Fields)[name]
+  }
+  return at
+}
+
+function unescaped(part: string): string {
+  const pointer = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(pointer)
+  } catch {
+    return pointer
+  }
+}
+
+const shown = (value: unknown): string => String(JSON.stringify(value)).slice(0, 200)
+
+function refuseUnheld(schema: Fields, { param, strict }: SchemaSource): void {
+  for (const key of Object.keys(schema)) {
+    if (NOT_HELD.has(key)) throw refuse(param, `no grammar holds the keyword "${key}"`)
+    if (strict && !HELD.has(key) && !ANNOTATIONS.has(key))
+      throw refuse(param, `"strict" does not know the keyword ${shown(key)}`)
+  }
+}

@@ -1,0 +1,21 @@
+// What the parts of a schema's grammar share while it is made.
+import type { Budget } from './budget.ts'
+import type { Expr, Rules } from './grammar.ts'
+import type { SchemaDocument } from './schema-document.ts'
+
+export type Writing = {
+  readonly rules: Rules
+  readonly budget: Budget
+  /** What is written after each name, and between members. */
+  readonly colon: Expr
+  readonly comma: Expr
+}
+
+/** What objects and arrays need to write what is in them. */
+export type Parts = Writing & {
+  readonly document: SchemaDocument
+  /** A value of schemas that hold at once; undefined: there is none. */
+  value(schemas: readonly unknown[], depth: number): Expr | undefined
+  /** The same, and whether it may lead back to where it stands. */
+  member(schemas: readonly unknown[], depth: number): { value: Expr | undefined; loops: boolean }
+}
