@@ -7,6 +7,8 @@ import type { Ergon } from './start-ergon.ts'
 export type ChargeRow = {
   readonly id: string
   readonly request: string
+  /** How many requests share it; absent of one. */
+  readonly requests?: string
   readonly account: string
   readonly token?: string
   readonly operation: string
@@ -69,6 +71,43 @@ export function decimal(amount: string, places: number): string {
 /** The ledger's integers as headers and bodies print them. */
 export const joulesOf = (charge: ChargeRow): string => decimal(charge.energy_nj, 9)
 export const milligramsOf = (charge: ChargeRow): string => decimal(charge.carbon_pg, 9)
+
+/** The integer of nano-units that a decimal prints. */
+export function unitsOf(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(`${whole}${fraction.padEnd(9, '0')}`)
+}
+
+/** What an answer that nobody pays for says of its share of a charge. */
+export type Share = {
+  readonly receipt: string
+  readonly joules: string
+  readonly milligrams: string
+}
+
+/**
+ * What is wrong between answers of nobody and the charges that they share: the shares add up to the charge, or
+ * stay below it where `others` shared it too.
+ */
+export function shareFaults(
+  charges: ReadonlyMap<string, ChargeRow>,
+  shares: readonly Share[],
+  others: 'others' | 'no others',
+): string[] {
+  return [...charges.values()].flatMap((charge) => {
+    const own = shares.filter(({ receipt }) => receipt === charge.id)
+    const sumOf = (key: 'joules' | 'milligrams') =>
+      own.reduce((sum, share) => sum + unitsOf(share[key]), 0n)
+    const sums = [BigInt(own.length), sumOf('joules'), sumOf('milligrams')]
+    const whole = [charge.requests ?? 1, charge.energy_nj, charge.carbon_pg].map(BigInt)
+    const isAll = others === 'no others' || sums[0] === whole[0]
+    const fits = sums.every((sum, at) => {
+      const most = whole[at] ?? 0n
+      return isAll ? sum === most : sum <= most
+    })
+    return fits ? [] : [`${charge.id}: stated ${sums.join(', ')} of ${whole.join(', ')}`]
+  })
+}
 
 /** What does not add up. Each statement yields a row for every fault. */
 const CHECKS: Readonly<Record<string, string>> = {

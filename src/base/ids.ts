@@ -50,5 +50,12 @@ export function idBody(prefix: IdPrefix, text: string): string | undefined {
   return BODY.test(body) ? body : undefined
 }
 
+/** When an id was made, in wall time; undefined when the text is not one of the prefix. */
+export function idTimeMs(prefix: IdPrefix, text: string): number | undefined {
+  const time = idBody(prefix, text)?.slice(0, TIME_DIGITS)
+  if (time === undefined) return undefined
+  return [...time].reduce((ms, digit) => ms * 32 + ALPHABET.indexOf(digit), 0)
+}
+
 export const isId = <P extends IdPrefix>(prefix: P, text: string): text is Id<P> =>
   idBody(prefix, text) !== undefined

@@ -30,6 +30,7 @@ export function chargeText(c: Charge): Buffer {
       pue_milli: c.pue_milli,
       pusd_per_j: c.pusd_per_j,
       request: c.request,
+      requests: c.requests,
       resource: c.resource,
       routed_to: c.routed_to,
       salt: c.salt,

@@ -44,12 +44,14 @@ export type TestCharging = AsyncDisposable & {
   payer(account: string, pusd?: bigint): Payer
 }
 
+const failed = (error: unknown): void => {
+  throw error
+}
+
 export async function openTestCharging(
   freeTierNj = 10_000_000_000n,
   clock: TimerClock = systemClock,
-  lost = (error: unknown): void => {
-    throw error
-  },
+  lost: (error: unknown) => void = failed,
   /** Another process of the same ledger. */
   beside?: TestCharging,
 ): Promise<TestCharging> {
@@ -66,9 +68,6 @@ export async function openTestCharging(
     },
   }
   const opened = await ledger.openSession(beside === undefined ? 'gw-1' : 'gw-2')
-  const failed = (error: unknown) => {
-    throw error
-  }
   const disk = createDisk(folder)
   const journal = new Journal({ disk, session: opened.session, clock, failed, segmentBytes: 65536 })
   const leases: Leases = new Leases((want) =>
@@ -86,7 +85,7 @@ export async function openTestCharging(
     opened,
     forget: (changes) => changes.forEach((change) => charging.revoke(change)),
     lost,
-    ticked: () => charging.markOperator(),
+    ticked: () => charging.ticked(),
   })
   const charging: Charging = createCharging({ session, leases, marks, clock })
   await session.tickNow(AbortSignal.timeout(5000))

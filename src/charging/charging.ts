@@ -5,6 +5,7 @@
 //
 // settle bills min(measured, held): an account cannot be overdrawn whatever fails.
 import { Bag } from '#base/bag.ts'
+import { InvariantError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { createTails } from '#metering/tail.ts'
 import type { TickResult } from '#ledger/tick.ts'
@@ -23,8 +24,10 @@ export interface Charging {
    * Its charge says when it was open, or the span that is given.
    */
   open(span?: Span): Work
-  /** CPU since the last mark was the operator's: timers, ticks, background work. */
-  markOperator(): void
+  /** After each tick: its CPU was the operator's, and refused requests whose second is over are journaled. */
+  ticked(): void
+  /** Journals all charges that refused requests share: before the session ends. */
+  settleRefusals(): void
   /** Cuts running work of a token that was revoked. */
   revoke(change: { token: string | null; account: string }): void
   /** Cuts everything that still runs: the process is stopping. */
@@ -38,10 +41,14 @@ export function createCharging(deps: ChargingDeps): Charging {
   const running = new Bag<Work>()
   // Read once for each tick, not for each request.
   let read: { readonly from: TickResult; readonly terms: Terms } | undefined
+  const { session, clock } = deps
+  const refusals = new Refusals({ session, clock, terms: () => floor.lastTerms() }, (billed) => {
+    floor.settled = addBilled(floor.settled, billed)
+  })
   const floor: Floor = {
     ...deps,
     tails: createTails(),
-    refusals: new Refusals(),
+    refusals,
     running,
     settled: NOTHING_BILLED,
     terms() {
@@ -58,7 +65,16 @@ export function createCharging(deps: ChargingDeps): Charging {
 
   return {
     open: (span) => new Work(floor, span),
-    markOperator: () => deps.marks.mark(deps.marks.operator),
+    ticked() {
+      deps.marks.mark(deps.marks.operator)
+      try {
+        refusals.settle('over')
+      } catch (error) {
+        // The journal told its owner of an error of the disk, who ends the process.
+        if (error instanceof InvariantError) throw error
+      }
+    },
+    settleRefusals: () => refusals.settle('all'),
     revoke(change) {
       const reason = fault('token_revoked', 'Could not go on: the token was revoked')
       for (const work of running)

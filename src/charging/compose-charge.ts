@@ -26,6 +26,8 @@ export type Finished = {
   readonly terms: Terms
   readonly parts: readonly ChargePart[]
   readonly cost: Pusd
+  /** How many requests share the charge (default 1). */
+  readonly requests?: number
 }
 
 export const energyOf = (parts: readonly ChargePart[]): Nj =>
@@ -62,6 +64,8 @@ export function composeCharge(finished: Finished): Charge {
     salt: takeRandom(16).toString('base64url'),
   }
   // Members that may be absent, one by one: spreading five objects took longer than all the rest.
+  if (finished.requests !== undefined && finished.requests > 1)
+    charge.requests = String(finished.requests)
   if (payer.token !== undefined) charge.token = printable(payer.token)
   if (served.resource !== undefined) charge.resource = printable(served.resource)
   if (served.model !== undefined) charge.model = printable(served.model)

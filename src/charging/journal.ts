@@ -45,7 +45,7 @@ export class Journal implements AsyncDisposable {
 
   constructor(options: JournalOptions) {
     this.#options = { segmentBytes: SEGMENT_BYTES, ...options }
-    this.promises = new Promises(options)
+    this.promises = new Promises({ ...options, journaled: () => this.synced() })
     this.#number = nextNumber(options.disk)
     this.#current = this.#open()
   }

@@ -115,7 +115,7 @@ export class Measure {
 const byName = (upstreams: ReadonlyMap<string, Upstream>) =>
   [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
+export const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
   band_pct: tariff.bandPct,
   energy_nj: energyNj,
   meter: tariff.meter,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock } from '#base/clock.ts'
 import { parseCharge } from '#contract/charge.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
@@ -28,7 +29,9 @@ function open(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true }))
   const disk = createDisk(folder)
   const failed = (error: unknown) => assert.fail(String(error))
-  return { disk, promises: new Promises({ disk, session: SESSION, clock: systemClock, failed }) }
+  const journaled = () => Promise.resolve()
+  const options = { disk, session: SESSION, clock: systemClock, failed, journaled }
+  return { disk, promises: new Promises(options) }
 }
 
 /** What the next life posts of a session whose journal has `records`. */
@@ -54,6 +57,7 @@ test('a promise that was not kept is posted after the last record of its session
   for (const nth of [3, 4, 5]) promises.make(`rcpt_${nth}`, text(nth), DEBITS)
   promises.keep('rcpt_4')
   assert.equal(promises.size, 2)
+  await turn()
   assert.deepEqual(await replayed(disk, [record(1), record(2)]), [
     { id: 'rcpt_3', seq: 3n, debits: DEBITS },
     { id: 'rcpt_5', seq: 4n, debits: DEBITS },
@@ -80,6 +84,7 @@ test('slots are used again, and any number of them is read back', async (t) => {
   for (let nth = 0; nth < 200; nth++) {
     promises.make(`rcpt_${nth}`, text(nth), DEBITS)
     if (nth % 2 === 0) promises.keep(`rcpt_${nth}`)
+    await turn()
   }
   promises.keep('rcpt_0')
   const found = (await replayed(disk, [])).map(({ id }) => id)
@@ -119,6 +124,7 @@ async function spoilable(t: TestContext) {
   const { disk, promises } = open(t)
   for (const nth of [3, 4, 5, 6]) promises.make(`rcpt_${nth}`, text(nth), DEBITS)
   promises.keep('rcpt_4')
+  await turn()
   await promises[Symbol.asyncDispose]()
   const whole = disk.read('promises').subarray(0, 5 * SLOT)
   const ids = await Promise.all(
@@ -170,4 +176,20 @@ test('a flipped byte takes its own promise, which is reported, and brings back n
     hits += lost.length
   }
   assert.ok(hits > 3 * text(3).length, `only ${hits} bytes took a promise`)
+})
+
+test('a promise is erased when its charge survives a power cut, and not before', async (t) => {
+  const { disk } = open(t)
+  const synced = Promise.withResolvers<void>()
+  const failed = (error: unknown) => assert.fail(String(error))
+  const options = { disk, session: SESSION, clock: systemClock, failed }
+  await using promises = new Promises({ ...options, journaled: () => synced.promise })
+  promises.make('rcpt_3', text(3), DEBITS)
+  promises.keep('rcpt_3')
+  await turn()
+  assert.deepEqual([promises.size, (await replayed(disk, [])).length], [0, 1])
+  assert.deepEqual(await replayed(disk, [record(3)]), [], 'it is known by its id')
+  synced.resolve()
+  await turn()
+  assert.deepEqual(await replayed(disk, []), [])
 })

@@ -31,12 +31,16 @@ type PromisesOptions = {
   readonly clock: TimerClock
   /** Called with an error of the disk; the process must then end. */
   readonly failed: (error: unknown) => void
+  /** Resolves when what was journaled so far survives a power cut. */
+  readonly journaled: () => Promise<void>
 }
 
 export class Promises {
   readonly #options: PromisesOptions
   readonly #slots = new Map<string, number>()
   readonly #free: number[] = []
+  /** How many slots there are. */
+  #made = 0
   #file: DiskFile | undefined
   /** Whether writes are being collected for a sync. */
   #collecting = false
@@ -53,7 +57,7 @@ export class Promises {
 
   /** When it returns, kill -9 loses neither the id nor what was used so far. */
   make(id: string, bytes: Uint8Array, debits: readonly Debit[]): void {
-    const slot = this.#slots.get(id) ?? this.#free.pop() ?? this.#slots.size
+    const slot = this.#slots.get(id) ?? this.#free.pop() ?? this.#made++
     // Its number in the session is not known yet; the next life gives it one.
     const record = encodeRecord({ seq: 0n, kind: 'charge', bytes, debits })
     const text = Buffer.concat([encodeHeader(this.#options.session), record])
@@ -62,18 +66,33 @@ export class Promises {
     this.#slots.set(id, slot)
   }
 
-  /** The final charge is journaled. Nothing happens when nothing was promised. */
+  /**
+   * The final charge is journaled. Nothing happens when nothing was promised. The slot is erased once that
+   * survives a power cut, which could else take both; till then the replay knows the charge by its id.
+   */
   keep(id: string): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
-    this.#write(Buffer.alloc(SEGMENT_HEADER_BYTES), slot)
     this.#slots.delete(id)
-    this.#free.push(slot)
+    const erase = () => {
+      this.#write(Buffer.alloc(SEGMENT_HEADER_BYTES), slot)
+      this.#free.push(slot)
+    }
+    // An error of the disk was told to `failed` when it came.
+    this.#options
+      .journaled()
+      .then(erase)
+      .catch(() => undefined)
+  }
+
+  /** Resolves when everything that was written survives a power cut; rejects when the disk failed. */
+  synced(): Promise<void> {
+    return this.#synced
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     // Never under a sync: that would be an error of the disk.
-    await this.#synced
+    await this.#synced.catch(() => undefined)
     this.#file?.close()
   }
 
@@ -95,12 +114,11 @@ export class Promises {
     this.#collecting = true
     const { clock, failed } = this.#options
     const waited = new Promise<void>((resolve) => clock.setTimer(SYNC_GROUP_MS, resolve))
-    this.#synced = Promise.all([this.#synced, waited])
-      .then(() => {
-        this.#collecting = false
-        return file.sync()
-      })
-      .catch(failed)
+    this.#synced = Promise.all([this.#synced, waited]).then(() => {
+      this.#collecting = false
+      return file.sync()
+    })
+    this.#synced.catch(failed)
   }
 }
 

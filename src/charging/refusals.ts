@@ -1,30 +1,113 @@
-// Requests of nobody (401, malformed) share one charge per second and status: a flood of them costs
-// the journal one record a second, and each reply still prints a figure that has a receipt.
+// Requests of nobody (401, malformed) share one charge per second and status: a flood of them costs the
+// journal one record a second. Each reply states its own share of that charge, and the shares add up to it:
+// in energy and in carbon, to the last unit. Until the second is over the charge is a promise, so that a
+// process that is killed loses neither its id nor what was told.
+import type { Clock } from '#base/clock.ts'
+import { invariant } from '#base/errors.ts'
+import { add, carbonOf, energyOfCpu, nj, pusd, subtract, type Nj } from '#base/units.ts'
 import type { Charge } from '#contract/charge.ts'
+import type { Billed } from '#metering/true-up.ts'
+import { chargeText } from './charge-text.ts'
+import { composeCharge, type Finished, type Terms } from './compose-charge.ts'
+import { nodePart } from './measure.ts'
+import type { Session } from './session.ts'
 import type { Payer } from './spend.ts'
 
 export const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
-const FIRST_CPU_NS = 150_000
-const SAMPLE_NS_MAX = 3_000_000
-const LEARN = 1 / 32
+/** What is told for a request whose CPU is below what the clock can see. */
+const LEAST_CPU_NS = 1000n
+
+type Refusal = Pick<Finished, 'ids' | 'status' | 'fromMs' | 'toMs'> & { readonly cpuNs: number }
+
+type Deps = {
+  readonly session: Session
+  readonly clock: Clock
+  /** The last terms known: refusals are priced even while the state is away. */
+  readonly terms: () => Terms
+}
+
+/** A charge that requests are still added to. */
+type Shared = Pick<Finished, 'ids' | 'status' | 'fromMs'> & {
+  readonly second: number
+  readonly terms: Terms
+  requests: number
+  cpuNs: bigint
+  energyNj: Nj
+  toMs: number
+}
 
 export class Refusals {
-  readonly #charges = new Map<number, Charge>()
-  #second = 0
-  #flatCpuNs = FIRST_CPU_NS
+  readonly #deps: Deps
+  /** By status. */
+  readonly #open = new Map<number, Shared>()
+  /** Of all charges that are journaled. */
+  readonly #count: (billed: Billed) => void
 
-  /** The shared charge of this second and status; `make` is called at its first use with the flat cost. */
-  charge(
-    refusal: { second: number; status: number; cpuNs: number },
-    make: (cpuNs: number) => Charge,
-  ): Charge {
-    this.#flatCpuNs += (Math.min(refusal.cpuNs, SAMPLE_NS_MAX) - this.#flatCpuNs) * LEARN
-    if (refusal.second !== this.#second) this.#charges.clear()
-    this.#second = refusal.second
-    const known = this.#charges.get(refusal.status)
-    if (known !== undefined) return known
-    const made = make(Math.round(this.#flatCpuNs))
-    this.#charges.set(refusal.status, made)
-    return made
+  constructor(deps: Deps, count: (billed: Billed) => void) {
+    this.#deps = deps
+    this.#count = count
+  }
+
+  /** Adds a request; its share of the charge, with the id of the charge. */
+  share(refusal: Refusal): Charge {
+    const { session, clock } = this.#deps
+    invariant(!session.closed, `the session ${session.id} is closed`)
+    this.settle('over')
+    const { status, ids, fromMs, toMs } = refusal
+    const second = secondOf(clock)
+    const terms = this.#open.get(status)?.terms ?? this.#deps.terms()
+    const none = { requests: 0, cpuNs: 0n, energyNj: nj(0n) }
+    const shared = this.#open.get(status) ?? { ids, status, second, terms, fromMs, toMs, ...none }
+    const measured = BigInt(Math.round(refusal.cpuNs))
+    const cpuNs = measured > LEAST_CPU_NS ? measured : LEAST_CPU_NS
+    const energyNj = energyOfCpu(cpuNs, terms.tariff.njPerCpuS)
+    const carbonBefore = carbonOfShared(shared)
+    shared.requests++
+    shared.cpuNs += cpuNs
+    shared.energyNj = add(shared.energyNj, energyNj)
+    shared.toMs = toMs
+    this.#open.set(status, shared)
+    const charge = this.#compose(shared)
+    session.promises.make(charge.id, chargeText(charge), [])
+    return {
+      ...charge,
+      parts: [nodePart(terms.tariff, energyNj.toString())],
+      energy_nj: energyNj.toString(),
+      // Rounded down once, for all of them: what one lacks for a whole picogram the next one brings.
+      carbon_pg: subtract(carbonOfShared(shared), carbonBefore).toString(),
+    }
+  }
+
+  /** Journals the charges whose second is over; all of them before the session ends. */
+  settle(which: 'over' | 'all'): void {
+    const { session, clock } = this.#deps
+    if (session.closed) return
+    const second = secondOf(clock)
+    for (const [status, shared] of this.#open) {
+      if (which === 'over' && shared.second === second) continue
+      const charge = this.#compose(shared)
+      session.append('charge', chargeText(charge), [])
+      session.promises.keep(charge.id)
+      this.#open.delete(status)
+      this.#count({ chargedNs: shared.cpuNs, accruedNj: shared.energyNj })
+    }
+  }
+
+  #compose(shared: Shared): Charge {
+    const { session } = this.#deps
+    const { terms, energyNj } = shared
+    return composeCharge({
+      ...shared,
+      payer: NOBODY,
+      operation: 'service.nobody',
+      served: {},
+      cost: pusd(0n),
+      parts: [nodePart(terms.tariff, energyNj.toString())],
+      record: { session: session.id, seq: session.nextSeq },
+    })
   }
 }
+
+const secondOf = (clock: Clock): number => Math.floor(clock.wallMs() / 1000)
+const carbonOfShared = ({ energyNj, terms }: Shared) =>
+  carbonOf(energyNj, BigInt(terms.tariff.factor.mg_per_kwh))

@@ -92,6 +92,11 @@ export class Session {
     )
   }
 
+  /** Nothing is journaled any more. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
   /** The number that the next record will have: it is part of the record's own bytes. */
   get nextSeq(): bigint {
     return this.#seq

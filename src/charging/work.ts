@@ -36,7 +36,7 @@ export type Floor = ChargingDeps & {
   settled: Billed
   /** Today's terms; throws state_unavailable when the state was silent for too long. */
   terms(): Terms
-  /** The last terms known: refusals are priced even while the state is away. */
+  /** The last terms known. */
   lastTerms(): Terms
 }
 
@@ -326,20 +326,12 @@ export class Work implements Spend {
     return addBilled(own, this.#measure.borneCells)
   }
 
-  /** Work of nobody: one shared charge per second and status, paid by the operator. */
+  /** Work of nobody, paid by the operator: its share of a charge. */
   #refuse(status: number): Charge {
-    const { session, clock, refusals } = this.#floor
-    const terms = this.#hold?.terms ?? this.#floor.lastTerms()
-    const second = Math.floor(clock.wallMs() / 1000)
-    return refusals.charge({ second, status, cpuNs: this.#measure.cpuNs }, (cpuNs) => {
-      const flat = new Measure()
-      flat.cpuNs = cpuNs
-      const parts = flat.parts(terms.tariff, 0n, flat.energy(terms.tariff))
-      const charge = this.#compose(status, { payer: NOBODY, terms, parts, cost: pusd(0n) })
-      session.append('charge', chargeText(charge), [])
-      this.#count(flat.totalCpuNs(), parts)
-      return charge
-    })
+    const { refusals, clock } = this.#floor
+    const ids = { receipt: this.receiptId, request: this.requestId }
+    const toMs = this.#toMs ?? clock.wallMs()
+    return refusals.share({ ids, status, fromMs: this.#fromMs, toMs, cpuNs: this.#measure.cpuNs })
   }
 
   #compose(

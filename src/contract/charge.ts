@@ -41,7 +41,10 @@ export type CarbonFactor = {
 export type Charge = {
   readonly v: '1'
   readonly id: string
+  /** Of those that share the charge the first. */
   readonly request: string
+  /** How many requests share the charge; absent of one. Only charges of nobody are shared. */
+  readonly requests?: string
   readonly session: string
   readonly seq: string
   readonly account: string
@@ -133,6 +136,7 @@ const invalid = (detail: string, cause?: unknown) =>
   })
 
 const INTEGER = /^(0|[1-9][0-9]*)$/
+const COUNT = /^[1-9][0-9]*$/
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const TEXTS = [
   'id',
@@ -158,6 +162,7 @@ const CHECKS: readonly ((charge: Charge) => string | undefined)[] = [
   (c) => TEXTS.find((key) => typeof c[key] !== 'string' || c[key] === ''),
   (c) => INTEGERS.find((key) => typeof c[key] !== 'string' || !INTEGER.test(c[key])),
   (c) => (Number.isInteger(c.status) ? undefined : 'status'),
+  (c) => (c.requests === undefined || COUNT.test(c.requests) ? undefined : 'requests'),
   (c) => (TIMESTAMP.test(c.from) && TIMESTAMP.test(c.to) ? undefined : 'from or to'),
   (c) => (typeof c.free === 'boolean' ? undefined : 'free'),
   (c) => (c.unit === (c.env === 'test' ? 'tUSD' : 'USD') ? undefined : 'unit does not fit env'),

@@ -39,7 +39,7 @@ export const RESPONSE_HEADERS = {
   },
   'X-Receipt-Id': {
     on: 'every',
-    help: 'The receipt of this request: GET /v1/receipts/{id} once it is sealed.',
+    help: 'The receipt of this request: GET /v1/receipts/{id} once it is sealed. Requests that no account pays for share one.',
     example: 'rcpt_01m7z0kybvfnr8s3g16q4mygpz',
   },
   'x-request-id': {

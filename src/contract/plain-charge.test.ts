@@ -37,6 +37,7 @@ function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Cha
     v: '1',
     id: 'rcpt_1',
     request: 'req_1',
+    ...(isTest && free ? { requests: '60' } : {}),
     session: 'gw-1.1',
     seq: '7',
     account: 'acct_1',

@@ -62,7 +62,7 @@ const CHARGE = new RegExp(
     String.raw`"free":(true|false),"from":${TIME},"id":${TEXT},`,
     String.raw`${maybe('model')}"operation":${TEXT},"parts":\[(${PART}(?:,${PART})*)\],`,
     String.raw`"price_id":${TEXT},${maybe('prompt_tokens')}"pue_milli":${INTEGER},`,
-    String.raw`"pusd_per_j":${FIGURE},"request":${TEXT},${maybe('resource')}"routed_to":${TEXT},`,
+    String.raw`"pusd_per_j":${FIGURE},"request":${TEXT},(?:"requests":"[1-9][0-9]*",)?${maybe('resource')}"routed_to":${TEXT},`,
     String.raw`"salt":${TEXT},"seq":${INTEGER},"session":${TEXT},"status":[1-9][0-9]{2},`,
     String.raw`"tier":${TEXT},"to":${TIME},${maybe('token')}"unit":"(tUSD|USD)","v":"1"\}$`,
   ].join(''),

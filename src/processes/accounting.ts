@@ -94,14 +94,14 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
       for (const change of changes) charging.revoke(change)
     },
     lost: failed,
-    ticked: () => charging.markOperator(),
+    ticked: () => charging.ticked(),
   })
   const charging: Charging = createCharging({
     session,
     leases,
     marks,
     clock: systemClock,
-    synced: options.journalSync === true ? () => journal.synced() : undefined,
+    synced: options.journalSync === true ? () => synced(journal) : undefined,
   })
   // A revocation waits until every session has acted on it: all of them are told at once.
   const credentials = await state
@@ -122,9 +122,15 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
       ends.use(lock)
       ends.use(journal)
       ends.defer(() => session.close(AbortSignal.timeout(limitMs)))
+      ends.defer(() => charging.settleRefusals())
       ends.use(credentials)
     },
   }
+}
+
+/** A refused request has a promise until its charge is journaled. */
+const synced = async (journal: Journal): Promise<void> => {
+  await Promise.all([journal.synced(), journal.promises.synced()])
 }
 
 /**

@@ -180,7 +180,7 @@ const door = createApiDoor({
       handle: createUsageGet({ state: readerState, posted, now: systemClock.wallMs }),
     },
     'receipt.list': { handle: createReceiptList({ state: readerState, posted }) },
-    'receipt.get': { handle: createReceiptGet({ receipts, posted }) },
+    'receipt.get': { handle: createReceiptGet({ receipts, posted, clock: systemClock }) },
     'receipt.keys': { handle: createReceiptKeys(receipts, config.signers, signersReady) },
     'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
     'receipt.tile': { handle: createReceiptTile(receipts) },

@@ -1,9 +1,20 @@
 // What the matrix demands of an answer: its figures, who paid, its receipt, and how it refuses.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { chargeOf, joulesOf, milligramsOf, type ChargeRow } from '../books.ts'
+import {
+  chargeOf,
+  chargesOf,
+  joulesOf,
+  milligramsOf,
+  shareFaults,
+  type ChargeRow,
+  type Share,
+} from '../books.ts'
 import { energyHeaderFaults } from '../raw-http.ts'
 import { call, callers, ergon, SEALED_MAX_MS, type Answer } from './matrix-world.ts'
+
+/** Answers of nobody share charges of a second: they are held against the ledger together, in the end. */
+const shared: (Share & { readonly status: number })[] = []
 
 /** Headers and ledger say the same of an answer, and `payer` paid. */
 export async function assertCharged(
@@ -23,21 +34,44 @@ export async function assertCharged(
   return charge
 }
 
-export const NOBODY = { payer: 'nobody', operation: 'service.nobody' }
+/** An answer that nobody pays for has the headers; assertShared() looks at their figures. */
+export function assertOfNobody(answer: Answer): void {
+  const headers = Object.fromEntries(answer.headers)
+  assert.deepEqual(energyHeaderFaults(headers), [])
+  const { 'x-energy-joules': joules = '', 'x-carbon-mg': milligrams = '' } = headers
+  shared.push({ receipt: headers['x-receipt-id'] ?? '', joules, milligrams, status: answer.status })
+}
+
+/** What answers of nobody stated is what their charges say. */
+export async function assertShared(): Promise<void> {
+  assert.ok(shared.length > 0)
+  const charges = await chargesOf(
+    ergon,
+    shared.map(({ receipt }) => receipt),
+  )
+  assert.deepEqual(shareFaults(charges, shared, 'others'), [])
+  for (const { receipt, status } of shared) {
+    const charge = charges.get(receipt)
+    assert.deepEqual([charge?.account, charge?.operation], ['nobody', 'service.nobody'])
+    assert.equal(charge?.status, status)
+  }
+}
+
 type Problem = { title: string; status: number; error: { code: string; param: string | null } }
 
-/** A refusal: problem+json of this code, charged as expected. */
+/** A refusal: problem+json of this code, charged as expected, or to nobody. */
 export async function assertRefused(
   answer: Answer,
   [status, code]: readonly [number, string],
-  expected: { payer: string; operation: string } = NOBODY,
+  expected?: { payer: string; operation: string },
 ): Promise<Problem> {
   assert.equal(answer.status, status, answer.text)
   assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/)
   const problem = JSON.parse(answer.text) as Problem
   assert.equal(problem.title, code)
   assert.equal(problem.error.code, code)
-  await assertCharged(answer, expected)
+  if (expected === undefined) assertOfNobody(answer)
+  else await assertCharged(answer, expected)
   return problem
 }
 

@@ -7,7 +7,13 @@ import { OPERATIONS, permits, type Operation } from '#contract/operations.ts'
 import { ROUTES, UNSERVED_ROUTES, type Route } from '#contract/routes.ts'
 import { bookFaults, chargeOf, joulesOf, milligramsOf } from '../books.ts'
 import { openSpoilingProxy, SPOILS } from '../spoiling-proxy.ts'
-import { assertCharged, assertReceipt, assertRefused, NOBODY } from './matrix-asserts.ts'
+import {
+  assertCharged,
+  assertOfNobody,
+  assertReceipt,
+  assertRefused,
+  assertShared,
+} from './matrix-asserts.ts'
 import { ROWS, type Row } from './matrix-rows.ts'
 import { call, callers, closeMatrix, ergon, mint, openMatrix } from './matrix-world.ts'
 
@@ -69,7 +75,7 @@ function publicOperation(route: Route, row: Row): void {
   test('answers without a token, at the cost of nobody', async () => {
     const answer = await call(row.path(), honest)
     assert.equal(answer.status, 200, answer.text)
-    await assertCharged(answer, NOBODY)
+    assertOfNobody(answer)
   })
   if (row.credential !== undefined) {
     test('refuses a caller without its credential', async () => {
@@ -83,7 +89,7 @@ function publicOperation(route: Route, row: Row): void {
       for (const token of ['nonsense', callers.revoked.token, callers.owner.token]) {
         const answer = await call(row.path(), { token })
         assert.equal(answer.status, 200)
-        await assertCharged(answer, NOBODY)
+        assertOfNobody(answer)
       }
     })
 }
@@ -167,7 +173,7 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
       const path = row.nobodys?.() ?? ''
       const answer = await call(path)
       assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
-      await assertCharged(answer, NOBODY)
+      assertOfNobody(answer)
       const theirs = await call(path, callers.other)
       assert.ok((row.statuses ?? [200]).includes(theirs.status), theirs.text)
       await assertCharged(theirs, { payer: callers.other.account, operation: name })
@@ -208,14 +214,14 @@ function unpaidOperation(route: Route, row: Row): void {
   test('answers an account whose balance is empty, at the cost of nobody', async () => {
     const answer = await call(row.depleteds?.() ?? row.path(), callers.depleted)
     assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
-    await assertCharged(answer, NOBODY)
+    assertOfNobody(answer)
   })
   test('answers an account that has used its free tier, at the cost of nobody', async () => {
     const answer = await call(row.path(), callers.freeloader)
     // It was never billed: it has no last request, and the receipt is another account's.
     const isNone = row.others !== undefined || route.operation === 'usage.last'
     assert.equal(answer.status, isNone ? 404 : 200, answer.text)
-    await assertCharged(answer, NOBODY)
+    assertOfNobody(answer)
   })
 }
 
@@ -247,6 +253,8 @@ test('an unknown path is 404 for whoever asks', async () => {
       'not_found',
     ])
 })
+
+test('what answers of nobody state adds up to the charges that they share', assertShared)
 
 test('the books add up after all of it', async () => {
   assert.deepEqual(await bookFaults(ergon), [])

@@ -249,7 +249,7 @@ export class Gateway {
         this.#deps.broken(error)
         ended()
       },
-      ticked: () => charging.markOperator(),
+      ticked: () => charging.ticked(),
     })
     const believed = plant === 'stale token is honoured' ? alwaysFresh(session) : session
     const charging: Charging = createCharging({ session: believed, leases, marks, clock })

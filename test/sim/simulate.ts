@@ -1,11 +1,12 @@
 // One run: three gateways, five accounts, tokens that are revoked, top-ups, a day that changes, and
 // everything that can go wrong. In the end all is healed, posted and compared.
 import { messageOf } from '#base/errors.ts'
-import { chargeBytes } from '#contract/charge.ts'
+import { chargeBytes, type Charge } from '#contract/charge.ts'
 import { mintToken } from '#identity/token-text.ts'
 import { changeCredentials, closeSession } from '#ledger/model.ts'
 import { addAccount, brokenInvariants, newBooks, type Books } from '#ledger/model-books.ts'
 import { expireLots, grantFunds } from '#ledger/model-funds.ts'
+import { NOBODY } from '#charging/refusals.ts'
 import { plant as putIn, type Plant } from './faults.ts'
 import { Gateway } from './gateway.ts'
 import { Schedule } from './schedule.ts'
@@ -196,12 +197,25 @@ class Simulation {
       for (const { id } of told)
         if (!found.has(id) && !this.#mayBeLost.has(id))
           this.#faults.push(`${id} was told by ${name} and is not in the ledger`)
+      this.#checkShares(name, acknowledged)
       for (const charge of acknowledged) {
         // Of a charge that a power cut took, the promise in its stream's head may be what is left.
-        if (this.#mayBeLost.has(charge.id)) continue
+        if (this.#mayBeLost.has(charge.id) || charge.account === NOBODY.account) continue
         if (found.get(charge.id) !== chargeBytes(charge).toString())
           this.#faults.push(`${charge.id} is not what ${name} acknowledged`)
       }
+    }
+  }
+
+  /** Requests of nobody share charges: one whose answer was cut off is in the charge and was not acknowledged. */
+  #checkShares(name: string, acknowledged: readonly Charge[]): void {
+    const stated = new Map<string, bigint>()
+    for (const { id, account, energy_nj } of acknowledged)
+      if (account === NOBODY.account) stated.set(id, (stated.get(id) ?? 0n) + BigInt(energy_nj))
+    for (const [id, energyNj] of stated) {
+      const charge = this.#books.charges.find((one) => one.id === id)
+      if (this.#mayBeLost.has(id) || (charge !== undefined && charge.energyNj >= energyNj)) continue
+      this.#faults.push(`${id} of nobody is less than what ${name} acknowledged`)
     }
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
-import type { Handled } from '#http/reply.ts'
+import type { Handled, KnownReply } from '#http/reply.ts'
 import { createReceiptGet } from './receipt-pages.ts'
 
 test('strangers who ask for what is not there make few waits for the state, and the others one each', async () => {
@@ -13,10 +14,16 @@ test('strangers who ask for what is not there make few waits for the state, and 
       waits++
       return released.promise
     },
+    clock: systemClock,
   })
   const ask = async (who: object | undefined) => {
     const { signal } = new AbortController()
-    const asked = { who, parameters: { receipt: newId('rcpt') }, headers: {}, signal }
+    const asked = {
+      who,
+      parameters: { receipt: newId('rcpt', Date.now() - 60_000) },
+      headers: {},
+      signal,
+    }
     try {
       return await get(asked as unknown as Handled)
     } catch (error) {
@@ -35,4 +42,24 @@ test('strangers who ask for what is not there make few waits for the state, and 
   assert.deepEqual(new Set(await Promise.all(known)), new Set(['receipt_not_found']))
   await ask(undefined)
   assert.equal(waits, 15)
+})
+
+test('a receipt whose charge may not be posted yet is 202, and 404 when it is not there after that', async () => {
+  const nowMs = Date.UTC(2026, 10, 23)
+  const get = createReceiptGet({
+    receipts: { find: async () => ({ state: 'unknown' }) } as never,
+    posted: async () => undefined,
+    clock: { ...systemClock, wallMs: () => nowMs },
+  })
+  const ask = (ageMs: number) => {
+    const { signal } = new AbortController()
+    const parameters = { receipt: newId('rcpt', nowMs - ageMs) }
+    return get({ who: { account: 'a' }, parameters, headers: {}, signal } as unknown as Handled)
+  }
+  for (const ageMs of [0, 2000, -500]) {
+    const { status, headers } = (await ask(ageMs)) as KnownReply
+    assert.deepEqual([status, headers?.['Retry-After']], [202, '1'])
+  }
+  for (const ageMs of [6000, 86_400_000])
+    await assert.rejects(async () => await ask(ageMs), { code: 'receipt_not_found' })
 })

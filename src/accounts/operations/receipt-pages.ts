@@ -2,8 +2,9 @@
 // nobody are public), and for everybody the keys, checkpoints and tiles that receipts are checked by.
 import type { Posted } from '#accounts/posted.ts'
 import { fault } from '#contract/errors.ts'
-import { isId } from '#base/ids.ts'
-import type { Handler } from '#http/reply.ts'
+import type { Clock } from '#base/clock.ts'
+import { idTimeMs, isId } from '#base/ids.ts'
+import type { Handler, Reply } from '#http/reply.ts'
 import type { SignerStore } from '#receipts/signer-store.ts'
 import type { Receipts } from '#receipts/prove.ts'
 import { formatReceipt, receiptJson } from '#tlog/proof.ts'
@@ -12,20 +13,24 @@ import { parseTilePath } from '#tlog/tiles.ts'
 
 const NOBODY = 'nobody'
 const RETRY_S = 1
+/** For so long a receipt that is not known may still be on its way: requests that are refused share one for a second. */
+const YOUNG_MS = 5000
 const TEXT = 'text/plain; charset=utf-8'
 /** Waits of callers without a token at once: each asks the state for a tick of every gateway. */
 const STRANGERS_MAX = 4
 
 /**
- * 200 with the proof once it is sealed, 202 until then, 404 for receipts of others; without a token
+ * 200 with the proof once it is sealed, 202 until then and for an id so young that its charge may not be
+ * posted yet, 404 for receipts of others; without a token
  * 401 for all but nobody's, whether there is one or not.
  */
-export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler {
+export function createReceiptGet({ receipts, posted, clock }: ReceiptGetDeps): Handler {
   const postedForStrangers = atMost(STRANGERS_MAX, posted)
   return async ({ who, parameters, headers, signal }) => {
     const id = receiptIdOf(parameters['receipt'] ?? '')
     const deps = { receipts, posted: who === undefined ? postedForStrangers : posted }
     const answer = await found(id, deps, signal)
+    if (answer.state === 'unknown' && isYoung(id, clock.wallMs())) return unsealed(id)
     if (
       answer.state === 'unknown' ||
       (answer.account !== NOBODY && answer.account !== who?.account)
@@ -33,13 +38,7 @@ export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler 
       throw who === undefined
         ? fault('token_missing', `Could not show the receipt without its account's token: "${id}"`)
         : fault('receipt_not_found', `Could not find the receipt: "${id}"`)
-    if (answer.state === 'unsealed')
-      return {
-        kind: 'known',
-        status: 202,
-        headers: { 'Retry-After': String(RETRY_S) },
-        body: () => ({ id, state: 'unsealed' }),
-      }
+    if (answer.state === 'unsealed') return unsealed(id)
     const { receipt } = answer
     const json = headers['accept']?.includes('application/json') === true
     return {
@@ -51,7 +50,17 @@ export function createReceiptGet({ receipts, posted }: ReceiptGetDeps): Handler 
   }
 }
 
-type ReceiptGetDeps = { receipts: Receipts; posted: Posted }
+type ReceiptGetDeps = { receipts: Receipts; posted: Posted; clock: Clock }
+
+const unsealed = (id: string): Reply => ({
+  kind: 'known',
+  status: 202,
+  headers: { 'Retry-After': String(RETRY_S) },
+  body: () => ({ id, state: 'unsealed' }),
+})
+
+const isYoung = (id: string, nowMs: number): boolean =>
+  Math.abs(nowMs - (idTimeMs('rcpt', id) ?? 0)) < YOUNG_MS
 
 /** Waits for so many calls at once; the others learn what is known already. */
 function atMost(most: number, posted: Posted): Posted {
@@ -64,7 +73,11 @@ function atMost(most: number, posted: Posted): Posted {
 }
 
 /** Its id left with the reply, a tick before the charge is posted: unknown is only said after that. */
-async function found(id: string, { receipts, posted }: ReceiptGetDeps, signal: AbortSignal) {
+async function found(
+  id: string,
+  { receipts, posted }: Pick<ReceiptGetDeps, 'receipts' | 'posted'>,
+  signal: AbortSignal,
+) {
   const answer = await receipts.find(id)
   if (answer.state !== 'unknown') return answer
   await posted(signal)

@@ -143,7 +143,7 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
     .join('; ')
   const rows: [string, string][] = [
     ['receipt', charge.id],
-    ['request', charge.request],
+    ['request', requestText(charge)],
     ['operation', `${charge.operation}, status ${charge.status}, tier ${charge.tier}`],
     ['served by', `${charge.model === undefined ? '' : `${charge.model} at `}${charge.routed_to}`],
     [
@@ -163,6 +163,9 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
   ]
   for (const [name, value] of rows) print(`     ${name.padEnd(9)} ${value}`)
 }
+
+const requestText = ({ request, requests }: Charge): string =>
+  requests === undefined ? request : `${request}, the first of ${requests} that share this receipt`
 
 const factorText = ({ mg_per_kwh, zone, source, year, basis }: CarbonFactor): string =>
   `${Number(mg_per_kwh) / 1000} g/kWh (${zone}, ${source} ${year}, ${basis})`
