@@ -113,6 +113,8 @@ export const modelEntry = z.object({
   routed_to: z.string(),
   /** unreachable: nobody answers there, or it failed again and again. */
   state: z.enum(['ready', 'loading', 'failed', 'unreachable']),
+  /** Of an alias: the model that serves it. Answers name that model. */
+  alias_of: z.string().optional(),
 })
 
 export const modelList = z.object({

@@ -2,16 +2,22 @@
 import { larger, printJoules, smaller } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import type { ModelOffer } from '#inference/catalogue.ts'
+import { AUTO, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import type { Learned } from '#inference/learned.ts'
-import { AUTO } from '#inference/router/choose.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
 type State = ModelOffer['state'] | 'unreachable'
 type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'tools' | 'structured' | 'state'> & {
   readonly state: State
 }
+
+/** An alias is told as its model is, under its own name. */
+export const aliasEntry = (alias: string, model: string, entry: object): object => ({
+  ...entry,
+  id: alias,
+  alias_of: model,
+})
 
 export const entryOf = (offer: ModelOffer, deps: EntryDeps): object =>
   printed(told(offer, deps), deps.learned.perThousandTokens(offer))
