@@ -24,6 +24,7 @@ testParts(
     trust: () => import('./storage/trust.ts'),
     rights: () => import('./storage/rights.ts'),
     conditions: () => import('./storage/conditions.ts'),
+    'wrong addresses': () => import('./storage/wrong-addresses.ts'),
     payers: () => import('./storage/payers.ts'),
     handles: () => import('./storage/handles.ts'),
     websites: () => import('./storage/website.ts'),

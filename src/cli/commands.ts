@@ -98,6 +98,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/models-remove.ts'),
   },
   {
+    usage: 'models alias list',
+    help: 'Further names of models',
+    load: () => import('./commands/models-alias-list.ts'),
+  },
+  {
+    usage: 'models alias add <name> <model>',
+    help: 'Serve a further name, such as gpt-4o-mini, with a model that is served, or with auto',
+    load: () => import('./commands/models-alias-add.ts'),
+  },
+  {
+    usage: 'models alias remove <name>',
+    help: 'Take a further name back',
+    load: () => import('./commands/models-alias-remove.ts'),
+  },
+  {
     usage: 'artifacts list',
     help: 'Files that arrive as packages',
     load: () => import('./commands/artifacts-list.ts'),

@@ -64,7 +64,10 @@ export const ERRORS = {
   uri_too_long: caller(414, 'Send a shorter path and query.'),
   unsupported_media_type: caller(415, 'Send Content-Type: application/json.'),
   expectation_failed: caller(417, 'Send no Expect header but 100-continue.'),
-  host_unknown: caller(421, 'Use the base address that the service printed at its start.'),
+  host_unknown: caller(
+    421,
+    'Use the base address that the service printed at its start; for another name, start it with ERGON_BASE_URL (or --base-url) set to the address that clients use.',
+  ),
   idempotency_key_reused: caller(422, 'Use a new Idempotency-Key for another request.'),
   headers_too_large: caller(431, 'Send fewer or shorter headers.'),
   client_closed: caller(499, 'The client closed the connection before the answer was complete.'),

@@ -118,6 +118,8 @@ export const modelEntry = z.object({
    * that the operator gave.
    */
   state: z.enum(['ready', 'loading', 'failed', 'unreachable', 'unauthorized']),
+  /** Of an alias: the model that serves it. Answers name that model. */
+  alias_of: z.string().optional(),
 })
 
 export const modelList = z.object({

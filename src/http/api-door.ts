@@ -10,6 +10,7 @@ import type { Call, Door, Endpoint } from './door.ts'
 import type { Exchange } from './exchange.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
+import { wrongAddress } from './wrong-address.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const
 
@@ -19,6 +20,8 @@ const QUERIES = new Map(ROUTES.map(({ operation, query }) => [operation, query])
 export function createApiDoor(deps: {
   identity: Identity
   endpoints: Partial<Record<OperationName, Endpoint>>
+  /** The public address, where a proxy is in front. */
+  baseUrl?: string | undefined
 }): Door {
   const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
   for (const route of ROUTES) {
@@ -58,6 +61,8 @@ export function createApiDoor(deps: {
 
   function refuse(exchange: Exchange) {
     const allow = methodsOf(exchange)
+    if (allow.length === 0 && exchange.path.startsWith('/v1/v1'))
+      return wrongAddress(exchange, deps.baseUrl)
     if (allow.length === 0)
       return fault('not_found', `Could not find the path: "${exchange.path.slice(0, 200)}"`)
     return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {

@@ -37,9 +37,6 @@ export interface Door {
   /** Undefined for operations that need no token. Throws the 401 family. */
   identify(exchange: Exchange, call: Call): Principal | undefined | Promise<Principal | undefined>
   body(exchange: Exchange, call: Call): Promise<unknown>
-  /** `method` and `path` are absent where the request could not be read. */
-  render(
-    error: ErgonError,
-    request: { requestId: string; method?: string; path?: string },
-  ): RenderedError
+  /** `exchange` is absent where the request could not be read. */
+  render(error: ErgonError, request: { requestId: string; exchange?: Exchange }): RenderedError
 }

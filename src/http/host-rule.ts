@@ -1,10 +1,13 @@
-// Which door a request goes to: Host first, then the first path segment; never Accept. Health pages
+// Which door a request goes to: Host first, then the first path segment; Accept only for a browser at the root.
+// Health pages
 // answer on any Host but a website's, because load balancers ask by address. What is not the API's own is a
-// bucket's.
+// bucket's; a refusal there may say where the API is (wrong-address.ts).
 import { fault } from '#contract/errors.ts'
 import type { Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
+import { createFrontDoor, isVisitor } from './front-page.ts'
 import { HEALTH_PATHS, hostOf } from './limits.ts'
+import { createHintingDoor } from './wrong-address.ts'
 
 /** First path segments that never name a bucket (DESIGN §9, "Host"). */
 export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
@@ -31,15 +34,22 @@ export function createHostRule(deps: {
   website: Door
   hosts: readonly string[]
   websiteHosts: readonly string[]
+  /** The public address, where a proxy is in front. */
+  baseUrl?: string | undefined
 }): (exchange: Exchange) => Door {
   const known = new Set(deps.hosts)
-  const { door, storage, website } = deps
+  const { door, storage, website, baseUrl } = deps
+  const hinting = createHintingDoor({ storage, api: door, baseUrl })
+  const front = createFrontDoor(baseUrl)
   return (exchange) => {
     const host = hostOf(exchange.request)
     // First: they may be below the others, and their pages may have any path.
     if (isBelow(host, deps.websiteHosts)) return website
     if (HEALTH_PATHS.has(exchange.path)) return door
-    if (known.has(host)) return RESERVED_SEGMENTS.has(firstSegment(exchange.path)) ? door : storage
+    if (known.has(host)) {
+      if (isVisitor(exchange)) return front
+      return RESERVED_SEGMENTS.has(firstSegment(exchange.path)) ? door : hinting
+    }
     if (isBelow(host, deps.hosts)) return storage
     throw fault('host_unknown', `Could not answer for the host: "${host.slice(0, 200)}"`)
   }

@@ -32,7 +32,7 @@ const FIRST_CEILING = nj(1_000_000_000n)
 
 export type PipelineDeps = {
   readonly charging: Charging
-  /** Chooses by Host and first path segment, never by Accept. Throws host_unknown. */
+  /** Chooses by Host and first path segment. Throws host_unknown. */
   readonly doorOf: (exchange: Exchange) => Door
   /** The door that answers when none could be chosen. */
   readonly fallback: Door
@@ -183,7 +183,6 @@ async function refuse(work: {
     exchange.response.destroy()
     return
   }
-  const { method, path } = exchange
-  const rendered = door.render(error, { requestId: spend.requestId, method, path })
+  const rendered = door.render(error, { requestId: spend.requestId, exchange })
   await sendError(exchange, spend, error, rendered)
 }

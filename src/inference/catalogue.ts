@@ -55,17 +55,29 @@ export type ModelOffer = {
 export interface Catalogue {
   /** The offers as of the last refresh, in the order in which equals are preferred. */
   models(): readonly ModelOffer[]
+  /** Aliases that lead to one of these models, or to `auto`. A model's own name comes before an alias. */
+  aliases(): ReadonlyMap<string, string>
+  /** What a caller's name of a model stands for: of no alias, the name itself. */
+  modelOf(name: string): string
 }
 
+/** Stands for the model that the router chooses. */
+export const AUTO = 'auto'
+
 /** A catalogue whose owner replaces the whole snapshot at once; ids must be unique. */
-export function createCatalogue(
-  initial: readonly ModelOffer[] = [],
-): Catalogue & { replace(offers: readonly ModelOffer[]): void } {
+export function createCatalogue(initial: readonly ModelOffer[] = []): Catalogue & {
+  replace(offers: readonly ModelOffer[], aliases: ReadonlyMap<string, string>): void
+} {
   let snapshot = checked(initial)
+  let leading: ReadonlyMap<string, string> = new Map()
   return {
     models: () => snapshot,
-    replace(offers) {
+    aliases: () => leading,
+    modelOf: (name) => leading.get(name) ?? name,
+    replace(offers, aliases) {
       snapshot = checked(offers)
+      const names = new Set([AUTO, ...offers.map(({ id }) => id)])
+      leading = new Map([...aliases].filter(([name, to]) => !names.has(name) && names.has(to)))
     },
   }
 }

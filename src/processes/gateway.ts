@@ -157,6 +157,7 @@ const blobs = await openBlobStores(config.blobs, { log, clock: systemClock })
 let isDiskFull = false
 const door = createApiDoor({
   identity,
+  baseUrl: config.baseUrl,
   endpoints: {
     'chat.create': { parse: parseChatRequest, handle: createChatCreate(inference) },
     'completion.create': {
@@ -228,6 +229,7 @@ const server = await listen({
     ...doors,
     hosts: config.hosts,
     websiteHosts: config.storage.website.hosts,
+    baseUrl: config.baseUrl,
   }),
   fallback: door,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),

@@ -49,6 +49,8 @@ async function fits(operation: Route['operation'], answer: Response): Promise<vo
 
 test('every GET answers with the documented status, type, schema and headers', async () => {
   const receipt = await sealedReceipt()
+  // A request that usage/last remembers: the list of buckets.
+  assert.equal((await ask('/')).status, 200)
   const keys = (await (await ask('/.well-known/ergon/receipt-keys.json')).json()) as {
     keys: { origin: string }[]
   }

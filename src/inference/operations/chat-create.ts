@@ -21,7 +21,11 @@ export const createChatCreate =
     const work = workOf(request)
     const choice = choose(
       deps.catalogue.models(),
-      { model: request.model, facts: factsOf(request, work), ...expectedOf(work) },
+      {
+        model: deps.catalogue.modelOf(request.model),
+        facts: factsOf(request, work),
+        ...expectedOf(work),
+      },
       deps.learned,
       deps.failures.rests,
     )

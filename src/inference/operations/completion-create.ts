@@ -28,7 +28,11 @@ export const createCompletionCreate =
     const work = workOf(request)
     const choice = choose(
       deps.catalogue.models(),
-      { model: request.model, facts: factsOf(request), ...expectedOf(work) },
+      {
+        model: deps.catalogue.modelOf(request.model),
+        facts: factsOf(request),
+        ...expectedOf(work),
+      },
       deps.learned,
       deps.failures.rests,
     )

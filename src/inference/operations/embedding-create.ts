@@ -37,7 +37,7 @@ export const createEmbeddingCreate =
       because: 'embedding',
       ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
     } as const
-    const question = { model, facts, ...expectedOf(work) }
+    const question = { model: deps.catalogue.modelOf(model), facts, ...expectedOf(work) }
     const { offers, tier, reason } = choose(
       deps.catalogue.models(),
       question,

@@ -2,17 +2,23 @@
 import { larger, printJoules, smaller } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import type { ModelOffer } from '#inference/catalogue.ts'
+import { AUTO, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import type { Learned } from '#inference/learned.ts'
 import type { ServerFault } from '#inference/providers/server-states.ts'
-import { AUTO } from '#inference/router/choose.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
 type State = ModelOffer['state'] | ServerFault
 type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'structured' | 'state'> & {
   readonly state: State
 }
+
+/** An alias is told as its model is, under its own name. */
+export const aliasEntry = (alias: string, model: string, entry: object): object => ({
+  ...entry,
+  id: alias,
+  alias_of: model,
+})
 
 export const entryOf = (offer: ModelOffer, deps: EntryDeps): object =>
   printed(told(offer, deps), deps.learned.perThousandTokens(offer))

@@ -1,17 +1,31 @@
 // GET /v1/models.
 import type { Handler } from '#http/reply.ts'
-import { autoEntry, entryOf, type EntryDeps } from './model-entry.ts'
+import { AUTO } from '#inference/catalogue.ts'
+import { aliasEntry, autoEntry, entryOf, type EntryDeps } from './model-entry.ts'
 
-/** Every model that answers or is about to, in OpenAI's list form, and `auto` while there is one. */
+/**
+ * Every model that answers or is about to, in OpenAI's list form, then `auto` while there is one, then the
+ * aliases of these: programs look here for the name that they were told to use.
+ */
 export const createModelList =
   (deps: EntryDeps): Handler =>
   () => {
     const served = deps.catalogue.models().filter(({ state }) => state !== 'failed')
-    const auto = autoEntry(served, deps) ?? []
-    const data = served.map((offer) => entryOf(offer, deps)).concat(auto)
+    const entries = new Map(served.map((offer) => [offer.id, entryOf(offer, deps)]))
+    const auto = autoEntry(served, deps)
+    if (auto !== undefined) entries.set(AUTO, auto)
+    const aliases = [...deps.catalogue.aliases()].flatMap(([name, model]) => {
+      const entry = entries.get(model)
+      return entry === undefined ? [] : [aliasEntry(name, model, entry)]
+    })
     return {
       kind: 'known',
       status: 200,
-      body: () => JSON.stringify({ object: 'list', data, has_more: false }),
+      body: () =>
+        JSON.stringify({
+          object: 'list',
+          data: [...entries.values(), ...aliases],
+          has_more: false,
+        }),
     }
   }

@@ -3,11 +3,9 @@
 import { printJoules, type Nj } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import type { Tier } from '#contract/charge.ts'
-import type { ModelOffer } from '#inference/catalogue.ts'
+import { AUTO, type ModelOffer } from '#inference/catalogue.ts'
 import type { Learned, Tokens } from '#inference/learned.ts'
 import { misfitOf, type Facts } from './rules.ts'
-
-export const AUTO = 'auto'
 
 export type Choice = {
   /** In the order to try. A named model has one. */
@@ -28,6 +26,7 @@ export type Question = {
 }
 
 const LOADING_RETRY_S = 2
+/** So many names of models are told to who asked for another one. */
 const NAMES_MAX = 10
 
 /** Offers that are left alone for now, as after failures in a row; `auto` takes others while there are some. */
@@ -157,8 +156,10 @@ const loading = (offers: readonly ModelOffer[]) =>
 const failed = ({ id, reason }: ModelOffer) =>
   fault('model_not_available', `Could not serve ${id}: ${reason ?? 'it does not run'}`)
 
-function unknownModel(offers: readonly ModelOffer[], model: string) {
-  const names = [AUTO, ...offers.map(({ id }) => id)].slice(0, NAMES_MAX).join(', ')
+export function unknownModel(offers: readonly ModelOffer[], model: string) {
+  const all = [AUTO, ...offers.map(({ id }) => id)]
+  const more = all.length > NAMES_MAX ? ` and ${all.length - NAMES_MAX} more` : ''
+  const names = all.slice(0, NAMES_MAX).join(', ') + more
   return fault('model_not_found', `Could not find the model ${model}: there are ${names}`, {
     param: 'model',
   })

@@ -17,6 +17,7 @@ import { accountRoutes } from './accounts.ts'
 import { alarmRoutes } from './alarms.ts'
 import { startControl } from './control.ts'
 import { journalRoutes } from './journals.ts'
+import { modelAliasRoutes } from './model-aliases.ts'
 import { modelRoutes } from './models.ts'
 import { nodeRoutes } from './node.ts'
 import { signerRoutes } from './signers.ts'
@@ -43,6 +44,7 @@ export function openControl(deps: {
     ...(config.artifacts === undefined ? {} : { offlineFolder: config.artifacts }),
     log,
   })
+  const confirmed = () => confirmModels(cells, log)
   const routes = [
     ...accountRoutes(state, createDerivedKeys(new Secret(data.secrets.state))),
     ...nodeRoutes({ ...deps, artifacts }),
@@ -51,11 +53,12 @@ export function openControl(deps: {
     ...signerRoutes({ state, cells, signersFolder: data.at('signers') }),
     ...storageMoveRoutes({ state, cells, blobs: deps.blobs, log }),
     ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
+    ...modelAliasRoutes({ state, confirmed }),
     ...modelRoutes({
       fleet: deps.fleet,
       state,
       modelsFolder: data.at('models'),
-      confirmed: () => confirmModels(cells, log),
+      confirmed,
       key: new Secret(data.secrets.state),
       operator: config.operator,
     }),

@@ -14,6 +14,7 @@ import { watchServers, type ServerStates } from '#inference/providers/server-sta
 import type { Timeouts } from '#inference/providers/upstream.ts'
 import { yearlyFactor } from '#metering/carbon.ts'
 import type { State } from '#state/connect.ts'
+import { readAliases } from './aliases.ts'
 
 /** How a model is reached, as the table keeps it. */
 export type StoredProvider = { readonly name: string } & (
@@ -85,7 +86,7 @@ export async function followModels(deps: Deps): Promise<Models> {
     )
     configs = new Map(rows.map((row) => [row.provider.name, configured(row)]))
     providers.replace([...configs.values()].map(({ config }) => config))
-    catalogue.replace(rows.map(toOffer))
+    catalogue.replace(rows.map(toOffer), await readAliases(state))
     servers.replace(serversOf(configs))
   }
 

@@ -107,12 +107,15 @@ export function createS3Door(deps: {
       return who
     },
     body: async (exchange, call) => callOf(exchange, call as S3Call),
-    render(error, { requestId, method = '', path = '' }) {
-      const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
-      const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
-      return { status: rendered.status, contentType, body: rendered.body, headers }
-    },
+    render,
   }
+}
+
+const render: Door['render'] = (error, { requestId, exchange }) => {
+  const { method, path } = exchange ?? { method: '', path: '' }
+  const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
+  const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
+  return { status: rendered.status, contentType, body: rendered.body, headers }
 }
 
 /** An answer that worked says which request it is of, as refusals do. */

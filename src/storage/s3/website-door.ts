@@ -7,6 +7,8 @@ export const createWebsiteDoor = (storage: Door): Door => ({
   ...storage,
   // Whatever a browser sends along: nobody is more than a visitor.
   identify: () => undefined,
-  render: (error, { requestId, method = '', path = '' }) =>
-    renderPageError(error, method, { requestId, hostId: requestId, resource: path }),
+  render(error, { requestId, exchange }) {
+    const { method, path } = exchange ?? { method: '', path: '' }
+    return renderPageError(error, method, { requestId, hostId: requestId, resource: path })
+  },
 })

@@ -1,0 +1,74 @@
+// Hints for a client of the API whose base address lacks /v1, so that the S3 door got its request. Only the form
+// of a refusal changes here: no request that S3 can serve is taken from it, whatever its bucket is called.
+import type { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
+import type { Door } from './door.ts'
+import type { Exchange } from './exchange.ts'
+
+/** The S3 door of the API's own name. `baseUrl` is the public address, where a proxy is in front. */
+export function createHintingDoor(deps: {
+  storage: Door
+  api: Door
+  baseUrl: string | undefined
+}): Door {
+  const { storage, api, baseUrl } = deps
+  return {
+    ...storage,
+    render(error, request) {
+      const { exchange } = request
+      if (exchange === undefined || isSigned(exchange)) return storage.render(error, request)
+      if (isForApi(error, exchange))
+        return { ...api.render(wrongAddress(exchange, baseUrl), request), status: 404 }
+      return storage.render(error, request)
+    },
+  }
+}
+
+/** 404 with the base address to use. */
+export const wrongAddress = (exchange: Exchange, baseUrl: string | undefined): ErgonError =>
+  fault(
+    'not_found',
+    `Could not find the path "${exchange.path.slice(0, 200)}": the base address of the API is ${addressOf(exchange, baseUrl)}/v1`,
+  )
+
+/** The service's address, as the caller can reach it. */
+export const addressOf = (exchange: Exchange, baseUrl: string | undefined): string =>
+  new URL(baseUrl ?? `http://${exchange.header('host') ?? 'localhost'}`).origin
+
+const isBearer = (exchange: Exchange): boolean =>
+  exchange.header('authorization')?.toLowerCase().startsWith('bearer ') === true
+
+/** Whether it has a credential that only S3 clients have. */
+export function isSigned(exchange: Exchange): boolean {
+  if (exchange.header('authorization') !== undefined && !isBearer(exchange)) return true
+  const names = [...exchange.query.keys()].map((name) => name.toLowerCase())
+  return names.some((name) => name.startsWith('x-amz-') || name === 'awsaccesskeyid')
+}
+
+/** The first names behind /v1: `chat`, `models`, … */
+const API_NAMES: ReadonlySet<string> = new Set(
+  [...ROUTES, ...UNSERVED_ROUTES].flatMap(({ path }) => path.split('/v1/')[1]?.split('/')[0] ?? []),
+)
+const VERSION = /^v\d/
+/** As in /openai/v1/models. */
+const PREFIX_MAX = 2
+const NO_BUCKET: ReadonlySet<string> = new Set(['NoSuchBucket', 'InvalidBucketName'])
+
+/**
+ * A POST of JSON that names no S3 operation; or a bearer token, which S3's own clients never send, at a bucket
+ * that there is not, on a path like one of the API's.
+ */
+function isForApi({ code }: ErgonError, exchange: Exchange): boolean {
+  if (code === 'MethodNotAllowed')
+    return exchange.method === 'POST' && (isJson(exchange) || isBearer(exchange))
+  return NO_BUCKET.has(code) && isBearer(exchange) && looksLikeApi(exchange.path)
+}
+
+const isJson = (exchange: Exchange): boolean =>
+  exchange.header('content-type')?.toLowerCase().startsWith('application/json') === true
+
+const looksLikeApi = (path: string): boolean => {
+  const names = path.slice(1).split('/', PREFIX_MAX + 1)
+  return VERSION.test(names[0] ?? '') || names.some((name) => API_NAMES.has(name))
+}
