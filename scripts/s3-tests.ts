@@ -1,6 +1,6 @@
 // npm run s3-tests -- CHECKOUT PYTHON [pytest arguments]: Ceph's s3-tests against an Ergon of its own.
 // CHECKOUT is a clone of ceph/s3-tests (tried with 8f0ae7b), PYTHON an interpreter that has its
-// requirements, pytest-xdist and pytest-timeout. The 726 tests that concern a server without STS, IAM,
+// requirements, pytest-xdist and pytest-timeout. The 1389 tests that concern a server without STS, IAM,
 // SNS, select and cloud tiers run; the outcome of each is held against test/s3/s3-tests.baseline.txt,
 // and a test that leaves PASS there, or does not run, fails the run; with -k those that it leaves out may be
 // absent. `--update` writes the baseline anew.
