@@ -31,6 +31,7 @@ testParts(
     clients: () => import('./clients.ts'),
     'OpenAPI page': () => import('../test/contract/openapi.ts'),
     'operation matrix': () => import('../test/contract/operation-matrix.ts'),
+    metrics: () => import('../test/contract/metrics.ts'),
     'storage scopes': () => import('../test/contract/storage-scopes.ts'),
     'stored bytes': () => import('../test/second-product/standing.ts'),
     'exposed tokens': () => import('../test/second-product/token-exposure.ts'),

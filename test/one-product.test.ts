@@ -24,6 +24,7 @@ testParts(
     idempotency: () => import('./one-product/idempotency.ts'),
     'stop budget': () => import('./one-product/stop-budget.ts'),
     'revocation on two gateways': () => import('./two-gateways/revocation.ts'),
+    'metrics of two gateways': () => import('./two-gateways/metrics.ts'),
     'models on two gateways': () => import('./two-gateways/models-add.ts'),
     'small wallet on two gateways': () => import('./two-gateways/small-wallet.ts'),
     'fewer gateways': () => import('./two-gateways/fewer.ts'),

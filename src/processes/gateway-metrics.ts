@@ -1,43 +1,63 @@
 // A gateway's figures for Prometheus. No label has an unbounded set of values.
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Gauge, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { RequestCounts } from '#http/request-counts.ts'
 import type { Accounting } from './accounting.ts'
-import type { BooksFigures } from './books-figures.ts'
+import { ask } from './node/cell-specs.ts'
 import { requestFigures } from './request-figures.ts'
+import { addStateGauges, type AsksState } from './state-gauges.ts'
 
-type Deps = {
+type Deps = AsksState & {
   readonly accounting: Accounting
-  readonly counts: Pick<RequestCounts, 'operations' | 'tokens'>
-  /** Asks the state; may reject, or take its time. */
-  readonly books: () => Promise<BooksFigures>
+  readonly name: string
+  readonly others: readonly { readonly name: string; readonly socket: string }[]
+  readonly counts: Pick<RequestCounts, 'operations' | 'models'>
   readonly logLinesLost: () => number
   readonly damagedReads: () => number
 }
 
-/** The agent gives a gateway 2 s for all of its figures. */
-const BOOKS_MS_MAX = 1000
+/** A page of a gateway's inside: its own figures as JSON. */
+export const METRICS_PAGE = '/metrics'
+/** Also what the agent gives a gateway for all of its figures. */
+const OTHERS_MS_MAX = 2000
 
 /** Those of Node itself are counted from the first look on: nobody looks at most gateways. */
 export function createGatewayMetrics(deps: Deps): {
+  /**
+   * The figures of all gateways of the node, each with the name of its gateway: a scrape meets any of them.
+   * They are not added up, as the end of one would look like a step back of all. Who does not answer is left out.
+   */
   print(): Promise<string>
   /** For the agent, which adds up those of all gateways. */
   json(): Promise<unknown>
 } {
   let opened: Promise<Registry> | undefined
   const registry = () => (opened ??= openRegistry(deps))
+  const json = async () => [
+    ...(await (await registry()).getMetricsAsJSON()),
+    ...requestFigures(deps.counts),
+  ]
   return {
     async print() {
       const { AggregatorRegistry } = await import('prom-client')
-      const requests = AggregatorRegistry.aggregate([requestFigures(deps.counts)])
-      return `${await (await registry()).metrics()}\n${await requests.metrics()}`
+      const limit = AbortSignal.timeout(OTHERS_MS_MAX)
+      const others = deps.others.map(async ({ name, socket }) => {
+        const figures = await ask(socket, METRICS_PAGE, limit).catch(() => [])
+        return named(figures as Figures, name)
+      })
+      const own = named((await json()) as Figures, deps.name)
+      return await AggregatorRegistry.aggregate([own, ...(await Promise.all(others))]).metrics()
     },
-    json: async () => [
-      ...(await (await registry()).getMetricsAsJSON()),
-      ...requestFigures(deps.counts),
-    ],
+    json,
   }
 }
+
+type Figures = readonly { readonly values: readonly { readonly labels: object }[] }[]
+
+const named = (figures: Figures, gateway: string): Figures =>
+  figures.map((figure) => ({
+    ...figure,
+    values: figure.values.map((value) => ({ ...value, labels: { ...value.labels, gateway } })),
+  }))
 
 // Loading prom-client takes 90 ms of CPU, and its watch over the event loop 1 % of a core for good.
 async function openRegistry(deps: Deps): Promise<Registry> {
@@ -47,6 +67,10 @@ async function openRegistry(deps: Deps): Promise<Registry> {
   collectDefaultMetrics({ register: registry, prefix: 'ergon_' })
   // Where nothing was sampled since the last look its histogram says 292 years.
   registry.removeSingleMetric('ergon_nodejs_eventloop_lag_min_seconds')
+  // Deprecated by Node, and gauges with the ending of counters.
+  for (const name of ['handles', 'requests', 'resources'])
+    for (const ending of ['', '_total'])
+      registry.removeSingleMetric(`ergon_nodejs_active_${name}${ending}`)
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `ergon_${name}`,
@@ -76,62 +100,6 @@ async function openRegistry(deps: Deps): Promise<Registry> {
   )
   gauge('blob_reads_damaged', 'Reads that met a damaged or missing blob', deps.damagedReads)
   gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
-  const ask = askOnce(deps.books)
-  // All gateways ask the same books.
-  const ofBooks = (name: string, help: string, read: ReadBooks) =>
-    new Gauge({
-      name: `ergon_${name}`,
-      help,
-      aggregator: 'max',
-      registers: [registry],
-      collect() {
-        return show(this, ask(), read)
-      },
-    })
-  ofBooks('ledger_alarms', 'Found wrong and not acknowledged', ({ alarms }) => alarms)
-  ofBooks(
-    'receipts_waiting',
-    'Charges in the ledger whose receipts are not signed yet',
-    ({ receiptsWaiting }) => receiptsWaiting,
-  )
-  ofBooks(
-    'signers_ready',
-    'Signers that have their share of the key and answer; below 3 nothing is sealed',
-    ({ signersReady }) => signersReady,
-  )
-  ofBooks(
-    'books_checked_age_seconds',
-    'Since the books were checked, which is done each minute',
-    ({ checkedAgeS }) => checkedAgeS,
-  )
-  ofBooks(
-    'books_halted',
-    '1 while the books do not add up: nothing paid is admitted',
-    ({ isHalted }) => Number(isHalted),
-  )
+  addStateGauges(registry, Gauge, deps)
   return registry
-}
-
-type ReadBooks = (books: BooksFigures) => number | undefined
-
-/** One question for all figures of a look; undefined when the answer does not come in time. */
-function askOnce(books: Deps['books']): () => Promise<BooksFigures | undefined> {
-  let asked: Promise<BooksFigures | undefined> | undefined
-  return () =>
-    (asked ??= Promise.race([
-      books().catch(() => undefined),
-      pause(BOOKS_MS_MAX, undefined, { ref: false }),
-    ]).finally(() => (asked = undefined)))
-}
-
-/** A figure that is not known is left out: an old one would look like a good one. */
-async function show(
-  gauge: Gauge,
-  books: Promise<BooksFigures | undefined>,
-  read: ReadBooks,
-): Promise<void> {
-  const known = await books
-  const figure = known && read(known)
-  if (figure === undefined) gauge.remove()
-  else gauge.set(figure)
 }

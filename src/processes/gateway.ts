@@ -57,11 +57,14 @@ import { connectState, type StateAddress } from '#state/connect.ts'
 import { createHealth, createMetrics, createReady } from '#statuspage/operations/service.ts'
 import { openAccounting } from './accounting.ts'
 import { booksFigures } from './books-figures.ts'
-import { createGatewayMetrics } from './gateway-metrics.ts'
+import { createGatewayMetrics, METRICS_PAGE } from './gateway-metrics.ts'
 import { serveInside } from './inside.ts'
+import { powerFigures } from './power-figures.ts'
 
 export type GatewayConfig = {
   readonly name: string
+  /** The other gateways of this node, whose metrics any gateway prints. */
+  readonly others: readonly { readonly name: string; readonly socket: string }[]
   readonly state: StateAddress
   readonly journalFolder: string
   readonly journalSync: boolean
@@ -128,9 +131,12 @@ const models = await followModels({
 })
 const counts = createRequestCounts()
 const metrics = createGatewayMetrics({
+  name: config.name,
+  others: config.others,
   accounting,
   counts,
   books: () => booksFigures(readerState),
+  power: () => powerFigures(readerState, config.meter),
   logLinesLost: () => accessLog.lost,
   damagedReads: () => damages.met(),
 })
@@ -243,7 +249,7 @@ const server = await listen({
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: session.fresh }),
   '/billed': () => ({ session: session.id, ...charging.billed() }),
-  '/metrics': metrics.json,
+  [METRICS_PAGE]: metrics.json,
   ...diskPages((isFull) => (isDiskFull = isFull)),
   [MODELS_PAGE]: async () => {
     await models.refreshed()

@@ -1,6 +1,11 @@
 // The counts of requests in the form in which prom-client hands figures from one process to another, so that
 // it prints them and adds up those of several gateways. A request never waits for it.
-import { DURATIONS_S, type OperationCounts, type RequestCounts } from '#http/request-counts.ts'
+import {
+  DURATIONS_S,
+  type ModelCounts,
+  type OperationCounts,
+  type RequestCounts,
+} from '#http/request-counts.ts'
 
 type Value = {
   readonly metricName?: string
@@ -15,41 +20,63 @@ type Figure = {
   readonly aggregator: 'sum'
 }
 
-/** Requests by operation and class of status, their durations by operation, and tokens by kind. */
-export function requestFigures(counts: Pick<RequestCounts, 'operations' | 'tokens'>): Figure[] {
-  const operations = counts.operations()
-  const tokens = Object.entries(counts.tokens())
+/** Requests, what they cost and their tokens by operation and model; durations by operation. */
+export function requestFigures(
+  counts: Pick<RequestCounts, 'operations' | 'models'>,
+): readonly Figure[] {
+  const models = counts.models()
   return [
-    {
-      name: 'ergon_requests_total',
-      help: 'Requests that were answered, by operation and class of status',
-      type: 'counter',
-      values: operations.flatMap(statusValues),
-      aggregator: 'sum',
-    },
+    counter('ergon_requests_total', 'Requests that were answered', models.flatMap(statusValues)),
+    counter(
+      'ergon_energy_joules_total',
+      'Energy that requests were charged; of nobody is what was refused before somebody was admitted',
+      models.flatMap((one) => valueOf(one, one.energyNj / 1e9)),
+    ),
+    counter(
+      'ergon_carbon_grams_total',
+      'Carbon dioxide of that energy',
+      models.flatMap((one) => valueOf(one, one.carbonPg / 1e12)),
+    ),
     {
       name: DURATION,
       help: 'From the head of a request to the end of its answer, by operation',
       type: 'histogram',
-      values: operations.flatMap(durationValues),
+      values: counts.operations().flatMap(durationValues),
       aggregator: 'sum',
     },
-    {
-      name: 'ergon_tokens_total',
-      help: 'Tokens of models that were charged, by kind',
-      type: 'counter',
-      values: tokens.map(([kind, value]) => ({ labels: { kind }, value })),
-      aggregator: 'sum',
-    },
+    counter(
+      'ergon_tokens_total',
+      'Tokens of models that were charged, by kind',
+      models.flatMap((one) => [
+        ...valueOf(one, one.promptTokens, { kind: 'prompt' }),
+        ...valueOf(one, one.completionTokens, { kind: 'completion' }),
+      ]),
+    ),
   ]
 }
 
 const DURATION = 'ergon_request_duration_seconds'
 
-const statusValues = ({ operation, statuses }: OperationCounts): Value[] =>
-  statuses.flatMap((value, place) =>
-    value === 0 ? [] : [{ labels: { operation, status: `${place + 1}xx` }, value }],
-  )
+const counter = (name: string, help: string, values: readonly Value[]): Figure => ({
+  name,
+  help,
+  type: 'counter',
+  values,
+  aggregator: 'sum',
+})
+
+const statusValues = (one: ModelCounts): Value[] =>
+  one.statuses.flatMap((value, place) => valueOf(one, value, { status: `${place + 1}xx` }))
+
+/** One value with its labels; nothing for 0. Without a model the label is left out, which is the same as empty. */
+const valueOf = (
+  { operation, model }: ModelCounts,
+  value: number,
+  labels: Value['labels'] = {},
+): Value[] =>
+  value === 0
+    ? []
+    : [{ labels: { operation, ...(model === undefined ? {} : { model }), ...labels }, value }]
 
 /** Of a histogram each class has all below it. */
 function durationValues({ operation, durations, totalS }: OperationCounts): Value[] {

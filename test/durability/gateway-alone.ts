@@ -101,6 +101,7 @@ const plantedPath = (name: string) => join(import.meta.dirname, 'planted', `${na
 
 function configure(child: ChildProcess, place: GatewayPlace): void {
   const config: GatewayConfig = {
+    others: [],
     name: 'gw-1',
     state: place.state,
     journalFolder: journalOf(place.folder),

@@ -111,12 +111,12 @@ test(
       return Number(line?.slice(name.length) ?? 0)
     }
     const names = {
-      ok: 'ergon_requests_total{operation="chat.create",status="2xx"}',
+      ok: 'ergon_requests_total{operation="chat.create",model="counted",status="2xx"}',
       refused: 'ergon_requests_total{operation="chat.create",status="4xx"}',
       durations: 'ergon_request_duration_seconds_bucket{operation="chat.create",le="+Inf"}',
       durationCount: 'ergon_request_duration_seconds_count{operation="chat.create"}',
-      prompt: 'ergon_tokens_total{kind="prompt"}',
-      completion: 'ergon_tokens_total{kind="completion"}',
+      prompt: 'ergon_tokens_total{operation="chat.create",model="counted",kind="prompt"}',
+      completion: 'ergon_tokens_total{operation="chat.create",model="counted",kind="completion"}',
     }
     const read = async () => {
       const text = await metrics()

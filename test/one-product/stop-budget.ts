@@ -8,6 +8,7 @@ import { DONE, plainChunk, type Script } from '#inference/testing/scripted-upstr
 import { chargeOf } from '../books.ts'
 import { ledgerFaults } from '../faults/check.ts'
 import { readyProgramOf } from '../faults/processes.ts'
+import { METRICS_TOKEN } from '../contract/metrics-token.ts'
 import { sharedErgon } from '../parts.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { addUpstream } from '../upstreams.ts'
@@ -64,7 +65,7 @@ test(
     assert.match(await refused.text(), /draining/)
     const cut = await text
     assert.ok(cut.includes('draining') && cut.endsWith(DONE), cut.slice(-300))
-    await ergon.resume({ ERGON_GATEWAYS: '2' })
+    await ergon.resume({ ERGON_GATEWAYS: '2', ERGON_METRICS_TOKEN: METRICS_TOKEN })
     for (const { headers } of [refused, stream]) {
       const charge = await chargeOf(ergon, String(headers.get('x-receipt-id')))
       assert.equal(charge.status, 503)

@@ -16,6 +16,7 @@ import {
 } from '#processes/node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
 import type { StoredOffer, StoredProvider } from './catalogue.ts'
+import { MODEL_CELLS } from './cell-names.ts'
 import { modelFile, type ModelFolders, type ModelSource, type Progress } from './files.ts'
 import { ModelStates } from './states.ts'
 
@@ -32,7 +33,6 @@ const LOOK_MS = 100
 const MODEL_ENDED = 'model_ended'
 /** The file is not what was said of it. */
 const MISFIT = 'invalid_request'
-export const MODEL_CELLS = 'model-'
 
 export type FleetDeps = {
   readonly cells: Cells

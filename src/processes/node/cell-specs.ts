@@ -54,7 +54,7 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
     environment: { NODE_ENV: 'production', HOME: '/', NODE_COMPILE_CACHE: compiled },
     config: {
       ...config,
-      socket: join(place.runFolder, spec.socketGroup, spec.name, SOCKET),
+      socket: socketOf(place, spec.socketGroup, spec.name),
       logLevel: place.logLevel,
     },
     reads: [],
@@ -71,6 +71,10 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
     ...given,
   }
 }
+
+/** The path that a cell of a group listens on. */
+export const socketOf = ({ runFolder }: ProgramPlace, group: string, name: string): string =>
+  join(runFolder, group, name, SOCKET)
 
 /** Our programs write log lines; anything else on their stderr is a crash, and is never kept quiet. */
 const relay =

@@ -7,7 +7,7 @@ import type { GatewayConfig } from '#processes/gateway.ts'
 import { MODEL_SOCKETS } from '#processes/models/fleet.ts'
 import type { StateAddress } from '#state/connect.ts'
 import type { StorageSettings } from '#storage/s3/deps.ts'
-import { programCell, START_TIMEOUT_MS } from './cell-specs.ts'
+import { programCell, socketOf, START_TIMEOUT_MS } from './cell-specs.ts'
 import { placeOf, type DataFolder } from './data-folder.ts'
 import { SIGNERS_HERE } from './sealing.ts'
 import { STATE_SOCKETS } from './state-cell.ts'
@@ -38,9 +38,15 @@ export async function startGateways(deps: {
 
   function start(name: string): Promise<Cell> {
     const { config, data, blobs } = deps
+    const place = placeOf(config, data)
     const journalFolder = data.at('journals', name)
+    const others = gatewayNames(config).filter((other) => other !== name)
     const settings: Omit<GatewayConfig, 'socket' | 'logLevel'> = {
       name,
+      others: others.map((other) => ({
+        name: other,
+        socket: socketOf(place, GATEWAY_SOCKETS, other),
+      })),
       state: deps.address,
       journalFolder,
       journalSync: config.journalSync === 'sync',
@@ -69,11 +75,11 @@ export async function startGateways(deps: {
       programCell('gateway', {
         name,
         user: 'gateway',
-        place: placeOf(config, data),
+        place,
         config: settings,
         socketGroup: GATEWAY_SOCKETS,
         writes: [journalFolder, blobs.folder],
-        calls: [STATE_SOCKETS, MODEL_SOCKETS],
+        calls: [STATE_SOCKETS, MODEL_SOCKETS, ...(others.length === 0 ? [] : [GATEWAY_SOCKETS])],
       }),
     )
   }

@@ -1,0 +1,131 @@
+// Figures for Prometheus that the state knows: of the books, and of the newest window of the meter. Each look asks
+// the state once; what the state does not say in time is left out, as an old figure would look like a good one.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Gauge, Registry } from 'prom-client'
+import type { BooksFigures } from './books-figures.ts'
+import type { PowerFigures } from './power-figures.ts'
+
+/** Questions to the state; they may reject, or take their time. */
+export type AsksState = {
+  readonly books: () => Promise<BooksFigures>
+  readonly power: () => Promise<PowerFigures | undefined>
+}
+
+const ANSWER_MS_MAX = 1000
+
+/** Adds all of them; `GaugeOf` is prom-client's, which is loaded at the first look. */
+export function addStateGauges(
+  registry: Registry,
+  GaugeOf: typeof Gauge,
+  { books, power }: AsksState,
+): void {
+  addBooks(registry, GaugeOf, books)
+  addPower(registry, GaugeOf, power)
+}
+
+function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: AsksState['books']): void {
+  const askBooks = askOnce(books)
+  // All gateways ask the same books.
+  const ofBooks = (name: string, help: string, read: ReadBooks) =>
+    new GaugeOf({
+      name: `ergon_${name}`,
+      help,
+      aggregator: 'max',
+      registers: [registry],
+      collect() {
+        return show(this, askBooks(), read)
+      },
+    })
+  ofBooks('ledger_alarms', 'Found wrong and not acknowledged', ({ alarms }) => alarms)
+  ofBooks(
+    'receipts_waiting',
+    'Charges in the ledger whose receipts are not signed yet',
+    ({ receiptsWaiting }) => receiptsWaiting,
+  )
+  ofBooks(
+    'signers_ready',
+    'Signers that have their share of the key and answer; below 3 nothing is sealed',
+    ({ signersReady }) => signersReady,
+  )
+  ofBooks(
+    'books_checked_age_seconds',
+    'Since the books were checked, which is done each minute',
+    ({ checkedAgeS }) => checkedAgeS,
+  )
+  ofBooks(
+    'books_halted',
+    '1 while the books do not add up: nothing paid is admitted',
+    ({ isHalted }) => Number(isHalted),
+  )
+}
+
+/** What the node draws, and who: the newest window of its meter, the same for all gateways. */
+function addPower(registry: Registry, GaugeOf: typeof Gauge, power: AsksState['power']): void {
+  const askPower = askOnce(power)
+  const gauge = (
+    name: string,
+    help: string,
+    { labels = [], read }: { labels?: readonly string[]; read: ReadPower },
+  ) =>
+    new GaugeOf({
+      name: `ergon_${name}`,
+      help,
+      aggregator: 'max',
+      labelNames: labels,
+      registers: [registry],
+      async collect() {
+        const known = await askPower()
+        // Cells come and go, and a power that is not known is left out.
+        this.reset()
+        if (known === undefined) return this.remove()
+        for (const one of read(known)) this.set(one.labels ?? {}, one.value)
+      },
+    })
+  gauge('node_power_watts', 'What this machine drew in the last second, by its best sensor', {
+    read: ({ watts }) => [{ value: watts }],
+  })
+  gauge('node_idle_power_watts', 'What of that it draws when nothing runs', {
+    read: ({ idleWatts }) => [{ value: idleWatts }],
+  })
+  gauge('cell_power_watts', 'Share of that of each process, and who pays for it', {
+    labels: ['cell', 'payer', 'model'],
+    read: ({ cells }) => cells.map(({ labels, watts }) => ({ labels, value: watts })),
+  })
+  gauge('meter_band_ratio', 'Declared error of the meter as a share, by how it knows the power', {
+    labels: ['method'],
+    read: ({ method, bandRatio }) => [{ labels: { method }, value: bandRatio }],
+  })
+  gauge('meter_window_age_seconds', 'Since the meter last said what the machine drew', {
+    read: ({ ageS }) => [{ value: ageS }],
+  })
+}
+
+type ReadPower = (
+  power: PowerFigures,
+) => readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[]
+
+type ReadBooks = (books: BooksFigures) => number | undefined
+
+/** One question for all figures of a look; undefined when the answer does not come in time. */
+function askOnce<Figures>(
+  question: () => Promise<Figures | undefined>,
+): () => Promise<Figures | undefined> {
+  let asked: Promise<Figures | undefined> | undefined
+  return () =>
+    (asked ??= Promise.race([
+      question().catch(() => undefined),
+      pause(ANSWER_MS_MAX, undefined, { ref: false }),
+    ]).finally(() => (asked = undefined)))
+}
+
+/** A figure that is not known is left out: an old one would look like a good one. */
+async function show(
+  gauge: Gauge,
+  books: Promise<BooksFigures | undefined>,
+  read: ReadBooks,
+): Promise<void> {
+  const known = await books
+  const figure = known && read(known)
+  if (figure === undefined) gauge.remove()
+  else gauge.set(figure)
+}
