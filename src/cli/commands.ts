@@ -14,6 +14,7 @@ export type CommandSpec = {
 /** What the words that only begin commands stand for. */
 export const GROUPS: Readonly<Record<string, string>> = {
   models: 'The models that this node serves: list, add, remove',
+  'models alias': 'Further names of models, for programs that ask for another one',
   artifacts: 'Files that arrive as packages: PostgreSQL, default models',
   storage: 'Buckets and objects: create, copy, list, presign, remove',
   'storage keys': 'The keys that objects are encrypted with (SSE-KMS)',
