@@ -40,7 +40,7 @@ test('an image goes to the model that takes images, and sound to the one that ta
   }
   const blind = await add('blind', '--tier', 'L3')
   const nobody = await ask([image])
-  assert.equal(nobody.status, 503)
+  assert.equal(nobody.status, 400)
   assert.match(nobody.text, /takes no image/)
   const seeing = await add('seeing', '--image')
   const dear = ['--nj-per-token', '900000000']

@@ -19,6 +19,7 @@ export const modelAliasRoutes = ({
   {
     method: 'POST',
     path: /^\/model-aliases$/,
+    members: ['name', 'model'],
     handle: async ({ body }) => {
       const [name, model] = [textOf(body, 'name'), textOf(body, 'model')]
       await addAlias(state, name, model)
