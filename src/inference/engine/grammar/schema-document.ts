@@ -48,14 +48,15 @@ export function openDocument(source: SchemaSource): SchemaDocument {
   const check = (schema: Fields): void => {
     if (checked.has(schema)) return
     checked.add(schema)
+    budget.spend(Object.keys(schema).length, param)
     refuseUnheld(schema, source)
   }
   const cross = (
     one: readonly Conjunction[],
     other: readonly Conjunction[],
   ): readonly Conjunction[] => {
+    budget.spend(sizeOf(one) * other.length + sizeOf(other) * one.length, param)
     const all = one.flatMap((a) => other.map((b) => [...a, ...b]))
-    budget.spend(all.length, param)
     if (all.length > ALTERNATIVES_MAX)
       throw refuse(param, `more than ${ALTERNATIVES_MAX} alternatives in one place`)
     return all
@@ -92,6 +93,34 @@ export function openDocument(source: SchemaSource): SchemaDocument {
   }
 }
 
+/**
+ * The steps that one look at all keywords of a schema takes, without the schemas inside. Whoever writes a
+ * conjunction spends them for each of its schemas, each time: one definition may be used at many places.
+ */
+export function createWeights(): (schema: Fields) => number {
+  const known = new WeakMap<Fields, number>()
+  return (schema) => {
+    const before = known.get(schema)
+    if (before !== undefined) return before
+    const weight = Object.entries(schema).reduce(
+      (sum, [key, value]) => sum + 1 + weightOf(key, value),
+      0,
+    )
+    known.set(schema, weight)
+    return weight
+  }
+}
+
+function weightOf(key: string, value: unknown): number {
+  if (typeof value === 'string') return value.length / STEP_CHARACTERS
+  if (key === 'enum' || key === 'const') return JSON.stringify(value).length / STEP_CHARACTERS
+  if (Array.isArray(value)) return value.length
+  if (!isFields(value)) return 0
+  const members = Object.values(value)
+  const listed = members.map((each) => (Array.isArray(each) ? each.length : 0))
+  return listed.reduce((sum, length) => sum + length, members.length)
+}
+
 function listOf(schema: Fields, key: string, param: string): readonly unknown[] {
   const value = schema[key]
   if (value === undefined) return []
@@ -100,10 +129,18 @@ function listOf(schema: Fields, key: string, param: string): readonly unknown[] 
   return value
 }
 
+/** How many schemas there are to copy; an alternative without any counts too. */
+const sizeOf = (alternatives: readonly Conjunction[]): number =>
+  alternatives.reduce((sum, each) => sum + each.length, alternatives.length)
+
+/** Characters that are read in the time of a step. */
+const STEP_CHARACTERS = 16
+
 /** A JSON pointer into the document. Nothing is fetched. */
-function resolve(ref: unknown, { root, param }: SchemaSource): unknown {
+function resolve(ref: unknown, { root, param, budget }: SchemaSource): unknown {
   if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref))
     throw refuse(param, `$ref must be a place in this schema, as "#/$defs/name": ${shown(ref)}`)
+  budget.spend(ref.length / STEP_CHARACTERS, param)
   let at: unknown = root
   for (const part of ref.split('/').slice(1)) {
     const name = unescaped(part)

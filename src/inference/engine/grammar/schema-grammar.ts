@@ -10,6 +10,7 @@ import { numbersOf } from './schema-keywords.ts'
 import type { Parts, Writing } from './schema-parts.ts'
 import { objectExpr } from './schema-objects.ts'
 import {
+  createWeights,
   openDocument,
   type Conjunction,
   type SchemaDocument,
@@ -32,6 +33,7 @@ function createParts(document: SchemaDocument, writing: Writing): Parts {
   const { param } = document
   const known = new Map<string, { expr: Expr | undefined; isOpen: boolean }>()
   const ids = new Map<unknown, number>()
+  const weightOf = createWeights()
   let looped = false
   const idOf = (schema: unknown): number => {
     const id = ids.get(schema) ?? ids.size
@@ -55,7 +57,10 @@ function createParts(document: SchemaDocument, writing: Writing): Parts {
       known.set(key, entry)
       const bodies = document
         .alternatives(schemas)
-        .map((each) => alternative(each, parts, depth))
+        .map((each) => {
+          for (const schema of each) budget.spend(weightOf(schema), param)
+          return alternative(each, parts, depth)
+        })
         .filter((each) => each !== undefined)
       budget.spend(bodies.length, param)
       entry.isOpen = false

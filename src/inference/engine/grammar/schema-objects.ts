@@ -26,7 +26,7 @@ export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): E
   )
   const properties: Property[] = []
   for (const [name, isRequired] of names) {
-    parts.budget.spend(name.length, param)
+    parts.budget.spend(name.length + schemas.length, param)
     const { value, loops } = parts.member(propertySchemas(name, schemas, parts.document), depth + 1)
     if (value === undefined && isRequired) return undefined
     if (value === undefined) continue
@@ -51,15 +51,23 @@ function namesIn(schemas: Conjunction, param: string): Map<string, boolean> {
   const required = new Set(
     schemas.flatMap((schema) => stringsOf(schema['required'], 'required', param)),
   )
-  const dependent = schemas.map((schema) => membersOf(schema, 'dependentRequired', param))
-  // All that is declared is written, so all that depends on it is needed.
-  for (let before = -1; before !== required.size;) {
-    before = required.size
-    for (const each of dependent)
-      for (const [name, needed] of Object.entries(each))
-        if (declared.includes(name) || required.has(name))
-          for (const other of stringsOf(needed, 'dependentRequired', param)) required.add(other)
-  }
+  const needs = new Map<string, string[]>()
+  for (const schema of schemas)
+    for (const [name, needed] of Object.entries(membersOf(schema, 'dependentRequired', param)))
+      needs.set(name, [
+        ...(needs.get(name) ?? []),
+        ...stringsOf(needed, 'dependentRequired', param),
+      ])
+  // All that is declared is written, so all that depends on it is needed, and what depends on that.
+  const written = new Set([...declared, ...required])
+  const todo = [...written]
+  for (let name = todo.pop(); name !== undefined; name = todo.pop())
+    for (const other of needs.get(name) ?? []) {
+      required.add(other)
+      if (written.has(other)) continue
+      written.add(other)
+      todo.push(other)
+    }
   const names = new Set([...declared, ...required])
   return new Map([...names].map((name) => [name, required.has(name)]))
 }
@@ -200,8 +208,11 @@ function members(
   }
   // From the last property to the first, with and without one before it.
   let rest = { after: tail(true), alone: tail(false) }
-  for (const { expr, mayLack } of properties.toReversed()) {
-    const { after, alone } = rest
+  for (const [index, { expr, mayLack }] of properties.toReversed().entries()) {
+    const { after, alone } =
+      index % STRETCH === 0 && index > 0
+        ? { after: rules.add(rest.after), alone: rules.add(rest.alone) }
+        : rest
     const written = seq(expr, after)
     rest = mayLack
       ? {
@@ -212,3 +223,6 @@ function members(
   }
   return seq(text('{'), rest.alone, text('}'))
 }
+
+/** So many properties are one sequence: each property copies the sequence that follows it. */
+const STRETCH = 32
