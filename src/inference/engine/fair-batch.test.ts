@@ -22,7 +22,17 @@ it('fairBatch() lets everybody who decodes go first', () => {
   )
 })
 
-it('fairBatch() bounds the prompt tokens of a step, the oldest prompt first', () => {
+it('fairBatch() lets a short prompt go beside long ones, and the oldest one go on', () => {
+  const [oldest, older, short] = [itemOf(1900), itemOf(1900), itemOf(20)]
+  const picked = fairBatch([oldest, older, short], 512)
+  const amountOf = (one: BatchItem) => picked.find(({ item }) => item === one)?.processAmount
+  assert.deepEqual([oldest, older, short].map(amountOf), [PREFILL_TOKENS - 20, undefined, 20])
+  const shorter = Array.from({ length: 20 }, () => itemOf(30))
+  const beside = fairBatch([oldest, ...shorter], 512).find(({ item }) => item === oldest)
+  assert.ok((beside?.processAmount ?? 0) >= PREFILL_TOKENS / 2)
+})
+
+it('fairBatch() bounds the prompt tokens of a step, the oldest prompt first of equals', () => {
   const [older, newer] = [itemOf(PREFILL_TOKENS - 10), itemOf(PREFILL_TOKENS)]
   const picked = fairBatch([older, newer], 512)
   assert.deepEqual(

@@ -1,5 +1,6 @@
-// Who is in the next step. Sequences that decode come first (one token each); prompts share the rest
-// in the order of their arrival.
+// Who is in the next step. Sequences that decode come first (one token each). Of what is left for prompts, half
+// goes to the shortest, so that a short question does not wait behind long ones, and half to the oldest, so
+// that a long one ends however many short ones come.
 import type { BatchItem, PrioritizedBatchItem } from 'node-llama-cpp'
 
 /**
@@ -13,12 +14,27 @@ export function fairBatch(items: readonly BatchItem[], size: number): Prioritize
   const decoding = items.filter((item) => item.tokens.length === 1)
   const prompts = items.filter((item) => item.tokens.length > 1)
   const picked = decoding.slice(0, size).map((item) => ({ item, processAmount: 1 }))
-  let left = Math.min(size - picked.length, PREFILL_TOKENS)
+  const room = Math.min(size - picked.length, PREFILL_TOKENS)
+  const shortest = prompts.toSorted((one, other) => one.tokens.length - other.tokens.length)
+  const amounts = new Map<BatchItem, number>()
+  const left = give(shortest, Math.ceil(room / 2), amounts) + Math.floor(room / 2)
+  give(prompts, left, amounts)
+  return [...picked, ...[...amounts].map(([item, processAmount]) => ({ item, processAmount }))]
+}
+
+/** Gives tokens to prompts in their order; returns what is left. */
+function give(
+  prompts: readonly BatchItem[],
+  tokens: number,
+  amounts: Map<BatchItem, number>,
+): number {
+  let left = tokens
   for (const item of prompts) {
-    if (left <= 0) break
-    const processAmount = Math.min(item.tokens.length, left)
-    picked.push({ item, processAmount })
-    left -= processAmount
+    const before = amounts.get(item) ?? 0
+    const more = Math.min(item.tokens.length - before, left)
+    if (more <= 0) continue
+    amounts.set(item, before + more)
+    left -= more
   }
-  return picked
+  return left
 }
