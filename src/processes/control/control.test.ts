@@ -181,6 +181,22 @@ test('no model is named auto: nobody could ask for it', async (t) => {
     )
 })
 
+test('a server is added by an address that says nothing else', async (t) => {
+  const { add } = await start(t, { add: async () => assert.fail('it is added') })
+  for (const upstream of [
+    'http://localhost:9/v1#@example.org',
+    'http://localhost:9/v1?a=b',
+    'http://a:b@localhost:9/v1',
+    'ftp://localhost/v1',
+    'localhost',
+  ])
+    await refused(
+      add(JSON.stringify({ upstream, upstream_model: 'a' })),
+      'invalid_request',
+      'upstream',
+    )
+})
+
 test('customers are told of a server what was declared of it, never its address', async (t) => {
   const added: NewModel[] = []
   const { add } = await start(t, { add: async (model) => void added.push(model) })

@@ -255,10 +255,12 @@ function addressOf(body: Body): URL {
   const text = textOf(body, 'upstream')
   const url = URL.parse(text)
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (url !== null && isHttp && url.username === '' && url.password === '') return url
+  // A query or a fragment would be left out of what is asked: another address than the one that was given.
+  const isPlain = !/[?#]/.test(text) && url?.username === '' && url.password === ''
+  if (url !== null && isHttp && isPlain) return url
   throw fault(
     'invalid_request',
-    'Could not add the model: "upstream" is an http or https address without a password',
+    'Could not add the model: "upstream" is an http or https address without a password, a query or a fragment',
     { param: 'upstream' },
   )
 }
