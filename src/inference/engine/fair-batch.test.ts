@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { BatchItem, Token } from 'node-llama-cpp'
-import { fairBatch, PREFILL_TOKENS } from './fair-batch.ts'
+import { fairBatch, PREFILL_TOKENS, priorityOf } from './fair-batch.ts'
 
-const itemOf = (tokens: number): BatchItem => ({
+/** `left` is what is left of its prompt, of which it is the next piece. */
+const itemOf = (tokens: number, left = tokens): BatchItem => ({
   tokens: Array.from({ length: tokens }, () => 7 as Token),
   logits: [],
-  evaluationPriority: 5,
+  evaluationPriority: priorityOf(left),
 })
 
 it('fairBatch() lets everybody who decodes go first', () => {
@@ -23,11 +24,11 @@ it('fairBatch() lets everybody who decodes go first', () => {
 })
 
 it('fairBatch() lets a short prompt go beside long ones, and the oldest one go on', () => {
-  const [oldest, older, short] = [itemOf(1900), itemOf(1900), itemOf(20)]
+  const [oldest, older, short] = [itemOf(64, 1900), itemOf(64, 1900), itemOf(20, 20)]
   const picked = fairBatch([oldest, older, short], 512)
   const amountOf = (one: BatchItem) => picked.find(({ item }) => item === one)?.processAmount
   assert.deepEqual([oldest, older, short].map(amountOf), [PREFILL_TOKENS - 20, undefined, 20])
-  const shorter = Array.from({ length: 20 }, () => itemOf(30))
+  const shorter = Array.from({ length: 20 }, () => itemOf(30, 30))
   const beside = fairBatch([oldest, ...shorter], 512).find(({ item }) => item === oldest)
   assert.ok((beside?.processAmount ?? 0) >= PREFILL_TOKENS / 2)
 })

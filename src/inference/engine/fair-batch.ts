@@ -1,7 +1,7 @@
 // Who is in the next step. Sequences that decode come first (one token each). Of what is left for prompts, half
-// goes to the shortest, so that a short question does not wait behind long ones, and half to the oldest, so
-// that a long one ends however many short ones come.
-import type { BatchItem, PrioritizedBatchItem } from 'node-llama-cpp'
+// goes to those with the least left, so that a short question does not wait behind long ones, and half in the
+// order of their asking, so that a long one ends however many short ones come.
+import type { BatchItem, EvaluationPriority, PrioritizedBatchItem } from 'node-llama-cpp'
 
 /**
  * Prompt tokens per step: 64 cost 0.4 s on one thread, and everybody in the step waits for all of them,
@@ -9,13 +9,27 @@ import type { BatchItem, PrioritizedBatchItem } from 'node-llama-cpp'
  */
 export const PREFILL_TOKENS = 64
 
+/** The most that is left of a prompt, in tokens, by priority: an item in the queue is at most PREFILL_TOKENS of it. */
+const LEFT: readonly (readonly [most: number, priority: EvaluationPriority])[] = [
+  [PREFILL_TOKENS, 5],
+  [256, 4],
+  [1024, 3],
+  [4096, 2],
+]
+
+/** The priority of a prompt of which so many tokens are left. */
+export const priorityOf = (left: number): EvaluationPriority =>
+  LEFT.find(([most]) => left <= most)?.[1] ?? 1
+
 /** Picks at most `size` tokens of the queued items; every picked amount is at least one. */
 export function fairBatch(items: readonly BatchItem[], size: number): PrioritizedBatchItem[] {
   const decoding = items.filter((item) => item.tokens.length === 1)
   const prompts = items.filter((item) => item.tokens.length > 1)
   const picked = decoding.slice(0, size).map((item) => ({ item, processAmount: 1 }))
   const room = Math.min(size - picked.length, PREFILL_TOKENS)
-  const shortest = prompts.toSorted((one, other) => one.tokens.length - other.tokens.length)
+  const shortest = prompts.toSorted(
+    (one, other) => other.evaluationPriority - one.evaluationPriority,
+  )
   const amounts = new Map<BatchItem, number>()
   const left = give(shortest, Math.ceil(room / 2), amounts) + Math.floor(room / 2)
   give(prompts, left, amounts)

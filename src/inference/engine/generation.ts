@@ -7,7 +7,7 @@ import {
   type LlamaGrammar,
   type Token,
 } from 'node-llama-cpp'
-import { PREFILL_TOKENS } from './fair-batch.ts'
+import { PREFILL_TOKENS, priorityOf } from './fair-batch.ts'
 import type { Loaded } from './load-model.ts'
 import { sampleFrom, uniform } from './sample.ts'
 import type { Sampling as TokenSampling } from './samplings.ts'
@@ -66,7 +66,9 @@ export async function* runGeneration(
   for (; prompt.length - at > PREFILL_TOKENS; at += PREFILL_TOKENS) {
     signal.throwIfAborted()
     const chunk = prompt.slice(at, at + PREFILL_TOKENS)
-    await engine.watch.during(sequence.evaluateWithoutGeneratingNewTokens(chunk))
+    const evaluationPriority = priorityOf(prompt.length - at)
+    const step = sequence.evaluateWithoutGeneratingNewTokens(chunk, { evaluationPriority })
+    await engine.watch.during(step)
     yield { kind: 'prefill', tokens: PREFILL_TOKENS }
   }
   signal.throwIfAborted()

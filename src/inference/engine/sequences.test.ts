@@ -34,6 +34,24 @@ it('createPool() lends by turns of the accounts: many of one do not keep another
   assert.equal(pool.free, 1)
 })
 
+it('createPool() keeps one for others than the account that has all the rest', async () => {
+  const pool = createPool(['a', 'b', 'c'])
+  const [first] = await Promise.all([pool.take(never, 'many'), pool.take(never, 'many')])
+  let isThird = false
+  const third = pool.take(never, 'many').then((item) => {
+    isThird = true
+    return item
+  })
+  const others = await pool.take(never, 'other')
+  assert.equal(pool.free, 0)
+  pool.give(others)
+  await Promise.resolve()
+  assert.deepEqual([isThird, pool.free], [false, 1])
+  pool.give(first)
+  pool.give(await third)
+  assert.equal(pool.free, 2)
+})
+
 it('createPool() forgets who gave up waiting', async () => {
   const pool = createPool(['only'])
   const item = await pool.take(never)

@@ -1,5 +1,6 @@
-// The sequences of a context: taken once, lent to one generation at a time, never disposed. Who waits is
-// served by turns of the accounts, of each first come, first served; waiting is bounded.
+// The sequences of a context: taken once, lent to one generation at a time, never disposed. An account has all
+// but one of them at most, so that long answers of one do not keep another account waiting. Who waits is served
+// by turns of the accounts, of each first come, first served; waiting is bounded.
 import { fault } from '#contract/errors.ts'
 
 const WAITING_MAX = 256
@@ -16,9 +17,25 @@ export type Pool<T> = {
 
 export function createPool<T>(items: readonly T[], waitingMax: number = WAITING_MAX): Pool<T> {
   const free = [...items]
+  const lentMost = Math.max(1, items.length - 1)
+  const lentTo = new Map<T, string>()
+  const lent = new Map<string, number>()
   // In the order of turns.
   const waiting = new Map<string, Set<(item: T) => void>>()
   let count = 0
+  const mayHave = (payer: string) => (lent.get(payer) ?? 0) < lentMost
+  const lend = (item: T, payer: string): T => {
+    lentTo.set(item, payer)
+    lent.set(payer, (lent.get(payer) ?? 0) + 1)
+    return item
+  }
+  const takeBack = (item: T) => {
+    const payer = lentTo.get(item) ?? ''
+    const left = (lent.get(payer) ?? 0) - 1
+    lentTo.delete(item)
+    if (left > 0) lent.set(payer, left)
+    else lent.delete(payer)
+  }
   const forget = (payer: string, queue: Set<(item: T) => void>, accept: (item: T) => void) => {
     if (queue.delete(accept)) count--
     if (queue.size === 0) waiting.delete(payer)
@@ -26,8 +43,8 @@ export function createPool<T>(items: readonly T[], waitingMax: number = WAITING_
   return {
     take(signal, payer = '') {
       signal.throwIfAborted()
-      const item = free.pop()
-      if (item !== undefined) return Promise.resolve(item)
+      const item = mayHave(payer) ? free.pop() : undefined
+      if (item !== undefined) return Promise.resolve(lend(item, payer))
       if (count >= waitingMax)
         throw fault('overloaded', `Could not take the request: ${count} wait already`, {
           retryAfterS: 5,
@@ -48,15 +65,19 @@ export function createPool<T>(items: readonly T[], waitingMax: number = WAITING_
       })
     },
     give(item) {
-      const [turn] = waiting
-      const [payer = '', queue] = turn ?? []
-      const [first] = queue ?? []
-      if (queue === undefined || first === undefined) return void free.push(item)
-      // The account's next one waits behind those of all others.
-      waiting.delete(payer)
-      waiting.set(payer, queue)
-      forget(payer, queue, first)
-      first(item)
+      takeBack(item)
+      free.push(item)
+      for (const [payer, queue] of [...waiting]) {
+        const [first] = queue
+        if (first === undefined || !mayHave(payer)) continue
+        const next = free.pop()
+        if (next === undefined) return
+        // The account's next one waits behind those of all others.
+        waiting.delete(payer)
+        waiting.set(payer, queue)
+        forget(payer, queue, first)
+        first(lend(next, payer))
+      }
     },
     get free() {
       return free.length
