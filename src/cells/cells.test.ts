@@ -287,22 +287,34 @@ test('a cell that says that it is stuck, or answers no more, is ended and starte
   const never = new Promise<undefined>(() => {})
   let isSilent = false
   const silent = { ...watched, look: () => (isSilent ? never : Promise.resolve(undefined)) }
+  let refusals = 0
+  const refuses = {
+    ...watched,
+    look: () => {
+      refusals++
+      return isSilent ? Promise.reject(new Error('refused')) : Promise.resolve(undefined)
+    },
+  }
   const start = (name: string, more: Partial<CellSpec>) =>
     cells.start(echoSpec(where, { name, ...more }))
   const all = await Promise.all([
     start('one', { watch: says }),
     start('two', { watch: silent }),
     start('three', { watch: { ...watched, look: () => Promise.resolve(undefined) } }),
+    start('four', { watch: refuses }),
   ])
   await Promise.all(all.map((cell) => cell.ready()))
-  const [one, two, three] = all
+  const [one, two, three, four] = all
   words = 'it makes no step'
   isSilent = true
-  await eventually(() => all.slice(0, 2).every((cell) => cell.exits.length > 0))
+  refusals = 0
+  await eventually(() => [one, two, four].every((cell) => cell.exits.length > 0))
   words = undefined
   isSilent = false
   assert.deepEqual([one.exits[0]?.stuck, one.exits[0]?.signal], ['it makes no step', 'SIGKILL'])
   assert.match(two.exits[0]?.stuck ?? '', /^no answer for 80 ms/)
+  assert.equal(four.exits[0]?.stuck, 'no answer for 80 ms: refused')
+  assert.ok(refusals >= 4, `${refusals} looks, 20 ms apart, are no 80 ms`)
   await eventually(() => all.every((cell) => cell.state === 'ready'))
   assert.equal(three.exits.length, 0)
 })

@@ -282,7 +282,7 @@ async function untilStuck(
       if (words !== undefined) return words
       silent = 0
     } catch (error) {
-      silent += 2 * everyMs
+      silent += attempt.aborted ? 2 * everyMs : everyMs
       if (silent >= silentMs) return `no answer for ${silentMs} ms: ${messageOf(error)}`
     }
   }

@@ -1,7 +1,11 @@
-// How a gateway tells a model cell that nobody waits for an answer any more. Closing the connection would say
-// the same, but leave no way for the cell to report the step that is still running.
+// What a model cell answers besides OpenAI's operations.
 
 /** The name that the caller gives to its call. */
 export const CALL_HEADER = 'x-ergon-call'
-/** DELETE below it ends a call: 204, or 404 when no call of that name runs. */
+/**
+ * DELETE below it ends a call: 204, or 404 when no call of that name runs. A gateway could close the connection of
+ * the call instead, but the cell could not report there what the step that still runs takes.
+ */
 export const CALLS_PATH = '/v1/calls/'
+/** GET: `{ stuck: null }`, or why the engine makes no more steps; the agent then ends the process. */
+export const STUCK_PAGE = '/stuck'

@@ -6,7 +6,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { createServer } from '#base/node-http.ts'
 import { fault, openaiError } from '#contract/errors.ts'
-import { CALL_HEADER, CALLS_PATH } from '#inference/cell-calls.ts'
+import { CALL_HEADER, CALLS_PATH, STUCK_PAGE } from '#inference/cell-calls.ts'
 import type { CellEngine, Handler, Work } from './cell-engine.ts'
 import { isFields, refuse, type Fields } from './fields.ts'
 import { EVENT_STREAM } from './sse.ts'
@@ -23,9 +23,6 @@ const RECEIVE_TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 2_000
 /** About what the start of a small model takes. */
 const RESTART_S = 2
-
-/** `{ stuck: null }`, or why the engine makes no more steps: then the process is to be ended. */
-export const STUCK_PAGE = '/stuck'
 
 export type CellServer = {
   /** From here on requests are served; until then they get 503 `model_loading`. */
@@ -91,7 +88,6 @@ async function route(
     const entry = { id: modelId, object: 'model', created: cell.startedS, owned_by: 'local' }
     return sendJson(response, 200, { object: 'list', data: [{ ...entry, ...engine.card }] })
   }
-  if (engine.watch?.stuck.aborted === true) throw restarting()
   const handler = Object.hasOwn(engine.routes, path) ? engine.routes[path] : undefined
   if (handler === undefined)
     throw fault('not_found', `Could not find the path for ${modelId}: ${path}`)
@@ -106,6 +102,8 @@ async function route(
   const signal = AbortSignal.any([gone.signal, cell.stopping.signal])
   try {
     const text = await readBody(request)
+    // Not before the body: the engine may get stuck while that comes.
+    if (engine.watch?.stuck.aborted === true) throw restarting()
     const body = clock.own(usage.account, () => parseBody(text))
     const answer = stream(response, handler, body, { usage, payer: payerOf(body), signal })
     await unlessStuck(answer, engine, usage.account)

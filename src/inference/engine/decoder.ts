@@ -61,13 +61,14 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
   async function* generate(generation: Generation): AsyncGenerator<Decoded, void, void> {
     const { account, payer, sampling: asked, signal } = generation
     const sequence = await pool.take(signal, payer)
+    const sampling = samplings.open(account)
     try {
       await sequence.clearHistory()
       const last = sequence.tokenMeter.getState()
       bound.set(sequence, { account, last, probabilities: asked.alternatives !== undefined })
-      const sampling = samplings.open(account)
       yield* runGeneration({ ...loaded, clock, watch, sampling }, sequence, generation)
     } finally {
+      sampling.close()
       clock.settle()
       bound.delete(sequence)
       pool.give(sequence)

@@ -10,6 +10,8 @@ export type Sampling = {
   begin(): void
   /** Throws `invalid_request` when that token took too long. */
   end(): void
+  /** Ends the token that is being chosen, if any, without a limit: the engine may fail in the middle of one. */
+  close(): void
 }
 
 export type Samplings = {
@@ -45,20 +47,27 @@ export function createSamplings({ processNs, wallNs }: Sources): Samplings {
   return {
     open(account) {
       let run: Run | undefined
+      /** Returns what the token took. */
+      const stop = (): bigint => {
+        if (run === undefined) return 0n
+        const tookNs = spentNs(run)
+        ended.push(shareOf(run))
+        runs.delete(run)
+        run = undefined
+        return tookNs
+      }
       return {
         begin() {
+          stop()
           run = { account, cpuNs: processNs(), wallNs: wallNs(), toldNs: wallNs() }
           runs.add(run)
         },
         end() {
-          if (run === undefined) return
-          const took = spentNs(run)
-          ended.push(shareOf(run))
-          runs.delete(run)
-          run = undefined
+          const took = stop()
           if (took > TOKEN_CPU_NS_MAX)
             throw refuse('response_format', `its schema took ${took / 1_000_000n} ms for one token`)
         },
+        close: () => void stop(),
       }
     },
     shares() {

@@ -92,3 +92,21 @@ test('createSamplings() tells what each token took once, and ends a request betw
   now.cpuNs += TOKEN_CPU_NS_MAX + 1n
   assert.throws(() => sampling.end(), { code: 'invalid_request', param: 'response_format' })
 })
+
+test('createSamplings() knows one token of a generation at a time, and none once it is closed', () => {
+  const now = { cpuNs: 0n, wallNs: 0n }
+  const samplings = createSamplings({ processNs: () => now.cpuNs, wallNs: () => now.wallNs })
+  const account = anAccount()
+  const sampling = samplings.open(account)
+  sampling.begin()
+  now.cpuNs = now.wallNs = 3_000_000n
+  sampling.begin()
+  now.cpuNs = now.wallNs = 5_000_000n
+  assert.deepEqual(samplings.running(), [{ account, cpuMs: 2 }])
+  now.cpuNs = now.wallNs = 2n * TOKEN_CPU_NS_MAX
+  sampling.close()
+  sampling.close()
+  assert.deepEqual(samplings.running(), [])
+  const toldNs = samplings.shares().reduce((sum, { weight }) => sum + weight, 0n)
+  assert.equal(toldNs, now.wallNs, 'each nanosecond is told once')
+})

@@ -4,11 +4,14 @@
 import type { Account } from './step-clock.ts'
 
 /**
- * CPU of a step before it counts as stuck: SmolLM2's longest (64 prompt tokens beside 8 answers) take 0.6 s, also
- * on two busy cores, as waiting for a core is not counted. Larger models are slower: STEPS times the slowest step
- * of this one; the first, at its start, has a quarter of the tokens.
+ * A step is stuck when it has taken more CPU than this. The longest step of SmolLM2 (64 prompt tokens and 8 answers)
+ * takes 0.6 s. Time spent waiting for a core is no CPU.
  */
 export const STEP_CPU_MS = 10_000
+/**
+ * A larger model is slower: a step may take this many times the slowest step so far, where that is more. The first
+ * step, at the start of the model, has a quarter of the tokens of the longest.
+ */
 const STEPS = 20
 /** Without CPU a step waits for a device or a lock: so much time for each ms of CPU that it might take. */
 const WAITING = 6

@@ -7,25 +7,31 @@ import { CALL_HEADER, CALLS_PATH } from '#inference/cell-calls.ts'
 
 /** A cell that does not know a call has not read its head yet, or has just ended it. */
 const AGAIN_MS = 50
+/** After this the connection of the call is closed, without the last figures. */
+const LEAVE_MS = 10_000
+const ANSWER_BYTES_MAX = 4096
 
 /** What a new call to a cell has more than one to an upstream: its name, and how it is ended. */
-export function endableCall(cell: Promise<Dispatcher>) {
+export function endableCall(cell: Promise<Dispatcher>, leaveMs = LEAVE_MS) {
   const name = takeRandom(12).toString('base64url')
   return {
     header: { [CALL_HEADER]: name },
-    async leave(isOver: () => boolean): Promise<void> {
+    /** Rejects when the call is over before the cell has ended it, and when the cell does not in time. */
+    async leave(over: AbortSignal): Promise<void> {
+      const signal = AbortSignal.any([over, AbortSignal.timeout(leaveMs)])
       const dispatcher = await cell
-      while (!isOver()) {
-        if (await isEnded(dispatcher, CALLS_PATH + name)) return
-        await sleep(AGAIN_MS)
-      }
+      while (!(await isEnded(dispatcher, CALLS_PATH + name, signal))) await sleep(AGAIN_MS, signal)
     },
   }
 }
 
-async function isEnded(dispatcher: Dispatcher, path: string): Promise<boolean> {
+async function isEnded(
+  dispatcher: Dispatcher,
+  path: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const origin = 'http://localhost'
-  const { statusCode, body } = await dispatcher.request({ origin, path, method: 'DELETE' })
-  await body.dump()
+  const { statusCode, body } = await dispatcher.request({ origin, path, method: 'DELETE', signal })
+  await body.dump({ limit: ANSWER_BYTES_MAX, signal })
   return statusCode !== 404
 }

@@ -135,3 +135,22 @@ test('a server that refuses its key is unauthorized until it takes the key', asy
   await watched.close()
   await upstream.close()
 })
+
+test('a server that replaces another while that one is asked is asked too', async (t) => {
+  const slow = await startScriptedUpstream('port', () => undefined)
+  const isAsked = Promise.withResolvers<void>()
+  const mayAnswer = Promise.withResolvers<void>()
+  slow.models = async (asked, response) => {
+    isAsked.resolve()
+    await mayAnswer.promise
+    await answering(200, { data: [{ id: 'a' }] })(asked, response)
+  }
+  const watched = watchServers({ providers: new Map(), log: quietLog, askMs: 60_000 })
+  t.after(() => Promise.all([watched.close(), slow.close()]))
+  watched.replace(new Map([['one', { baseUrl: slow.baseUrl, ...ASKED }]]))
+  await isAsked.promise
+  watched.replace(new Map([['one', await closedPort()]]))
+  mayAnswer.resolve()
+  await watched.asked()
+  assert.equal(watched.faultOf('one'), 'unreachable')
+})

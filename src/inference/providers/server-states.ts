@@ -33,7 +33,7 @@ export function watchServers(deps: {
   const asking = new Map<string, Promise<void>>()
   const closing = new AbortController()
 
-  async function look(name: string, server: Server): Promise<void> {
+  async function judge(name: string, server: Server): Promise<void> {
     const found = await faultOf(server, closing.signal)
     if (servers.get(name) !== server || faults.get(name) === found?.fault) return
     if (found === undefined) {
@@ -44,19 +44,28 @@ export function watchServers(deps: {
       deps.log.warn(WORDS[found.fault], { provider: name, error: found.why })
     }
   }
-  const ask = (name: string, server: Server) => {
-    if (asking.has(name)) return
-    const asked = look(name, server)
-      .catch((error: unknown) =>
+  /** Asks the server of that name; then the one that has taken its place meanwhile. */
+  async function look(name: string): Promise<void> {
+    let asked: Server | undefined
+    for (;;) {
+      const server = servers.get(name)
+      if (server === undefined || server === asked || closing.signal.aborted) return
+      asked = server
+      await judge(name, server).catch((error: unknown) =>
         deps.log.debug('A server was not asked', { provider: name, error: messageOf(error) }),
       )
-      .finally(() => asking.delete(name))
-    asking.set(name, asked)
+    }
+  }
+  const ask = (name: string) => {
+    if (asking.has(name)) return
+    asking.set(
+      name,
+      look(name).finally(() => asking.delete(name)),
+    )
   }
   const timer = setInterval(() => {
-    for (const [name, server] of servers)
-      if (faults.has(name) || deps.providers.get(name)?.breaker?.state !== 'closed')
-        ask(name, server)
+    for (const name of servers.keys())
+      if (faults.has(name) || deps.providers.get(name)?.breaker?.state !== 'closed') ask(name)
   }, deps.askMs ?? ASK_MS)
 
   return {
@@ -65,7 +74,7 @@ export function watchServers(deps: {
       const before = servers
       servers = next
       for (const name of faults.keys()) if (next.get(name) !== before.get(name)) faults.delete(name)
-      for (const [name, server] of next) if (before.get(name) !== server) ask(name, server)
+      for (const [name, server] of next) if (before.get(name) !== server) ask(name)
     },
     asked: async () => void (await Promise.all(asking.values())),
     async close() {

@@ -15,9 +15,10 @@ export type UpstreamRequest = {
   readonly sent?: () => void
   /**
    * Tells the server that its caller has left. The answer is then read to its end, within the timeouts, as the
-   * server says there what the caller used. Without it the connection is closed at once.
+   * server says there what the caller used. The signal is aborted once the answer is over. Where the promise rejects
+   * before that, or there is no such function, the connection is closed at once.
    */
-  readonly leave?: (isOver: () => boolean) => Promise<void>
+  readonly leave?: (over: AbortSignal) => Promise<void>
 }
 
 export type UpstreamReply = {
@@ -78,6 +79,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #queuedBytes = 0
   #ended = false
   #failure: { readonly error: unknown } | undefined
+  /** Aborted once the answer that a caller has left is over. */
+  #over: AbortController | undefined
   #wake: (() => void) | undefined
   #last: NodeJS.Timeout | undefined
   #release: NodeJS.Timeout | undefined
@@ -123,6 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#ended = true
+    this.#over?.abort()
     clearTimeout(this.#last)
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
@@ -138,7 +142,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { leave } = this.#request
     if (leave === undefined || this.#controller === undefined || isServiceFault(reason))
       return this.#fail(reason)
-    leave(() => this.#ended || this.#failure !== undefined).catch(() => this.#fail(reason))
+    const over = new AbortController()
+    this.#over = over
+    leave(over.signal).catch(() => over.signal.aborted || this.#fail(reason))
   }
 
   /** Ends the body here, whatever the upstream would go on to say. */
@@ -152,6 +158,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failure !== undefined) return
     if (this.#last !== undefined) return this.#end()
     this.#failure = { error }
+    this.#over?.abort()
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
     this.head.reject(error)

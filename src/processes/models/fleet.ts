@@ -5,7 +5,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import { STUCK_PAGE } from '#inference/engine/cell-server.ts'
+import { STUCK_PAGE } from '#inference/cell-calls.ts'
 import { EXIT_MISFIT, type Gpu, type ModelConfig } from '#inference/engine/model-config.ts'
 import {
   answers,
