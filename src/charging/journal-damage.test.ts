@@ -122,6 +122,19 @@ test('records behind a hole that a power cut left are found, and the hole is no 
   assert.equal(isDamaged, false)
 })
 
+test('a record with a number that came before is not taken, though it lies behind damage', () => {
+  const [one, two, three, four] = encoded.map((record) => Buffer.from(record))
+  assert.ok(one && two && three && four)
+  three[40] = 255
+  const bytes = Buffer.concat([encodeHeader(SESSION), one, two, three, one, two, four])
+  const { records = [], isDamaged } = decodeSegment(bytes) ?? {}
+  assert.deepEqual(
+    records.map(({ seq }) => seq),
+    [1n, 2n, 4n],
+  )
+  assert.equal(isDamaged, true)
+})
+
 test('two damaged records at the end are both counted', () => {
   const bytes = Buffer.from(whole)
   for (const start of starts.slice(-2)) bytes[start + 40] = 255
