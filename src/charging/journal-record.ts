@@ -89,6 +89,10 @@ export function endOfRecord(bytes: Buffer, at: number): number | undefined {
   return length < FIXED_BYTES || end > bytes.length ? undefined : end
 }
 
+/** The number in the head of a record that begins here, damaged or not. */
+export const numberInHead = (bytes: Buffer, at: number): bigint =>
+  bytes.readBigUInt64LE(at + PREFIX_BYTES)
+
 /** The record that begins here; undefined when none does, or its checksum does not hold. */
 export function readRecord(
   bytes: Buffer,

@@ -145,7 +145,7 @@ test('a process that is killed within the second loses nothing of what was state
   await using bench = open()
   const stated = [401, 404, 401, 401].map((status) => bench.share(status, 123_457))
   const [life] = await withPromises(
-    [{ session: SESSION, records: [], damagedTail: 0 }],
+    [{ session: SESSION, records: [], damagedTail: [] }],
     bench.disk,
     {
       open: { session: SESSION, lastSeq: 9n },
