@@ -2,6 +2,7 @@
 // behind others that were damaged: what is missing shows in the numbers. Sectors of zeros are no damage:
 // a power cut leaves them where the last records were not synced.
 import {
+  checksumHolds,
   endOfRecord,
   isErased,
   mayBeRecord,
@@ -80,7 +81,8 @@ export function isTorn(bytes: Buffer, at: number, end: number): boolean {
   if (hasHole(bytes, at, end)) return true
   const boundary = sectorAfter(end - 1)
   if (boundary - at < RECORD_HEAD_BYTES) return true
-  return boundary === end && endOfRecord(bytes, at) !== end
+  // A record whose checksum holds is whole: what was damaged is its length.
+  return boundary === end && endOfRecord(bytes, at) !== end && !checksumHolds(bytes, at, end)
 }
 
 /** Whether a sector was never written, as after a power cut, which keeps later ones and not earlier. */
