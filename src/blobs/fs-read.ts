@@ -12,7 +12,10 @@ import { within } from './verified.ts'
 // Twice of it took a tenth less CPU for 64 MiB, and twice the memory for each reader that is slow.
 export const READ_SIZE = PIECE_SIZE
 
-/** Takes over the file: it is closed when the stream ends, is destroyed, or the signal fires. */
+/**
+ * The stream closes the file when it ends, is destroyed, or the signal fires. Throws `blob_damaged` when the
+ * checksum is not one of the blob's size: the file is then still open, and the caller closes it.
+ */
 export function readFile(
   file: BlobReader,
   blob: NewBlob,

@@ -174,6 +174,19 @@ test('a reader is refused a file of another size, and reads no further ahead tha
   stream.destroy()
 })
 
+test('a file that is not given to a reader is closed', async () => {
+  const disk = new MemoryDisk()
+  const store = await open('blobs', disk)
+  const blob = await put(store, randomBytes(PIECE_SIZE + 1))
+  const shortened = { ...blob, checksum: blob.checksum.slice(0, -4) }
+  for (const wrong of [{ ...blob, size: blob.size + 1 }, shortened])
+    await assert.rejects(store.get(wrong, { signal }), code('blob_damaged'))
+  const stream = await store.get(blob, { signal })
+  assert.equal(disk.readers, 1, 'only the file of the stream is open')
+  await buffer(stream)
+  assert.equal(disk.readers, 0)
+})
+
 test('a full disk is 507 and leaves nothing, at 90 % and at the last byte', async () => {
   const disk = new MemoryDisk()
   const store = await open('blobs', disk)

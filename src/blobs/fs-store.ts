@@ -88,11 +88,14 @@ async function get(
   reading.signal.throwIfAborted()
   const file = await orMissing(disk.open(pathOf(folder, blob.id)))
   if (file === undefined) throw blobMissing(blob.id)
-  if (file.size !== blob.size) {
+  try {
+    if (file.size !== blob.size)
+      throw blobDamaged(blob.id, `it has ${file.size} bytes, not ${blob.size}`)
+    return readFile(file, blob, reading)
+  } catch (error) {
     await file.close()
-    throw blobDamaged(blob.id, `it has ${file.size} bytes, not ${blob.size}`)
+    throw error
   }
-  return readFile(file, blob, reading)
 }
 
 async function* list(

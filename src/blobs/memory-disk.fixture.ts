@@ -13,6 +13,8 @@ const failure = (code: string, message: string) => Object.assign(new TypeError(m
 export class MemoryDisk implements BlobDisk {
   operations = 0
   reads = 0
+  /** Files that are open for reading. */
+  readers = 0
   fault: Fault | undefined
   /** A planted bug: names are not made durable. */
   forgetsNames = false
@@ -70,13 +72,14 @@ export class MemoryDisk implements BlobDisk {
   }
   async open(path: string) {
     const file = this.#file(path)
+    this.readers++
     return {
       size: file.bytes.length,
       read: async (buffer: Buffer, position: number) => {
         this.reads++
         return file.bytes.copy(buffer, 0, position)
       },
-      close: async () => {},
+      close: async () => void this.readers--,
     }
   }
   async syncFolder(path: string) {

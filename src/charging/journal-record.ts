@@ -89,16 +89,22 @@ export function endOfRecord(bytes: Buffer, at: number): number | undefined {
   return length < FIXED_BYTES || end > bytes.length ? undefined : end
 }
 
+/** The number in the head of a record that begins here, damaged or not. */
+export const numberInHead = (bytes: Buffer, at: number): bigint =>
+  bytes.readBigUInt64LE(at + PREFIX_BYTES)
+
+/** Whether the checksum of the record that begins here holds, when the record ends at `end`. */
+export const checksumHolds = (bytes: Buffer, at: number, end: number): boolean =>
+  crc32c(bytes.subarray(at + PREFIX_BYTES, end)) === bytes.readUInt32LE(at + 4)
+
 /** The record that begins here; undefined when none does, or its checksum does not hold. */
 export function readRecord(
   bytes: Buffer,
   at: number,
 ): { record: JournalRecord; end: number } | undefined {
   const end = endOfRecord(bytes, at)
-  if (end === undefined) return undefined
-  const checked = bytes.subarray(at + PREFIX_BYTES, end)
-  if (crc32c(checked) !== bytes.readUInt32LE(at + 4)) return undefined
-  return { record: decodeRecord(checked), end }
+  if (end === undefined || !checksumHolds(bytes, at, end)) return undefined
+  return { record: decodeRecord(bytes.subarray(at + PREFIX_BYTES, end)), end }
 }
 
 /** Whether a record may begin here: a cheap look, before the checksum is computed. */

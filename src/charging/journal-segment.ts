@@ -2,9 +2,11 @@
 // behind others that were damaged: what is missing shows in the numbers. Sectors of zeros are no damage:
 // a power cut leaves them where the last records were not synced.
 import {
+  checksumHolds,
   endOfRecord,
   isErased,
   mayBeRecord,
+  numberInHead,
   RECORD_HEAD_BYTES,
   readHeader,
   readRecord,
@@ -21,8 +23,8 @@ export type Segment = {
   /** '' when neither copy of the header can be read. */
   readonly session: string
   readonly records: readonly JournalRecord[]
-  /** How many damaged records come after the last whole one. */
-  readonly damagedTail: number
+  /** The numbers in the heads of the damaged records after the last whole one; a number may be damaged too. */
+  readonly damagedTail: readonly bigint[]
   /** Whether records were damaged in it. */
   readonly isDamaged: boolean
 }
@@ -54,8 +56,8 @@ function readRecords(bytes: Buffer, from: number, end: number): Omit<Segment, 's
       at = found.end
     }
   }
-  const damagedTail = isTorn(bytes, at, end) ? 0 : countDamaged(bytes, at, end)
-  return { records, damagedTail, isDamaged: isDamaged || damagedTail > 0 }
+  const damagedTail = isTorn(bytes, at, end) ? [] : damagedNumbers(bytes, at, end)
+  return { records, damagedTail, isDamaged: isDamaged || damagedTail.length > 0 }
 }
 
 /** Where the next whole record begins. */
@@ -72,14 +74,15 @@ function nextRecord(
 }
 
 /**
- * Whether what begins here looks as a power cut leaves it: a sector of it was never written. The head of
- * a record may hold zeros itself, so one that a sector cuts in its head is always such.
+ * Whether a power cut may have left the record that begins here, with a sector that was never written: a
+ * sector is all zeros, the written sectors end within the head, or they do not end where the length says.
  */
 export function isTorn(bytes: Buffer, at: number, end: number): boolean {
   if (hasHole(bytes, at, end)) return true
   const boundary = sectorAfter(end - 1)
   if (boundary - at < RECORD_HEAD_BYTES) return true
-  return boundary === end && endOfRecord(bytes, at) !== end
+  // A record whose checksum holds is whole: what was damaged is its length.
+  return boundary === end && endOfRecord(bytes, at) !== end && !checksumHolds(bytes, at, end)
 }
 
 /** Whether a sector was never written, as after a power cut, which keeps later ones and not earlier. */
@@ -89,20 +92,41 @@ function hasHole(bytes: Buffer, at: number, end: number): boolean {
   return false
 }
 
-/** How many records there were, as far as their lengths can be believed. */
-function countDamaged(bytes: Buffer, from: number, end: number): number {
-  let count = 0
-  for (let at: number | undefined = from; at !== undefined && at < end; count++) {
-    if (!wasRecord(bytes, at)) break
+/** The numbers in the heads of damaged records, as far as their lengths can be believed. */
+function damagedNumbers(bytes: Buffer, from: number, end: number): bigint[] {
+  const numbers: bigint[] = []
+  let at: number | undefined = from
+  while (at !== undefined && at < end && wasRecord(bytes, at)) {
+    numbers.push(numberInHead(bytes, at))
     at = endOfRecord(bytes, at)
   }
-  return count
+  return numbers
 }
 
 /** The number of the last record that a life had, of whose records the ledger has `posted`. */
-export function lastOf(life: Pick<Segment, 'records' | 'damagedTail'>, posted: bigint): bigint {
-  const last = (life.records.at(-1)?.seq ?? posted) + BigInt(life.damagedTail)
+export function lastOf(
+  { records, damagedTail }: Pick<Segment, 'records' | 'damagedTail'>,
+  posted: bigint,
+): bigint {
+  const whole = records.at(-1)?.seq
+  const last =
+    whole === undefined ? lastOfDamaged(damagedTail, posted) : whole + BigInt(damagedTail.length)
   return last > posted ? last : posted
+}
+
+/**
+ * The last number of a life of which every record that is left is damaged. All records up to `posted` are in
+ * the ledger and the damaged ones follow each other, so the last number is at most `posted` plus their count.
+ * A number in a head that contradicts this was damaged; without a credible number all records count as lost.
+ */
+function lastOfDamaged(numbers: readonly bigint[], posted: bigint): bigint {
+  const count = BigInt(numbers.length)
+  const credible = numbers
+    .map((number, index) => number + count - 1n - BigInt(index))
+    .filter((last) => last >= count && last <= posted + count)
+  return credible.length === 0
+    ? posted + count
+    : credible.reduce((highest, last) => (last > highest ? last : highest))
 }
 
 /** Where the zeros of the preallocated rest begin. */

@@ -45,7 +45,12 @@ test('records read back as they were written', () => {
   fc.assert(
     fc.property(records, (list) => {
       const read = decodeSegment(segment(list))
-      assert.deepEqual(read, { session: 'gw-1.7', records: list, damagedTail: 0, isDamaged: false })
+      assert.deepEqual(read, {
+        session: 'gw-1.7',
+        records: list,
+        damagedTail: [],
+        isDamaged: false,
+      })
     }),
   )
 })
@@ -74,7 +79,7 @@ test('a segment of the format before, with one header, is read', () => {
   const list = [record(1n), record(2n)]
   const header = Buffer.from('ergonjl1 gw-1.7'.padEnd(64, '\0'), 'latin1')
   const bytes = Buffer.concat([header, ...list.map(encodeRecord), Buffer.alloc(64)])
-  const read = { session: 'gw-1.7', records: list, damagedTail: 0, isDamaged: false }
+  const read = { session: 'gw-1.7', records: list, damagedTail: [], isDamaged: false }
   assert.deepEqual(decodeSegment(bytes), read)
 })
 
@@ -114,7 +119,7 @@ test('segments turn, are read back in order, and go when they are posted', async
     left?.records.map(({ seq }) => seq),
     Array.from({ length: 20 }, (_, index) => BigInt(index + 1)),
   )
-  assert.deepEqual([left?.damagedTail, left?.damaged], [0, []])
+  assert.deepEqual([left?.damagedTail, left?.damaged], [[], []])
   journal.posted(4n)
   await journal.synced()
   assert.equal(disk.list().length, 4, 'the first segment has record 5 too')
@@ -220,7 +225,7 @@ test('records of all segments of a session are read, also behind a gap between t
     left?.records.map(({ seq }) => seq),
     [1n, 2n, 4n, 5n],
   )
-  assert.deepEqual([left?.damagedTail, left?.damaged], [0, []])
+  assert.deepEqual([left?.damagedTail, left?.damaged], [[], []])
 })
 
 type Overrides = {

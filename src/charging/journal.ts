@@ -160,8 +160,8 @@ export type LeftBehind = {
   readonly session: string
   /** In the order of their numbers; what is missing between them is lost. */
   readonly records: readonly JournalRecord[]
-  /** How many damaged records came after the last of these. */
-  readonly damagedTail: number
+  /** The numbers in the heads of the damaged records after the last of these; a number may be damaged too. */
+  readonly damagedTail: readonly bigint[]
   readonly files: readonly string[]
   /** Of the files, those with damaged records. */
   readonly damaged: readonly string[]
@@ -181,7 +181,7 @@ export function readJournals(disk: Disk): LeftBehind[] {
     if (segment !== undefined) {
       const { records, damagedTail } = segment
       left.records.push(...records)
-      left.damagedTail = records.length > 0 ? damagedTail : left.damagedTail + damagedTail
+      left.damagedTail = records.length > 0 ? damagedTail : [...left.damagedTail, ...damagedTail]
       if (segment.isDamaged) left.damaged.push(name)
     }
     found.set(session, left)
@@ -191,11 +191,11 @@ export function readJournals(disk: Disk): LeftBehind[] {
 
 type Left = {
   records: JournalRecord[]
-  damagedTail: number
+  damagedTail: readonly bigint[]
   readonly files: string[]
   readonly damaged: string[]
 }
-const newLeft = (): Left => ({ records: [], damagedTail: 0, files: [], damaged: [] })
+const newLeft = (): Left => ({ records: [], damagedTail: [], files: [], damaged: [] })
 
 const journalNames = (disk: Disk) => disk.list().filter((name) => NAME.test(name))
 

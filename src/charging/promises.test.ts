@@ -40,7 +40,7 @@ async function replayed(
   records: readonly JournalRecord[],
   { posted = [], lastSeq = 0n }: { posted?: string[]; lastSeq?: bigint } = {},
 ) {
-  const [life] = await withPromises([{ session: SESSION, records, damagedTail: 0 }], disk, {
+  const [life] = await withPromises([{ session: SESSION, records, damagedTail: [] }], disk, {
     open: { session: SESSION, lastSeq },
     posted: async () => new Set(posted),
   })
@@ -96,7 +96,7 @@ test('promises of another session are not posted, and all are dropped together',
   const { disk, promises } = open(t)
   await using _ = promises
   promises.make('rcpt_3', text(3), DEBITS)
-  const lives = [{ session: SESSION, records: [], damagedTail: 0 }]
+  const lives = [{ session: SESSION, records: [], damagedTail: [] }]
   const posted = async () => new Set<string>()
   const other = { session: 'gw-1.8', lastSeq: 0n }
   assert.deepEqual(await withPromises(lives, disk, { open: other, posted }), lives)

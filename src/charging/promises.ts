@@ -151,8 +151,8 @@ export async function withPromises<L extends Life>(
       const seq = last + BigInt(index) + 1n
       return { seq, kind: 'charge', bytes: chargeText({ ...charge, seq: seq.toString() }), debits }
     })
-    // What the tail had lies between the records now: a gap in their numbers.
-    const damagedTail = records.length > 0 ? 0 : life.damagedTail
+    // The promises get numbers after those of the damaged tail, so the replay finds the tail as a gap.
+    const damagedTail = records.length > 0 ? [] : life.damagedTail
     return { ...life, records: [...life.records, ...records], damagedTail }
   })
 }
@@ -160,7 +160,7 @@ export async function withPromises<L extends Life>(
 type Life = {
   readonly session: string
   readonly records: readonly JournalRecord[]
-  readonly damagedTail: number
+  readonly damagedTail: readonly bigint[]
 }
 
 /**

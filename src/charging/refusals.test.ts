@@ -130,11 +130,22 @@ test('the harness finds replies that state the whole charge', async () => {
   assert.throws(() => assertConserved(whole, bench.journaled), /energy_nj/)
 })
 
+test('a charge is a promise no longer when its second is over', async () => {
+  await using bench = open()
+  for (let seconds = 0; seconds < 3; seconds++) {
+    for (const status of [401, 404]) bench.share(status, 123_457)
+    assert.equal(bench.journal.promises.size, 2)
+    bench.now.ms += 1000
+    bench.refusals.settle('over')
+    assert.equal(bench.journal.promises.size, 0)
+  }
+})
+
 test('a process that is killed within the second loses nothing of what was stated', async () => {
   await using bench = open()
   const stated = [401, 404, 401, 401].map((status) => bench.share(status, 123_457))
   const [life] = await withPromises(
-    [{ session: SESSION, records: [], damagedTail: 0 }],
+    [{ session: SESSION, records: [], damagedTail: [] }],
     bench.disk,
     {
       open: { session: SESSION, lastSeq: 9n },

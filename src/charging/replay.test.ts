@@ -24,7 +24,7 @@ async function deadLife() {
   const { session } = await ledger.openSession('gw-1')
   const input = { session, number: 7n, epoch: 0n, meter: 'm1', records: [], debits: [] }
   await ledger.tick({ ...input, wants: [{ wallet: 'money:acct_1', amount: 100n }] })
-  const left = (seqs: readonly bigint[], damagedTail = 0): LeftBehind => ({
+  const left = (seqs: readonly bigint[], damagedTail: readonly bigint[] = []): LeftBehind => ({
     session,
     records: seqs.map((seq) => record(session, seq)),
     damagedTail,
@@ -119,7 +119,7 @@ const postedOf = (books: Books) => books.charges.map(({ seq }) => seq)
 
 test('what lies behind lost records is posted, and each gap is alarmed by its numbers', async () => {
   const { books, ledger, session, left } = await deadLife()
-  const done = await replay(ledger, 'gw-1', [left([2n, 3n, 6n, 8n], 2)], 'm1')
+  const done = await replay(ledger, 'gw-1', [left([2n, 3n, 6n, 8n], [9n, 10n])], 'm1')
   assert.deepEqual([done.records, done.lost], [4, 6])
   assert.deepEqual(postedOf(books), [2n, 3n, 6n, 8n])
   assert.deepEqual(gapsOf(books), [
@@ -158,14 +158,36 @@ test('a damaged record that the ledger has already is not lost', async () => {
   const records = left([1n, 2n, 3n]).records
   const input = { session, number: 8n, epoch: 0n, meter: 'm1', wants: [] }
   await ledger.tick({ ...input, records, debits: debitsOf(records) })
-  const done = await replay(ledger, 'gw-1', [left([1n], 2)], 'm1')
+  const done = await replay(ledger, 'gw-1', [left([1n], [2n, 3n])], 'm1')
   assert.deepEqual([done.records, done.lost, gapsOf(books)], [0, 0, []])
 })
+
+// The ledger has three records, and no record of the journal is whole.
+const DAMAGED_ONLY: readonly [string, readonly bigint[], readonly bigint[]][] = [
+  ['all of them posted', [2n, 3n], []],
+  ['the last of them not posted', [3n, 4n], [4n]],
+  ['none of them posted', [4n, 5n], [4n, 5n]],
+  ['a number too high for the last of them', [2n, 2n ** 40n], []],
+  ['a number too low for the last of them', [4n, 1n], [4n, 5n]],
+  ['numbers that cannot be', [0n, 2n ** 40n], [4n, 5n]],
+]
+for (const [name, damagedTail, lost] of DAMAGED_ONLY)
+  test(`of a journal of damaged records alone what is not posted is lost: ${name}`, async () => {
+    const { books, ledger, session, left } = await deadLife()
+    const records = left([1n, 2n, 3n]).records
+    const input = { session, number: 8n, epoch: 0n, meter: 'm1', wants: [] }
+    await ledger.tick({ ...input, records, debits: debitsOf(records) })
+    const done = await replay(ledger, 'gw-1', [left([], damagedTail)], 'm1')
+    const [first, last] = [lost.at(0), lost.at(-1)]
+    const gaps = first === undefined ? [] : [[`${first}`, `${last}`, `${lost.length}`]]
+    assert.deepEqual([done.lost, gapsOf(books)], [lost.length, gaps])
+    assert.equal(books.sessions.get(session)?.open, false)
+  })
 
 test('files of a session that this ledger does not know are kept', async () => {
   const { ledger } = await deadLife()
   const files = ['00000002.journal']
-  const other = { session: 'gw-1.99', records: [], damagedTail: 0, files, damaged: [] }
+  const other = { session: 'gw-1.99', records: [], damagedTail: [], files, damaged: [] }
   const done = await replay(ledger, 'gw-1', [other], 'm1')
   assert.deepEqual([done.done, done.unknown], [[], ['gw-1.99']])
 })
@@ -174,7 +196,7 @@ test('a life that was written off stays so', async () => {
   const { books, ledger, session, left, now } = await deadLife()
   now.ms += 5000
   writeOffSession(books, session, 'the disk is gone', now.ms)
-  const done = await replay(ledger, 'gw-1', [left([1n, 2n], 3)], 'm1')
+  const done = await replay(ledger, 'gw-1', [left([1n, 2n], [3n, 4n, 5n])], 'm1')
   assert.deepEqual([done.records, done.done, books.charges.length], [0, ['00000001.journal'], 0])
   assert.equal(done.lost, 5)
   const alarm = books.alarms.find(({ kind }) => kind === 'journal_gap')
