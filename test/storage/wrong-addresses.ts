@@ -140,6 +140,8 @@ test('a name of the machine that was not declared is 421, which says how to decl
   const { error, detail } = problem.parse(await json(answer))
   assert.equal(error.code, 'host_unknown')
   assert.match(detail, /"box\.lan".*ERGON_BASE_URL/)
+  // The SDKs show no other part of the answer.
+  assert.equal(error.message, detail)
 })
 
 async function answerOf(host: string, path: string, headers: object): Promise<IncomingMessage> {

@@ -1,0 +1,64 @@
+// What is wrong with a value, in words for the people who sent it: the validator's own words are for programmers.
+import type { z } from 'zod'
+
+/** Keeps the words of a schema that has words of its own, which come before these. */
+export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code, input } = issue
+  if (input === undefined && MISSING_CODES.has(code)) return 'it is missing'
+  if (code === 'invalid_type')
+    return `must be ${kindOf(issue)}${input === null ? ', not null' : ''}`
+  if (code === 'invalid_value') return `must be ${oneOf(issue.values)}`
+  if (code === 'too_small') return tooSmall(issue)
+  if (code === 'too_big') {
+    const { maximum, inclusive } = issue
+    if (isSized(issue)) return `must have at most ${maximum} ${partsOf(issue)}`
+    return `must be ${inclusive === false ? 'less than' : 'at most'} ${maximum}`
+  }
+  // The validator's own words are the last resort.
+  return undefined
+}
+
+const MISSING_CODES: ReadonlySet<string> = new Set([
+  'invalid_type',
+  'invalid_value',
+  'invalid_union',
+])
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  int: 'a whole number',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+}
+
+type Issue<Code> = Extract<z.core.$ZodRawIssue, { code: Code }>
+
+function kindOf({ expected, input }: Issue<'invalid_type'>): string {
+  if (typeof input === 'number' && !Number.isFinite(input)) return 'a finite number'
+  return KINDS[expected] ?? `of the type ${expected}`
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const texts = values.map((value) => JSON.stringify(value))
+  const last = texts.pop() ?? ''
+  return texts.length === 0 ? last : `${texts.join(', ')} or ${last}`
+}
+
+function tooSmall(issue: Issue<'too_small'>): string {
+  const { minimum, inclusive } = issue
+  if (isSized(issue))
+    return Number(minimum) === 1
+      ? 'must not be empty'
+      : `must have at least ${minimum} ${partsOf(issue)}`
+  return `must be ${inclusive === false ? 'more than' : 'at least'} ${minimum}`
+}
+
+const PARTS: Readonly<Record<string, string>> = { array: 'items', string: 'characters' }
+
+const isSized = ({ origin }: { origin: string }): boolean => Object.hasOwn(PARTS, origin)
+
+const partsOf = ({ origin }: { origin: string }): string => PARTS[origin] ?? 'parts'
