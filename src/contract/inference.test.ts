@@ -178,6 +178,13 @@ const WORDS: [string, string, object][] = [
   ['must be a whole number', 'max_tokens', { max_tokens: 1.5 }],
   ['must be true or false', 'stream', { stream: 'yes' }],
   ['must not be empty', 'messages', { messages: [] }],
+  ['it is missing', 'messages[0].role', { messages: [{ content: 'Hi' }] }],
+  [
+    'must be "text", "json_object" or "json_schema"',
+    'response_format.type',
+    { response_format: { type: 'xml' } },
+  ],
+  ['must be a token id', 'logit_bias.cat', { logit_bias: { cat: 1 } }],
 ]
 for (const [words, param, more] of WORDS)
   test(`${param} of ${JSON.stringify(more)}: ${words}`, () => {

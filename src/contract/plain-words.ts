@@ -8,6 +8,8 @@ export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (code === 'invalid_type')
     return `must be ${kindOf(issue)}${input === null ? ', not null' : ''}`
   if (code === 'invalid_value') return `must be ${oneOf(issue.values)}`
+  if (code === 'invalid_union') return noForm(issue)
+  if (code === 'invalid_key') return issue.issues[0]?.message
   if (code === 'too_small') return tooSmall(issue)
   if (code === 'too_big') {
     const { maximum, inclusive } = issue
@@ -40,6 +42,16 @@ type Issue<Code> = Extract<z.core.$ZodRawIssue, { code: Code }>
 function kindOf({ expected, input }: Issue<'invalid_type'>): string {
   if (typeof input === 'number' && !Number.isFinite(input)) return 'a finite number'
   return KINDS[expected] ?? `of the type ${expected}`
+}
+
+type NoMatch = { readonly discriminator?: string; readonly options?: readonly unknown[] }
+
+/** Of a union whose member `discriminator` says which of its forms an object has. */
+function noForm({ input, ...issue }: Issue<'invalid_union'>): string | undefined {
+  const { discriminator = '', options } = issue as NoMatch
+  if (options === undefined) return undefined
+  const said = (input as Record<string, unknown>)[discriminator]
+  return said === undefined ? 'it is missing' : `must be ${oneOf(options)}`
 }
 
 function oneOf(values: readonly unknown[]): string {
