@@ -137,7 +137,19 @@ export const isServiceFault = (error: unknown): boolean =>
   !(error instanceof ErgonError) ||
   ((ERRORS as Record<string, Fault>)[error.code]?.fault ?? 'service') === 'service'
 
-/** The OpenAI error object, which is the member `error` of our problem+json bodies and SSE errors. */
+/**
+ * What happened and what to do, for people. The message of an Ergon that is our upstream has the advice already.
+ */
+export function advised({ code, message }: ErgonError): string {
+  const help = (ERRORS as Record<string, Fault>)[code]?.help
+  if (help === undefined || message.endsWith(help)) return message
+  return `${message.replace(/\.$/, '')}. ${help}`
+}
+
+/**
+ * The OpenAI error object, which is the member `error` of our problem+json bodies and SSE errors. Its message has the
+ * advice too: the SDKs show nothing else.
+ */
 export function openaiError(error: ErgonError): {
   message: string
   type: string
@@ -146,7 +158,7 @@ export function openaiError(error: ErgonError): {
 } {
   const known = (ERRORS as Record<string, Fault>)[error.code]
   return {
-    message: error.message,
+    message: advised(error),
     type: known?.type ?? 'api_error',
     code: error.code,
     param: error.param,

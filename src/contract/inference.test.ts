@@ -128,20 +128,28 @@ test('an embedding request has from one to 2048 texts, none empty', () => {
 })
 
 const UNION_FAULTS: [string, () => unknown, RegExp][] = [
-  ['2049 texts', () => embedding(Array(2049).fill('a')), /^input: .*array.*<=2048 items$/],
-  ['2049 lists of ids', () => embedding(Array(2049).fill([1])), /^input: .*<=2048 items$/],
-  ['131,073 ids', () => embedding(Array(131_073).fill(1)), /^input: .*<=131072 items$/],
-  ['no texts', () => embedding([]), /^input: .*>=1 items$/],
-  ['an empty text', () => embedding(['a', '']), /^input\[1\]: .*string.*>=1 characters$/],
-  ['a number among texts', () => embedding(['a', 1]), /^input\[1\]: .*expected string/],
-  ['a text among ids', () => embedding([1, 'a']), /^input\[1\]: .*expected number/],
+  ['2049 texts', () => embedding(Array(2049).fill('a')), /^input: must have at most 2048 items$/],
+  [
+    '2049 lists of ids',
+    () => embedding(Array(2049).fill([1])),
+    /^input: must have at most 2048 items$/,
+  ],
+  [
+    '131,073 ids',
+    () => embedding(Array(131_073).fill(1)),
+    /^input: must have at most 131072 items$/,
+  ],
+  ['no texts', () => embedding([]), /^input: must not be empty$/],
+  ['an empty text', () => embedding(['a', '']), /^input\[1\]: must not be empty$/],
+  ['a number among texts', () => embedding(['a', 1]), /^input\[1\]: must be a string$/],
+  ['a text among ids', () => embedding([1, 'a']), /^input\[1\]: must be a number$/],
   ['a number', () => embedding(7), /^input: must be a string, an array of strings/],
-  ['five stops', () => chat({ stop: Array(5).fill('a') }), /^stop: .*<=4 items$/],
-  ['an empty stop', () => chat({ stop: ['a', ''] }), /^stop\[1\]: .*>=1 characters$/],
+  ['five stops', () => chat({ stop: Array(5).fill('a') }), /^stop: must have at most 4 items$/],
+  ['an empty stop', () => chat({ stop: ['a', ''] }), /^stop\[1\]: must not be empty$/],
   [
     '257 parts',
     () => chat({ messages: [{ role: 'user', content: Array(257).fill(textPart) }] }),
-    /^messages\[0\]\.content: .*<=256 items$/,
+    /^messages\[0\]\.content: must have at most 256 items$/,
   ],
 ]
 const textPart = { type: 'text', text: 'Hi' }
@@ -154,3 +162,40 @@ for (const [what, parse, message] of UNION_FAULTS)
       return true
     })
   })
+
+const WORDS: [string, string, object][] = [
+  ['it is missing', 'model', { model: undefined }],
+  ['must be a string, not null', 'model', { model: null }],
+  ['it is missing', 'messages', { messages: undefined }],
+  ['must be an array', 'messages', { messages: 'Hi' }],
+  ['must be an object', 'messages[0]', { messages: ['Hi'] }],
+  ['must be a number', 'temperature', { temperature: 'hot' }],
+  ['must be a finite number', 'temperature', { temperature: JSON.parse('1e999') }],
+  ['must be a finite number', 'temperature', { temperature: Number.NaN }],
+  ['must be at most 2', 'temperature', { temperature: 2.1 }],
+  ['must be at least 0', 'temperature', { temperature: -1 }],
+  ['must be at least 1', 'max_tokens', { max_tokens: 0 }],
+  ['must be a whole number', 'max_tokens', { max_tokens: 1.5 }],
+  ['must be true or false', 'stream', { stream: 'yes' }],
+  ['must not be empty', 'messages', { messages: [] }],
+  ['it is missing', 'messages[0].role', { messages: [{ content: 'Hi' }] }],
+  [
+    'must be "text", "json_object" or "json_schema"',
+    'response_format.type',
+    { response_format: { type: 'xml' } },
+  ],
+  ['must be a token id', 'logit_bias.cat', { logit_bias: { cat: 1 } }],
+]
+for (const [words, param, more] of WORDS)
+  test(`${param} of ${JSON.stringify(more)}: ${words}`, () => {
+    assert.throws(() => chat(more), { message: `Could not accept ${param}: ${words}`, param })
+  })
+
+test('each member of the contract that is missing is said to be missing', () => {
+  for (const [parse, name] of [
+    [parseChatRequest, 'model'],
+    [parseCompletionRequest, 'model'],
+    [parseEmbeddingRequest, 'model'],
+  ] as const)
+    assert.throws(() => parse({}), { message: `Could not accept ${name}: it is missing` })
+})

@@ -1,13 +1,14 @@
 // From an unknown JSON value to one of our types, or one fault that names the field.
 import type { z } from 'zod'
 import { fault } from '#contract/errors.ts'
+import { plainWords } from '#contract/plain-words.ts'
 
 /**
  * The value, JSON of a bounded depth because schemas recurse (http/json-body.ts), as the schema's type. Throws `invalid_request` whose `param` is the path of the first
  * field at fault in OpenAI's notation (`messages[0].content`), absent when the whole value is.
  */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { error: plainWords })
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues
   if (first === undefined) throw fault('invalid_request', 'Could not accept the body')

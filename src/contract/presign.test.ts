@@ -17,3 +17,24 @@ test('an unknown member of a presign request is refused, and the known ones are 
       },
     )
 })
+
+test('a presign request is refused in plain words', () => {
+  const message = (more: object) => {
+    try {
+      parsePresignRequest({ ...ASKED, ...more })
+    } catch (error) {
+      return (error as Error).message
+    }
+    return 'accepted'
+  }
+  assert.equal(
+    message({ expires_s: 604_801 }),
+    'Could not accept expires_s: must be at most 604800',
+  )
+  assert.equal(message({ method: 'PATCH' }), 'Could not accept method: must be "GET" or "PUT"')
+  assert.equal(
+    message({ bucket: 'ab' }),
+    'Could not accept bucket: must have at least 3 characters',
+  )
+  assert.equal(message({ bucket: undefined }), 'Could not accept bucket: it is missing')
+})

@@ -40,9 +40,19 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/metrics', operation: 'service.metrics' },
 ]
 
-/** Paths of the interface that are not served yet: 501, where a path that there never was is 404. */
+/** Paths of the interface and of OpenAI's API that are not served yet: 501, where other unknown paths are 404. */
 export const UNSERVED_ROUTES: readonly Omit<Route, 'operation'>[] = [
   { method: 'POST', path: '/v1/images/generations' },
   { method: 'POST', path: '/v1/audio/transcriptions' },
+  { method: 'POST', path: '/v1/audio/speech' },
+  { method: 'POST', path: '/v1/responses' },
+  { method: 'POST', path: '/v1/moderations' },
+  { method: 'GET', path: '/v1/files' },
+  { method: 'POST', path: '/v1/files' },
+  { method: 'GET', path: '/v1/batches' },
+  { method: 'POST', path: '/v1/batches' },
+  { method: 'GET', path: '/v1/assistants' },
+  { method: 'POST', path: '/v1/assistants' },
+  { method: 'POST', path: '/v1/threads' },
   { method: 'GET', path: '/v1/workloads/:workload/logs' },
 ]

@@ -5,14 +5,17 @@ import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/tokens.ts'
-import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
+import { CORS_HEADERS, isPreflight, METHODS, optionsHandler } from './cors.ts'
 import type { Call, Door, Endpoint } from './door.ts'
 import type { Exchange } from './exchange.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
 import { wrongAddress } from './wrong-address.ts'
 
-const METHODS = ['GET', 'POST', 'DELETE'] as const
+const OPENAI_PATHS = ROUTES.filter(
+  ({ operation, path }) => operationOf(operation).service === 'inference' && !path.includes(':'),
+)
+const OPENAI_SERVED = `Of OpenAI's API there are ${OPENAI_PATHS.map(({ method, path }) => `${method} ${path}`).join(', ')}`
 
 const QUERIES = new Map(ROUTES.map(({ operation, query }) => [operation, query]))
 
@@ -43,7 +46,7 @@ export function createApiDoor(deps: {
     if (bound === null)
       throw fault(
         'not_implemented',
-        `Could not serve the path yet: "${exchange.path.slice(0, 200)}"`,
+        `Could not serve the path yet: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
       )
     return { ...bound, parameters: found.params as Record<string, string> }
   }
@@ -64,7 +67,10 @@ export function createApiDoor(deps: {
     if (allow.length === 0 && exchange.path.startsWith('/v1/v1'))
       return wrongAddress(exchange, deps.baseUrl)
     if (allow.length === 0)
-      return fault('not_found', `Could not find the path: "${exchange.path.slice(0, 200)}"`)
+      return fault(
+        'not_found',
+        `Could not find the path: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
+      )
     return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {
       details: { allow: allow.join(', ') },
     })

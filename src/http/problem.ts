@@ -1,16 +1,15 @@
 // How the API door says no: application/problem+json (RFC 9457) whose extension member `error` is the
 // OpenAI error object, so that both kinds of client find what they look for.
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { ERRORS, fault, openaiError, type Code } from '#contract/errors.ts'
+import { advised, fault, openaiError, type Code } from '#contract/errors.ts'
 import type { RenderedError } from './door.ts'
 
 export function renderProblem(error: ErgonError, ids: { requestId: string }): RenderedError {
-  const help = (ERRORS as Record<string, { help: string }>)[error.code]?.help
   const body = {
     type: `urn:ergon:error:${error.code}`,
     title: error.code,
     status: error.status,
-    detail: help === undefined ? error.message : `${error.message}. ${help}`,
+    detail: advised(error),
     instance: ids.requestId,
     ...error.details,
     error: openaiError(error),

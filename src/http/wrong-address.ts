@@ -1,10 +1,14 @@
 // Hints for a client of the API whose base address lacks /v1, so that the S3 door got its request. Only the form
-// of a refusal changes here: no request that S3 can serve is taken from it, whatever its bucket is called.
-import type { ErgonError } from '#base/errors.ts'
+// of a refusal changes here, and a browser is allowed to ask and to read it: no request that S3 can serve is taken
+// from S3, whatever its bucket is called.
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
-import type { Door } from './door.ts'
+import { isPreflight, METHODS, optionsHandler } from './cors.ts'
+import type { Door, Endpoint } from './door.ts'
+import { pairsOf } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
+import type { Handler, Headers } from './reply.ts'
 
 /** The S3 door of the API's own name. `baseUrl` is the public address, where a proxy is in front. */
 export function createHintingDoor(deps: {
@@ -13,16 +17,46 @@ export function createHintingDoor(deps: {
   baseUrl: string | undefined
 }): Door {
   const { storage, api, baseUrl } = deps
+  const cors = Object.fromEntries(pairsOf(api.headers ?? []))
   return {
     ...storage,
+    match(exchange) {
+      const call = storage.match(exchange)
+      return mayAskForApi(exchange) ? { ...call, endpoint: orPreflight(call.endpoint, cors) } : call
+    },
     render(error, request) {
       const { exchange } = request
       if (exchange === undefined || isSigned(exchange)) return storage.render(error, request)
-      if (isForApi(error, exchange))
-        return { ...api.render(wrongAddress(exchange, baseUrl), request), status: 404 }
-      return storage.render(error, request)
+      if (!isForApi(error, exchange)) return storage.render(error, request)
+      const hint = api.render(wrongAddress(exchange, baseUrl), request)
+      return { ...hint, headers: { ...hint.headers, ...cors }, status: 404 }
     },
   }
+}
+
+/** Whether a browser asks on a path like one of the API's. The SDKs of S3 sign with headers that begin with x-amz-. */
+const mayAskForApi = (exchange: Exchange): boolean =>
+  isPreflight(exchange) &&
+  looksLikeApi(exchange.path) &&
+  !isSigned(exchange) &&
+  exchange.header('access-control-request-headers')?.toLowerCase().includes('x-amz-') !== true
+
+/**
+ * Lets a page ask where there is no such bucket, so that the page can read the hint. A bucket that exists keeps
+ * its own CORS rules.
+ */
+function orPreflight(own: Endpoint, cors: Headers): Endpoint {
+  const allow = optionsHandler(METHODS)
+  const handle: Handler<never> = async (handled) => {
+    try {
+      return await own.handle(handled)
+    } catch (error) {
+      if (!(error instanceof ErgonError) || !NO_BUCKET.has(error.code)) throw error
+      const reply = await allow(handled)
+      return { ...reply, headers: { ...reply.headers, ...cors } }
+    }
+  }
+  return { ...own, handle }
 }
 
 /** 404 with the base address to use. */

@@ -241,10 +241,24 @@ for (const { method, path } of UNSERVED_ROUTES)
       const who = token === undefined ? {} : { token }
       await assertRefused(await call(filled, { method, ...who }), [501, 'not_implemented'])
     }
-    const answer = await call(filled, { method: method === 'GET' ? 'POST' : 'GET' })
+    const answer = await call(filled, { method: 'PUT' })
     await assertRefused(answer, [405, 'method_not_allowed'])
-    assert.equal(answer.headers.get('allow'), method)
+    const methods = UNSERVED_ROUTES.filter((route) => route.path === path).map((one) => one.method)
+    assert.equal(answer.headers.get('allow'), methods.join(', '))
   })
+
+test('what OpenAI serves and Ergon does not is 501, and the refusal names what is served', async () => {
+  for (const name of ['responses', 'files', 'batches', 'moderations', 'assistants', 'threads']) {
+    const answer = await call(`/v1/${name}`, { method: 'POST', ...callers.owner })
+    await assertRefused(answer, [501, 'not_implemented'])
+    assert.ok(answer.text.includes('POST /v1/chat/completions'), answer.text)
+  }
+  const speech = await call('/v1/audio/speech', { method: 'POST', ...callers.owner })
+  await assertRefused(speech, [501, 'not_implemented'])
+  const unknown = await call('/v1/chat', callers.owner)
+  await assertRefused(unknown, [404, 'not_found'])
+  assert.ok(unknown.text.includes('POST /v1/chat/completions'), unknown.text)
+})
 
 test('an unknown path is 404 for whoever asks', async () => {
   for (const token of [undefined, callers.owner.token])

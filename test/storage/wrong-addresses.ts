@@ -11,6 +11,7 @@ import {
   DeleteObjectsCommand,
   GetObjectCommand,
   ListObjectsCommand,
+  PutBucketCorsCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
   PutPublicAccessBlockCommand,
@@ -20,6 +21,7 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import OpenAI from 'openai'
 import { problem } from '#contract/service-replies.ts'
+import { browserFetch, ORIGIN } from '../browser-fetch.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { withClient } from './client.ts'
 
@@ -55,6 +57,54 @@ test('a base address without /v1, with another, or with two, is answered with th
     (error: Error) => error.message.includes(`${ergon.baseUrl}/v1`),
   )
 })
+
+test('a page of another origin can read the right address, where there is no such bucket', async () => {
+  for (const base of ['', '/v2', '/openai/v1', '/api/v1']) {
+    const client = new OpenAI({
+      baseURL: ergon.baseUrl + base,
+      apiKey: ergon.token,
+      fetch: browserFetch,
+      dangerouslyAllowBrowser: true,
+      maxRetries: 0,
+    })
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    for (const wrong of [
+      () => client.chat.completions.create({ model: 'auto', messages }),
+      () => client.models.list(),
+    ])
+      await assert.rejects(
+        wrong,
+        ({ status, message }: { status?: number; message: string }) =>
+          status === 404 && message.includes(`${ergon.baseUrl}/v1`),
+        base,
+      )
+  }
+  const other = await preflight('/none-such-bucket/photo.jpg')
+  assert.equal(other.headers.get('access-control-allow-origin'), null)
+  const signed = { 'access-control-request-headers': 'authorization,x-amz-date' }
+  const ofS3 = await preflight('/models/photo.jpg', signed)
+  assert.deepEqual([ofS3.status, ofS3.headers.get('access-control-allow-origin')], [404, null])
+})
+
+test('a bucket that is called as a path of the API keeps its own CORS rules', async () => {
+  const Bucket = 'embeddings-and-v1'
+  const path = `/${Bucket}/v1/chat/completions`
+  assert.equal((await preflight(path)).headers.get('access-control-allow-origin'), '*')
+  await s3.send(new CreateBucketCommand({ Bucket }))
+  assert.equal((await preflight(path)).status, 403)
+  const AllowedOrigins = ['https://own.example']
+  const CORSRules = [{ AllowedMethods: ['POST'], AllowedOrigins, AllowedHeaders: ['*'] }]
+  await s3.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } }))
+  assert.equal((await preflight(path)).status, 403)
+  const own = await preflight(path, { origin: 'https://own.example' })
+  assert.equal(own.headers.get('access-control-allow-origin'), 'https://own.example')
+})
+
+const preflight = (path: string, headers: Record<string, string> = {}) =>
+  ask(path, {
+    method: 'OPTIONS',
+    headers: { origin: ORIGIN, 'access-control-request-method': 'POST', ...headers },
+  })
 
 test('S3 serves buckets that are called as paths of the API', async () => {
   for (const Bucket of ['chat', 'models', 'embeddings', 'api', 'openai']) {
@@ -140,6 +190,8 @@ test('a name of the machine that was not declared is 421, which says how to decl
   const { error, detail } = problem.parse(await json(answer))
   assert.equal(error.code, 'host_unknown')
   assert.match(detail, /"box\.lan".*ERGON_BASE_URL/)
+  // The SDKs show no other part of the answer.
+  assert.equal(error.message, detail)
 })
 
 async function answerOf(host: string, path: string, headers: object): Promise<IncomingMessage> {

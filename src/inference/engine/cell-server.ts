@@ -180,7 +180,8 @@ function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: Usag
   if (known !== error) cell.log.error('A request failed', { error, detail: messageOf(error) })
   if (response.destroyed) return
   const spent = usage === undefined ? {} : { ergon: usageMember(usage) }
-  const body = { error: openaiError(known), ...spent }
+  // The gateway adds the advice, as the code may become another there.
+  const body = { error: { ...openaiError(known), message: known.message }, ...spent }
   if (!response.headersSent) {
     if (known.retryAfterS !== undefined) response.setHeader('Retry-After', known.retryAfterS)
     return sendJson(response, known.status, body)

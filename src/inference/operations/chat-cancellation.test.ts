@@ -43,7 +43,7 @@ test('chat is cut when its hold is used up, and says so inside the stream', asyn
   assert.deepEqual(chunksOf(reply.cut(error, call.spend.settle(200))), [
     {
       error: {
-        message: 'The hold is used up',
+        message: 'The hold is used up. Add funds to the account.',
         type: 'insufficient_quota',
         code: 'balance_depleted',
         param: null,

@@ -111,7 +111,12 @@ test('choose() tells unknown, loading and failed models apart', () => {
   assert.throws(() => ask([cheap], { model: 'gpt-9' }), {
     code: 'model_not_found',
     status: 404,
-    message: 'Could not find the model gpt-9: there are auto, cheap',
+    message:
+      'Could not find the model gpt-9: there are auto, cheap. Name one of them; `auto` chooses a model for each request. The operator can serve this name too: `ergon models alias add gpt-9 <model>`',
+  })
+  // The command is for copying, and the name is the caller's.
+  assert.throws(() => ask([cheap], { model: '$(reboot)' }), {
+    message: /`ergon models alias add <name> <model>`$/,
   })
   const loading = { ...cheap, state: 'loading', retryAfterS: 7 } as const
   const failed = { ...dear, state: 'failed', reason: 'file missing' } as const

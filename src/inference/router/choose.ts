@@ -160,10 +160,16 @@ export function unknownModel(offers: readonly ModelOffer[], model: string) {
   const all = [AUTO, ...offers.map(({ id }) => id)]
   const more = all.length > NAMES_MAX ? ` and ${all.length - NAMES_MAX} more` : ''
   const names = all.slice(0, NAMES_MAX).join(', ') + more
-  return fault('model_not_found', `Could not find the model ${model}: there are ${names}`, {
-    param: 'model',
-  })
+  // The command is for copying into a shell, and the name is the caller's.
+  const alias = PLAIN_NAME.test(model) ? model : '<name>'
+  return fault(
+    'model_not_found',
+    `Could not find the model ${model}: there are ${names}. Name one of them; \`auto\` chooses a model for each request. The operator can serve this name too: \`ergon models alias add ${alias} <model>\``,
+    { param: 'model' },
+  )
 }
+
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/
 
 /**
  * Nothing is ready for a request. What no model here could serve even then is the caller's to change, and
