@@ -30,6 +30,23 @@ describe('the default chat model', { skip: 'reason' in model ? model.reason : fa
     assert.equal(chunks[0]?.choices[0]?.delta.role, 'assistant')
   })
 
+  it('answers a greeting while the long prompts of others are read', async () => {
+    const order: string[] = []
+    const reading = Promise.withResolvers<void>()
+    const long = async (name: string) => {
+      const messages = user('Three fruits grow beside the river. '.repeat(60))
+      const reply = await cell.open(PATH, { messages, temperature: 0, max_tokens: 1 })
+      for await (const _ of reply) reading.resolve()
+      order.push(name)
+    }
+    const longs = ['long', 'long', 'long'].map(long)
+    await reading.promise
+    await ask({ messages: user('Hi'), max_tokens: 1, ergon_payer: 'another' })
+    order.push('greeting')
+    await Promise.all(longs)
+    assert.equal(order[0], 'greeting')
+  })
+
   it('carries cumulative usage on every chunk and comment, the last of it as usage', async () => {
     const { text, chunks } = await ask({
       messages: [

@@ -7,6 +7,7 @@ import type { Loaded } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
 import { createSamplings } from './samplings.ts'
 import { createPool } from './sequences.ts'
+import { createTurnstile } from './turnstile.ts'
 import {
   createStepClock,
   processClocks,
@@ -56,6 +57,7 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
       },
     },
   })
+  const turnstile = createTurnstile()
   const pool = createPool(takeSequences(context, config.sequences))
 
   async function* generate(generation: Generation): AsyncGenerator<Decoded, void, void> {
@@ -63,10 +65,10 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
     const sequence = await pool.take(signal, payer)
     const sampling = samplings.open(account)
     try {
-      await sequence.clearHistory()
+      await turnstile.enter(() => sequence.clearHistory())
       const last = sequence.tokenMeter.getState()
       bound.set(sequence, { account, last, probabilities: asked.alternatives !== undefined })
-      yield* runGeneration({ ...loaded, clock, watch, sampling }, sequence, generation)
+      yield* runGeneration({ ...loaded, clock, watch, sampling, turnstile }, sequence, generation)
     } finally {
       sampling.close()
       clock.settle()

@@ -13,6 +13,7 @@ import { sampleFrom, uniform } from './sample.ts'
 import type { Sampling as TokenSampling } from './samplings.ts'
 import type { Account, StepClock } from './step-clock.ts'
 import type { StepWatch } from './step-watch.ts'
+import type { Turnstile } from './turnstile.ts'
 
 export type Sampling = {
   readonly temperature: number
@@ -54,6 +55,7 @@ export type Engine = Loaded & {
   readonly clock: StepClock
   readonly watch: StepWatch
   readonly sampling: TokenSampling
+  readonly turnstile: Turnstile
 }
 
 /** Evaluates on an empty sequence that nobody else uses meanwhile. */
@@ -64,6 +66,7 @@ export async function* runGeneration(
 ): AsyncGenerator<Decoded, void, void> {
   let at = 0
   for (; prompt.length - at > PREFILL_TOKENS; at += PREFILL_TOKENS) {
+    await engine.turnstile.pass()
     signal.throwIfAborted()
     const chunk = prompt.slice(at, at + PREFILL_TOKENS)
     const evaluationPriority = priorityOf(prompt.length - at)
@@ -88,6 +91,7 @@ export async function* runGeneration(
   try {
     let fed: Token | undefined
     while (true) {
+      await engine.turnstile.pass()
       const { value, done } = await engine.watch.during(iterator.next(fed))
       engine.sampling.end()
       signal.throwIfAborted()

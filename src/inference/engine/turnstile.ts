@@ -1,0 +1,32 @@
+// Lets a new answer in while others run. The engine keeps its context locked for as long as any step is asked
+// for, and an empty sequence needs that lock: two long prompts asked by turns and never let go, so a greeting
+// waited 16 s for their end. So running answers ask for no further step while a sequence is being emptied.
+
+export interface Turnstile {
+  /** Resolves when the next step may be asked for. */
+  pass(): Promise<void>
+  /** Does what needs the lock of the context; it waits for the step that runs, and for no other. */
+  enter<T>(work: () => Promise<T>): Promise<T>
+}
+
+export function createTurnstile(): Turnstile {
+  let entering = 0
+  let opened = Promise.withResolvers<void>()
+  return {
+    async pass() {
+      while (entering > 0) await opened.promise
+    },
+    async enter(work) {
+      entering++
+      try {
+        return await work()
+      } finally {
+        entering--
+        if (entering === 0) {
+          opened.resolve()
+          opened = Promise.withResolvers()
+        }
+      }
+    },
+  }
+}
