@@ -83,7 +83,8 @@ test('self install writes a command that runs on the pinned Node and finds the c
   assert.deepEqual(await runIn(home, list, env), { code: 0, stdout: '[]\n', stderr: '' })
   assert.deepEqual(asked, ['/v1/models'])
   // What the caller names wins, also where nothing is.
-  assert.equal((await runIn(home, list, { ...env, ERGON_DATA: join(home, 'none') })).code, 4)
+  const nowhere = await runIn(home, list, { ...env, ERGON_DATA: join(home, 'none') })
+  assert.match(nowhere.stderr, /No data folder of a service: .*none/)
   dataFolder(join(home, 'other'))
   rmSync(join(clone, '.ergon'), { recursive: true })
   assert.equal((await runIn(home, list, { ...env, ERGON_DATA: join(home, 'other') })).code, 0)
