@@ -94,6 +94,23 @@ test('self install writes a command that runs on the pinned Node and finds the c
   assert.match((await self('uninstall')).stderr, /nothing of ours is at /)
 })
 
+test('self install advises the user’s own shell only, and says what completion in bash needs', async (t) => {
+  const { clone, home } = newClone(t)
+  const tools = join(home, 'tools')
+  mkdirSync(tools)
+  for (const shell of ['bash', 'zsh', 'fish']) writeFileSync(join(tools, shell), '')
+  const said = async (shell: string) => {
+    const words = [process.execPath, join(clone, 'src/cli/ergon.mjs'), 'self', 'install']
+    return (await runIn(home, words, { SHELL: shell, PATH: `${tools}:/usr/bin:/bin` })).stderr
+  }
+  const inBash = await said('/bin/bash')
+  assert.match(inBash, /completion in bash needs the package bash-completion/)
+  assert.doesNotMatch(inBash, /zshrc|fish_add_path/)
+  const inZsh = await said('/bin/zsh')
+  assert.match(inZsh, /fpath=/)
+  assert.doesNotMatch(inZsh, /needs the package/)
+})
+
 test('self install leaves what somebody else wrote, and so does self uninstall', async (t) => {
   const { clone, home, command } = newClone(t)
   const run = (...words: string[]) =>

@@ -94,3 +94,28 @@ test('a file that is absent, a time that is too long and the version are told in
   assert.equal(version.code, 0, version.stderr)
   assert.equal(version.stdout, (await ergon(['--version'])).stdout)
 })
+
+test('on a terminal, what takes a while says at once what is being done', async (t) => {
+  const data = join(home, 'data')
+  mkdirSync(data)
+  writeFileSync(join(data, 'ergon.json'), JSON.stringify({ port: 9, runFolder: data }))
+  writeFileSync(join(home, 'mine.gguf'), 'GGUF')
+  const server = createServer((_, response) => response.end('{"result":{"id":"it"}}'))
+  t.after(() => server.close())
+  await once(server.listen(join(data, 'control.sock')), 'listening')
+  const pull = `models pull https://a.example/b.gguf --sha256 ${'0'.repeat(64)}`
+  for (const [words, told] of [
+    ['models add ./mine.gguf', 'loading mine.gguf …'],
+    ['models add smollm2', 'fetching and loading smollm2 …'],
+    [pull, 'fetching and loading b.gguf …'],
+    ['artifacts fetch pgvector-16', 'fetching pgvector-16 …'],
+  ] as const) {
+    const command = `'${process.execPath}' '${PROGRAM}' --data '${data}' ${words}`
+    const said = await new Promise<string>((resolve) =>
+      execFile('script', ['-qec', command, '/dev/null'], { cwd: home }, (_, out) => resolve(out)),
+    )
+    assert.ok(said.startsWith(told), said)
+    const piped = await ergon(['--data', data, ...words.split(' ')])
+    assert.ok(!piped.stderr.includes(told), piped.stderr)
+  }
+})
