@@ -1,6 +1,6 @@
 // npm start: the node agent, until a signal or the end of the process that started it.
 import { Socket } from 'node:net'
-import { messageOf } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import { readConfig } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
 import { asksForHelp, settingsHelp } from '#config/help.ts'
@@ -10,6 +10,9 @@ import { wordFaults } from '#processes/node/setting-words.ts'
 
 // All stages together have 19 s (processes/node/stop-budget.ts): this is for what hangs in our own.
 const STOP_TIMEOUT_MS = 22_000
+
+/** As of `ergon`: what was asked for cannot be read. */
+const EXIT_MISUSED = 2
 
 if (asksForHelp(process.argv.slice(2))) {
   process.stdout.write(settingsHelp())
@@ -36,7 +39,8 @@ try {
   const isStopped = stopping.signal.aborted && !started
   if (isStopped) report.stopped()
   else report.failed(messageOf(error))
-  process.exit(isStopped ? 0 : 1)
+  const isMisused = error instanceof ErgonError && error.code === 'settings_invalid'
+  process.exit(isStopped ? 0 : isMisused ? EXIT_MISUSED : 1)
 }
 
 function stop(reason: string): void {

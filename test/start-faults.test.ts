@@ -49,7 +49,7 @@ test('words that no one knows are named at once, before anything starts', async 
   const folder = join(await newFolder(t, 'bare'), 'data')
   const refused = async (env: Readonly<Record<string, string>>, ...words: string[]) => {
     const start = startRaw([...MAIN, '--data', folder, '--json'], { env })
-    assert.equal((await start.ended()).code, 1)
+    assert.equal((await start.ended()).code, 2)
     const said = start.messages().join('\n')
     for (const word of words) assert.ok(said.includes(word), said)
     assert.ok(!existsSync(folder))

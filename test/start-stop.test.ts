@@ -86,15 +86,18 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   await t.test('a second agent on the data folder is refused in one line', async () => {
     const other = startRaw([...MAIN, '--data', folder, ...portFlags(await freeBlock())])
     assert.equal((await other.ended()).code, 1)
-    assert.deepEqual(other.messages(), [`Another Ergon runs on the data folder: ${folder}`])
+    assert.deepEqual(other.messages(), [
+      `Another Ergon runs on the data folder ${folder}: stop it, or give this one another folder (--data)`,
+    ])
     assert.equal((await call(await second.ready(), '/healthz')).status, 200)
   })
 
   await t.test('a taken port is refused in one line', async () => {
-    const another = await newFolder(t, 'initialised')
+    const another = join(await newFolder(t, 'bare'), 'data')
     const other = startRaw([...MAIN, '--data', another, ...portFlags(port)])
     assert.equal((await other.ended()).code, 1)
-    assert.equal(other.messages().at(-1), `Could not listen: port ${port} is taken`)
+    assert.match(other.messages().at(-1) ?? '', new RegExp(`port ${port} is taken by another`))
+    assert.ok(!existsSync(another), 'where nothing was, nothing is left')
     assert.equal((await call(await second.ready(), '/healthz')).status, 200)
   })
 

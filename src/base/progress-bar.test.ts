@@ -31,6 +31,21 @@ test('a bar shows bytes, rate and remaining time, and is erased once when its wo
   assert.ok(writes.every((text) => !text.includes('\n')))
 })
 
+test('no rate and no time left are shown before bytes have come for a second', () => {
+  const { clock, bar, line } = terminalOf(80)
+  const at = (nowMs: number, done: number) => {
+    clock.nowMs = nowMs
+    bar.show('model', done, 100 * MIB)
+    return line()
+  }
+  at(0, 0)
+  // Ten seconds until a server answers say nothing of its rate.
+  at(10_000, 0)
+  assert.doesNotMatch(at(10_300, 60_000), /left|MiB\/s/)
+  assert.doesNotMatch(at(10_900, MIB), /left|MiB\/s/)
+  assert.match(at(12_000, 20 * MIB), /20\/100 MiB, 10\.0 MiB\/s, 8 s left/)
+})
+
 test('of two pieces of work one has the line until it is done or silent', () => {
   const { clock, bar, line } = terminalOf(80)
   const step = (what: string, done: number) => {

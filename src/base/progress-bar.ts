@@ -22,7 +22,7 @@ const REDRAW_MS = 100
 /** Work that reports nothing for so long gives the line to other work. */
 const SILENT_MS = 3000
 /** A rate over a shorter time than this would jump. */
-const RATE_MS_LEAST = 500
+const RATE_MS_LEAST = 1000
 const CELLS_MAX = 24
 const CELLS_LEAST = 6
 const ERASE_LINE = '\r\u001b[2K'
@@ -58,8 +58,7 @@ export function createProgressBar(
       if (terminal.isTTY !== true) return
       const now = nowMs()
       const before = works.get(what)
-      const isSame = before !== undefined && before.doneBytes <= doneBytes
-      const begin = isSame ? before : { beginMs: now, beginBytes: doneBytes }
+      const begin = beginOf(before, doneBytes, now)
       if (totalBytes !== undefined && doneBytes >= totalBytes) {
         if (works.delete(what)) erase()
       } else works.set(what, { ...begin, seenMs: now, doneBytes, totalBytes })
@@ -67,6 +66,18 @@ export function createProgressBar(
     },
     erase,
   }
+}
+
+/** From when its rate is counted: the last look before bytes came, as waiting for a server is no rate. */
+function beginOf(
+  before: Work | undefined,
+  doneBytes: number,
+  now: number,
+): Pick<Work, 'beginMs' | 'beginBytes'> {
+  if (before === undefined || before.doneBytes > doneBytes)
+    return { beginMs: now, beginBytes: doneBytes }
+  const hasMoved = before.doneBytes > before.beginBytes
+  return hasMoved ? before : { beginMs: before.seenMs, beginBytes: before.beginBytes }
 }
 
 /** One line: what, the bar where there is room for one, bytes, rate and remaining time. */

@@ -61,7 +61,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   mkdirSync(own, { recursive: true, mode: 0o711 })
   const lock = await lockFile(join(own, 'lock')).catch((cause: unknown) => {
     if (!(cause instanceof ErgonError && cause.code === 'locked')) throw cause
-    const message = `Another Ergon runs on the data folder: ${options.dataFolder}`
+    const message = `Another Ergon runs on the data folder ${options.dataFolder}: stop it, or give this one another folder (--data)`
     throw new ErgonError({ code: 'locked', status: 500 }, message, { cause })
   })
   try {

@@ -38,15 +38,20 @@ async function ask(
   if (more.body !== undefined) headers['content-type'] = 'application/json'
   const text = more.body === undefined ? undefined : JSON.stringify(more.body)
   const answer = await send(url, headers, text).catch((error: Error) => {
-    throw new Unreachable(
-      `Could not reach ${url}: ${error.message}`,
-      EXIT.failed,
-      'is it started? npm start',
-      'unreachable',
-    )
+    throw unreachable(url, error)
   })
   if (answer.status >= 400) throw refusal(answer.status, answer.text)
   return answer
+}
+
+/** Why nothing answers at an address, and what to do. */
+export function unreachable(url: string, error: Error & { code?: string }): Unreachable {
+  // TLS gets bytes of another protocol.
+  const [what, next] =
+    error.code === 'EPROTO' && url.startsWith('https:')
+      ? ['the service speaks http, not https', `--base-url http://${new URL(url).host}`]
+      : [error.message || error.code, 'is it started? npm start']
+  return new Unreachable(`Could not reach ${url}: ${what}`, EXIT.failed, next, 'unreachable')
 }
 
 /** By node:http: undici takes 0.1 s of CPU to load, half of a command's; fetch refuses ports such as 10080. */

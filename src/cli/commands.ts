@@ -6,6 +6,10 @@ type CommandModule = { readonly run: (call: CommandCall) => Promise<void> }
 export type CommandSpec = {
   /** Words and arguments: 'admin token create', 'receipt verify <receipt>'. */
   readonly usage: string
+  /** The name that the last word of the command has in other tools. */
+  readonly alias?: string
+  /** The command asks no service: where a service is does not matter. */
+  readonly isLocal?: true
   readonly help: string
   readonly options?: readonly (readonly [flags: string, help: string])[]
   readonly load: () => Promise<CommandModule>
@@ -135,7 +139,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     usage: 'storage create <bucket>',
-    help: 'Make a bucket',
+    alias: 'mb',
+    help: 'Make a bucket; `ergon storage mb s3://bucket` is the same',
     options: [['--region <region>', 'where it is: a region of the service, or auto (default)']],
     load: () => import('./commands/storage-create.ts'),
   },
@@ -332,18 +337,21 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     usage: 'self install',
+    isLocal: true,
     help: 'Make ergon a command of every folder, with completion; again after the project has moved',
     options: [['--dir <folder>', 'where the command goes (default ~/.local/bin)']],
     load: () => import('./commands/self-install.ts'),
   },
   {
     usage: 'self uninstall',
+    isLocal: true,
     help: 'Remove what self install wrote',
     options: [['--dir <folder>', 'where the command is (default ~/.local/bin)']],
     load: () => import('./commands/self-uninstall.ts'),
   },
   {
     usage: 'completion <shell>',
+    isLocal: true,
     help: 'A completion script: bash, zsh or fish',
     load: () => import('./commands/completion.ts'),
   },

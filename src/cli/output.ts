@@ -38,6 +38,11 @@ export const print = (text: string): void => void process.stdout.write(`${text}\
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
 export const tell = (text: string): void => void process.stderr.write(`${text}\n`)
 
+/** Says what takes a while, where somebody waits for it: on a terminal. */
+export const tellWork = (text: string): void => {
+  if (process.stderr.isTTY) tell(`${text} …`)
+}
+
 const paint = (code: number) => (text: string) =>
   environment().colours ? `\u001b[${code}m${text}\u001b[0m` : text
 export const green = paint(32)

@@ -44,6 +44,22 @@ function readDataFolder(folder: string): DataFolder | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DataFolder) : undefined
 }
 
+/**
+ * Throws a CommandError where a data folder is named and is none: another service would answer in the place
+ * of the named one, or be changed.
+ */
+export function demandDataFolder(options: GlobalOptions): void {
+  const named = options.data ?? environment().data
+  if (named === undefined || existsSync(join(resolve(named), 'ergon.json'))) return
+  throw new CommandError(
+    `No data folder of a service: ${resolve(named)}`,
+    EXIT.failed,
+    options.data === undefined
+      ? 'correct ERGON_DATA or unset it, or start Ergon there: npm start'
+      : 'correct --data, or start Ergon there: npm start -- --data <folder>',
+  )
+}
+
 /** The API's address, without `/v1` or a slash at its end, if one is known. */
 export function knownBaseUrl(options: GlobalOptions): string | undefined {
   const given = options.baseUrl ?? environment().baseUrl

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '#base/errors.ts'
-import { CommandError, EXIT, red, tell } from './output.ts'
+import { CommandError, EXIT, print, red, tell } from './output.ts'
 import { COMMANDS, GROUPS, type CommandSpec } from './commands.ts'
+import { demandDataFolder } from './profile.ts'
 
 /** Runs the command line and sets the exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -16,7 +17,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   // A terminal that is closed takes no talk any more; what is unfinished is removed all the same.
   process.stderr.on('error', () => undefined)
   const program = createProgram()
-  if (isJson) writeNoErrors(program)
+  quieten(program, isJson)
   try {
     await program.parseAsync([...argv])
   } catch (error) {
@@ -43,6 +44,10 @@ export function createProgram(): Command {
     .command('help [command...]')
     .description('Help for a command, such as: help models add')
     .action((words: readonly string[]) => helpOf(program, words))
+  program
+    .command('version')
+    .description('The version, as --version prints it')
+    .action(() => print(packageVersion()))
   return program
 }
 
@@ -50,7 +55,9 @@ export function createProgram(): Command {
 function helpOf(program: Command, words: readonly string[]): void {
   let command = program
   for (const [index, word] of words.entries()) {
-    const next = command.commands.find((known) => known.name() === word)
+    const next = command.commands.find(
+      (known) => known.name() === word || known.aliases().includes(word),
+    )
     if (next === undefined)
       throw new CommandError(
         `No such command: ergon ${words.slice(0, index + 1).join(' ')}`,
@@ -62,10 +69,25 @@ function helpOf(program: Command, words: readonly string[]): void {
   command.outputHelp()
 }
 
-/** What is wrong in the words of a command is in the error that is thrown, and printed from there. */
-function writeNoErrors(command: Command): void {
-  command.configureOutput({ writeErr: () => undefined })
-  command.commands.forEach(writeNoErrors)
+/** Errors of commander lose their hints that remove something; with --json they are printed elsewhere. */
+function quieten(command: Command, isJson: boolean): void {
+  command.configureOutput({
+    outputError: (text, write) => write(withoutRemovals(text)),
+    ...(isJson && { writeErr: () => undefined }),
+  })
+  for (const below of command.commands) quieten(below, isJson)
+}
+
+// Whoever follows the hint for a misspelt word must lose nothing.
+const REMOVES = new Set(['rb', 'rm', 'remove', 'drop', 'prune', 'revoke', 'uninstall'])
+
+/** The text of an error, whose hint names no command that removes. */
+function withoutRemovals(text: string): string {
+  return text.replace(/\n\(Did you mean (?:one of )?(.*)\?\)/, (_, hint: string) => {
+    const names = hint.split(', ').filter((name) => !REMOVES.has(name))
+    if (names.length === 0) return ''
+    return `\n(Did you mean ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}?)`
+  })
 }
 
 /** Of the package that this file is part of. */
@@ -89,8 +111,10 @@ function add(program: Command, spec: CommandSpec): void {
     .command(words.slice(names.length - 1).join(' '))
     .description(spec.help)
     .exitOverride()
+  if (spec.alias !== undefined) command.alias(spec.alias)
   for (const [flags, help] of spec.options ?? []) command.option(flags, help)
   command.action(async () => {
+    if (spec.isLocal !== true) demandDataFolder(command.optsWithGlobals())
     const { run: runCommand } = await spec.load()
     await runCommand({
       options: command.optsWithGlobals(),
@@ -119,5 +143,5 @@ function known(error: unknown): Pick<CommandError, 'message' | 'exitCode' | 'nex
     return new CommandError(messageOf(error), EXIT.failed, undefined, 'internal')
   const text =
     error.code === 'commander.help' ? 'A command is missing' : error.message.replace(/^error: /, '')
-  return new CommandError(text, EXIT.usage, 'ergon help')
+  return new CommandError(withoutRemovals(text), EXIT.usage, 'ergon help')
 }

@@ -83,7 +83,8 @@ test('self install writes a command that runs on the pinned Node and finds the c
   assert.deepEqual(await runIn(home, list, env), { code: 0, stdout: '[]\n', stderr: '' })
   assert.deepEqual(asked, ['/v1/models'])
   // What the caller names wins, also where nothing is.
-  assert.equal((await runIn(home, list, { ...env, ERGON_DATA: join(home, 'none') })).code, 4)
+  const nowhere = await runIn(home, list, { ...env, ERGON_DATA: join(home, 'none') })
+  assert.match(nowhere.stderr, /No data folder of a service: .*none/)
   dataFolder(join(home, 'other'))
   rmSync(join(clone, '.ergon'), { recursive: true })
   assert.equal((await runIn(home, list, { ...env, ERGON_DATA: join(home, 'other') })).code, 0)
@@ -91,6 +92,23 @@ test('self install writes a command that runs on the pinned Node and finds the c
   assert.equal((await self('uninstall')).code, 0)
   assert.ok(!existsSync(command))
   assert.match((await self('uninstall')).stderr, /nothing of ours is at /)
+})
+
+test('self install advises the user’s own shell only, and says what completion in bash needs', async (t) => {
+  const { clone, home } = newClone(t)
+  const tools = join(home, 'tools')
+  mkdirSync(tools)
+  for (const shell of ['bash', 'zsh', 'fish']) writeFileSync(join(tools, shell), '')
+  const said = async (shell: string) => {
+    const words = [process.execPath, join(clone, 'src/cli/ergon.mjs'), 'self', 'install']
+    return (await runIn(home, words, { SHELL: shell, PATH: `${tools}:/usr/bin:/bin` })).stderr
+  }
+  const inBash = await said('/bin/bash')
+  assert.match(inBash, /completion in bash needs the package bash-completion/)
+  assert.doesNotMatch(inBash, /zshrc|fish_add_path/)
+  const inZsh = await said('/bin/zsh')
+  assert.match(inZsh, /fpath=/)
+  assert.doesNotMatch(inZsh, /needs the package/)
 })
 
 test('self install leaves what somebody else wrote, and so does self uninstall', async (t) => {

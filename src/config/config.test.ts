@@ -99,3 +99,28 @@ test('readConfig() takes no secret from a command line, where every user can rea
   assert.match(faultsOf('--database-url', 'postgres://u:pass-word@h/d'), /set DATABASE_URL/)
   assert.equal(faultsOf('--database-url', 'postgres://u@h/d'), '')
 })
+
+test('readConfig() names the nearest flag for a misspelt one, in one line', () => {
+  const said = (...argv: string[]): string[] => {
+    try {
+      readConfig({}, argv)
+    } catch (error) {
+      return (error as Error).message.split('\n').slice(1)
+    }
+    return []
+  }
+  const nearest = '  --prot: no such flag; did you mean --port? npm start -- --help names all'
+  assert.deepEqual(said('--prot', '9000'), [nearest])
+  assert.deepEqual(said('--prot=9000'), [nearest])
+  assert.deepEqual(said('--prot', '--json'), [nearest])
+  assert.deepEqual(said('--xyzzy', '1'), ['  --xyzzy: no such flag; npm start -- --help names all'])
+  assert.deepEqual(said('9000'), ['  9000: no such flag; npm start -- --help names all'])
+})
+
+test('readConfig() says what a number, a switch and a word must be', () => {
+  refused({ port: 'abc' }, 'ERGON_PORT (--port): must be a whole number from 1 to 65531')
+  refused({ port: '70000' }, 'ERGON_PORT (--port): must be a whole number from 1 to 65531')
+  refused({ gateways: '1.5' }, 'ERGON_GATEWAYS (--gateways): must be a whole number from 1 to 64')
+  refused({ storageAcls: 'maybe' }, 'ERGON_STORAGE_ACLS (--storage-acls): must be on or off')
+  refused({ logLevel: 'loud' }, 'must be debug, info, warn or error')
+})

@@ -5,9 +5,17 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
 import { parseSubnet } from '#base/subnets.ts'
 import { S3_ADDRESS, s3Endpoint, s3Key, s3Region, s3Stores } from './s3-stores.ts'
+import { nearest } from './nearest.ts'
 import { isSecret, readSecretFile, SETTINGS, type RawSettings, type SettingKey } from './env.ts'
 
-const port = z.coerce.number().int().min(1).max(65_531)
+const count = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`
+  return z.coerce.number(error).int(error).min(least, error).max(most, error)
+}
+const port = count(1, 65_531)
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, `must be ${words.join(', ').replace(/, (?=[^,]*$)/, ' or ')}`)
+const onOff = z.stringbool('must be on or off')
 const whole = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a whole number')
@@ -35,23 +43,23 @@ const schema = z.object({
     .transform((text) => text.split(',').map((network) => network.trim()))
     .refine(areNetworks, 'must be addresses and networks by comma, such as 127.0.0.1,10.0.0.0/8')
     .default([]),
-  json: z.stringbool().default(false),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
+  json: onOff.default(false),
+  logLevel: oneOf(['debug', 'info', 'warn', 'error']).default('warn'),
   databaseUrl: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   pgBin: z.string().optional(),
-  pgUpgrade: z.stringbool().default(false),
+  pgUpgrade: onOff.default(false),
   artifacts: z.string().optional(),
   models: z.string().default('default'),
-  gpu: z.enum(['off', 'auto', 'cuda', 'vulkan']).default('off'),
-  gateways: z.coerce.number().int().min(1).max(64).default(1),
-  isolation: z.enum(['root', 'userns', 'plain']).optional(),
+  gpu: oneOf(['off', 'auto', 'cuda', 'vulkan']).default('off'),
+  gateways: count(1, 64).default(1),
+  isolation: oneOf(['root', 'userns', 'plain']).optional(),
   operator: word.default('ergon'),
   region: word.default('local'),
   carbonZone: z
     .string()
     .regex(/^[A-Z]{2,5}(-[A-Z0-9]{1,5}){0,3}$/, 'must be a zone such as DE')
     .default('WORLD'),
-  carbonSource: z.enum(['uk', 'electricity-maps']).optional(),
+  carbonSource: oneOf(['uk', 'electricity-maps']).optional(),
   carbonToken: secret.optional(),
   wattTimeLogin: z
     .string()
@@ -71,7 +79,7 @@ const schema = z.object({
     .transform((text) => new Secret(text))
     .optional(),
   // No data sheet was given: wider than any that we know of.
-  plugBandPct: z.coerce.number().int().min(1).max(100).default(10),
+  plugBandPct: count(1, 100).default(10),
   sensorIdleMilliwatts: whole.optional(),
   sysfsRoot: z.string().default('/sys'),
   // Holds are made in money: at no price nothing could be held.
@@ -83,19 +91,19 @@ const schema = z.object({
     .transform((text) => new Secret(text))
     .optional(),
   // One body of the largest size must fit.
-  bodyMemoryMib: z.coerce.number().int().min(8).max(1_048_576).default(256),
-  windowsDays: z.coerce.number().int().min(0).max(36_500).default(400),
-  storageDayS: z.coerce.number().int().min(1).max(86_400).default(86_400),
-  storageMilliwattsPerTb: z.coerce.number().int().min(0).max(1_000_000_000_000).default(1200),
-  storageMinuteS: z.coerce.number().int().min(1).max(60).default(60),
+  bodyMemoryMib: count(8, 1_048_576).default(256),
+  windowsDays: count(0, 36_500).default(400),
+  storageDayS: count(1, 86_400).default(86_400),
+  storageMilliwattsPerTb: count(0, 1_000_000_000_000).default(1200),
+  storageMinuteS: count(1, 60).default(60),
   storageKmsKeys: z
     .string()
     .regex(/^[\w.-]{1,64}(,[\w.-]{1,64})*$/, 'must be names by comma')
     .transform((text) => text.split(','))
     .default([]),
-  storageBuckets: z.coerce.number().int().min(1).max(1_000_000).default(1000),
-  storageAcls: z.stringbool().default(false),
-  storageEncryption: z.stringbool().default(false),
+  storageBuckets: count(1, 1_000_000).default(1000),
+  storageAcls: onOff.default(false),
+  storageEncryption: onOff.default(false),
   storageWebsiteHost: z
     .string()
     .regex(/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/, 'must be a host name in lower case')
@@ -110,9 +118,9 @@ const schema = z.object({
   storageS3Region: s3Region.default('us-east-1'),
   storageS3Key: s3Key.optional(),
   storageS3Stores: s3Stores.default([]),
-  accountRequests: z.coerce.number().int().min(1).max(10_000).default(256),
-  ballastMib: z.coerce.number().int().min(0).max(1_048_576).default(256),
-  journalSync: z.enum(['group', 'sync']).default('group'),
+  accountRequests: count(1, 10_000).default(256),
+  ballastMib: count(0, 1_048_576).default(256),
+  journalSync: oneOf(['group', 'sync']).default('group'),
 })
 
 export type Config = z.infer<typeof schema>
@@ -199,9 +207,10 @@ function parseFlags(argv: readonly string[]): { flags: RawSettings; faults: stri
     const [name = '', inline] = (argv[i] ?? '').split(/=(.*)/s)
     const key = name.startsWith('--') ? byFlag.get(name.slice(2)) : undefined
     if (key === undefined) {
-      faults.push(
-        `${name}: no such flag; known are ${[...byFlag.keys()].map((flag) => `--${flag}`).join(' ')}`,
-      )
+      faults.push(unknownFlag(name, [...byFlag.keys()]))
+      // Its value is no second fault.
+      const isValued = name.startsWith('--') && inline === undefined
+      if (isValued && argv[i + 1]?.startsWith('-') === false) i++
     } else if (key === 'json') {
       flags[key] = inline ?? 'true'
     } else {
@@ -212,6 +221,12 @@ function parseFlags(argv: readonly string[]): { flags: RawSettings; faults: stri
     }
   }
   return { flags, faults }
+}
+
+function unknownFlag(name: string, flags: readonly string[]): string {
+  const near = name.startsWith('--') ? nearest(name.slice(2), flags) : undefined
+  const hint = near === undefined ? '' : ` did you mean --${near}?`
+  return `${name}: no such flag;${hint} npm start -- --help names all`
 }
 
 /** A flag's value; that of a secret is in the file that the flag names. */

@@ -53,7 +53,7 @@ export async function startAgent(
   endOnFault(log)
   const budget = createStopBudget(systemClock)
   await using started = new AsyncDisposableStack()
-  const folder = openDataFolder(config)
+  const folder = await openDataFolder(config)
   const cells = await createCells({
     runFolder: folder.runFolder,
     dataFolder: folder.path,

@@ -23,6 +23,10 @@ import {
 const ROUND_TIMEOUT_MS = 15_000
 const STATUS_TIMEOUT_MS = 2_000
 const RETRY_MS = 500
+/** Signers that come up with a start are there before so many tries. */
+const TRIES_CALM = 20
+
+const WAITS = 'Waits for the signers'
 
 export type Waiting = {
   /** Whether a key may be made where no signer has one; always, if it is not given. */
@@ -46,7 +50,8 @@ export async function establishKey(
 ): Promise<Established> {
   invariant(members.length === SIGNERS, `A group has ${SIGNERS} signers: ${members.length}`)
   let said = ''
-  for (;;) {
+  let warned = ''
+  for (let tries = 0; ; tries++) {
     signal.throwIfAborted()
     const outcome = await tryOnce(members, waiting, signal).catch((error: unknown) => {
       signal.throwIfAborted()
@@ -57,7 +62,11 @@ export async function establishKey(
     if (outcome !== said) {
       said = outcome
       waiting.waits?.(said)
-      waiting.log.warn('Waits for the signers', { reason: said })
+      if (tries < TRIES_CALM) waiting.log.info(WAITS, { reason: said })
+    }
+    if (tries >= TRIES_CALM && warned !== said) {
+      warned = said
+      waiting.log.warn(WAITS, { reason: said })
     }
     await sleep(RETRY_MS, signal)
   }

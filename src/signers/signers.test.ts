@@ -22,6 +22,7 @@ import { fiveSigners } from './five-signers.fixture.ts'
 // One group of five processes serves the tests of this file in order: each grows the same log.
 const five = fiveSigners()
 const lines: string[] = []
+const WAITS = 'Waits for the signers'
 const log = createLogger('test', { write: (line) => void lines.push(line) })
 const { signal } = new AbortController()
 let quorum: Quorum
@@ -29,9 +30,12 @@ let publicKey: Buffer
 let contents: LeafContent[] = []
 
 before(async () => {
-  await five.start()
   quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
-  publicKey = await quorum.open(signal)
+  // As at every start: who asks for the key is there before the signers are.
+  const opened = quorum.open(signal)
+  while (!lines.some((line) => line.includes(WAITS))) await sleep(5)
+  await five.start()
+  publicKey = await opened
 })
 after(async () => {
   await quorum?.close()
@@ -73,6 +77,12 @@ test('five processes make a key that a second client finds again', async () => {
       JSON.parse(readFileSync(join(five.folderOf(index), 'share.json'), 'utf8')).signingShare,
   )
   equal(new Set(shares).size, 5)
+})
+
+test('signers that come up one after another are no warning', () => {
+  const waits = lines.filter((line) => line.includes(WAITS))
+  ok(waits.length > 0)
+  for (const line of waits) match(line, /"level":"info"/)
 })
 
 test('a growing log is signed by signers in turn, and openssl accepts the signature', async (t) => {

@@ -270,15 +270,15 @@ test('wrong words, unknown data folders and missing arguments end with 2 or 1 an
   assert.match(bad.stderr, /model/)
 })
 
-test('what is wrong in the words of a command ends with 2, and no service says where one may be', async () => {
+test('what is wrong in the words of a command ends with 2, and a data folder that is none with 1', async () => {
   const scope = await run(['admin', 'token', 'create', '--scope', 'bogus'])
   assert.equal(scope.code, 2)
   assert.match(scope.stderr, /--scope is one of read, deploy, billing-admin, not: bogus/)
   const nowhere = await run(['receipt', 'verify', 'rcpt_01', '--data', join(folder, 'absent')], {
     env: { XDG_CONFIG_HOME: join(folder, 'nobody') },
   })
-  assert.equal(nowhere.code, 4)
-  assert.match(nowhere.stderr, /try: .*--data <folder>/)
+  assert.equal(nowhere.code, 1)
+  assert.match(nowhere.stderr, /No data folder of a service: .*absent\n {2}try: .*--data <folder>/)
 })
 
 test('usage and energy sum as far back as the service does, and say so where more was asked', async () => {

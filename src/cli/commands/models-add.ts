@@ -1,9 +1,9 @@
 // ergon models add: a default model by name, a GGUF file by path, or an OpenAI-shaped server by address.
 import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { control } from '#cli/client.ts'
-import { CommandError, EXIT, printJson, tell, withProgressBar } from '#cli/output.ts'
+import { CommandError, EXIT, printJson, tell, tellWork, withProgressBar } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
@@ -19,10 +19,14 @@ export async function run({ options, words: [model = ''] }: CommandCall): Promis
     ...modelFields(options),
     ...(options['apiKeyStdin'] === true ? { api_key: (await text(process.stdin)).trim() } : {}),
   }
+  tellWork('file' in body ? `loading ${basename(model)}` : workOn(model, isServer))
   const result = await addModel(options, body)
   if (options.json) printJson(result)
   else tellAdded(result as Added)
 }
+
+const workOn = (model: string, isServer: boolean) =>
+  isServer ? `asking ${model}` : `fetching and loading ${model}`
 
 type Added = { readonly id: string; readonly warning?: string }
 

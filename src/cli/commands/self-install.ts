@@ -20,7 +20,9 @@ export async function run(call: CommandCall): Promise<void> {
   const isOnPath = pathFolders().includes(folder)
   const lines = [
     ...(isOnPath ? [] : [pathLine(folder)]),
-    ...written.flatMap(({ shell, path }) => (shell === 'zsh' ? [zshLine(dirname(path))] : [])),
+    ...written.flatMap(({ shell, path }) =>
+      isOwn(shell) && shell === 'zsh' ? [zshLine(dirname(path))] : [],
+    ),
   ]
   if (call.options.json)
     return printJson({
@@ -32,11 +34,16 @@ export async function run(call: CommandCall): Promise<void> {
     })
   tell(`ergon is ${launcher.path}`)
   for (const { shell, path } of written) tell(`completion for ${shell} is ${path}`)
+  if (written.some(({ shell }) => shell === 'bash' && isOwn(shell)))
+    tell('completion in bash needs the package bash-completion: apt install bash-completion')
   for (const { path } of left) tell(`somebody else’s file stays: ${path}`)
   if (!isOnPath) tell(`${folder} is not on PATH`)
   if (lines.length > 0) tell(`add once, and open a new terminal:`)
   for (const line of lines) tell(`  ${line}`)
 }
+
+/** Whether the user who asks logs in with that shell. */
+const isOwn = (shell: string): boolean => environment().shell.endsWith(`/${shell}`)
 
 /** The line that puts a folder on PATH, for the user's own shell. */
 function pathLine(folder: string): string {

@@ -2,6 +2,7 @@
 import { apiPost } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
+import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { objectPlaceOf } from '#cli/storage/place.ts'
 import type { CommandCall } from '#cli/call.ts'
 
@@ -15,7 +16,10 @@ export async function run({ options, words: [address = ''] }: CommandCall): Prom
   if (!METHODS.includes(method))
     throw new CommandError('--method is get or put', EXIT.usage, '--method get')
   const expires = String(options['expires'] ?? '1h')
-  const body = { bucket, key, method, expires_s: durationMs(expires, '--expires 1h') / 1000 }
+  const expires_s = durationMs(expires, '--expires 1h') / 1000
+  if (expires_s > EXPIRES_MAX_S)
+    throw new CommandError(`--expires is at most 7d: "${expires}"`, EXIT.usage, '--expires 7d')
+  const body = { bucket, key, method, expires_s }
   const made = JSON.parse((await apiPost(options, '/v1/storage/presigned', body)).text) as {
     url: string
     expires_at: string

@@ -1,4 +1,5 @@
 // What S3's codes mean for who typed the command: a message, a next step, an exit code.
+import { unreachable } from '#cli/client.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
 import { messageOf } from '#base/errors.ts'
 
@@ -58,16 +59,12 @@ export function refusal(error: Refusal, step: Step | undefined): CommandError {
   return new CommandError(`${messageOf(error)} (${name}${id})`, exitCode, step?.next)
 }
 
-const UNREACHED = /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/
+const UNREACHED = /^(EPROTO|ECONN|ENOTFOUND|EAI_|EHOST|ENET|EPIPE|ETIMEDOUT)/
 
 /** Nothing was answered: the network, or this machine's own files. */
 function unanswered(error: unknown, service: string): CommandError {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
-  if (UNREACHED.test(code) || name === 'TimeoutError')
-    return new CommandError(
-      `Could not reach ${service}: ${messageOf(error) || code}`,
-      EXIT.failed,
-      'is it started? npm start',
-    )
+  if (error instanceof Error && (UNREACHED.test(code) || name === 'TimeoutError'))
+    return unreachable(service, error)
   return new CommandError(messageOf(error))
 }

@@ -25,7 +25,9 @@ export type UploadPlan = {
 /** One file, or with `recursive` every file below a folder. */
 export async function uploads(session: Session, plan: UploadPlan): Promise<Transfer[]> {
   const { path, to, recursive, contentType } = plan
-  const found = await stat(path)
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new CommandError(`No such file: ${path}`) : error
+  })
   if (found.isDirectory()) {
     if (recursive) return await folderUploads(session, plan)
     throw new CommandError(`A folder: ${path}`, EXIT.usage, 'add --recursive')

@@ -22,7 +22,11 @@ export type ModelSource =
     }
   | { readonly path: string }
 
-export type Progress = { readonly doneBytes: number; readonly totalBytes: number }
+export type Progress = {
+  readonly phase?: 'download' | 'unpack'
+  readonly doneBytes: number
+  readonly totalBytes: number
+}
 
 /** What the assembling child is told, and the lines that it says. */
 export type AssembleConfig = {
@@ -35,7 +39,7 @@ export type AssembleConfig = {
   readonly verify: boolean
 }
 export type AssembleLine =
-  | { readonly progress: { doneBytes: number; totalBytes: number } }
+  | { readonly progress: Progress }
   | { readonly file: string }
   | { readonly error: string }
 

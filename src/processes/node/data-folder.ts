@@ -17,7 +17,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Config } from '#config/config.ts'
 import type { ProgramPlace } from './cell-specs.ts'
-import { claimPorts } from './ports.ts'
+import { claimPorts, type Ports } from './ports.ts'
 
 const FORMAT = 1
 // A first start brings PostgreSQL (60 MB), a cluster and its WAL; every start makes a journal of 16 MiB for each
@@ -45,12 +45,14 @@ export type OpenFolder = {
   readonly path: string
   /** Short and outside the data folder: socket paths must fit into 107 bytes. */
   readonly runFolder: string
+  /** Those of a first start, claimed before anything is made; undefined where they were written down. */
+  readonly ports: Ports | undefined
 }
 
 /** Where the bodies of objects are, as files. */
 export const BLOB_FOLDER = 'blobs'
 
-export type DataFolder = OpenFolder & {
+export type DataFolder = Omit<OpenFolder, 'ports'> & {
   /** API; portal, ingress and mesh are the next three. */
   readonly port: number
   readonly secrets: Secrets
@@ -67,8 +69,12 @@ export type DataFolder = OpenFolder & {
 // These hold one folder for each process, whose own it is.
 const SHARED_FOLDERS = ['journals', 'signers']
 
-/** Makes the data folder where it is absent; throws `data_unmade`, `storage_full`. What is in it is read under its lock: settleDataFolder(). */
-export function openDataFolder(config: Config): OpenFolder {
+/** Makes the data folder where it is absent; throws `port_taken` before, `data_unmade`, `storage_full`. What is in it is read under its lock: settleDataFolder(). */
+export async function openDataFolder(config: Config): Promise<OpenFolder> {
+  // Where nothing was decided, nothing of an earlier life listens: a start that is refused leaves no folder.
+  const isFirst = !existsSync(join(config.data, 'ergon.json'))
+  const { host, port, pgPort } = config
+  const ports = isFirst ? await claimPorts({ host, port, pgPort }) : undefined
   // Traversable by the uids of cells; what is inside says who may read it.
   for (const folder of ['.', ...SHARED_FOLDERS].map((name) => join(config.data, name))) {
     try {
@@ -84,7 +90,7 @@ export function openDataFolder(config: Config): OpenFolder {
   }
   const path = realpathSync(config.data)
   demandRoom(path)
-  return { path, runFolder: runFolderOf(path) }
+  return { path, runFolder: runFolderOf(path), ports }
 }
 
 /** One level at a time: Node's own `recursive` never returns where a folder below a parent that is there is ENOENT (/proc/x). */
@@ -105,7 +111,7 @@ function makeFolder(folder: string): void {
  * `data_too_new`, `data_damaged`, `port_taken`.
  */
 export async function settleDataFolder(
-  { path, runFolder }: OpenFolder,
+  { path, runFolder, ports: claimed }: OpenFolder,
   config: Config,
 ): Promise<DataFolder> {
   const file = join(path, 'ergon.json')
@@ -115,12 +121,14 @@ export async function settleDataFolder(
       { code: 'data_too_new', status: 500 },
       `Could not use ${path}: a newer version wrote it (format ${known.format})`,
     )
-  const ports = await claimPorts({
-    host: config.host,
-    port: config.port ?? known?.port,
-    // Nothing listens there yet: where it was before binds no later start.
-    pgPort: config.pgPort,
-  })
+  const ports =
+    claimed ??
+    (await claimPorts({
+      host: config.host,
+      port: config.port ?? known?.port,
+      // Nothing listens there yet: where it was before binds no later start.
+      pgPort: config.pgPort,
+    }))
   const decided: Decided = {
     format: FORMAT,
     created: known?.created ?? new Date().toISOString(),

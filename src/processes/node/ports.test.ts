@@ -7,9 +7,10 @@ import { claimPorts } from './ports.ts'
 const host = '127.0.0.1'
 // Below the ephemeral range, and away from what the tests of whole instances use.
 const base = 20_000 + Math.floor(Math.random() * 900) * 10
-const isTaken = (port: number) => ({
+/** What a refusal says: which port, who has it, and which flag gives another one. */
+const isTaken = (port: number, who = 'another Ergon', flag = '--port') => ({
   code: 'port_taken',
-  message: `Could not listen: port ${port} is taken`,
+  message: `Could not listen: port ${port} is taken by ${who}; choose another: npm start -- ${flag} <port>`,
 })
 
 test('claimPorts() gives two instances different default blocks, also before they listen', async () => {
@@ -27,16 +28,28 @@ test('claimPorts() refuses a wanted port that another instance claims, until it 
   const held = await claimPorts(wanted)
   await assert.rejects(claimPorts(wanted), isTaken(base))
   await assert.rejects(claimPorts({ ...wanted, port: base - 3 }), isTaken(base))
-  await assert.rejects(claimPorts({ ...wanted, port: base + 10 }), isTaken(base + 5))
+  await assert.rejects(
+    claimPorts({ ...wanted, port: base + 10 }),
+    isTaken(base + 5, undefined, '--pg-port'),
+  )
   await held.release()
   const again = await claimPorts(wanted)
   assert.deepEqual([again.port, again.pgPort], [base, base + 5])
   await again.release()
 })
 
-test('claimPorts() refuses a wanted port that somebody listens on', async () => {
+test('claimPorts() refuses a wanted port that somebody listens on', async (t) => {
   const other = createServer().listen({ host, port: base + 20 })
+  t.after(() => other.close())
   await once(other, 'listening')
-  await assert.rejects(claimPorts({ host, port: base + 20, pgPort: base + 25 }), isTaken(base + 20))
-  other.close()
+  const wanted = { host, port: base + 20, pgPort: base + 25 }
+  await assert.rejects(claimPorts(wanted), isTaken(base + 20, 'another program'))
+})
+
+test('claimPorts() says why an address is not to be had, where nobody has it', async () => {
+  const elsewhere = { host: '192.0.2.1', port: base + 30, pgPort: base + 35 }
+  await assert.rejects(claimPorts(elsewhere), {
+    code: 'port_taken',
+    message: `Could not listen on 192.0.2.1, port ${base + 30}: EADDRNOTAVAIL`,
+  })
 })

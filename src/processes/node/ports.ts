@@ -35,11 +35,11 @@ export async function claimPorts(wanted: Wanted): Promise<Ports> {
     const taken = await firstTaken(wanted, { port, pgPort }, claims)
     if (taken === undefined) return { port, pgPort, release }
     await release()
-    const isGiven = taken === pgPort ? wanted.pgPort : wanted.port
-    if (isGiven !== undefined)
+    const isPg = taken.port === pgPort
+    if ((isPg ? wanted.pgPort : wanted.port) !== undefined)
       throw new ErgonError(
         { code: 'port_taken', status: 500 },
-        `Could not listen: port ${taken} is taken`,
+        refusalText(taken, wanted.host, isPg ? '--pg-port' : '--port'),
       )
   }
   throw new ErgonError(
@@ -48,33 +48,44 @@ export async function claimPorts(wanted: Wanted): Promise<Ports> {
   )
 }
 
+/** A port that is not to be had: another Ergon claims it, or listen(2) failed with a code. */
+type Taken = { readonly port: number; readonly why: string }
+const CLAIMED = 'claimed'
+
+function refusalText({ port, why }: Taken, host: string, flag: string): string {
+  if (why !== CLAIMED && why !== 'EADDRINUSE')
+    return `Could not listen on ${host}, port ${port}: ${why}`
+  const who = why === CLAIMED ? 'another Ergon' : 'another program'
+  return `Could not listen: port ${port} is taken by ${who}; choose another: npm start -- ${flag} <port>`
+}
+
 /** The first port that is not to be had. What was claimed on the way is added to `claims`. */
 async function firstTaken(
   wanted: Wanted,
   { port, pgPort }: { port: number; pgPort: number },
   claims: Server[],
-): Promise<number | undefined> {
+): Promise<Taken | undefined> {
   const doors = DOORS.map((door) => port + door)
   for (const one of new Set([...doors, pgPort])) {
     const claim = await listen({ path: `\0ergon-port-${one}` })
-    if (claim === undefined) return one
+    if (typeof claim === 'string') return { port: one, why: CLAIMED }
     claims.push(claim)
   }
   // Of wanted ports only what is listened on today must be free of others.
   const chosen = wanted.port === undefined ? doors : [port]
   for (const one of wanted.pgPort === undefined ? [...chosen, pgPort] : chosen) {
     const server = await listen({ host: wanted.host, port: one, exclusive: true })
-    if (server === undefined) return one
+    if (typeof server === 'string') return { port: one, why: server }
     await close(server)
   }
   return undefined
 }
 
-/** A server that listens there, or undefined when it cannot. It does not keep the process alive. */
-function listen(address: ListenOptions): Promise<Server | undefined> {
+/** A server that listens there, or the code of why it cannot. It does not keep the process alive. */
+function listen(address: ListenOptions): Promise<Server | string> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy())
-    server.once('error', () => resolve(undefined))
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
     server.listen(address, () => resolve(server.unref()))
   })
 }

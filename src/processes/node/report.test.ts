@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
-import { readyText } from './report.ts'
+import { readyText, workName } from './report.ts'
 
 const text = (models: string, isInstalled = true) =>
   readyText(
@@ -34,4 +34,10 @@ test('readyText() names the line that installs the command, until the command is
     )
     assert.match(text(models, true), /: ergon models add --help\n$/)
   }
+})
+
+test('workName() names the step of a file that is fetched and then unpacked', () => {
+  assert.equal(workName('model', 'download'), 'fetch model')
+  assert.equal(workName('model', 'unpack'), 'unpack model')
+  assert.equal(workName('model', undefined), 'model')
 })

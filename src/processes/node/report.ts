@@ -8,6 +8,7 @@ import { createProgressBar } from '#base/progress-bar.ts'
 import type { Isolation } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
+import type { Progress } from '#processes/models/files.ts'
 import { APP_FOLDER } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstAccount } from './first-start.ts'
@@ -18,7 +19,7 @@ export interface Reporter {
   step(text: string): void
   isolation(isolation: Isolation): void
   /** Progress of a download or an assembly; a bar, on a terminal only. */
-  progress(what: string, progress: { doneBytes: number; totalBytes: number }): void
+  progress(what: string, progress: Progress): void
   newPrice(config: Config): void
   ready(ready: Ready): void
   /** Everything that was on its way has arrived or failed. */
@@ -50,7 +51,8 @@ export function createReporter(): Reporter {
       tell(`isolation ${level}, meter ${meter}, memory limit ${memoryLimit}`)
       for (const reason of reasons) tell(`  ${reason}`)
     },
-    progress: (what, { doneBytes, totalBytes }) => bar.show(what, doneBytes, totalBytes),
+    progress: (what, { phase, doneBytes, totalBytes }) =>
+      bar.show(workName(what, phase), doneBytes, totalBytes),
     ready(ready) {
       bar.erase()
       process.stdout.write(
@@ -72,6 +74,12 @@ export function createReporter(): Reporter {
     },
     stopped: () => tell(`stopped (${sinceStop()} s)`),
   }
+}
+
+/** What a bar is called: a file that is fetched is unpacked next, with a bar of its own. */
+export function workName(what: string, phase: Progress['phase']): string {
+  if (phase === undefined) return what
+  return `${phase === 'download' ? 'fetch' : 'unpack'} ${what}`
 }
 
 /** Seconds since this call, as text. */
