@@ -1,5 +1,6 @@
 // A context-free grammar as data, and its text in GBNF, the engine's language. Whoever wants to bound a
 // grammar looks at this value: every repetition has its counts, every rule its name.
+import { invariant } from '#base/errors.ts'
 import type { CharSet } from './char-set.ts'
 
 export type Expr =
@@ -12,7 +13,10 @@ export type Expr =
 
 export type Grammar = { readonly root: Expr; readonly rules: ReadonlyMap<string, Expr> }
 
-export const text = (value: string): Expr => ({ kind: 'text', text: value })
+export function text(value: string): Expr {
+  invariant(value.isWellFormed(), 'a text of a grammar is Unicode')
+  return { kind: 'text', text: value }
+}
 export const chars = (set: CharSet): Expr => ({ kind: 'chars', set })
 export const EMPTY: Expr = { kind: 'seq', parts: [] }
 
@@ -37,7 +41,7 @@ export const times = (part: Expr, least: number, most: number): Expr =>
 export function oneOfTexts(entries: readonly (readonly [string, Expr])[]): Expr {
   const groups = new Map<string, (readonly [string, Expr])[]>()
   for (const entry of entries) {
-    const first = entry[0].slice(0, 1)
+    const [first = ''] = entry[0]
     const group = groups.get(first)
     if (group === undefined) groups.set(first, [entry])
     else group.push(entry)
@@ -54,11 +58,18 @@ export function oneOfTexts(entries: readonly (readonly [string, Expr])[]): Expr 
   )
 }
 
-function sharedStart(values: readonly string[]): string {
-  const [first = '', ...others] = values
-  let length = first.length
-  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--
-  return first.slice(0, length)
+/** The whole characters that all values begin with: a cut inside a surrogate pair is no text. */
+function sharedStart([first = '', ...others]: readonly string[]): string {
+  let shared = first
+  for (const other of others) {
+    let length = 0
+    for (const character of shared) {
+      if (!other.startsWith(character, length)) break
+      length += character.length
+    }
+    shared = shared.slice(0, length)
+  }
+  return shared
 }
 
 /** Collects rules; the names mean nothing. */

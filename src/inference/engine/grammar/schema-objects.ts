@@ -2,9 +2,9 @@
 import { isFields, type Fields } from '#inference/engine/fields.ts'
 import { accepts, automatonOf, difference, intersection, type Automaton } from './automaton.ts'
 import { EMPTY, or, seq, text, times, type Expr } from './grammar.ts'
-import { patternAutomaton } from './pattern.ts'
+import { assertPatternText, patternAutomaton } from './pattern.ts'
 import { either, literal } from './regex.ts'
-import { countOf, membersOf, numbersOf, stringsOf } from './schema-keywords.ts'
+import { countOf, membersOf, numbersOf, stringsOf, writtenExactly } from './schema-keywords.ts'
 import type { Conjunction, SchemaDocument } from './schema-document.ts'
 import type { Parts } from './schema-parts.ts'
 import { quoted, stringAutomaton, stringExpr, stringLimits } from './schema-strings.ts'
@@ -27,10 +27,11 @@ export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): E
   const properties: Property[] = []
   for (const [name, isRequired] of names) {
     parts.budget.spend(name.length, param)
+    const key = text(writtenExactly(name, param))
     const { value, loops } = parts.member(propertySchemas(name, schemas, parts.document), depth + 1)
     if (value === undefined && isRequired) return undefined
     if (value === undefined) continue
-    const expr = seq(text(JSON.stringify(name)), parts.colon, value)
+    const expr = seq(key, parts.colon, value)
     properties.push({ expr, mayLack: loops && !isRequired, isRequired })
   }
   const kept = withinCount(properties, most)
@@ -73,7 +74,9 @@ function propertySchemas(
   return schemas.flatMap((schema) => {
     const own = membersOf(schema, 'properties', document.param)
     const declared = Object.hasOwn(own, name) ? [own[name]] : []
-    const byPattern = Object.entries(membersOf(schema, 'patternProperties', document.param))
+    const patterns = Object.entries(membersOf(schema, 'patternProperties', document.param))
+    if (patterns.length > 0) assertPatternText(name, document.param)
+    const byPattern = patterns
       .filter(([pattern]) => accepts(patternAutomaton(pattern, document), name))
       .map(([, each]) => each)
     const found = [...declared, ...byPattern]
@@ -178,6 +181,7 @@ function nameAutomaton(
   return lists.reduce<Automaton>(
     (automaton, list) => {
       const texts = (Array.isArray(list) ? list : []).filter((each) => typeof each === 'string')
+      for (const each of texts) assertPatternText(each, document.param)
       return intersection(automaton, automatonOf(either(...texts.map(literal)), document), document)
     },
     stringAutomaton({ ...limits, patterns }, document),
