@@ -32,10 +32,12 @@ export const WAYS_MAX = 500
 export function deterministicGrammar(gbnf: string, param: string): string {
   const grammar = grouped(parseGbnf(gbnf, param))
   const budget = createBudget(param)
-  // What is not known yet of how rules may go on is thought to be nothing, and looked at again. Tails only
-  // grow: one that is too large keeps a rule from being followed by itself, and changes no text.
+  const empty = nullable(grammar.rules)
+  // The first exploration takes every tail for empty. Each exploration finds tails, and the next one uses them,
+  // until no tail changes. Tails only grow, so this ends. A tail that is too large costs work, but changes no
+  // text: a rule is then followed together with others instead of by itself.
   for (let tails: Tails = new Map(); ;) {
-    const found = new Explorer(grammar, tails, budget).explore()
+    const found = new Explorer({ grammar, empty, tails, budget }).explore()
     if (isSame(found.tails, tails)) return gbnfText(found.states, grammar.root)
     tails = found.tails
   }
@@ -79,15 +81,22 @@ function grouped({ rules, root }: Grammar): Grammar {
   return { rules: all, root }
 }
 
-/** Rules that have the empty text. */
+/** Rules that have the empty text. Each symbol is looked at once. */
 function nullable(rules: readonly Rule[]): ReadonlySet<number> {
+  type Alternative = { readonly rule: number; left: number }
   const found = new Set<number>()
-  for (let before = -1; before < found.size;) {
-    before = found.size
-    for (const [index, rule] of rules.entries())
-      if (rule.some((parts) => parts.every((part) => 'rule' in part && found.has(part.rule))))
-        found.add(index)
-  }
+  const waiting = new Map<number, Alternative[]>()
+  for (const [rule, alternatives] of rules.entries())
+    for (const symbols of alternatives) {
+      if (symbols.length === 0) found.add(rule)
+      const alternative = { rule, left: symbols.length }
+      if (symbols.every((symbol) => 'rule' in symbol))
+        for (const symbol of symbols) push(waiting, symbol.rule, alternative)
+    }
+  // The set grows while it is read.
+  for (const empty of found)
+    for (const alternative of waiting.get(empty) ?? [])
+      if (--alternative.left === 0) found.add(alternative.rule)
   return found
 }
 
@@ -110,10 +119,21 @@ type Readings = {
   readonly ends: boolean
   /** Rules that lead to the same stack as another one: they are not followed by themselves. */
   readonly twice: ReadonlySet<number>
-  /** The one reading ends with this rule, which may be empty: the states of an automaton are such rules. */
+  /**
+   * Present when there is a single reading, only this rule is left of it, and the rule has the empty text. The
+   * states of automata are such rules.
+   */
   readonly last: number | undefined
 }
 type CharClass = { readonly from: number; readonly to: number; readonly of: readonly Item[] }
+
+type Exploration = {
+  readonly grammar: Grammar
+  /** The rules that have the empty text. */
+  readonly empty: ReadonlySet<number>
+  readonly tails: Tails
+  readonly budget: Budget
+}
 
 class Explorer {
   readonly #grammar: Grammar
@@ -127,9 +147,9 @@ class Explorer {
   /** By rule, those that end with it. */
   readonly #endedBy = new Map<number, Set<number>>()
 
-  constructor(grammar: Grammar, tails: Tails, budget: Budget) {
+  constructor({ grammar, empty, tails, budget }: Exploration) {
     this.#grammar = grammar
-    this.#nullable = nullable(grammar.rules)
+    this.#nullable = empty
     this.#tails = tails
     this.#budget = budget
   }
@@ -351,7 +371,7 @@ class StackTable {
   }
 }
 
-function push(lists: Map<number, Item[]>, key: number, item: Item): void {
+function push<Value>(lists: Map<number, Value[]>, key: number, item: Value): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [item])
   else list.push(item)

@@ -90,6 +90,11 @@ describe('formatGrammar()', () => {
         ['\u007f', 'x\u0001', '\0', '\uffff'],
         ['x'],
       ],
+      [
+        { enum: Array.from({ length: 800 }, (_, index) => 'a'.repeat(index)) },
+        ['a', 'a'.repeat(799)],
+        ['a'.repeat(800), 'b'],
+      ],
       [{ enum: ['\u007f', '\0\0'], maxLength: 1 }, ['\u007f'], ['\0\0']],
       [
         { properties: { '👍': { const: 1 }, '👎': { const: 2 }, 'x\0': { const: 3 } } },
@@ -197,12 +202,18 @@ describe('formatGrammar()', () => {
   const deep = (levels: number): object =>
     Array.from({ length: levels }).reduce<object>((items) => ({ type: 'array', items }), {})
   const LONG_NAMES = Array.from({ length: 600 }, (_, index) => `${'a'.repeat(900)}${index}`)
+  const MANY_NAMES = Array.from({ length: 11_000 }, (_, index) => `p${index}`)
   const EXPLOSIVE: [string, unknown][] = [
     ['counts of counts', { pattern: '((((a{1000}){1000}){1000}){1000})' }],
     ['a state for every memory', { pattern: '^.*a.{40}$' }],
     ['nesting', deep(500)],
     ['alternatives of alternatives', { allOf: Array(20).fill({ anyOf: [{}, {}] }) }],
     ['long names', { properties: Object.fromEntries(LONG_NAMES.map((name) => [name, {}])) }],
+    [
+      'many properties',
+      { properties: Object.fromEntries(MANY_NAMES.map((name) => [name, { type: 'null' }])) },
+    ],
+    ['many required names', { required: MANY_NAMES }],
     ['a wide step', { type: 'number', multipleOf: 0.123_456_789 }],
   ]
   for (const [what, schema] of EXPLOSIVE)

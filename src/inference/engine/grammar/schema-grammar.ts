@@ -58,7 +58,8 @@ function createParts(document: SchemaDocument, writing: Writing): Parts {
         .filter((each) => each !== undefined)
       budget.spend(bodies.length, param)
       entry.isOpen = false
-      // Who was given the rule meanwhile finds it without an end, and leaves it out.
+      // A schema that refers to itself already holds the rule's name. Without a body, the rule never ends, and
+      // finished() removes the alternatives that need it.
       entry.expr = bodies.length === 0 ? undefined : rules.set(name, or(bodies))
       return entry.expr
     },
@@ -207,7 +208,12 @@ function literals(
     texts.reduce((sum, each) => sum + each.length, 0),
     param,
   )
-  return texts.length === 0 ? undefined : oneOfTexts(texts.map((each) => [each, EMPTY]))
+  return texts.length === 0
+    ? undefined
+    : oneOfTexts(
+        texts.map((each) => [each, EMPTY]),
+        parts.rules,
+      )
 }
 
 /** An enumerated object or array is not held against other keywords. */

@@ -1,7 +1,7 @@
 // Objects of a schema: the properties that it names in their order, then others where it opens them.
 import { isFields, type Fields } from '#inference/engine/fields.ts'
 import { accepts, automatonOf, difference, intersection, type Automaton } from './automaton.ts'
-import { EMPTY, or, seq, text, times, type Expr } from './grammar.ts'
+import { EMPTY, or, seq, sequence, text, times, type Expr } from './grammar.ts'
 import { assertPatternText, patternAutomaton } from './pattern.ts'
 import { either, literal } from './regex.ts'
 import { countOf, membersOf, numbersOf, stringsOf, writtenExactly } from './schema-keywords.ts'
@@ -11,6 +11,9 @@ import { quoted, stringAutomaton, stringExpr, stringLimits } from './schema-stri
 
 /** A property that is written; one that leads back to its own object may be left out. */
 type Property = { readonly expr: Expr; readonly mayLack: boolean; readonly isRequired: boolean }
+
+/** What a property takes in all that is made of it, however short its name. */
+const PROPERTY_STEPS = 32
 
 /** Undefined: there is no such object. */
 export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): Expr | undefined {
@@ -26,7 +29,7 @@ export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): E
   )
   const properties: Property[] = []
   for (const [name, isRequired] of names) {
-    parts.budget.spend(name.length, param)
+    parts.budget.spend(PROPERTY_STEPS + name.length + schemas.length, param)
     const key = text(writtenExactly(name, param))
     const { value, loops } = parts.member(propertySchemas(name, schemas, parts.document), depth + 1)
     if (value === undefined && isRequired) return undefined
@@ -53,16 +56,16 @@ function namesIn(schemas: Conjunction, param: string): Map<string, boolean> {
     schemas.flatMap((schema) => stringsOf(schema['required'], 'required', param)),
   )
   const dependent = schemas.map((schema) => membersOf(schema, 'dependentRequired', param))
-  // All that is declared is written, so all that depends on it is needed.
-  for (let before = -1; before !== required.size;) {
-    before = required.size
+  // All that is declared is written, so all that depends on it is needed. The set grows while it is read.
+  const written = new Set([...declared, ...required])
+  for (const name of written)
     for (const each of dependent)
-      for (const [name, needed] of Object.entries(each))
-        if (declared.includes(name) || required.has(name))
-          for (const other of stringsOf(needed, 'dependentRequired', param)) required.add(other)
-  }
-  const names = new Set([...declared, ...required])
-  return new Map([...names].map((name) => [name, required.has(name)]))
+      if (Object.hasOwn(each, name))
+        for (const other of stringsOf(each[name], 'dependentRequired', param)) {
+          required.add(other)
+          written.add(other)
+        }
+  return new Map([...written].map((name) => [name, required.has(name)]))
 }
 
 /** What all of the schemas say of one property. */
@@ -202,17 +205,20 @@ function members(
     const some = seq(others, times(more, Math.max(0, least - 1), most - 1))
     return least === 0 ? or([some, EMPTY]) : some
   }
-  // From the last property to the first, with and without one before it.
-  let rest = { after: tail(true), alone: tail(false) }
+  // From the last property to the first. `after` is what follows a property, back to front: it begins with a
+  // comma. `alone` is what follows the brace; where undefined, it is `after` without that comma.
+  let after: Expr[] = [tail(true)]
+  let alone: Expr | undefined = tail(false)
+  const forwards = (backwards: readonly Expr[]) => sequence(backwards.toReversed())
   for (const { expr, mayLack } of properties.toReversed()) {
-    const { after, alone } = rest
-    const written = seq(expr, after)
-    rest = mayLack
-      ? {
-          after: rules.add(or([seq(comma, written), after])),
-          alone: rules.add(or([written, alone])),
-        }
-      : { after: seq(comma, written), alone: written }
+    if (!mayLack) {
+      after.push(expr, comma)
+      alone = undefined
+      continue
+    }
+    const written = forwards([...after, expr])
+    alone = rules.add(or([written, alone ?? forwards(after.slice(0, -1))]))
+    after = [rules.add(or([seq(comma, written), forwards(after)]))]
   }
-  return seq(text('{'), rest.alone, text('}'))
+  return seq(text('{'), alone ?? forwards(after.slice(0, -1)), text('}'))
 }
