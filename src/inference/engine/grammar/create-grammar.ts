@@ -3,7 +3,6 @@ import type { Llama, LlamaGrammar } from 'node-llama-cpp'
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { deterministicGrammar } from './deterministic-grammar.ts'
-import { gbnfOf } from './gbnf.ts'
 import type { Grammar } from './grammar.ts'
 
 /** Charges synchronous work to whom it is for. */
@@ -21,7 +20,7 @@ export async function createGrammar(
   grammar: Grammar,
   { param, own }: { readonly param: string; readonly own: Own },
 ): Promise<RequestGrammar> {
-  const gbnf = own(() => deterministicGrammar(gbnfOf(grammar), param))
+  const gbnf = own(() => deterministicGrammar(grammar, param))
   try {
     return { grammar: await own(() => llama.createGrammar({ grammar: gbnf })), param }
   } catch (cause) {

@@ -7,14 +7,9 @@
 // go through one rule next, that rule is followed once, by itself. So nesting adds where it multiplied. What
 // cannot be told apart within WORK_MAX is refused.
 import { refuse } from '#inference/engine/fields.ts'
-import {
-  merged,
-  parseGbnf,
-  type Grammar,
-  type GrammarSymbol,
-  type Ranges,
-  type Rule,
-} from './gbnf-reader.ts'
+import { charSet, type CharSet } from './char-set.ts'
+import type { Grammar } from './grammar.ts'
+import { rulesOf, type GrammarSymbol, type Rule, type RuleGrammar } from './grammar-rules.ts'
 import { gbnfText, type Edge, type State } from './grammar-states.ts'
 
 /**
@@ -29,8 +24,8 @@ export const WAYS_MAX = 500
  * The same language, deterministic. Throws `invalid_request` for `param` where that would be too large, or
  * no text fits.
  */
-export function deterministicGrammar(gbnf: string, param: string): string {
-  const grammar = grouped(parseGbnf(gbnf, param))
+export function deterministicGrammar(given: Grammar, param: string): string {
+  const grammar = grouped(rulesOf(given, param))
   const budget = createBudget(param)
   const empty = nullable(grammar.rules)
   // The first exploration takes every tail for empty. Each exploration finds tails, and the next one uses them,
@@ -63,14 +58,14 @@ function createBudget(param: string): Budget {
 }
 
 /** Characters that may follow a text of the rule and make another text of the rule. */
-type Tails = ReadonlyMap<number, Ranges>
+type Tails = ReadonlyMap<number, CharSet>
 
 const isSame = (one: Tails, other: Tails) =>
   one.size === other.size &&
   [...one].every(([rule, ranges]) => JSON.stringify(ranges) === JSON.stringify(other.get(rule)))
 
 /** Alternatives as rules of their own: recursion through one of them is then seen to be of one rule. */
-function grouped({ rules, root }: Grammar): Grammar {
+function grouped({ rules, root }: RuleGrammar): RuleGrammar {
   const all = [...rules]
   for (const [index, rule] of rules.entries()) {
     if (rule.length < 2 || rule.some((alternative) => alternative.length === 0)) continue
@@ -112,7 +107,7 @@ type Reading = Stack | undefined
 /** A rule that a reading is in, and what follows it. */
 type Within = { readonly rule: number; readonly after: Reading; readonly outer: Within } | undefined
 /** A character that may come next in one reading, what is left then, and the rules that it begins. */
-type Item = { readonly ranges: Ranges; readonly next: Reading; readonly within: Within }
+type Item = { readonly ranges: CharSet; readonly next: Reading; readonly within: Within }
 /** Readings that go on together, and what may come next. */
 type Readings = {
   readonly items: readonly Item[]
@@ -128,7 +123,7 @@ type Readings = {
 type CharClass = { readonly from: number; readonly to: number; readonly of: readonly Item[] }
 
 type Exploration = {
-  readonly grammar: Grammar
+  readonly grammar: RuleGrammar
   /** The rules that have the empty text. */
   readonly empty: ReadonlySet<number>
   readonly tails: Tails
@@ -136,14 +131,14 @@ type Exploration = {
 }
 
 class Explorer {
-  readonly #grammar: Grammar
+  readonly #grammar: RuleGrammar
   readonly #nullable: ReadonlySet<number>
   readonly #tails: Tails
   readonly #budget: Budget
   readonly #stacks = new StackTable()
   readonly #found = new Map<number, State[]>()
   readonly #todo: number[] = []
-  readonly #newTails = new Map<number, Ranges>()
+  readonly #newTails = new Map<number, CharSet>()
   /** By rule, those that end with it. */
   readonly #endedBy = new Map<number, Set<number>>()
 
@@ -217,9 +212,9 @@ class Explorer {
     }
   }
 
-  #addTail(rule: number, ranges: Ranges): void {
+  #addTail(rule: number, ranges: CharSet): void {
     if (ranges.length > 0)
-      this.#newTails.set(rule, merged([...(this.#newTails.get(rule) ?? []), ...ranges]))
+      this.#newTails.set(rule, charSet([...(this.#newTails.get(rule) ?? []), ...ranges]))
   }
 
   /** Every character that may come next. `itself`: a rule is not followed by itself at its start. */
@@ -242,8 +237,8 @@ class Explorer {
       const symbol = stack.symbols[stack.at]
       if (symbol === undefined) continue
       const after = this.#stacks.of(stack.symbols, stack.at + 1, stack.below)
-      if ('ranges' in symbol) {
-        items.push({ ranges: symbol.ranges, next: after, within })
+      if ('set' in symbol) {
+        items.push({ ranges: symbol.set, next: after, within })
         continue
       }
       const { rule } = symbol
@@ -259,7 +254,7 @@ class Explorer {
   #lastRule([stack, another]: readonly Reading[], itself: number | undefined): number | undefined {
     if (stack === undefined || another !== undefined || stack.below !== undefined) return undefined
     const symbol = stack.symbols[stack.at]
-    if (symbol === undefined || 'ranges' in symbol || stack.at + 1 < stack.symbols.length)
+    if (symbol === undefined || 'set' in symbol || stack.at + 1 < stack.symbols.length)
       return undefined
     return symbol.rule !== itself && this.#nullable.has(symbol.rule) ? symbol.rule : undefined
   }
@@ -331,7 +326,7 @@ class Explorer {
   #rulesIn(items: readonly Item[], classes: readonly CharClass[]) {
     const inside = new Map<number, Map<Item, Reading>>()
     for (const item of items)
-      for (const { rule, after } of rulesOf(item)) {
+      for (const { rule, after } of rulesAround(item)) {
         this.#budget.spend(1)
         const members = inside.get(rule)
         if (members === undefined) inside.set(rule, new Map([[item, after]]))
@@ -341,7 +336,7 @@ class Explorer {
     for (const { of } of classes) {
       const counts = new Map<number, number>()
       for (const item of of)
-        for (const { rule } of rulesOf(item)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
+        for (const { rule } of rulesAround(item)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
       for (const [rule, count] of counts) if (count !== of.length) mixed.add(rule)
     }
     return { inside, mixed }
@@ -378,13 +373,13 @@ function push<Value>(lists: Map<number, Value[]>, key: number, item: Value): voi
 }
 
 /** The outermost first. A rule that begins with itself is there once, as a set of readings has it. */
-function rulesOf({ within }: Item): Exclude<Within, undefined>[] {
+function rulesAround({ within }: Item): Exclude<Within, undefined>[] {
   const rules = new Map<number, Exclude<Within, undefined>>()
   for (let one = within; one !== undefined; one = one.outer) rules.set(one.rule, one)
   return [...rules.values()].toReversed()
 }
 
-const rangesOf = (items: readonly Item[]): Ranges => merged(items.flatMap((item) => item.ranges))
+const rangesOf = (items: readonly Item[]): CharSet => charSet(items.flatMap((item) => item.ranges))
 
-const overlap = (one: Ranges, other: Ranges): boolean =>
+const overlap = (one: CharSet, other: CharSet): boolean =>
   one.some(([from, to]) => other.some(([low, high]) => low <= to && high >= from))

@@ -1,5 +1,4 @@
-// A context-free grammar as data, and its text in GBNF, the engine's language. Whoever wants to bound a
-// grammar looks at this value: every repetition has its counts, every rule its name.
+// A context-free grammar as data: every repetition has its counts, every rule its name.
 import { invariant } from '#base/errors.ts'
 import type { CharSet } from './char-set.ts'
 

@@ -5,7 +5,6 @@ import addFormats from 'ajv-formats'
 import { LlamaGrammar, LlamaLogLevel, getLlama, type Llama } from 'node-llama-cpp'
 import { uniform } from '#inference/engine/sample.ts'
 import { deterministicGrammar } from './deterministic-grammar.ts'
-import { gbnfOf } from './gbnf.ts'
 import { fits, sample } from './grammar.fixture.ts'
 import { ORDINARY_SCHEMAS } from './ordinary-schemas.fixture.ts'
 import { formatGrammar } from './request-grammar.ts'
@@ -37,7 +36,7 @@ describe('formatGrammar()', () => {
   for (const [name, schema] of Object.entries(ORDINARY_SCHEMAS))
     it(`holds ${name}: what fits is valid, compact, and the engine takes the grammar`, () => {
       const grammar = grammarOf(schema, true)
-      const gbnf = deterministicGrammar(gbnfOf(grammar), 'schema')
+      const gbnf = deterministicGrammar(grammar, 'schema')
       assert.ok(new LlamaGrammar(llama, { grammar: gbnf }))
       const faultsOf = validatorOf(schema)
       const random = uniform(7)
