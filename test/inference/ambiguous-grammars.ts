@@ -1,7 +1,8 @@
 // Planted, with --import: the engine gets the grammars as they are, so that some of them wedge it.
 import { registerHooks } from 'node:module'
 
-const PLANTED = 'export const deterministicGrammar = (gbnf) => gbnf'
+const GBNF = new URL('gbnf.ts', import.meta.url).href
+const PLANTED = `export { gbnfOf as deterministicGrammar } from '${GBNF}'`
 
 registerHooks({
   load: (url, context, nextLoad) =>

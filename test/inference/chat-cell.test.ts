@@ -169,16 +169,30 @@ describe('a chat cell with a random model', () => {
     assert.match(textOf(chunksOf(reply.text)), /^\{\s?"a":\s?\[/)
   })
 
-  it('refuses names and values that a grammar cannot hold, and logs nothing of them', async () => {
+  it('writes names and values of any characters exactly, and logs nothing of them', async () => {
     let log = ''
     cell.child.stderr?.on('data', (bytes: Buffer) => (log += bytes.toString()))
-    const value = 'our\0secret'
-    for (const properties of [{ [value]: { type: 'null' } }, { a: { enum: [value] } }]) {
-      const schema = { type: 'object', properties }
-      const reply = await cell.post(CHAT, {
+    const schemaOf = (name: string, values: readonly string[]) => ({
+      type: 'object',
+      properties: { [name]: { enum: values } },
+    })
+    const ask = async (schema: object) =>
+      await cell.post(CHAT, {
         ...endless,
         response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
       })
+    for (const [name, values] of [
+      ['our\0secret', ['our\0secret', 'x\u0001']],
+      ['👍', ['👍', '👎']],
+    ] as const) {
+      const reply = await ask(schemaOf(name, values))
+      assert.equal(reply.status, 200, reply.text)
+      const answer = JSON.parse(textOf(chunksOf(reply.text))) as Record<string, string>
+      assert.deepEqual(Object.keys(answer), [name])
+      assert.ok(values.some((value) => value === answer[name]))
+    }
+    for (const half of [schemaOf('\ud83d', ['a']), schemaOf('a', ['\ud83d'])]) {
+      const reply = await ask(half)
       assert.deepEqual(
         [reply.status, errorOf(reply.text).code, errorOf(reply.text).param],
         [400, 'invalid_request', 'response_format.json_schema'],

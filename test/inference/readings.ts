@@ -1,9 +1,5 @@
 // How many readings of a text the engine follows: llama.cpp's stacks (llama-grammar.cpp), one by one.
-import {
-  parseGbnf,
-  type Grammar,
-  type GrammarSymbol,
-} from '#inference/engine/grammar/gbnf-reader.ts'
+import { parseGbnf, type Grammar, type GrammarSymbol } from './gbnf-reader.ts'
 
 type Stack = { symbols: readonly GrammarSymbol[]; at: number; below: Stack | undefined; id: string }
 

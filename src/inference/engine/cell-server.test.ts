@@ -75,7 +75,7 @@ test('a request whose body comes after the engine got stuck is told so, and not 
   t.after(() => asked.destroy())
   asked.write('{')
   await opened.promise
-  stuck.abort(new Stuck('The engine makes no step', []))
+  stuck.abort(new Stuck('The engine makes no step', new Map()))
   asked.end('}')
   const answered = once(asked, 'response').then(([response]) => response as IncomingMessage)
   const answer = await Promise.race([answered, begun.promise])

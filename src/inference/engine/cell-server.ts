@@ -139,8 +139,9 @@ async function unlessStuck(
   const { promise, reject } = Promise.withResolvers<never>()
   const tell = () => {
     const stuck: unknown = watch.stuck.reason
-    const isBlamed = stuck instanceof Stuck && stuck.blamed.includes(account)
-    reject(isBlamed ? refuse('response_format', stuck.message) : restarting())
+    const param = stuck instanceof Stuck ? stuck.blamed.get(account) : undefined
+    const isBlamed = stuck instanceof Stuck && param !== undefined
+    reject(isBlamed ? refuse(param, stuck.message) : restarting())
   }
   watch.stuck.addEventListener('abort', tell, { once: true })
   try {

@@ -1,10 +1,11 @@
 // All choices of a request at once: each is a generation of its own on a sequence of its own, and all
 // spend on the request's one account.
-import type { LlamaGrammar, Token } from 'node-llama-cpp'
+import type { Token } from 'node-llama-cpp'
 import type { Work } from './cell-engine.ts'
 import { readChoice, type ChoiceEvent } from './choice.ts'
 import type { Decoder } from './decoder.ts'
 import type { Sampling } from './generation.ts'
+import type { RequestGrammar } from './grammar/create-grammar.ts'
 import type { Loaded } from './load-model.ts'
 import { merge, type Tagged } from './merge.ts'
 import type { Usage } from './usage.ts'
@@ -12,7 +13,7 @@ import type { Usage } from './usage.ts'
 export type ChoicePlan = {
   readonly prompt: readonly Token[]
   readonly sampling: Sampling
-  readonly grammar?: LlamaGrammar
+  readonly grammar?: RequestGrammar
   /** The whole text is one JSON value, and ends with it. */
   readonly isJson?: boolean
   readonly stops: readonly string[]

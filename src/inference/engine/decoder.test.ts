@@ -62,7 +62,10 @@ test('an engine that fails while it chooses a token leaves no sampling behind th
       frequencyPenalty: 0,
       bias: new Map(),
     },
-    grammar: { _llama: Reflect.get(loaded.model, '_llama') } as unknown as LlamaGrammar,
+    grammar: {
+      grammar: { _llama: Reflect.get(loaded.model, '_llama') } as unknown as LlamaGrammar,
+      param: 'response_format',
+    },
     account,
     payer: '',
     signal: new AbortController().signal,

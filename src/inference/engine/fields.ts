@@ -11,6 +11,9 @@ export const refuse = (param: string, detail: string): ErgonError =>
 export const unsupported = (param: string, detail: string): ErgonError =>
   fault('unsupported_parameter', `Could not use ${param}: ${detail}`, { param })
 
+/** The start of a caller's value, for a message. */
+export const shown = (value: unknown): string => String(JSON.stringify(value)).slice(0, 200)
+
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -4,10 +4,10 @@ import {
   LlamaGrammarEvaluationState,
   TokenBias,
   type LlamaContextSequence,
-  type LlamaGrammar,
   type Token,
 } from 'node-llama-cpp'
 import { PREFILL_TOKENS, priorityOf } from './fair-batch.ts'
+import type { RequestGrammar } from './grammar/create-grammar.ts'
 import type { Loaded } from './load-model.ts'
 import { sampleFrom, uniform } from './sample.ts'
 import type { Sampling as TokenSampling } from './samplings.ts'
@@ -43,7 +43,7 @@ export type Decoded =
 export type Generation = {
   readonly prompt: readonly Token[]
   readonly sampling: Sampling
-  readonly grammar?: LlamaGrammar
+  readonly grammar?: RequestGrammar
   readonly account: Account
   /** Whose turn it takes when it must wait. */
   readonly payer: string
@@ -110,12 +110,12 @@ export async function* runGeneration(
 }
 
 /** The engine asks for the state once the step is decoded, right before it chooses a token under it. */
-function grammarSampling({ model, clock, sampling }: Engine, grammar: LlamaGrammar) {
+function grammarSampling({ model, clock, sampling }: Engine, { grammar, param }: RequestGrammar) {
   const state = new LlamaGrammarEvaluationState({ model, grammar })
   return {
     grammarEvaluationState: () => {
       clock.settle()
-      sampling.begin()
+      sampling.begin(param)
       return state
     },
   }
@@ -128,7 +128,7 @@ type Output = { readonly token: Token; readonly probabilities?: Map<Token, numbe
  * softmax. So with logprobs we let it choose greedily, choose ourselves and hand it our token. Not under
  * a grammar, whose state follows the engine's own choice.
  */
-const samplesItself = (sampling: Sampling, grammar: LlamaGrammar | undefined) =>
+const samplesItself = (sampling: Sampling, grammar: RequestGrammar | undefined) =>
   sampling.alternatives !== undefined && sampling.temperature > 0 && grammar === undefined
 
 function decoded(

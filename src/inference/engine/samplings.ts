@@ -7,23 +7,32 @@ export const TOKEN_CPU_NS_MAX = 1_000_000_000n
 
 /** One generation's; at most one token of it is being chosen at a time. */
 export type Sampling = {
-  begin(): void
+  /** `param`: the member of the request that its grammar came from. */
+  begin(param: string): void
   /** Throws `invalid_request` when that token took too long. */
   end(): void
   /** Ends the token that is being chosen, if any, without a limit: the engine may fail in the middle of one. */
   close(): void
 }
 
+/** A token that is being chosen, and the CPU since that began. */
+export type RunningSampling = {
+  readonly account: Account
+  readonly cpuMs: number
+  readonly param: string
+}
+
 export type Samplings = {
   open(account: Account): Sampling
   /** Time that each took since the last call, also of those that run. */
   shares(): Share[]
-  running(): { readonly account: Account; readonly cpuMs: number }[]
+  running(): RunningSampling[]
 }
 
 type Sources = { readonly processNs: () => bigint; readonly wallNs: () => bigint }
 type Run = {
   readonly account: Account
+  readonly param: string
   readonly cpuNs: bigint
   readonly wallNs: bigint
   toldNs: bigint
@@ -57,15 +66,16 @@ export function createSamplings({ processNs, wallNs }: Sources): Samplings {
         return tookNs
       }
       return {
-        begin() {
+        begin(param) {
           stop()
-          run = { account, cpuNs: processNs(), wallNs: wallNs(), toldNs: wallNs() }
+          run = { account, param, cpuNs: processNs(), wallNs: wallNs(), toldNs: wallNs() }
           runs.add(run)
         },
         end() {
+          const param = run?.param ?? ''
           const took = stop()
           if (took > TOKEN_CPU_NS_MAX)
-            throw refuse('response_format', `its schema took ${took / 1_000_000n} ms for one token`)
+            throw refuse(param, `its schema took ${took / 1_000_000n} ms for one token`)
         },
         close: () => void stop(),
       }
@@ -76,6 +86,10 @@ export function createSamplings({ processNs, wallNs }: Sources): Samplings {
       return shares.filter(({ weight }) => weight > 0n)
     },
     running: () =>
-      [...runs].map((run) => ({ account: run.account, cpuMs: Number(spentNs(run) / 1_000_000n) })),
+      [...runs].map((run) => ({
+        account: run.account,
+        cpuMs: Number(spentNs(run) / 1_000_000n),
+        param: run.param,
+      })),
   }
 }

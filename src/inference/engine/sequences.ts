@@ -67,9 +67,11 @@ export function createPool<T>(items: readonly T[], waitingMax: number = WAITING_
     give(item) {
       takeBack(item)
       free.push(item)
-      for (const [payer, queue] of [...waiting]) {
-        const [first] = queue
-        if (first === undefined || !mayHave(payer)) continue
+      // Those that wait now: who is served goes to the end, and would be met again.
+      for (const payer of waiting.keys().toArray()) {
+        const queue = waiting.get(payer)
+        const [first] = queue ?? []
+        if (queue === undefined || first === undefined || !mayHave(payer)) continue
         const next = free.pop()
         if (next === undefined) return
         // The account's next one waits behind those of all others.

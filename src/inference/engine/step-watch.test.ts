@@ -9,7 +9,7 @@ const anAccount = (): Account => ({ cpuNs: 0n, open: true })
 
 function rig(t: TestContext) {
   t.mock.method(globalThis, 'setInterval', () => ({ unref: () => undefined }) as never)
-  const state = { cpuMs: 0, samplings: [] as { account: Account; cpuMs: number }[] }
+  const state = { cpuMs: 0, samplings: [] as { account: Account; cpuMs: number; param: string }[] }
   const watch = createStepWatch({ cpuMs: () => state.cpuMs, samplings: () => state.samplings })
   const looks = (count: number) => {
     for (let look = 0; look < count; look++) watch.look()
@@ -37,7 +37,7 @@ test('a step that takes all the CPU it may and does not end is stuck', async (t)
   state.cpuMs += 1
   assert.ok(looks(1))
   assert.ok(watch.stuck.reason instanceof Stuck)
-  assert.deepEqual(watch.stuck.reason.blamed, [])
+  assert.equal(watch.stuck.reason.blamed.size, 0)
 })
 
 test('a model that is slow from its first step on may be slow', async (t) => {
@@ -62,11 +62,11 @@ test('the account whose grammar runs too long is blamed, and no other', (t) => {
   const [short, long] = [anAccount(), anAccount()]
   void watch.during(never)
   state.samplings = [
-    { account: short, cpuMs: SAMPLING_CPU_MS },
-    { account: long, cpuMs: SAMPLING_CPU_MS + 1 },
+    { account: short, cpuMs: SAMPLING_CPU_MS, param: 'response_format' },
+    { account: long, cpuMs: SAMPLING_CPU_MS + 1, param: 'tools' },
   ]
   assert.ok(looks(1))
-  assert.deepEqual(watch.stuck.reason.blamed, [long])
+  assert.deepEqual([...watch.stuck.reason.blamed], [[long, 'tools']])
 })
 
 test('createSamplings() tells what each token took once, and ends a request between two tokens', () => {
@@ -74,7 +74,7 @@ test('createSamplings() tells what each token took once, and ends a request betw
   const samplings = createSamplings({ processNs: () => now.cpuNs, wallNs: () => now.wallNs })
   const account = anAccount()
   const sampling = samplings.open(account)
-  sampling.begin()
+  sampling.begin('tools')
   now.cpuNs = now.wallNs = 30n
   assert.deepEqual(samplings.shares(), [{ account, weight: 30n }])
   now.cpuNs = now.wallNs = 50n
@@ -82,15 +82,15 @@ test('createSamplings() tells what each token took once, and ends a request betw
   assert.deepEqual(samplings.shares(), [{ account, weight: 20n }])
   assert.deepEqual([samplings.shares(), samplings.running()], [[], []])
 
-  sampling.begin()
+  sampling.begin('tools')
   now.wallNs += 60_000_000_000n
   now.cpuNs += TOKEN_CPU_NS_MAX
   // Time on a busy machine is nobody's fault.
   sampling.end()
-  sampling.begin()
+  sampling.begin('tools')
   now.wallNs += 60_000_000_000n
   now.cpuNs += TOKEN_CPU_NS_MAX + 1n
-  assert.throws(() => sampling.end(), { code: 'invalid_request', param: 'response_format' })
+  assert.throws(() => sampling.end(), { code: 'invalid_request', param: 'tools' })
 })
 
 test('createSamplings() knows one token of a generation at a time, and none once it is closed', () => {
@@ -98,11 +98,11 @@ test('createSamplings() knows one token of a generation at a time, and none once
   const samplings = createSamplings({ processNs: () => now.cpuNs, wallNs: () => now.wallNs })
   const account = anAccount()
   const sampling = samplings.open(account)
-  sampling.begin()
+  sampling.begin('tools')
   now.cpuNs = now.wallNs = 3_000_000n
-  sampling.begin()
+  sampling.begin('tools')
   now.cpuNs = now.wallNs = 5_000_000n
-  assert.deepEqual(samplings.running(), [{ account, cpuMs: 2 }])
+  assert.deepEqual(samplings.running(), [{ account, cpuMs: 2, param: 'tools' }])
   now.cpuNs = now.wallNs = 2n * TOKEN_CPU_NS_MAX
   sampling.close()
   sampling.close()

@@ -1,6 +1,7 @@
 // Notices an engine that has work and makes no step. A step cannot be stopped: its sampler runs in the
 // engine's own thread until it ends, while this thread answers as if nothing was. So who asked is told, and
 // the agent, which asks this thread how the engine is, ends the process.
+import type { RunningSampling } from './samplings.ts'
 import type { Account } from './step-clock.ts'
 
 /**
@@ -21,10 +22,10 @@ const LOOK_MS = 250
 
 /** What a stuck cell's AbortSignal has as its reason. */
 export class Stuck extends Error {
-  /** Whose grammar it is; nobody's when no sampling runs. */
-  readonly blamed: readonly Account[]
+  /** The accounts whose grammars it is, and the member of each request that the grammar came from. */
+  readonly blamed: ReadonlyMap<Account, string>
 
-  constructor(message: string, blamed: readonly Account[]) {
+  constructor(message: string, blamed: ReadonlyMap<Account, string>) {
     super(message)
     this.name = 'Stuck'
     this.blamed = blamed
@@ -45,8 +46,8 @@ export type StepWatch = {
 type Sources = {
   /** CPU of the process. */
   readonly cpuMs: () => number
-  /** Grammars that sample a token right now, and the CPU since they began. */
-  readonly samplings: () => readonly { readonly account: Account; readonly cpuMs: number }[]
+  /** Grammars that sample a token right now. */
+  readonly samplings: () => readonly RunningSampling[]
 }
 
 export function createStepWatch({ cpuMs, samplings }: Sources): StepWatch {
@@ -62,9 +63,10 @@ export function createStepWatch({ cpuMs, samplings }: Sources): StepWatch {
     begunMs = nowMs
     looks = 0
   }
-  const tell = (message: string, blamed: readonly Account[]) => {
+  const tell = (message: string, blamed: readonly RunningSampling[]) => {
     clearInterval(timer)
-    found.abort(new Stuck(message, blamed))
+    const params = blamed.map(({ account, param }) => [account, param] as const)
+    found.abort(new Stuck(message, new Map(params)))
   }
   const look = () => {
     // Looks are counted, not time: a frozen process does not look.
@@ -72,10 +74,7 @@ export function createStepWatch({ cpuMs, samplings }: Sources): StepWatch {
     if (looks === 0) return
     const long = samplings().filter((sampling) => sampling.cpuMs > SAMPLING_CPU_MS)
     if (long.length > 0)
-      return tell(
-        `A schema takes more than ${SAMPLING_CPU_MS} ms of CPU for a token`,
-        long.map(({ account }) => account),
-      )
+      return tell(`A schema takes more than ${SAMPLING_CPU_MS} ms of CPU for a token`, long)
     // Nothing is known of a model before its first step; the agent limits its start.
     if (slowestMs === 0) return
     const limitMs = Math.max(STEP_CPU_MS, slowestMs * STEPS)

@@ -13,6 +13,12 @@ export const ANY_CHAR: CharSet = [
   [0x1_0000, 0x10_ffff],
 ]
 
+export const isAnyText = (value: string): boolean =>
+  [...value].every((character) => {
+    const code = character.codePointAt(0) ?? 0
+    return ANY_CHAR.some(([from, to]) => from <= code && code <= to)
+  })
+
 /** Ranges in any order, which may overlap. */
 export function charSet(ranges: readonly CharRange[]): CharSet {
   const joined: [number, number][] = []

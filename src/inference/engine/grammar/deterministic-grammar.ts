@@ -7,14 +7,9 @@
 // go through one rule next, that rule is followed once, by itself. So nesting adds where it multiplied. What
 // cannot be told apart within WORK_MAX is refused.
 import { refuse } from '#inference/engine/fields.ts'
-import {
-  merged,
-  parseGbnf,
-  type Grammar,
-  type GrammarSymbol,
-  type Ranges,
-  type Rule,
-} from './gbnf-reader.ts'
+import { charSet, type CharSet } from './char-set.ts'
+import type { Grammar } from './grammar.ts'
+import { rulesOf, type GrammarSymbol, type Rule, type RuleGrammar } from './grammar-rules.ts'
 import { gbnfText, type Edge, type State } from './grammar-states.ts'
 
 /**
@@ -29,13 +24,15 @@ export const WAYS_MAX = 500
  * The same language, deterministic. Throws `invalid_request` for `param` where that would be too large, or
  * no text fits.
  */
-export function deterministicGrammar(gbnf: string, param: string): string {
-  const grammar = grouped(parseGbnf(gbnf, param))
+export function deterministicGrammar(given: Grammar, param: string): string {
+  const grammar = grouped(rulesOf(given, param))
   const budget = createBudget(param)
-  // What is not known yet of how rules may go on is thought to be nothing, and looked at again. Tails only
-  // grow: one that is too large keeps a rule from being followed by itself, and changes no text.
+  const empty = nullable(grammar.rules)
+  // The first exploration takes every tail for empty. Each exploration finds tails, and the next one uses them,
+  // until no tail changes. Tails only grow, so this ends. A tail that is too large costs work, but changes no
+  // text: a rule is then followed together with others instead of by itself.
   for (let tails: Tails = new Map(); ;) {
-    const found = new Explorer(grammar, tails, budget).explore()
+    const found = new Explorer({ grammar, empty, tails, budget }).explore()
     if (isSame(found.tails, tails)) return gbnfText(found.states, grammar.root)
     tails = found.tails
   }
@@ -61,14 +58,14 @@ function createBudget(param: string): Budget {
 }
 
 /** Characters that may follow a text of the rule and make another text of the rule. */
-type Tails = ReadonlyMap<number, Ranges>
+type Tails = ReadonlyMap<number, CharSet>
 
 const isSame = (one: Tails, other: Tails) =>
   one.size === other.size &&
   [...one].every(([rule, ranges]) => JSON.stringify(ranges) === JSON.stringify(other.get(rule)))
 
 /** Alternatives as rules of their own: recursion through one of them is then seen to be of one rule. */
-function grouped({ rules, root }: Grammar): Grammar {
+function grouped({ rules, root }: RuleGrammar): RuleGrammar {
   const all = [...rules]
   for (const [index, rule] of rules.entries()) {
     if (rule.length < 2 || rule.some((alternative) => alternative.length === 0)) continue
@@ -79,15 +76,22 @@ function grouped({ rules, root }: Grammar): Grammar {
   return { rules: all, root }
 }
 
-/** Rules that have the empty text. */
+/** Rules that have the empty text. Each symbol is looked at once. */
 function nullable(rules: readonly Rule[]): ReadonlySet<number> {
+  type Alternative = { readonly rule: number; left: number }
   const found = new Set<number>()
-  for (let before = -1; before < found.size;) {
-    before = found.size
-    for (const [index, rule] of rules.entries())
-      if (rule.some((parts) => parts.every((part) => 'rule' in part && found.has(part.rule))))
-        found.add(index)
-  }
+  const waiting = new Map<number, Alternative[]>()
+  for (const [rule, alternatives] of rules.entries())
+    for (const symbols of alternatives) {
+      if (symbols.length === 0) found.add(rule)
+      const alternative = { rule, left: symbols.length }
+      if (symbols.every((symbol) => 'rule' in symbol))
+        for (const symbol of symbols) push(waiting, symbol.rule, alternative)
+    }
+  // The set grows while it is read.
+  for (const empty of found)
+    for (const alternative of waiting.get(empty) ?? [])
+      if (--alternative.left === 0) found.add(alternative.rule)
   return found
 }
 
@@ -103,33 +107,44 @@ type Reading = Stack | undefined
 /** A rule that a reading is in, and what follows it. */
 type Within = { readonly rule: number; readonly after: Reading; readonly outer: Within } | undefined
 /** A character that may come next in one reading, what is left then, and the rules that it begins. */
-type Item = { readonly ranges: Ranges; readonly next: Reading; readonly within: Within }
+type Item = { readonly ranges: CharSet; readonly next: Reading; readonly within: Within }
 /** Readings that go on together, and what may come next. */
 type Readings = {
   readonly items: readonly Item[]
   readonly ends: boolean
   /** Rules that lead to the same stack as another one: they are not followed by themselves. */
   readonly twice: ReadonlySet<number>
-  /** The one reading ends with this rule, which may be empty: the states of an automaton are such rules. */
+  /**
+   * Present when there is a single reading, only this rule is left of it, and the rule has the empty text. The
+   * states of automata are such rules.
+   */
   readonly last: number | undefined
 }
 type CharClass = { readonly from: number; readonly to: number; readonly of: readonly Item[] }
 
+type Exploration = {
+  readonly grammar: RuleGrammar
+  /** The rules that have the empty text. */
+  readonly empty: ReadonlySet<number>
+  readonly tails: Tails
+  readonly budget: Budget
+}
+
 class Explorer {
-  readonly #grammar: Grammar
+  readonly #grammar: RuleGrammar
   readonly #nullable: ReadonlySet<number>
   readonly #tails: Tails
   readonly #budget: Budget
   readonly #stacks = new StackTable()
   readonly #found = new Map<number, State[]>()
   readonly #todo: number[] = []
-  readonly #newTails = new Map<number, Ranges>()
+  readonly #newTails = new Map<number, CharSet>()
   /** By rule, those that end with it. */
   readonly #endedBy = new Map<number, Set<number>>()
 
-  constructor(grammar: Grammar, tails: Tails, budget: Budget) {
+  constructor({ grammar, empty, tails, budget }: Exploration) {
     this.#grammar = grammar
-    this.#nullable = nullable(grammar.rules)
+    this.#nullable = empty
     this.#tails = tails
     this.#budget = budget
   }
@@ -197,9 +212,9 @@ class Explorer {
     }
   }
 
-  #addTail(rule: number, ranges: Ranges): void {
+  #addTail(rule: number, ranges: CharSet): void {
     if (ranges.length > 0)
-      this.#newTails.set(rule, merged([...(this.#newTails.get(rule) ?? []), ...ranges]))
+      this.#newTails.set(rule, charSet([...(this.#newTails.get(rule) ?? []), ...ranges]))
   }
 
   /** Every character that may come next. `itself`: a rule is not followed by itself at its start. */
@@ -222,8 +237,8 @@ class Explorer {
       const symbol = stack.symbols[stack.at]
       if (symbol === undefined) continue
       const after = this.#stacks.of(stack.symbols, stack.at + 1, stack.below)
-      if ('ranges' in symbol) {
-        items.push({ ranges: symbol.ranges, next: after, within })
+      if ('set' in symbol) {
+        items.push({ ranges: symbol.set, next: after, within })
         continue
       }
       const { rule } = symbol
@@ -239,7 +254,7 @@ class Explorer {
   #lastRule([stack, another]: readonly Reading[], itself: number | undefined): number | undefined {
     if (stack === undefined || another !== undefined || stack.below !== undefined) return undefined
     const symbol = stack.symbols[stack.at]
-    if (symbol === undefined || 'ranges' in symbol || stack.at + 1 < stack.symbols.length)
+    if (symbol === undefined || 'set' in symbol || stack.at + 1 < stack.symbols.length)
       return undefined
     return symbol.rule !== itself && this.#nullable.has(symbol.rule) ? symbol.rule : undefined
   }
@@ -311,7 +326,7 @@ class Explorer {
   #rulesIn(items: readonly Item[], classes: readonly CharClass[]) {
     const inside = new Map<number, Map<Item, Reading>>()
     for (const item of items)
-      for (const { rule, after } of rulesOf(item)) {
+      for (const { rule, after } of rulesAround(item)) {
         this.#budget.spend(1)
         const members = inside.get(rule)
         if (members === undefined) inside.set(rule, new Map([[item, after]]))
@@ -321,7 +336,7 @@ class Explorer {
     for (const { of } of classes) {
       const counts = new Map<number, number>()
       for (const item of of)
-        for (const { rule } of rulesOf(item)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
+        for (const { rule } of rulesAround(item)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
       for (const [rule, count] of counts) if (count !== of.length) mixed.add(rule)
     }
     return { inside, mixed }
@@ -351,20 +366,20 @@ class StackTable {
   }
 }
 
-function push(lists: Map<number, Item[]>, key: number, item: Item): void {
+function push<Value>(lists: Map<number, Value[]>, key: number, item: Value): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [item])
   else list.push(item)
 }
 
 /** The outermost first. A rule that begins with itself is there once, as a set of readings has it. */
-function rulesOf({ within }: Item): Exclude<Within, undefined>[] {
+function rulesAround({ within }: Item): Exclude<Within, undefined>[] {
   const rules = new Map<number, Exclude<Within, undefined>>()
   for (let one = within; one !== undefined; one = one.outer) rules.set(one.rule, one)
   return [...rules.values()].toReversed()
 }
 
-const rangesOf = (items: readonly Item[]): Ranges => merged(items.flatMap((item) => item.ranges))
+const rangesOf = (items: readonly Item[]): CharSet => charSet(items.flatMap((item) => item.ranges))
 
-const overlap = (one: Ranges, other: Ranges): boolean =>
+const overlap = (one: CharSet, other: CharSet): boolean =>
   one.some(([from, to]) => other.some(([low, high]) => low <= to && high >= from))

@@ -1,8 +1,8 @@
 // Deterministic automata that may call each other → GBNF.
-import type { Ranges } from './gbnf-reader.ts'
+import type { CharSet } from './char-set.ts'
 
 export type Edge = { readonly next: number } & (
-  | { readonly ranges: Ranges }
+  | { readonly ranges: CharSet }
   | { readonly rule: number }
 )
 /** State 0 of a rule is its start. */
@@ -56,7 +56,7 @@ function sequence(
   return parts.join(' ').replaceAll('" "', '')
 }
 
-function characters(ranges: Ranges): string {
+function characters(ranges: CharSet): string {
   const [only] = ranges
   if (ranges.length === 1 && only?.[0] === only?.[1]) return `"${escaped(only?.[0] ?? 0)}"`
   return `[${ranges.map(([from, to]) => (from === to ? escaped(from) : `${escaped(from)}-${escaped(to)}`)).join('')}]`

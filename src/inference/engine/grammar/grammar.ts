@@ -1,5 +1,5 @@
-// A context-free grammar as data, and its text in GBNF, the engine's language. Whoever wants to bound a
-// grammar looks at this value: every repetition has its counts, every rule its name.
+// A context-free grammar as data: every repetition has its counts, every rule its name.
+import { invariant } from '#base/errors.ts'
 import type { CharSet } from './char-set.ts'
 
 export type Expr =
@@ -12,11 +12,17 @@ export type Expr =
 
 export type Grammar = { readonly root: Expr; readonly rules: ReadonlyMap<string, Expr> }
 
-export const text = (value: string): Expr => ({ kind: 'text', text: value })
+export function text(value: string): Expr {
+  invariant(value.isWellFormed(), 'a text of a grammar is Unicode')
+  return { kind: 'text', text: value }
+}
 export const chars = (set: CharSet): Expr => ({ kind: 'chars', set })
 export const EMPTY: Expr = { kind: 'seq', parts: [] }
 
-export function seq(...parts: readonly Expr[]): Expr {
+export const seq = (...parts: readonly Expr[]): Expr => sequence(parts)
+
+/** For parts that are too many for arguments. */
+export function sequence(parts: readonly Expr[]): Expr {
   const flat = parts.flatMap((part) => (part.kind === 'seq' ? part.parts : [part]))
   const [only] = flat
   return flat.length === 1 && only !== undefined ? only : { kind: 'seq', parts: flat }
@@ -34,10 +40,14 @@ export const times = (part: Expr, least: number, most: number): Expr =>
  * One of several texts, each with what follows it. Shared beginnings are written once: the engine follows
  * every alternative that still fits, for each token that it considers.
  */
-export function oneOfTexts(entries: readonly (readonly [string, Expr])[]): Expr {
+export function oneOfTexts(
+  entries: readonly (readonly [string, Expr])[],
+  rules: Rules,
+  depth = 1,
+): Expr {
   const groups = new Map<string, (readonly [string, Expr])[]>()
   for (const entry of entries) {
-    const first = entry[0].slice(0, 1)
+    const [first = ''] = entry[0]
     const group = groups.get(first)
     if (group === undefined) groups.set(first, [entry])
     else group.push(entry)
@@ -49,16 +59,27 @@ export function oneOfTexts(entries: readonly (readonly [string, Expr])[]): Expr 
       const [only] = rest
       if (rest.length === 1 && only !== undefined) return seq(text(shared + only[0]), only[1])
       if (shared === '') return or(rest.map(([, then]) => then))
-      return seq(text(shared), oneOfTexts(rest))
+      const after = oneOfTexts(rest, rules, depth + 1)
+      return seq(text(shared), depth % TEXTS_DEPTH_MAX === 0 ? rules.add(after) : after)
     }),
   )
 }
 
-function sharedStart(values: readonly string[]): string {
-  const [first = '', ...others] = values
-  let length = first.length
-  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--
-  return first.slice(0, length)
+/** Deeper texts are a rule of their own: expressions are read by recursion. */
+const TEXTS_DEPTH_MAX = 64
+
+/** The whole characters that all values begin with: a cut inside a surrogate pair is no text. */
+function sharedStart([first = '', ...others]: readonly string[]): string {
+  let shared = first
+  for (const other of others) {
+    let length = 0
+    for (const character of shared) {
+      if (!other.startsWith(character, length)) break
+      length += character.length
+    }
+    shared = shared.slice(0, length)
+  }
+  return shared
 }
 
 /** Collects rules; the names mean nothing. */
@@ -96,47 +117,65 @@ export class Rules {
 
   /**
    * The grammar without the alternatives that never end, as a list whose tail is a list again; undefined
-   * when nothing is left.
+   * when nothing is left. `spend` takes a step for each part that is looked at.
    */
-  finished(root: Expr): Grammar | undefined {
-    const ending = endingRules(this.#rules)
-    const ends = (expr: Expr): boolean => endsWith(expr, ending)
-    if (!ends(root)) return undefined
-    const pruned = (expr: Expr): Expr => {
-      switch (expr.kind) {
-        case 'seq':
-          return { kind: 'seq', parts: expr.parts.map(pruned) }
-        case 'or':
-          return or(expr.parts.filter(ends).map(pruned))
-        case 'times':
-          return ends(expr.part) ? { ...expr, part: pruned(expr.part) } : EMPTY
-        default:
-          return expr
-      }
+  finished(root: Expr, spend: Spend): Grammar | undefined {
+    const order = referredFirst(root, this.#rules)
+    const ending = endingRules(order, this.#rules, spend)
+    const body = pruned(root, ending, spend)
+    if (body === undefined) return undefined
+    const rules = new Map<string, Expr>()
+    for (const name of order) {
+      const kept = ending.has(name) ? pruned(bodyOf(name, this.#rules), ending, spend) : undefined
+      if (kept !== undefined) rules.set(name, kept)
     }
-    const rules = [...this.#rules].filter(([name]) => ending.has(name))
-    return withoutCopies({
-      root: pruned(root),
-      rules: new Map(rules.map(([name, body]) => [name, pruned(body)])),
-    })
+    return withoutCopies({ root: body, rules })
   }
 }
 
-/**
- * The same grammar with one rule for all that say the same: whoever follows its readings sees that
- * alternatives go through one rule only when the rule has one name.
- */
+type Spend = (steps: number) => void
+
+function bodyOf(name: string, rules: ReadonlyMap<string, Expr>): Expr {
+  const body = rules.get(name)
+  invariant(body !== undefined, `the grammar has the rule ${name}`)
+  return body
+}
+
+/** The expression without the alternatives that never end; undefined when it never ends itself. */
+function pruned(expr: Expr, ending: ReadonlySet<string>, spend: Spend): Expr | undefined {
+  spend(1)
+  switch (expr.kind) {
+    case 'text':
+    case 'chars':
+      return expr
+    case 'rule':
+      return ending.has(expr.name) ? expr : undefined
+    case 'times': {
+      const part = pruned(expr.part, ending, spend)
+      if (part === undefined) return expr.least === 0 ? EMPTY : undefined
+      return { ...expr, part }
+    }
+    case 'seq': {
+      const parts = expr.parts.flatMap((part) => pruned(part, ending, spend) ?? [])
+      return parts.length < expr.parts.length ? undefined : { kind: 'seq', parts }
+    }
+    case 'or': {
+      const parts = expr.parts.flatMap((part) => pruned(part, ending, spend) ?? [])
+      return parts.length === 0 ? undefined : or(parts)
+    }
+  }
+}
+
+/** The same grammar with one rule for all rules of one body. Expects a rule after those that it refers to. */
 function withoutCopies({ root, rules }: Grammar): Grammar {
   const names = new Map<string, string>()
   const known = new Map<string, string>()
   const kept = new Map<string, Expr>()
-  for (const name of inwardsOut(root, rules)) {
-    const given = rules.get(name)
-    if (given === undefined) continue
+  for (const [name, given] of rules) {
     const body = renamed(given, (one) => names.get(one) ?? one)
     const alias = body.kind === 'rule' ? body.name : undefined
     // A rule that repeats itself says the same as another one that does.
-    const key = JSON.stringify(renamed(body, (one) => (one === name ? '' : one)))
+    const key = JSON.stringify(body, (_, part: unknown) => (part === name ? '' : part))
     const same = alias ?? known.get(key)
     if (same === undefined) kept.set(name, body)
     known.set(key, same ?? name)
@@ -149,8 +188,8 @@ function withoutCopies({ root, rules }: Grammar): Grammar {
   }
 }
 
-/** The names of all rules, each after those that it refers to, as far as they do not refer to it. */
-function inwardsOut(root: Expr, rules: ReadonlyMap<string, Expr>): readonly string[] {
+/** The names of all rules that are used, each after those that it refers to, except in a circle. */
+function referredFirst(root: Expr, rules: ReadonlyMap<string, Expr>): readonly string[] {
   const seen = new Set<string>()
   const ordered: string[] = []
   const todo = namesIn(root).map((name) => ({ name, isLeft: false }))
@@ -162,7 +201,8 @@ function inwardsOut(root: Expr, rules: ReadonlyMap<string, Expr>): readonly stri
     todo.push({ name, isLeft: true })
     const body = rules.get(name)
     if (body !== undefined)
-      for (const inner of namesIn(body)) todo.push({ name: inner, isLeft: false })
+      for (const inner of namesIn(body))
+        if (!seen.has(inner)) todo.push({ name: inner, isLeft: false })
   }
   return ordered
 }
@@ -195,27 +235,50 @@ function renamed(expr: Expr, nameOf: (name: string) => string): Expr {
   }
 }
 
-/** The rules that some finite text fits. */
-function endingRules(rules: ReadonlyMap<string, Expr>): ReadonlySet<string> {
+/**
+ * The rules that some finite text fits. One look at each rule settles all but circles: a rule is looked at
+ * again when one that it refers to turns out to end.
+ */
+function endingRules(
+  order: readonly string[],
+  rules: ReadonlyMap<string, Expr>,
+  spend: Spend,
+): ReadonlySet<string> {
   const ending = new Set<string>()
-  for (let before = -1; before !== ending.size;) {
-    before = ending.size
-    for (const [name, body] of rules) if (endsWith(body, ending)) ending.add(name)
+  const waiting = new Map<string, string[]>()
+  const todo = order.toReversed()
+  for (let name = todo.pop(); name !== undefined; name = todo.pop()) {
+    const body = rules.get(name)
+    if (body === undefined || ending.has(name)) continue
+    if (!endsWith(body, ending, spend)) {
+      for (const inner of namesIn(body)) if (!ending.has(inner)) push(waiting, inner, name)
+      continue
+    }
+    ending.add(name)
+    todo.push(...(waiting.get(name) ?? []))
+    waiting.delete(name)
   }
   return ending
 }
 
-function endsWith(expr: Expr, ending: ReadonlySet<string>): boolean {
+function push(lists: Map<string, string[]>, key: string, name: string): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [name])
+  else list.push(name)
+}
+
+function endsWith(expr: Expr, ending: ReadonlySet<string>, spend: Spend): boolean {
+  spend(1)
   switch (expr.kind) {
     case 'text':
     case 'chars':
       return true
     case 'seq':
-      return expr.parts.every((part) => endsWith(part, ending))
+      return expr.parts.every((part) => endsWith(part, ending, spend))
     case 'or':
-      return expr.parts.some((part) => endsWith(part, ending))
+      return expr.parts.some((part) => endsWith(part, ending, spend))
     case 'times':
-      return expr.least === 0 || endsWith(expr.part, ending)
+      return expr.least === 0 || endsWith(expr.part, ending, spend)
     case 'rule':
       return ending.has(expr.name)
   }

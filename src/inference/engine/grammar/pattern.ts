@@ -1,9 +1,9 @@
 // The keyword `pattern`: ECMA-262 regular expressions as far as they are regular, and lookaheads right
 // after a leading "^". Nothing is matched by backtracking: a pattern becomes an automaton, or is refused.
-import { refuse } from '#inference/engine/fields.ts'
+import { refuse, shown } from '#inference/engine/fields.ts'
 import { automatonOf, difference, intersection, type Automaton, type Limits } from './automaton.ts'
 import { readClass, readEscape } from './pattern-class.ts'
-import { ANY_CHAR, charsOf, otherChars, type CharSet } from './char-set.ts'
+import { ANY_CHAR, charsOf, isAnyText, otherChars, type CharSet } from './char-set.ts'
 import { either, oneOf, repeat, sequence, within, type Regex } from './regex.ts'
 
 const LENGTH_MAX = 4096
@@ -23,6 +23,12 @@ export function patternAutomaton(source: string, limits: Limits): Automaton {
   )
 }
 
+/** Patterns know no control characters: a text that has some is refused, as they could not tell if it fits. */
+export function assertPatternText(value: string, param: string): void {
+  if (!isAnyText(value))
+    throw refuse(param, `${shown(value)} has characters that no pattern is held against`)
+}
+
 const START: Regex = { kind: 'start' }
 const END: Regex = { kind: 'end' }
 const LINE_ENDS = charsOf('\n\r\u2028\u2029')
@@ -40,6 +46,7 @@ class PatternReader {
     this.#source = source
     this.#limits = limits
     if (source.length > LENGTH_MAX) throw this.#fault(`it is longer than ${LENGTH_MAX} characters`)
+    if (!source.isWellFormed()) throw this.#fault('it has half of a surrogate pair')
     this.#characters = [...source]
   }
 

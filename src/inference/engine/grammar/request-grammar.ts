@@ -89,7 +89,7 @@ function callExpr(tools: readonly CallableTool[], writing: Writing): Expr {
     const given = writing.rules.add(schemaExpr(source, writing))
     return [`"${name}"`, seq(comma, text('"arguments"'), colon, given)] as const
   })
-  return seq(text('{"name"'), colon, oneOfTexts(calls), text('}'))
+  return seq(text('{"name"'), colon, oneOfTexts(calls, writing.rules), text('}'))
 }
 
 /** Any text in which no call begins; a character at least. */
@@ -100,8 +100,8 @@ function freeText({ rules, budget }: Writing): Expr {
   return automatonExpr(difference(some, marked, limits), rules, chars)
 }
 
-function finished(root: Expr, { rules }: Writing, param: string): Grammar {
-  const grammar = rules.finished(root)
+function finished(root: Expr, { rules, budget }: Writing, param: string): Grammar {
+  const grammar = rules.finished(root, (steps) => budget.spend(steps, param))
   if (grammar === undefined)
     throw refuse(param, 'by this schema every value leads to another one without end')
   return grammar

@@ -1,7 +1,7 @@
 // A caller's JSON Schema, taken apart: what $ref, allOf, anyOf and oneOf put together becomes a list of
 // alternatives, each a list of plain schemas that hold at once. Keywords that no grammar holds are refused
 // here, so that none is dropped in silence.
-import { isFields, refuse, type Fields } from '#inference/engine/fields.ts'
+import { isFields, refuse, shown, type Fields } from '#inference/engine/fields.ts'
 import type { Budget } from './budget.ts'
 
 /** Schemas that hold at once. */
@@ -159,8 +159,6 @@ function unescaped(part: string): string {
     return pointer
   }
 }
-
-const shown = (value: unknown): string => String(JSON.stringify(value)).slice(0, 200)
 
 function refuseUnheld(schema: Fields, { param, strict }: SchemaSource): void {
   for (const key of Object.keys(schema)) {

@@ -5,7 +5,6 @@ import addFormats from 'ajv-formats'
 import { LlamaGrammar, LlamaLogLevel, getLlama, type Llama } from 'node-llama-cpp'
 import { uniform } from '#inference/engine/sample.ts'
 import { deterministicGrammar } from './deterministic-grammar.ts'
-import { gbnfOf } from './gbnf.ts'
 import { fits, sample } from './grammar.fixture.ts'
 import { ORDINARY_SCHEMAS } from './ordinary-schemas.fixture.ts'
 import { formatGrammar } from './request-grammar.ts'
@@ -37,7 +36,7 @@ describe('formatGrammar()', () => {
   for (const [name, schema] of Object.entries(ORDINARY_SCHEMAS))
     it(`holds ${name}: what fits is valid, compact, and the engine takes the grammar`, () => {
       const grammar = grammarOf(schema, true)
-      const gbnf = deterministicGrammar(gbnfOf(grammar), 'schema')
+      const gbnf = deterministicGrammar(grammar, 'schema')
       assert.ok(new LlamaGrammar(llama, { grammar: gbnf }))
       const faultsOf = validatorOf(schema)
       const random = uniform(7)
@@ -84,6 +83,23 @@ describe('formatGrammar()', () => {
       [{ enum: ['a', 'ab', null, 1] }, ['a', 'ab', null, 1], ['b', '', 2]],
       [{ enum: ['a', 'ab', 3], type: 'string', maxLength: 1 }, ['a'], ['ab', 3]],
       [{ const: { a: [1] } }, [{ a: [1] }], [{ a: [2] }, {}]],
+      [{ enum: ['👍', '👎', '👍🏽'] }, ['👍', '👎', '👍🏽'], ['👌', '']],
+      [
+        { enum: ['\u007f', 'x\u0001', '\0', '\uffff'] },
+        ['\u007f', 'x\u0001', '\0', '\uffff'],
+        ['x'],
+      ],
+      [
+        { enum: Array.from({ length: 800 }, (_, index) => 'a'.repeat(index)) },
+        ['a', 'a'.repeat(799)],
+        ['a'.repeat(800), 'b'],
+      ],
+      [{ enum: ['\u007f', '\0\0'], maxLength: 1 }, ['\u007f'], ['\0\0']],
+      [
+        { properties: { '👍': { const: 1 }, '👎': { const: 2 }, 'x\0': { const: 3 } } },
+        [{ '👍': 1, '👎': 2, 'x\0': 3 }],
+        [{ '👌': 1 }],
+      ],
       [{ type: 'array', items: { type: 'boolean' }, minItems: 1 }, [[true]], [[], [1]]],
       [{ type: 'array', minItems: 2, maxItems: 2 }, [[1, {}]], [[1], [1, 2, 3]]],
       [{ type: 'object', required: ['a'] }, [{ a: 1 }, { a: {} }], [{}, { b: 1 }]],
@@ -144,6 +160,26 @@ describe('formatGrammar()', () => {
     ['an empty enum', { enum: [] }, /empty enum/],
     ['nothing valid', { type: 'integer', minimum: 3, maximum: 2 }, /nothing is valid/],
     ['parts that exclude each other', { allOf: [{ type: 'string' }, { type: 'null' }] }, /nothing/],
+    ['half a surrogate pair in an enum', { enum: ['a', '\ud83d'] }, /"\\ud83d" is not Unicode/],
+    ['half a pair inside a constant', { const: [{ '\udc4d': 1 }] }, /"\\udc4d" is not Unicode/],
+    ['half a pair in a name', { properties: { 'a\ud83d': {} } }, /"a\\ud83d" is not Unicode/],
+    ['half a pair in a pattern', { pattern: '^\ud83d$' }, /the pattern "\^\\ud83d\$": /],
+    [
+      'a control character beside a pattern',
+      { enum: ['xa', 'x\u0001'], pattern: '^x' },
+      /"x\\u0001" has characters that no pattern is held against/,
+    ],
+    [
+      'a control character in a name beside patternProperties',
+      { properties: { 'x\0': {} }, patternProperties: { '^x': { type: 'null' } } },
+      /"x\\u0000" has characters/,
+    ],
+    [
+      'a control character in propertyNames',
+      { propertyNames: { enum: ['a', '\u007f'] }, additionalProperties: true },
+      /has characters/,
+    ],
+    ['a number beyond a double', { enum: [1, Infinity] }, /beyond/],
     ['an unknown type', { type: 'money' }, /unknown type "money"/],
     ['a bound that is no number', { type: 'integer', minimum: '3' }, /minimum must be a number/],
   ]
@@ -165,12 +201,18 @@ describe('formatGrammar()', () => {
   const deep = (levels: number): object =>
     Array.from({ length: levels }).reduce<object>((items) => ({ type: 'array', items }), {})
   const LONG_NAMES = Array.from({ length: 600 }, (_, index) => `${'a'.repeat(900)}${index}`)
+  const MANY_NAMES = Array.from({ length: 11_000 }, (_, index) => `p${index}`)
   const EXPLOSIVE: [string, unknown][] = [
     ['counts of counts', { pattern: '((((a{1000}){1000}){1000}){1000})' }],
     ['a state for every memory', { pattern: '^.*a.{40}$' }],
     ['nesting', deep(500)],
     ['alternatives of alternatives', { allOf: Array(20).fill({ anyOf: [{}, {}] }) }],
     ['long names', { properties: Object.fromEntries(LONG_NAMES.map((name) => [name, {}])) }],
+    [
+      'many properties',
+      { properties: Object.fromEntries(MANY_NAMES.map((name) => [name, { type: 'null' }])) },
+    ],
+    ['many required names', { required: MANY_NAMES }],
     ['a wide step', { type: 'number', multipleOf: 0.123_456_789 }],
   ]
   for (const [what, schema] of EXPLOSIVE)

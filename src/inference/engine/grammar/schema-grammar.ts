@@ -2,11 +2,10 @@
 // ones too: left to choose, small models answer {}. Objects are closed unless the schema opens them, as a
 // grammar left open invites endless made-up members. So less is written than would be valid, never more.
 import { refuse } from '#inference/engine/fields.ts'
-import { accepts } from './automaton.ts'
 import { oneOfTexts, or, EMPTY, text, type Expr } from './grammar.ts'
 import { fitsNumber, numberExpr, type NumberLimits } from './numbers.ts'
 import { arrayExpr } from './schema-arrays.ts'
-import { numbersOf } from './schema-keywords.ts'
+import { numbersOf, writtenExactly } from './schema-keywords.ts'
 import type { Parts, Writing } from './schema-parts.ts'
 import { objectExpr } from './schema-objects.ts'
 import {
@@ -16,7 +15,7 @@ import {
   type SchemaDocument,
   type SchemaSource,
 } from './schema-document.ts'
-import { stringAutomaton, stringExpr, stringLimits } from './schema-strings.ts'
+import { stringExpr, stringLimits, stringTest } from './schema-strings.ts'
 
 export const DEPTH_MAX = 64
 
@@ -64,7 +63,8 @@ function createParts(document: SchemaDocument, writing: Writing): Parts {
         .filter((each) => each !== undefined)
       budget.spend(bodies.length, param)
       entry.isOpen = false
-      // Who was given the rule meanwhile finds it without an end, and leaves it out.
+      // A schema that refers to itself already holds the rule's name. Without a body, the rule never ends, and
+      // finished() removes the alternatives that need it.
       entry.expr = bodies.length === 0 ? undefined : rules.set(name, or(bodies))
       return entry.expr
     },
@@ -197,11 +197,10 @@ function literals(
   const strings = values.some((value) => typeof value === 'string')
     ? stringLimits(schemas, parts.document)
     : undefined
-  const automaton = strings && stringAutomaton(strings, parts.document)
+  const fitsString = strings && stringTest(strings, parts.document)
   const numbers = numberLimits(types.includes('number') ? 'number' : 'integer', schemas, param)
   const fits = (value: unknown): boolean => {
-    if (typeof value === 'string')
-      return types.includes('string') && automaton !== undefined && accepts(automaton, value)
+    if (typeof value === 'string') return types.includes('string') && fitsString?.(value) === true
     if (typeof value === 'number')
       return (types.includes('number') || types.includes('integer')) && fitsNumber(value, numbers)
     if (value === null) return types.includes('null')
@@ -209,12 +208,17 @@ function literals(
     refuseShaped(schemas, param)
     return types.includes(Array.isArray(value) ? 'array' : 'object')
   }
-  const texts = [...new Set(values.filter(fits).map((value) => JSON.stringify(value)))]
+  const texts = [...new Set(values.filter(fits).map((value) => writtenExactly(value, param)))]
   budget.spend(
     texts.reduce((sum, each) => sum + each.length, 0),
     param,
   )
-  return texts.length === 0 ? undefined : oneOfTexts(texts.map((each) => [each, EMPTY]))
+  return texts.length === 0
+    ? undefined
+    : oneOfTexts(
+        texts.map((each) => [each, EMPTY]),
+        parts.rules,
+      )
 }
 
 /** An enumerated object or array is not held against other keywords. */

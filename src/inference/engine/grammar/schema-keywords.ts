@@ -1,5 +1,5 @@
 // Reads keywords of schemas that hold at once, and checks their values.
-import { isFields, refuse, type Fields } from '#inference/engine/fields.ts'
+import { isFields, refuse, shown, type Fields } from '#inference/engine/fields.ts'
 import type { Conjunction } from './schema-document.ts'
 
 /** More than a model's context holds. */
@@ -31,6 +31,20 @@ export const countOf =
     if (key.startsWith('max')) return Number.POSITIVE_INFINITY
     throw refuse(param, `${key} must not be above ${COUNT_MAX}`)
   }
+
+/** A name or value of a schema as JSON text. Refuses what no JSON text in UTF-8 says exactly. */
+export function writtenExactly(value: unknown, param: string): string {
+  const check = (text: string) => {
+    if (!text.isWellFormed()) throw refuse(param, `${shown(text)} is not Unicode: half of a pair`)
+  }
+  return JSON.stringify(value, (name, member: unknown) => {
+    check(name)
+    if (typeof member === 'string') check(member)
+    if (typeof member === 'number' && !Number.isFinite(member))
+      throw refuse(param, 'an enumerated number is beyond what JSON readers hold')
+    return member
+  })
+}
 
 /** Members of a keyword that is an object of schemas. */
 export function membersOf(schema: Fields, key: string, param: string): Fields {

@@ -1,16 +1,19 @@
 // Objects of a schema: the properties that it names in their order, then others where it opens them.
 import { isFields, type Fields } from '#inference/engine/fields.ts'
 import { accepts, automatonOf, difference, intersection, type Automaton } from './automaton.ts'
-import { EMPTY, or, seq, text, times, type Expr } from './grammar.ts'
-import { patternAutomaton } from './pattern.ts'
+import { EMPTY, or, seq, sequence, text, times, type Expr } from './grammar.ts'
+import { assertPatternText, patternAutomaton } from './pattern.ts'
 import { either, literal } from './regex.ts'
-import { countOf, membersOf, numbersOf, stringsOf } from './schema-keywords.ts'
+import { countOf, membersOf, numbersOf, stringsOf, writtenExactly } from './schema-keywords.ts'
 import type { Conjunction, SchemaDocument } from './schema-document.ts'
 import type { Parts } from './schema-parts.ts'
 import { quoted, stringAutomaton, stringExpr, stringLimits } from './schema-strings.ts'
 
 /** A property that is written; one that leads back to its own object may be left out. */
 type Property = { readonly expr: Expr; readonly mayLack: boolean; readonly isRequired: boolean }
+
+/** What a property takes in all that is made of it, however short its name. */
+const PROPERTY_STEPS = 32
 
 /** Undefined: there is no such object. */
 export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): Expr | undefined {
@@ -26,11 +29,12 @@ export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): E
   )
   const properties: Property[] = []
   for (const [name, isRequired] of names) {
-    parts.budget.spend(name.length + schemas.length, param)
+    parts.budget.spend(PROPERTY_STEPS + name.length + schemas.length, param)
+    const key = text(writtenExactly(name, param))
     const { value, loops } = parts.member(propertySchemas(name, schemas, parts.document), depth + 1)
     if (value === undefined && isRequired) return undefined
     if (value === undefined) continue
-    const expr = seq(text(JSON.stringify(name)), parts.colon, value)
+    const expr = seq(key, parts.colon, value)
     properties.push({ expr, mayLack: loops && !isRequired, isRequired })
   }
   const kept = withinCount(properties, most)
@@ -51,25 +55,17 @@ function namesIn(schemas: Conjunction, param: string): Map<string, boolean> {
   const required = new Set(
     schemas.flatMap((schema) => stringsOf(schema['required'], 'required', param)),
   )
-  const needs = new Map<string, string[]>()
-  for (const schema of schemas)
-    for (const [name, needed] of Object.entries(membersOf(schema, 'dependentRequired', param)))
-      needs.set(name, [
-        ...(needs.get(name) ?? []),
-        ...stringsOf(needed, 'dependentRequired', param),
-      ])
-  // All that is declared is written, so all that depends on it is needed, and what depends on that.
+  const dependent = schemas.map((schema) => membersOf(schema, 'dependentRequired', param))
+  // All that is declared is written, so all that depends on it is needed. The set grows while it is read.
   const written = new Set([...declared, ...required])
-  const todo = [...written]
-  for (let name = todo.pop(); name !== undefined; name = todo.pop())
-    for (const other of needs.get(name) ?? []) {
-      required.add(other)
-      if (written.has(other)) continue
-      written.add(other)
-      todo.push(other)
-    }
-  const names = new Set([...declared, ...required])
-  return new Map([...names].map((name) => [name, required.has(name)]))
+  for (const name of written)
+    for (const each of dependent)
+      if (Object.hasOwn(each, name))
+        for (const other of stringsOf(each[name], 'dependentRequired', param)) {
+          required.add(other)
+          written.add(other)
+        }
+  return new Map([...written].map((name) => [name, required.has(name)]))
 }
 
 /** What all of the schemas say of one property. */
@@ -81,7 +77,9 @@ function propertySchemas(
   return schemas.flatMap((schema) => {
     const own = membersOf(schema, 'properties', document.param)
     const declared = Object.hasOwn(own, name) ? [own[name]] : []
-    const byPattern = Object.entries(membersOf(schema, 'patternProperties', document.param))
+    const patterns = Object.entries(membersOf(schema, 'patternProperties', document.param))
+    if (patterns.length > 0) assertPatternText(name, document.param)
+    const byPattern = patterns
       .filter(([pattern]) => accepts(patternAutomaton(pattern, document), name))
       .map(([, each]) => each)
     const found = [...declared, ...byPattern]
@@ -186,6 +184,7 @@ function nameAutomaton(
   return lists.reduce<Automaton>(
     (automaton, list) => {
       const texts = (Array.isArray(list) ? list : []).filter((each) => typeof each === 'string')
+      for (const each of texts) assertPatternText(each, document.param)
       return intersection(automaton, automatonOf(either(...texts.map(literal)), document), document)
     },
     stringAutomaton({ ...limits, patterns }, document),
@@ -206,23 +205,20 @@ function members(
     const some = seq(others, times(more, Math.max(0, least - 1), most - 1))
     return least === 0 ? or([some, EMPTY]) : some
   }
-  // From the last property to the first, with and without one before it.
-  let rest = { after: tail(true), alone: tail(false) }
-  for (const [index, { expr, mayLack }] of properties.toReversed().entries()) {
-    const { after, alone } =
-      index % STRETCH === 0 && index > 0
-        ? { after: rules.add(rest.after), alone: rules.add(rest.alone) }
-        : rest
-    const written = seq(expr, after)
-    rest = mayLack
-      ? {
-          after: rules.add(or([seq(comma, written), after])),
-          alone: rules.add(or([written, alone])),
-        }
-      : { after: seq(comma, written), alone: written }
+  // From the last property to the first. `after` is what follows a property, back to front: it begins with a
+  // comma. `alone` is what follows the brace; where undefined, it is `after` without that comma.
+  let after: Expr[] = [tail(true)]
+  let alone: Expr | undefined = tail(false)
+  const forwards = (backwards: readonly Expr[]) => sequence(backwards.toReversed())
+  for (const { expr, mayLack } of properties.toReversed()) {
+    if (!mayLack) {
+      after.push(expr, comma)
+      alone = undefined
+      continue
+    }
+    const written = forwards([...after, expr])
+    alone = rules.add(or([written, alone ?? forwards(after.slice(0, -1))]))
+    after = [rules.add(or([seq(comma, written), forwards(after)]))]
   }
-  return seq(text('{'), rest.alone, text('}'))
+  return seq(text('{'), alone ?? forwards(after.slice(0, -1)), text('}'))
 }
-
-/** So many properties are one sequence: each property copies the sequence that follows it. */
-const STRETCH = 32

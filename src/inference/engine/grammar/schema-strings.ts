@@ -1,11 +1,11 @@
 // Strings of a schema: lengths, patterns and formats, all at once.
 import { refuse } from '#inference/engine/fields.ts'
-import { automatonOf, intersection, type Automaton, type Limits } from './automaton.ts'
+import { accepts, automatonOf, intersection, type Automaton, type Limits } from './automaton.ts'
 import { automatonExpr } from './automaton-grammar.ts'
 import { ANY_CHAR, charSet, commonChars, otherChars, type CharSet } from './char-set.ts'
 import { FORMATS, NAMES_ONLY } from './formats.ts'
 import { chars, or, seq, text, times, type Expr, type Rules } from './grammar.ts'
-import { lengthAutomaton, patternAutomaton } from './pattern.ts'
+import { assertPatternText, lengthAutomaton, patternAutomaton } from './pattern.ts'
 import { countOf, namesOf, numbersOf } from './schema-keywords.ts'
 import type { Conjunction, SchemaDocument } from './schema-document.ts'
 import { oneOf, repeat } from './regex.ts'
@@ -71,6 +71,17 @@ export function stringAutomaton({ least, most, patterns }: StringLimits, work: L
   const [first, ...others] = [...all, ...lengths]
   if (first === undefined) return automatonOf(repeat(oneOf(ANY_CHAR), 0), work)
   return others.reduce((one, other) => intersection(one, other, work), first)
+}
+
+/** Whether a value is one of those strings; it may have characters that a model is never asked for. */
+export function stringTest(limits: StringLimits, work: Limits): (value: string) => boolean {
+  const { least, most, patterns } = limits
+  const automata = patterns.map((pattern) => patternAutomaton(pattern, work))
+  return (value) => {
+    if (automata.length > 0) assertPatternText(value, work.param)
+    const { length } = [...value]
+    return length >= least && length <= most && automata.every((each) => accepts(each, value))
+  }
 }
 
 const ESCAPES = new Map([

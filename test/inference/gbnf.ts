@@ -1,7 +1,6 @@
-// A grammar as GBNF text. The engine takes a bound above 2,000 for none: deterministicGrammar() writes
-// repetitions out before the engine sees them.
-import type { CharSet } from './char-set.ts'
-import type { Expr, Grammar } from './grammar.ts'
+// A grammar as it was written, in GBNF, before its readings are told apart.
+import type { CharSet } from '#inference/engine/grammar/char-set.ts'
+import type { Expr, Grammar } from '#inference/engine/grammar/grammar.ts'
 
 /** The name of the rule that the engine begins with. */
 const ROOT = 'root'
