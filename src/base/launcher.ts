@@ -33,6 +33,6 @@ export const isLaunched = (clone: string, folders: readonly string[]): boolean =
     .map((folder) => join(folder, 'ergon'))
     .some((path) => ownerOf(path) === 'ours' && readFileSync(path, 'utf8') === launcherText(clone))
 
-/** As one word of a shell's command. */
-const shellWord = (text: string): string =>
+/** As one word of a command of sh, bash, zsh or fish. */
+export const shellWord = (text: string): string =>
   /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

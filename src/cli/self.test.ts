@@ -111,6 +111,18 @@ test('self install advises the user’s own shell only, and says what completion
   assert.doesNotMatch(inZsh, /needs the package/)
 })
 
+test('self install prints a line for PATH that can be pasted, whatever the folder is called', async (t) => {
+  const { clone, home } = newClone(t)
+  const odd = join(home, `it's $(touch ${join(home, 'ran')}) "odd"`)
+  const words = [process.execPath, join(clone, 'src/cli/ergon.mjs'), 'self', 'install']
+  const { stdout } = await runIn(home, [...words, '--dir', odd, '--json'], { SHELL: '/bin/bash' })
+  const [line = ''] = (JSON.parse(stdout) as { to_add: string[] }).to_add
+  await runIn(home, ['/bin/sh', '-c', line])
+  const { stdout: path } = await runIn(home, ['/bin/sh', '-c', '. ~/.bashrc; printf %s "$PATH"'])
+  assert.equal(path, `${odd}:/usr/bin:/bin`)
+  assert.ok(!existsSync(join(home, 'ran')))
+})
+
 test('self install leaves what somebody else wrote, and so does self uninstall', async (t) => {
   const { clone, home, command } = newClone(t)
   const run = (...words: string[]) =>

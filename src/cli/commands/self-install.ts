@@ -1,5 +1,6 @@
 // ergon self install: the command `ergon` for every folder, and its completion.
 import { dirname } from 'node:path'
+import { shellWord } from '#base/launcher.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { environment } from '#cli/environment.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
@@ -48,10 +49,10 @@ const isOwn = (shell: string): boolean => environment().shell.endsWith(`/${shell
 /** The line that puts a folder on PATH, for the user's own shell. */
 function pathLine(folder: string): string {
   const { shell } = environment()
-  if (shell.endsWith('fish')) return `fish_add_path '${folder}'`
+  if (shell.endsWith('fish')) return `fish_add_path ${shellWord(folder)}`
   const file = shell.endsWith('zsh') ? '.zshrc' : '.bashrc'
-  return `echo 'export PATH="${folder}:$PATH"' >> ~/${file}`
+  return `echo ${shellWord(`export PATH=${shellWord(folder)}:"$PATH"`)} >> ~/${file}`
 }
 
 const zshLine = (folder: string): string =>
-  `echo 'fpath=("${folder}" $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc   # completion for zsh`
+  `echo ${shellWord(`fpath=(${shellWord(folder)} $fpath); autoload -Uz compinit; compinit`)} >> ~/.zshrc   # completion for zsh`
