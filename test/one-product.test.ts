@@ -7,6 +7,7 @@ testParts(
   { env: { ERGON_STORAGE_ENCRYPTION: 'on' } },
   {
     'command line': () => import('./one-product/cli.ts'),
+    'command line, aliases': () => import('./one-product/cli-aliases.ts'),
     'command line, receipts': () => import('./one-product/cli-receipts.ts'),
     'command line, operator': () => import('./one-product/cli-operator.ts'),
     examples: () => import('./one-product/examples.ts'),

@@ -1,5 +1,5 @@
-// The cell's own behaviour, on fixture models that answer in milliseconds: limits, errors, aborts, tool
-// calls that a model chooses to make, and where every nanosecond went.
+// The cell's own behaviour, on a fixture model that answers in milliseconds: limits, errors, aborts, schemas,
+// and where every nanosecond went.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
