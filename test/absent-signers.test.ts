@@ -1,11 +1,12 @@
-// What the log says while the key is waited for, with signers that never answer.
+// What the log says while the key is waited for, with signers that never answer. The timers are mocked, so the
+// file has a process of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLogger } from '#base/log.ts'
-import { establishKey } from './ceremony.ts'
-import type { Member } from './member.ts'
-import { SIGNERS } from './wire.ts'
+import { establishKey } from '#signers/ceremony.ts'
+import type { Member } from '#signers/member.ts'
+import { SIGNERS } from '#signers/wire.ts'
 
 test('establishKey() warns once of signers that stay away for ten seconds', async (t) => {
   const lines: string[] = []
