@@ -3,8 +3,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { canonicalRequest, headerValues } from '../src/storage/s3/signature/canonical.ts'
-import { sign, signingKey } from '../src/storage/s3/signature/verify.ts'
+import { canonicalRequest, headerValues } from '../src/s3/authentication/canonical.ts'
+import { sign, signingKey } from '../src/s3/authentication/verify.ts'
 import { Connection, type Answered, type Work } from './connection.ts'
 import type { ClientMessage, StorageJob, StorageResult, Wanted } from './storage-load.ts'
 

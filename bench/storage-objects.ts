@@ -4,12 +4,7 @@
 // a page of 1000 keys 4 (versions too), of 1000 prefixes 26.
 import { readFileSync } from 'node:fs'
 import { openTestUrl } from '../src/postgres/testing-url.ts'
-import {
-  inlineObject,
-  makeBucket,
-  openStore,
-  readVersion,
-} from '../src/storage/objects/store.fixture.ts'
+import { inlineObject, makeBucket, openStore, readVersion } from '../src/objects/store.fixture.ts'
 
 const KEYS = Number(process.argv[2] ?? 20_000)
 const PUTS = 2000

@@ -16,11 +16,11 @@ import { SYMBOLS_MAX } from '#inference/engine/grammar/grammar-rules.ts'
 import { DEPTH_MAX } from '#inference/engine/grammar/schema-grammar.ts'
 import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
 import { CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
-import { PART_COUNT_MAX, PART_SIZE_MIN } from '#storage/objects/create-uploads.ts'
-import { UPLOAD_BYTES_MAX } from '#storage/s3/body/plan.ts'
-import { METADATA_BYTES_MAX } from '#storage/s3/objects/headers.ts'
-import { KEY_BYTES_MAX } from '#storage/s3/target.ts'
-import { XML_BYTES_MAX } from '#storage/s3/xml/read.ts'
+import { PART_COUNT_MAX, PART_SIZE_MIN } from '#objects/create-uploads.ts'
+import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
+import { METADATA_BYTES_MAX } from '#s3/objects/headers.ts'
+import { KEY_BYTES_MAX } from '#s3/target.ts'
+import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 
 /** The code of a refusal, or in words what happens instead. */
 type Beyond = { readonly code: Code } | { readonly words: string }

@@ -8,7 +8,7 @@ import { contractFaults, type Fault } from './tidy-contract.ts'
 
 const PRODUCTS = [
   'inference',
-  'storage',
+  's3',
   'databases',
   'workloads',
   'accounts',
@@ -34,6 +34,7 @@ const LOWER = [
   'charging',
   'signers',
   'receipts',
+  'objects',
   'http',
 ]
 
@@ -55,6 +56,17 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   charging: ['base', 'contract', 'metering', 'ledger'],
   signers: ['base', 'contract', 'tlog'],
   receipts: ['base', 'contract', 'tlog', 'state', 'ledger', 'signers'],
+  objects: [
+    'base',
+    'contract',
+    'state',
+    'blobs',
+    'metering',
+    'postgres',
+    'identity',
+    'ledger',
+    'charging',
+  ],
   http: ['base', 'contract', 'metering', 'state', 'identity', 'charging'],
   ...Object.fromEntries(PRODUCTS.map((product) => [product, LOWER])),
   processes: [...LOWER, ...PRODUCTS],
@@ -75,9 +87,9 @@ export const CONFINED: Record<string, readonly string[]> = {
   commander: ['cli'],
   mime: ['cli'],
   'prom-client': ['http', 'processes'],
-  'fast-xml-parser': ['storage'],
-  '@fastify/busboy': ['storage'],
-  'hash-wasm': ['storage'],
+  'fast-xml-parser': ['s3'],
+  '@fastify/busboy': ['s3'],
+  'hash-wasm': ['s3'],
   '@node-rs/crc32': ['blobs'],
   '@aws-sdk/client-s3': ['blobs', 'cli'],
   '@aws-sdk/lib-storage': ['blobs', 'cli'],
@@ -159,6 +171,11 @@ const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => bool
     name: 'imports the product: acceptance tests see only what a client sees',
     pattern: /from '(#|(\.\.\/)+src\/)/,
     where: (path) => path.startsWith('acceptance/'),
+  },
+  {
+    name: 'knows HTTP or XML: the object store is below every protocol',
+    pattern: /from 'node:http'|\bxml\b|\bstatusCode\b/i,
+    where: (path) => path.startsWith('src/objects/'),
   },
   {
     name: 'a clock that starts at import: files that share a process are all imported first',

@@ -129,7 +129,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'a charge names a meter that has no reading': `select distinct p ->> 'meter' as meter from charges,
        jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'parts') p
      where (p ->> 'energy_nj')::numeric > 0
-       -- What is stored has a part in readings that no request used (src/storage/upkeep/standing.ts).
+       -- What is stored has a part in readings that no request used (src/objects/upkeep/standing.ts).
        and p ->> 'meter' <> 'storage'
        and not exists (select from wallets where id = 'meter:' || (p ->> 'meter'))`,
   'a balance is overdrawn': 'select id from wallets where bounded and posted < 0',

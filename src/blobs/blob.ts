@@ -1,5 +1,5 @@
 // Blobs: immutable byte strings that rows of the state name. No names, no versions, no access rules:
-// those are storage/. A blob is durable before put() resolves, and is never changed after it.
+// those are objects/. A blob is durable before put() resolves, and is never changed after it.
 import type { Readable } from 'node:stream'
 
 /** Where a blob is. `location` names a store (`fs`, or the name of an upstream); `size` is in bytes. */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { OPERATIONS } from '#contract/operations.ts'
-import { S3_OPERATIONS, type S3Operation } from '#storage/s3/operations.ts'
+import { S3_OPERATIONS, type S3Operation } from '#s3/operations.ts'
 import { chargeOf } from '../books.ts'
 import { energyHeaderFaults } from '../raw-http.ts'
 import { sharedErgon } from '../parts.ts'

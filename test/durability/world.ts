@@ -12,10 +12,10 @@ import { cachedInstall, quiet, startTestServer, type TestServer } from '#postgre
 import { firstAccount } from '#processes/node/first-start.ts'
 import { connectState, type State, type StateAddress } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
-import { STORAGE_FUNCTIONS } from '#storage/objects/functions.ts'
-import { brokenInvariants } from '#storage/objects/store.fixture.ts'
-import { collectGarbage } from '#storage/upkeep/collect-garbage.ts'
-import { sweepOrphans } from '#storage/upkeep/sweep-orphans.ts'
+import { STORAGE_FUNCTIONS } from '#objects/sql/functions.ts'
+import { brokenInvariants } from '#objects/store.fixture.ts'
+import { collectGarbage } from '#objects/upkeep/collect-garbage.ts'
+import { sweepOrphans } from '#objects/upkeep/sweep-orphans.ts'
 import { bookFaults } from '../books.ts'
 import {
   blobsOf,

@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '#contract/operations.ts'
 import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
-import type { DerivedKeys } from '#storage/s3/signature/derived-keys.ts'
+import type { DerivedKeys } from '#s3/authentication/derived-keys.ts'
 import { textOf, type ControlRoute } from './control.ts'
 
 const LOT_PRIORITY = 50

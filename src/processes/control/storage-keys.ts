@@ -1,7 +1,7 @@
 // Operator operations on the named keys of object storage.
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
-import { rotatedKeys, rotateKey } from '#storage/encryption/key-versions.ts'
+import { rotatedKeys, rotateKey } from '#objects/encryption/key-versions.ts'
 import type { ControlRoute } from './control.ts'
 
 /** `keyIds` are the names of ERGON_STORAGE_KMS_KEYS. */

@@ -5,7 +5,7 @@ import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cells } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
-import { beginMove, loadMove, stopMove, type MoveOrder } from '#storage/upkeep/move-order.ts'
+import { beginMove, loadMove, stopMove, type MoveOrder } from '#objects/upkeep/move-order.ts'
 import type { ControlCall, ControlRoute } from './control.ts'
 import { tellMover } from './tell-mover.ts'
 

@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import { ask } from '#processes/node/cell-specs.ts'
 import { STORAGE_CELL } from '#processes/node/storage-upkeep.ts'
-import { MOVE_PAGE } from '#storage/upkeep/move-order.ts'
+import { MOVE_PAGE } from '#objects/upkeep/move-order.ts'
 
 const TELL_MS_MAX = 2000
 

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
+import { blobDamaged, storageAway } from '#blobs/faults.ts'
+import type { Part } from './types.ts'
+import { createBlobReader } from './blob-reader.ts'
+
+const BLOB: NewBlob = {
+  location: 'fs',
+  id: '00000000-0000-4000-8000-000000000000',
+  size: 3,
+  checksum: '',
+}
+const PART: Part = {
+  number: 1,
+  size: 3,
+  etag: '',
+  checksums: {},
+  encryption: { key: 'x' },
+  blob: BLOB,
+}
+const { signal } = new AbortController()
+const untold = {
+  async tell() {
+    throw new TypeError('there is nothing to tell')
+  },
+}
+
+test('read() opens no blob whose key cannot be unwrapped, nor before somebody reads', async () => {
+  const opened: Readable[] = []
+  const get: BlobStore['get'] = async () => {
+    const body = Readable.from([Buffer.from('abc')])
+    opened.push(body)
+    return body
+  }
+  const reader = createBlobReader(new Map([['fs', { get } as unknown as BlobStore]]), untold)
+  const body = { kind: 'parts', parts: [PART] } as const
+  const open = () => {
+    throw new Error('no such key')
+  }
+  const cipher = { envelope: null, open }
+  const sealed = reader.read(body, { signal, size: 3, cipher })
+  await assert.rejects(sealed[Symbol.asyncIterator]().next(), /no such key/)
+  reader.read(body, { signal, size: 3 })
+  assert.equal(opened.length, 0)
+  const plain = reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]()
+  await plain.next()
+  await plain.return?.()
+  assert.deepEqual(
+    opened.map(({ destroyed }) => destroyed),
+    [true],
+  )
+})
+
+test('read() and check() tell the operator of a blob that is damaged, and of none that is away', async () => {
+  const told: [string, string][] = []
+  const damages = {
+    async tell({ id }: BlobRef, found: string) {
+      told.push([id, found])
+    },
+  }
+  let fault: Error = blobDamaged(BLOB.id, 'it ends at 2')
+  const store = {
+    async get() {
+      throw fault
+    },
+    stat: async () => ({ id: BLOB.id, size: 2, writtenMs: 0 }),
+  }
+  const reader = createBlobReader(new Map([['fs', store as unknown as BlobStore]]), damages)
+  const body = { kind: 'parts', parts: [PART] } as const
+  const read = () => reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]().next()
+  await assert.rejects(read(), fault)
+  await assert.rejects(reader.check(body, signal), { code: 'blob_damaged' })
+  fault = storageAway()
+  await assert.rejects(read(), fault)
+  assert.deepEqual(told, [
+    [BLOB.id, `Could not trust blob ${BLOB.id}: it ends at 2`],
+    [BLOB.id, `Could not trust blob ${BLOB.id}: it has 2 bytes, not 3`],
+  ])
+})

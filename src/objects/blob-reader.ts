@@ -1,0 +1,120 @@
+// Reads the bodies of versions, wherever their blobs are: each blob says its location, and each encrypted
+// body has the key it was encrypted with beside it, wrapped.
+import type { Readable } from 'node:stream'
+import { messageOf } from '#base/errors.ts'
+import type { ByteRange, NewBlob } from '#blobs/blob.ts'
+import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
+import { storeOf, type BlobStores } from '#blobs/stores.ts'
+import type { Body, Json, Part } from './types.ts'
+import type { Damages } from './damage.ts'
+import { openFrames, sealedRange } from './encryption/frames.ts'
+
+export type ReadOptions = {
+  readonly signal: AbortSignal
+  /** In bytes, as the client sees it. */
+  readonly size: number
+  readonly range?: ByteRange
+  /** Of encrypted bodies: the wrapped key of one in the row, and how to unwrap any. */
+  readonly cipher?: { readonly envelope: Json; readonly open: (envelope: Json) => Buffer }
+}
+
+export interface BlobReader {
+  /**
+   * The bytes of a body, all or a range, pulled with back-pressure. Throws `blob_missing` and `blob_damaged`, of which the
+   * operator is told.
+   */
+  read(body: Body, options: ReadOptions): AsyncIterable<Buffer>
+  /** Makes sure that each blob of a body is there, in its length. Throws what read() does. */
+  check(body: Body, signal: AbortSignal): Promise<void>
+}
+
+/** A body that is copied has at most 1024 parts of 5 MiB. */
+const CHECKS_AT_ONCE = 16
+
+export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tell'>): BlobReader {
+  /** Throws the error again. The reader waits for the alarm: a state that does not answer ends its wait by itself. */
+  async function told(error: unknown, blob: NewBlob): Promise<never> {
+    if (isOfBlob(error)) await damages.tell(blob, messageOf(error)).catch(() => undefined)
+    throw error
+  }
+
+  async function* readTold(part: Part, range: ByteRange, options: ReadOptions) {
+    try {
+      yield* readPart(part, range, options)
+    } catch (error) {
+      await told(error, part.blob)
+    }
+  }
+
+  async function checkBlob(blob: NewBlob, signal: AbortSignal): Promise<void> {
+    const found = await storeOf(stores, blob).stat(blob.id, signal)
+    if (found === undefined) return await told(blobMissing(blob.id), blob)
+    if (found.size !== blob.size) {
+      const fault = blobDamaged(blob.id, `it has ${found.size} bytes, not ${blob.size}`)
+      await told(fault, blob)
+    }
+  }
+
+  async function* readPart(part: Part, range: ByteRange, options: ReadOptions) {
+    const { signal, cipher } = options
+    const { blob, size } = part
+    const store = storeOf(stores, blob)
+    if (cipher === undefined || part.encryption === null) {
+      const isWhole = range.first === 0 && range.last === size - 1
+      yield* chunksOf(await store.get(blob, { signal, ...(isWhole ? {} : { range }) }))
+      return
+    }
+    // First the key: where it cannot be unwrapped nobody would close what is opened.
+    const key = cipher.open(part.encryption)
+    const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
+    yield* openFrames(key, chunksOf(sealed), { range, size, blobId: blob.id })
+  }
+
+  return {
+    async *read(body, options) {
+      const { size, cipher } = options
+      const range = options.range ?? { first: 0, last: size - 1 }
+      if (size === 0) return
+      if (body.kind === 'inline') {
+        if (cipher === undefined) yield body.bytes.subarray(range.first, range.last + 1)
+        else yield* openInline(body.bytes, cipher.open(cipher.envelope), { range, size })
+        return
+      }
+      let start = 0
+      for (const part of body.parts) {
+        const end = start + part.size - 1
+        if (end >= range.first && start <= range.last) {
+          const first = Math.max(range.first - start, 0)
+          const last = Math.min(range.last - start, part.size - 1)
+          yield* readTold(part, { first, last }, options)
+        }
+        start = end + 1
+      }
+    },
+    async check(body, signal) {
+      if (body.kind === 'inline') return
+      const blobs = body.parts.map(({ blob }) => blob)
+      for (let at = 0; at < blobs.length; at += CHECKS_AT_ONCE)
+        await Promise.all(
+          blobs.slice(at, at + CHECKS_AT_ONCE).map((blob) => checkBlob(blob, signal)),
+        )
+    },
+  }
+}
+
+/** A body in the row is opened whole: it is one frame. */
+async function* openInline(
+  sealed: Buffer,
+  key: Buffer,
+  place: { range: ByteRange; size: number },
+): AsyncGenerator<Buffer> {
+  yield* openFrames(key, one(sealed), place)
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) yield chunk as Buffer
+}

@@ -1,0 +1,144 @@
+// Buckets and their configurations.
+import type { TimerClock } from '#base/clock.ts'
+import type { Queryable } from '#state/connect.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import type { Documents } from './documents.ts'
+import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
+import { refuse } from './refusal.ts'
+import { gather } from './gather.ts'
+import {
+  BUCKET_COLUMNS,
+  BUCKET_JSON,
+  bucketOf,
+  type BucketRow,
+  inOrder,
+  toBucket,
+  toListedBucket,
+} from './rows.ts'
+import type { Bucket, ConfigurationKind, Json } from './types.ts'
+
+// The array comes out of a subquery for the reason that find-object.ts has.
+const BY_NAME = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
+    storage_is_read_only(b.account) as is_read_only
+  from unnest((select $1::text[])) with ordinality as r (name, n) left join buckets b on b.name = r.name`
+const TOGETHER_MAX = 32
+
+type Deps = {
+  readonly state: Queryable
+  readonly documents: Documents
+  readonly clock: Pick<TimerClock, 'setTimer'>
+  /** Of one account. */
+  readonly bucketsMax: number
+}
+type Find = (name: string) => Promise<BucketRow | undefined>
+
+export function createBuckets(deps: Deps): Buckets {
+  const { state, documents } = deps
+  const find = createFind(deps)
+  return {
+    create: (bucket) => create(deps, find, bucket),
+    async get(name) {
+      const row = await find(name)
+      if (row === undefined) throw storageFault('NoSuchBucket', undefined, { BucketName: name })
+      return toBucket(row, await documents.of(row))
+    },
+    async delete(bucket) {
+      const { rows } = await state.query<{ refused: string | null }>(
+        'select storage_delete_bucket($1) as refused',
+        [bucket.id],
+      )
+      refuse(rows[0]?.refused)
+    },
+    list: (query) => list(state, query),
+    configure: (bucket, kind, value) => configure(state, bucket, { kind, value }),
+    setVersioning: (bucket, versioning) =>
+      change(state, bucket, {
+        sql: "versioning = $2 where id = $1 and ($2 = 'enabled' or not object_lock)",
+        values: [versioning],
+        otherwise: 'InvalidBucketState',
+      }),
+    enableObjectLock: (bucket) =>
+      change(state, bucket, {
+        sql: "object_lock = true, versioning = 'enabled' where id = $1",
+        values: [],
+        otherwise: 'NoSuchBucket',
+      }),
+  }
+}
+
+/** The bucket of a name; those that several requests name in one question. */
+function createFind({ state, clock }: Deps): Find {
+  type Found = { n: number; bucket: string | null; is_read_only: boolean }
+  const findRow = gather({
+    async ask(names: readonly string[]) {
+      const { rows } = await state.query<Found>(BY_NAME, [names])
+      return inOrder(rows, names.length)
+    },
+    clock,
+    most: TOGETHER_MAX,
+  })
+  return async (name) => {
+    const { bucket, is_read_only } = await findRow(name)
+    return bucket === null ? undefined : { ...bucketOf(bucket), is_read_only }
+  }
+}
+
+async function create(
+  { state, documents, bucketsMax }: Deps,
+  find: Find,
+  given: NewBucket,
+): Promise<{ bucket: Bucket; created: boolean }> {
+  const made = await state.query<{ refused: string | null }>(
+    'select storage_create_bucket($1, $2) as refused',
+    [JSON.stringify(given), bucketsMax],
+  )
+  const refused = made.rows[0]?.refused
+  if (refused !== 'BucketAlreadyExists') refuse(refused)
+  const row = await find(given.name)
+  // Deleted in between: it was another's a moment ago, or is free now; a repetition finds out.
+  if (row === undefined) throw storageFault('OperationAborted')
+  if (row.account !== given.account)
+    throw storageFault('BucketAlreadyExists', undefined, { BucketName: given.name })
+  return { bucket: toBucket(row, await documents.of(row)), created: refused === null }
+}
+
+async function list(state: Queryable, query: BucketQuery): ReturnType<Buckets['list']> {
+  const { account, prefix = '', region = null, after = '', limit } = query
+  const { rows } = await state.query<BucketRow>(
+    `select ${BUCKET_COLUMNS} from buckets b
+     where account = $1 and name > $2 and starts_with(name, $3) and ($4::text is null or region = $4)
+     order by name limit $5`,
+    [account, after, prefix, region, limit + 1],
+  )
+  const buckets = rows.slice(0, limit).map(toListedBucket)
+  return { buckets, next: rows.length > limit ? buckets.at(-1)?.name : undefined }
+}
+
+async function configure(
+  state: Queryable,
+  bucket: Bucket,
+  { kind, value }: { kind: ConfigurationKind; value: Json },
+): Promise<void> {
+  const set =
+    value === null
+      ? 'configurations = configurations - $2::text'
+      : 'configurations = configurations || jsonb_build_object($2::text, $3::jsonb)'
+  await change(state, bucket, {
+    sql: `${set}, edition = edition + 1 where id = $1`,
+    values: value === null ? [kind] : [kind, JSON.stringify(value)],
+    otherwise: 'NoSuchBucket',
+  })
+}
+
+async function change(
+  state: Queryable,
+  bucket: Bucket,
+  {
+    sql,
+    values,
+    otherwise,
+  }: { sql: string; values: readonly string[]; otherwise: 'NoSuchBucket' | 'InvalidBucketState' },
+): Promise<void> {
+  const { rowCount } = await state.query(`update buckets set ${sql}`, [bucket.id, ...values])
+  if (rowCount === 0) throw storageFault(otherwise)
+}

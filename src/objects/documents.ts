@@ -1,0 +1,79 @@
+// The configurations of buckets as gateways keep them: each request asks for the edition that there is, in the
+// query that it sends anyway, and reads the documents only when it has not got that one. So what is kept is
+// never older than the request.
+import type { Queryable } from '#state/connect.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import type { Bucket } from './types.ts'
+
+/** Of text in JSON; in memory it takes some times that. */
+const KEPT_BYTES_MAX = 32 * 1024 * 1024
+/** What a bucket with none takes. */
+const ENTRY_BYTES = 512
+
+type Configurations = Bucket['configurations']
+
+export interface Documents {
+  /** The configurations of an edition, or of a later one. Throws NoSuchBucket. */
+  of(bucket: { readonly id: number; readonly edition: string | number }): Promise<Configurations>
+}
+
+type Read = { readonly edition: string; readonly bytes: number; readonly found: Configurations }
+
+/** `keptBytesMax` bounds what is kept, least recently used first to go. */
+export function createDocuments(
+  deps: { state: Queryable },
+  keptBytesMax = KEPT_BYTES_MAX,
+): Documents {
+  const kept = new Map<number, Read>()
+  const reading = new Map<string, Promise<Read>>()
+  let keptBytes = 0
+
+  function forget(id: number): void {
+    keptBytes -= kept.get(id)?.bytes ?? 0
+    kept.delete(id)
+  }
+
+  function keep(id: number, read: Read): void {
+    forget(id)
+    if (read.bytes > keptBytesMax) return
+    kept.set(id, read)
+    keptBytes += read.bytes
+    for (const oldest of kept.keys()) {
+      if (keptBytes <= keptBytesMax) return
+      forget(oldest)
+    }
+  }
+
+  /** Those who ask for one edition at once read it once. */
+  async function readOnce(id: number, edition: string): Promise<Read> {
+    const place = `${id} ${edition}`
+    const running = reading.get(place) ?? read(deps.state, id)
+    reading.set(place, running)
+    try {
+      return await running
+    } finally {
+      reading.delete(place)
+    }
+  }
+
+  return {
+    async of({ id, edition: asked }) {
+      const edition = String(asked)
+      const known = kept.get(id)
+      const current = known?.edition === edition ? known : await readOnce(id, edition)
+      keep(id, current)
+      return current.found
+    },
+  }
+}
+
+async function read(state: Queryable, id: number): Promise<Read> {
+  const { rows } = await state.query<{ edition: string; text: string }>(
+    'select edition, configurations::text as text from buckets where id = $1',
+    [id],
+  )
+  const [row] = rows
+  if (row === undefined) throw storageFault('NoSuchBucket')
+  const { edition, text } = row
+  return { edition, bytes: ENTRY_BYTES + text.length, found: JSON.parse(text) as Configurations }
+}

@@ -1,0 +1,31 @@
+// The wrapped keys of a version: of its body in the row or of its parts, and of its annotations. They are
+// wrapped again together, so that all of a version is under one key.
+import type { Body, Json, JsonObject, Seals, Version } from '#objects/types.ts'
+import type { Encryption } from './encryption.ts'
+
+export const sealsOf = (
+  version: Pick<Version, 'encryption' | 'annotations'>,
+  body: Body,
+): Seals => ({
+  encryption: version.encryption,
+  parts: body.kind === 'parts' ? body.parts.map(({ encryption }) => encryption) : null,
+  sheetKey: version.annotations?.key ?? null,
+})
+
+/**
+ * The seals of an encrypted version with each of its keys wrapped by `wrap`, under what is said of them
+ * now. Undefined from `wrap` leaves one as it is.
+ */
+export function resealed(
+  seals: Seals,
+  encryption: Encryption,
+  wrap: (envelope: Json) => Json | undefined,
+): Seals {
+  const again = (envelope: Json): Json => (envelope === null ? null : (wrap(envelope) ?? envelope))
+  const { envelope } = seals.encryption as JsonObject
+  return {
+    encryption: { ...encryption, ...(envelope === undefined ? {} : { envelope: again(envelope) }) },
+    parts: seals.parts?.map(again) ?? null,
+    sheetKey: again(seals.sheetKey),
+  }
+}

@@ -1,0 +1,171 @@
+// An object store of a test's own: a state with two accounts, and objects to write.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { after, before } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import { createAnnotations } from './create-annotations.ts'
+import { createBuckets } from './create-buckets.ts'
+import { createDocuments } from './documents.ts'
+import { createListings } from './create-listings.ts'
+import { createObjects } from './create-objects.ts'
+import type { FoundVersion, Target, WrittenAnnotation } from './objects.ts'
+import { createUploads } from './create-uploads.ts'
+import { STORAGE_FUNCTIONS } from './sql/functions.ts'
+import type { Attributes, Bucket, Part, Sheet } from './types.ts'
+
+export const ACCOUNT = 'acct_a'
+export const OTHER = 'acct_b'
+/** Of an account: more than many runs of a property make. */
+const BUCKETS_MAX = 100_000
+/** A part but the last must have this size in these tests. */
+export const PART_SIZE_MIN = 5
+/** Opens a state of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
+export async function openStore(urlOf: (schema: string) => string, connections: number) {
+  const functionFiles = [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS]
+  const { state, url } = await openTestState({ urlOf, functionFiles, connections })
+  await state.query("insert into accounts (id, env) values ($1, 'test'), ($2, 'test')", [
+    ACCOUNT,
+    OTHER,
+  ])
+  const documents = createDocuments({ state })
+  return {
+    state,
+    url,
+    documents,
+    buckets: createBuckets({ state, documents, clock: systemClock, bucketsMax: BUCKETS_MAX }),
+    objects: createObjects({ state, documents, clock: systemClock }),
+    annotations: createAnnotations({ state }),
+    listings: createListings({ state }),
+    uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
+    [Symbol.asyncDispose]: () => state[Symbol.asyncDispose](),
+  }
+}
+/** Asks each statement once, on a connection that outlives its errors: a pool hides a deadlock, and forgets settings. */
+export const askedOnce = (state: State): Queryable => ({
+  query: (text, values) => state.session((session) => session.query(text, values)),
+})
+
+export type Store = Awaited<ReturnType<typeof openStore>>
+
+/** Opens a store for the tests of a file, and closes it after them; nothing where there can be no state. */
+export function withStore(connections: number, opened: (store: Store) => void): void {
+  const opening = new AsyncDisposableStack()
+  before(async () => {
+    if (whyNoState() !== false) return
+    const server = opening.use(await openTestUrl())
+    opened(opening.use(await openStore(server.of, connections)))
+  })
+  after(() => opening.disposeAsync())
+}
+
+export async function makeBucket(store: Store, name: string): Promise<Bucket> {
+  const given = { name, account: ACCOUNT, region: 'local', objectLock: false, configurations: {} }
+  return (await store.buckets.create(given)).bucket
+}
+
+export const attributes = (etag: string, size: number): Attributes => ({
+  etag,
+  size,
+  checksums: { CRC32: etag },
+  headers: { 'content-type': 'text/plain' },
+  metadata: { colour: 'blå' },
+  tags: {},
+  acl: null,
+  retention: null,
+  legalHold: false,
+  encryption: null,
+  storageClass: 'STANDARD',
+  owner: ACCOUNT,
+})
+
+export const inlineObject = (text: string) => ({
+  attributes: attributes(`e-${text}`, Buffer.byteLength(text)),
+  body: { kind: 'inline', bytes: Buffer.from(text) } as const,
+})
+
+/** A part whose blob exists in the state alone. */
+export const part = (number: number, size: number, etag: string): Part => ({
+  number,
+  size,
+  etag,
+  checksums: {},
+  encryption: null,
+  blob: { location: 'fs', id: randomUUID(), size, checksum: 'crc32:00000000' },
+})
+
+export const partsObject = (etag: string, sizes: readonly number[]) => ({
+  attributes: attributes(
+    etag,
+    sizes.reduce((total, size) => total + size, 0),
+  ),
+  body: {
+    kind: 'parts',
+    parts: sizes.map((size, at) => part(at + 1, size, `${etag}-${at}`)),
+  } as const,
+})
+
+export const annotation = (name: string, text: string, sheet: Sheet | null): WrittenAnnotation => ({
+  name,
+  size: Buffer.byteLength(text),
+  etag: 'e',
+  checksums: {},
+  salt: randomBytes(16),
+  sealed: Buffer.from(text),
+  encryption: null,
+  sheet,
+  key: { key: 'root' },
+  ifMatch: undefined,
+  bypassGovernance: false,
+})
+
+/** What must hold of the state at any time; an empty list when it does. */
+export async function brokenInvariants(state: State): Promise<string[]> {
+  const { rows } = await state.query<{ broken: string }>(`
+    select 'not one latest: ' || key as broken from object_versions group by bucket, key
+      having count(*) filter (where is_latest) <> 1
+        or max(seq) <> max(seq) filter (where is_latest)
+    union all
+    select 'usage of bucket ' || coalesce(u.bucket, v.bucket) from
+      (select bucket, sum(bytes) as bytes, sum(versions) as versions, sum(uploads) as uploads
+        from bucket_usage group by bucket) u
+      full join (select bucket, sum(bytes) as bytes, sum(versions) as versions, sum(uploads) as uploads from (
+        select bucket, storage_stored(o) as bytes, 1 as versions, 0 as uploads from object_versions o
+        union all select bucket, own_bytes, 0, 1 from uploads where completed is null
+        union all select bucket, size, 0, 0 from upload_parts p join uploads o on o.id = p.upload
+      ) counted group by bucket) v
+      on u.bucket = v.bucket
+      where coalesce(u.bytes, 0) <> coalesce(v.bytes, 0) or coalesce(u.versions, 0) <> coalesce(v.versions, 0)
+        or coalesce(u.uploads, 0) <> coalesce(v.uploads, 0)
+    union all
+    select 'annotations of sheet ' || coalesce(v.sheet, a.sheet) from
+      (select (annotations ->> 'sheet')::bigint as sheet, (annotations ->> 'count')::bigint as count,
+        storage_sheet_bytes(annotations) as bytes from object_versions where annotations is not null) v
+      full join (select sheet, count(*) as count, sum(size + octet_length(name)) as bytes from object_annotations
+        where sheet not in (select sheet from annotation_garbage) group by sheet) a using (sheet)
+      where coalesce(v.count, 0) <> coalesce(a.count, 0) or coalesce(v.bytes, 0) <> coalesce(a.bytes, 0)
+    union all
+    select 'refs of blob ' || coalesce(b.id, n.id) from blobs b full join (
+      select id, count(*) as refs from (
+        select (part ->> 'blob')::uuid as id from object_versions, jsonb_array_elements(parts) part
+        union all select blob from upload_parts
+      ) named group by id
+    ) n on n.id = b.id where b.refs is distinct from n.refs
+    union all
+    select 'garbage that is named: ' || g.id from blob_garbage g join blobs b using (location, id)`)
+  return rows.map(({ broken }) => broken)
+}
+
+/** The version that a target names. Throws NoSuchKey, NoSuchVersion. */
+export async function readVersion(
+  store: Store,
+  bucket: Bucket,
+  target: Target,
+): Promise<FoundVersion> {
+  const { found } = await store.objects.find(bucket.name, target)
+  if (found !== undefined) return found
+  throw storageFault(target.versionId === undefined ? 'NoSuchKey' : 'NoSuchVersion')
+}

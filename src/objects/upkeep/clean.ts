@@ -1,0 +1,86 @@
+// What is done each minute to what is stored: blobs that no version names any more and orphans of crashes go,
+// and a little of all that is there is read again.
+import type { Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { BlobStore } from '#blobs/blob.ts'
+import type { BlobStores } from '#blobs/stores.ts'
+import type { State } from '#state/connect.ts'
+import { createDamages, raiseAlarm } from '#objects/damage.ts'
+import { collectAnnotations } from './collect-annotations.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { forgetCompletions } from './expire-uploads.ts'
+import { forgetEvents } from './forget-events.ts'
+import { scrub } from './scrub.ts'
+import { ANNOTATIONS, BODIES, scrubRows, type RowPass } from './scrub-rows.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
+
+/** Of one round; what is over waits for the next. */
+const VERSIONS_MAX = 1000
+const GARBAGE_MAX = 10_000
+/** 1,666 a second of each bucket that writes as fast as it can. */
+const EVENTS_MAX = 100_000
+/** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
+const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
+
+/** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
+const isOfPage = (error: unknown): boolean =>
+  ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
+
+/** One round. `tried` logs what fails of a piece that the others need not wait for. */
+export function createClean(deps: {
+  state: State
+  stores: BlobStores
+  clock: Clock
+  log: Logger
+  tried: (work: Promise<void>, signal: AbortSignal) => Promise<void>
+}): (signal: AbortSignal) => Promise<void> {
+  const { state, stores, clock, log, tried } = deps
+  const damages = createDamages({ state, log })
+
+  /** One that is away keeps the others waiting for nothing. */
+  async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
+    await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
+    await sweep(store, signal)
+    const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
+    for (const { found, ...blob } of damaged) await damages.tell(blob, found)
+  }
+
+  async function sweep(store: BlobStore, signal: AbortSignal): Promise<void> {
+    const { location } = store
+    const { found, waiting, isAlarming } = await sweepOrphans({ state, store, clock }, { signal })
+    if (found > 0) log.info('Bodies that no row names go in a week', { location, found, waiting })
+    if (!isAlarming) return
+    log.error('More bodies than a kill leaves are unnamed: is the state older than they are?', {
+      location,
+      waiting,
+    })
+    await raiseAlarm(state, 'blobs_unnamed', {
+      location,
+      waiting,
+      at: new Date(clock.wallMs()).toISOString(),
+    })
+  }
+
+  async function scrubState(pass: RowPass, signal: AbortSignal): Promise<void> {
+    const limits = { bytesMax: SCRUB_BYTES_A_MINUTE, signal }
+    const { damaged } = await scrubRows(state, pass, limits).catch(async (cause: unknown) => {
+      if (isOfPage(cause))
+        await raiseAlarm(state, 'page_damaged', { task: pass.task, found: messageOf(cause) })
+      throw cause
+    })
+    for (const { key, ...damage } of damaged) {
+      log.error('A stored body is damaged', { damage })
+      await raiseAlarm(state, 'body_damaged', { ...damage, key })
+    }
+  }
+
+  return async (signal: AbortSignal): Promise<void> => {
+    await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
+    for (const pass of [BODIES, ANNOTATIONS]) await tried(scrubState(pass, signal), signal)
+    await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
+    const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
+    if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
+    await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
+  }
+}

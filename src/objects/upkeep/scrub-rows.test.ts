@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { createBlobStores } from '#blobs/stores.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { inlineObject, makeBucket, type Store, withStore } from '#objects/store.fixture.ts'
+import { createClean } from './clean.ts'
+import { ANNOTATIONS, BODIES, scrubRows } from './scrub-rows.ts'
+
+const skip = whyNoState()
+const { signal } = new AbortController()
+let store: Store
+withStore(2, (opened) => (store = opened))
+
+test(
+  'scrubRows() reads every body in a row, a piece at a time, and finds a changed one',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'scrubbed-rows')
+    for (let n = 0; n < 250; n++)
+      await store.objects.put(bucket, `k${n}`, inlineObject(`body ${n}`))
+    const change = (key: string, set: string) =>
+      store.state.query(`update object_versions set ${set} where bucket = $1 and key = $2`, [
+        bucket.id,
+        key,
+      ])
+    await store.state.query('update object_versions set etag = md5(inline)')
+    await change('k7', "inline = 'changed'")
+    await change('k8', "inline = 'changed', encryption = '{}'")
+    const found: string[] = []
+    let read = 0
+    for (let calls = 1; ; calls++) {
+      const slice = await scrubRows(store.state, BODIES, { bytesMax: 100, signal })
+      found.push(...slice.damaged.map(({ key }) => key))
+      read += slice.read
+      assert.equal(slice.done, calls === 2)
+      if (slice.done) break
+    }
+    assert.deepEqual(found, ['k7'])
+    assert.ok(read > 250 * 6)
+    assert.equal((await scrubRows(store.state, BODIES, { bytesMax: 1e9, signal })).read, read)
+  },
+)
+
+test('rows without bodies are read a piece at a time as well', { skip }, async () => {
+  await store.state.query('truncate object_versions')
+  const bucket = await makeBucket(store, 'bodiless')
+  for (let n = 0; n < 250; n++) await store.objects.put(bucket, `k${n}`, inlineObject(''))
+  const doneAfter = async (bytesMax: number) =>
+    (await scrubRows(store.state, BODIES, { bytesMax, signal })).done
+  // 200 rows, the other 50, and all of them.
+  assert.deepEqual(
+    [await doneAfter(200 * 1024), await doneAfter(200 * 1024), await doneAfter(201 * 1024)],
+    [false, true, true],
+  )
+})
+
+test('a damaged body is one alarm, however often it is found', { skip }, async () => {
+  await store.state.query('truncate object_versions')
+  const bucket = await makeBucket(store, 'alarmed')
+  await store.objects.put(bucket, 'a', inlineObject('whole'))
+  await store.state.query("update object_versions set etag = md5(inline), inline = 'other'")
+  const lines: string[] = []
+  const clean = createClean({
+    state: store.state,
+    stores: createBlobStores([]),
+    clock: systemClock,
+    log: createLogger('test', { write: (line) => void lines.push(line) }),
+    tried: (work) => work,
+  })
+  for (let rounds = 0; rounds < 2; rounds++) await clean(signal)
+  const { rows } = await store.state.query("select detail from alarms where kind = 'body_damaged'")
+  assert.deepEqual(
+    rows.map(({ detail }) => (detail as { key: string }).key),
+    ['a'],
+  )
+  assert.match(lines.join(), /A stored body is damaged/)
+})
+
+const addAnnotations = (sheet: number, count: number) =>
+  store.state.query(
+    `insert into object_annotations (sheet, name, size, etag, checksums, modified_at, salt, body)
+     select $1, 'name-' || n, 9000, 'e', '{}', now(), '', decode(repeat('ab', 9000), 'hex')
+     from generate_series(1, $2) n`,
+    [sheet, count],
+  )
+
+test('scrubRows() reads every annotation, a piece at a time', { skip }, async () => {
+  await store.state.query('truncate object_annotations')
+  await addAnnotations(-5, 20)
+  await addAnnotations(7, 20)
+  const reads: number[] = []
+  for (let done = false; !done;) {
+    const slice = await scrubRows(store.state, ANNOTATIONS, { bytesMax: 1, signal })
+    reads.push(slice.read)
+    done = slice.done
+  }
+  assert.deepEqual(reads, [16 * 9000, 16 * 9000, 8 * 9000])
+})
+
+test('a page that cannot be read is an alarm, and is said at each round', { skip }, async () => {
+  await store.state.query('truncate object_annotations, alarms')
+  await addAnnotations(1, 1)
+  const broken = Object.assign(new Error('invalid page in block 7'), { code: 'XX001' })
+  const query = store.state.query.bind(store.state)
+  const state = {
+    ...store.state,
+    query: (text: string, values?: readonly unknown[]) =>
+      text === ANNOTATIONS.next ? Promise.reject(broken) : query(text, values),
+  } as State
+  const failed: unknown[] = []
+  const clean = createClean({
+    state,
+    stores: createBlobStores([]),
+    clock: systemClock,
+    log: createLogger('test', { write: () => undefined }),
+    tried: (work) => work.catch((error: unknown) => void failed.push(error)),
+  })
+  for (let rounds = 0; rounds < 2; rounds++) await clean(signal)
+  assert.deepEqual(failed, [broken, broken])
+  const { rows } = await store.state.query("select detail from alarms where kind = 'page_damaged'")
+  assert.deepEqual(rows, [
+    { detail: { task: 'scrub:annotations', found: 'invalid page in block 7' } },
+  ])
+})

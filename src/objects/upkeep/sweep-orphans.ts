@@ -1,0 +1,66 @@
+// Finds files that no row names: what puts left behind that were killed before their commit. They become
+// garbage, a week later than what was deleted: to a state that is older than its files, a dump that was
+// restored, all that was written since looks like that, and another dump may still know it.
+import type { Clock } from '#base/clock.ts'
+import { type BlobRef, type BlobStore, SHARDS } from '#blobs/blob.ts'
+import { discardBlobs } from '#objects/discard-blobs.ts'
+import type { Queryable } from '#state/connect.ts'
+import { loadPlace, savePlace } from './place.ts'
+
+/** No upload of one blob takes this long: its row is there, or never will be. */
+export const ORPHAN_AGE_MS = 24 * 3_600_000
+export const ORPHAN_KEPT_MS = 7 * 24 * 3_600_000
+const ASK_COUNT = 500
+/** Waiting ones; a process that is killed leaves as many as large bodies were on their way. */
+const USUAL_MAX = 32
+
+export type Swept = {
+  readonly shard: string
+  /** Orphans that were not known before. */
+  readonly found: number
+  /** All of the store that wait for their removal, counted where some were found. */
+  readonly waiting: number
+  /** There are more by now than kills leave: the state may be older than the files. */
+  readonly isAlarming: boolean
+}
+
+/** Looks through the next one of the store's 256 folders; a whole round is 256 calls. */
+export async function sweepOrphans(
+  deps: { state: Queryable; store: BlobStore; clock: Clock },
+  options: { signal: AbortSignal; ageMs?: number; keptMs?: number },
+): Promise<Swept> {
+  const { state, store, clock } = deps
+  const { signal, ageMs = ORPHAN_AGE_MS, keptMs = ORPHAN_KEPT_MS } = options
+  const task = `sweep:${store.location}`
+  const place = await loadPlace(state, task)
+  const shard = SHARDS[(SHARDS.indexOf(place ?? '') + 1) % SHARDS.length] ?? '00'
+  let found = 0
+  let old: BlobRef[] = []
+  const discard = async () => {
+    found += await discardBlobs(state, old, { laterMs: keptMs })
+    old = []
+  }
+  for await (const { id, size, writtenMs } of store.list(shard, signal)) {
+    if (clock.wallMs() - writtenMs < ageMs) continue
+    old.push({ location: store.location, id, size })
+    if (old.length === ASK_COUNT) await discard()
+  }
+  await discard()
+  await savePlace(state, task, shard)
+  const waiting = found === 0 ? 0 : await countWaiting(state, store.location)
+  return {
+    shard,
+    found,
+    waiting,
+    isAlarming: waiting > USUAL_MAX && waiting - found <= USUAL_MAX,
+  }
+}
+
+/** Nothing else is garbage from a time to come. */
+async function countWaiting(state: Queryable, location: string): Promise<number> {
+  const { rows } = await state.query<{ count: string }>(
+    'select count(*) from blob_garbage where location = $1 and since > clock_timestamp()',
+    [location],
+  )
+  return Number(rows[0]?.count)
+}

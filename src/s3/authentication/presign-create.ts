@@ -1,0 +1,61 @@
+// An address that lets whoever has it read or write one object for a time. It is signed with a key of
+// its own, derived from the caller's token, and never bears the token.
+import type { Clock } from '#base/clock.ts'
+import { ErgonError, present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { permits } from '#contract/operations.ts'
+import type { PresignRequest } from '#contract/presign.ts'
+import type { Handler } from '#http/reply.ts'
+import { isBucketName } from '#s3/bucket-name.ts'
+import type { DerivedKeys } from './derived-keys.ts'
+import { presignedUrl } from './presign.ts'
+import { checkKey } from '#s3/target.ts'
+
+/** `baseUrl` is the service's public address; without one it is the host that was asked. */
+export function createPresignCreate(deps: {
+  keys: DerivedKeys
+  clock: Clock
+  region: string
+  baseUrl: string | undefined
+}): Handler<PresignRequest> {
+  const { keys, clock, region, baseUrl } = deps
+  return ({ who, body, headers }) => {
+    const { account, token, scope } = present(who, 'the operation needs a token')
+    const { bucket, key, method, expires_s: expiresS } = body
+    if (method === 'PUT' && !permits(scope, 'deploy'))
+      throw fault(
+        'scope_missing',
+        `Could not sign a PUT: the token has scope "${scope}", it needs "deploy"`,
+      )
+    checkNames(bucket, key)
+    // Signatures count in whole seconds.
+    const fromMs = Math.floor(clock.wallMs() / 1000) * 1000
+    const expiresMs = fromMs + expiresS * 1000
+    const pair = keys.presigned(token, { account, method, bucket, key, expiresMs })
+    const origin = new URL(baseUrl ?? `http://${headers['host'] ?? 'localhost'}`).origin
+    const url = presignedUrl({ origin, method, bucket, key, region, fromMs, expiresS }, pair)
+    const expiresAt = new Date(expiresMs).toISOString()
+    return {
+      kind: 'known',
+      status: 200,
+      body: () => ({ url, method, expires_at: expiresAt, access_key_id: pair.id }),
+    }
+  }
+}
+
+function checkNames(bucket: string, key: string): void {
+  if (!isBucketName(bucket))
+    throw fault('invalid_request', 'Could not sign the address: no bucket can have this name', {
+      param: 'bucket',
+    })
+  // Browsers and most clients take these out of a path before they send it.
+  const isFolded = key.split('/').some((part) => part === '.' || part === '..')
+  try {
+    if (!isFolded && key.isWellFormed()) return checkKey(key)
+  } catch (error) {
+    if (!(error instanceof ErgonError)) throw error
+  }
+  throw fault('invalid_request', 'Could not sign the address: no address can bear this key', {
+    param: 'key',
+  })
+}

@@ -1,0 +1,42 @@
+// Who is counted, who pays and who gets time, in this order.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Payer } from '#charging/spend.ts'
+import { fault } from '#contract/errors.ts'
+import type { Bucket } from '#objects/types.ts'
+import { createAdmitTransfer } from './admit-transfer.ts'
+import type { StorageRequest } from '#s3/call.ts'
+
+const OWNER: Payer = { account: 'acct_owner', env: 'test', funded: false }
+const CALLER: Payer = { account: 'acct_caller', env: 'test', funded: false }
+
+/** What is done for a caller, or a stranger, until it is admitted or refused. */
+async function stepsFor(who: Payer | undefined, refusedAt?: string): Promise<string[]> {
+  const steps: string[] = []
+  const step = (name: string) => {
+    steps.push(name)
+    if (name === refusedAt) throw fault('too_many_requests', 'Could not take the request')
+  }
+  const request = {
+    who,
+    arriveAsStranger: (account: string) => step(`stranger of ${account}`),
+    spend: { admit: (payer: Payer) => step(`paid by ${payer.account}`) },
+    body: { match: { operation: 'put-object' }, prolong: () => step('prolonged') },
+  } as unknown as StorageRequest
+  const bucket = { account: OWNER.account, isReadOnly: false } as Bucket
+  const admitting = createAdmitTransfer({ payerOf: () => OWNER })(request, bucket, 1)
+  if (refusedAt === undefined) await admitting
+  else await assert.rejects(admitting, { code: 'too_many_requests' })
+  return steps
+}
+
+test('a stranger counts among those of the owner, who pays; then it has time', async () => {
+  const all = ['stranger of acct_owner', 'paid by acct_owner', 'prolonged']
+  assert.deepEqual(await stepsFor(undefined), all)
+  assert.deepEqual(await stepsFor(undefined, 'stranger of acct_owner'), all.slice(0, 1))
+  assert.deepEqual(await stepsFor(undefined, 'paid by acct_owner'), all.slice(0, 2))
+})
+
+test('who asks by name was counted before, pays, and then has time', async () => {
+  assert.deepEqual(await stepsFor(CALLER), ['paid by acct_caller', 'prolonged'])
+})

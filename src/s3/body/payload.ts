@@ -1,0 +1,47 @@
+// The body of a request as the operations take it: nothing of it is read before somebody does, and a
+// client that waits for 100 Continue is told to go on only then.
+import type { Exchange } from '#http/exchange.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import type { Verified } from '#s3/authentication/verify.ts'
+import type { Seed } from '#s3/authentication/verify.ts'
+
+export type Payload = {
+  /** What the signature says of the body; undefined members where there is none. */
+  readonly signed: { readonly payload: string | undefined; readonly seed: Seed | undefined }
+  /** The bytes as they come, framing included; to be read once. Throws the exchange's own end. */
+  source(): AsyncIterable<Buffer>
+}
+
+export function createPayload(exchange: Exchange, verified: Verified | undefined): Payload {
+  const { request, response, signal } = exchange
+  const header = request.headers['x-amz-content-sha256']
+  return {
+    signed: {
+      payload: verified?.payload ?? (typeof header === 'string' ? header : undefined),
+      seed: verified?.seed,
+    },
+    async *source() {
+      if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+      const onAbort = () => request.destroy()
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        // Leaving early must not end the connection: the refusal still has to be written.
+        for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+          if (signal.aborted) throw signal.reason
+          yield chunk as Buffer
+        }
+      } catch (cause) {
+        throw signal.aborted ? signal.reason : incomplete(cause)
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+      }
+    },
+  }
+}
+
+/** The connection broke before the body was whole. */
+function incomplete(cause: unknown): Error {
+  const isReset = cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET'
+  if (isReset) return storageFault('IncompleteBody')
+  return cause instanceof Error ? cause : storageFault('IncompleteBody')
+}

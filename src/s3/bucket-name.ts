@@ -1,0 +1,31 @@
+// Which names a bucket may have (AWS, "General purpose buckets naming rules", and our own paths).
+import { storageFault } from '#contract/storage-errors.ts'
+
+/** First segments of paths that are not buckets (DESIGN §9); shorter ones can never be. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'healthz',
+  'readyz',
+  'metrics',
+  'portal',
+  'status',
+  'console',
+  'mesh',
+  'functions',
+])
+
+const LABELS = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
+const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}$/
+const AFFIXES = /^(?:xn--|sthree-|amzn-s3-demo-)|(?:-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$/
+
+export const isBucketName = (name: string): boolean =>
+  name.length >= 3 &&
+  name.length <= 63 &&
+  LABELS.test(name) &&
+  !ADDRESS.test(name) &&
+  !AFFIXES.test(name) &&
+  !RESERVED.has(name)
+
+/** For CreateBucket. Throws InvalidBucketName. */
+export function checkBucketName(name: string): void {
+  if (!isBucketName(name)) throw storageFault('InvalidBucketName', undefined, { BucketName: name })
+}

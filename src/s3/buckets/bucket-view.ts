@@ -1,0 +1,56 @@
+// The configurations of a bucket in the types of their documents, and what holds where there is none.
+import type { Bucket, ConfigurationKind } from '#objects/types.ts'
+import type { AccessBucket } from '#s3/policy/access.ts'
+import type { Acl } from '#s3/policy/acl.ts'
+import type { Cors } from '#s3/cors/cors.ts'
+import type { BucketEncryption } from '#s3/encryption/encryption.ts'
+import type { Lifecycle } from '#objects/lifecycle/rules.ts'
+import type { Logging } from '#s3/logging/logging.ts'
+import type { Notification } from '#s3/notifications/notification.ts'
+import type { ObjectLock } from '#s3/lock/object-lock.ts'
+import type { Ownership } from '#s3/policy/ownership.ts'
+import type { Policy } from '#s3/policy/policy.ts'
+import type { PublicAccessBlock } from '#s3/policy/public-access.ts'
+import type { Tags } from '#objects/types.ts'
+import type { Website } from '#s3/website/website.ts'
+
+/** What the kinds hold that are read here; each was parsed by its document before it was stored. */
+type Documents = {
+  acl: Acl
+  policy: Policy
+  cors: Cors
+  lifecycle: Lifecycle
+  tagging: Tags
+  encryption: BucketEncryption
+  'public-access-block': PublicAccessBlock
+  'ownership-controls': Ownership
+  'object-lock': ObjectLock
+  website: Website
+  logging: Logging
+  notification: Notification
+}
+
+/** One configuration, or undefined when the bucket has none. */
+export const documentOf = <K extends keyof Documents & ConfigurationKind>(
+  bucket: Pick<Bucket, 'configurations'>,
+  kind: K,
+): Documents[K] | undefined =>
+  (bucket.configurations[kind] ?? undefined) as Documents[K] | undefined
+
+/** A list that gives its owner everything and nobody else anything. */
+export const privateAcl = (owner: string): Acl => ({
+  grants: [{ grantee: { account: owner }, permission: 'FULL_CONTROL' }],
+})
+
+export const accessBucket = (bucket: Bucket): AccessBucket => ({
+  name: bucket.name,
+  owner: bucket.account,
+  acl: documentOf(bucket, 'acl') ?? privateAcl(bucket.account),
+  policy: documentOf(bucket, 'policy'),
+  block: documentOf(bucket, 'public-access-block'),
+  ownership: ownershipOf(bucket),
+})
+
+/** Without a word of its own ACLs count for nothing, as at AWS since April 2023. */
+export const ownershipOf = (bucket: Bucket): Ownership =>
+  documentOf(bucket, 'ownership-controls') ?? 'BucketOwnerEnforced'

@@ -1,0 +1,132 @@
+// PUT /bucket.
+import { isDeepStrictEqual } from 'node:util'
+import { present } from '#base/errors.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import { checkBucketName } from '#s3/bucket-name.ts'
+import type { Bucket, Json } from '#objects/types.ts'
+import { parseAclHeaders, resolveAcl, type Directory } from '#s3/policy/acl-drafts.ts'
+import { BY_SERVICE } from '#s3/encryption/encryption.ts'
+import { checkBucketAcl, parseOwnershipHeader, type Ownership } from '#s3/policy/ownership.ts'
+import { parseTagSet } from '#s3/tagging/tagging.ts'
+import type { Tags } from '#objects/types.ts'
+import type { Acl } from '#s3/policy/acl.ts'
+import { ownershipOf, privateAcl } from './bucket-view.ts'
+import type { StorageHandler, StorageRequest } from '#s3/call.ts'
+import type { StorageDeps, StorageSettings } from '#s3/deps.ts'
+import { askedRegion } from './regions.ts'
+import { emptyReply } from '#s3/reply.ts'
+import { fieldsOf, optionalText } from '#s3/xml/fields.ts'
+import { parseXml } from '#s3/xml/read.ts'
+
+/**
+ * CreateBucket; the owner may repeat it (rclone and others do). Throws AccessDenied without
+ * credentials, InvalidBucketName, BucketAlreadyExists, BucketAlreadyOwnedByYou (it is there, and is another
+ * one than was asked for), TooManyBuckets, InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
+ */
+export const createCreateBucket =
+  ({ buckets, receiver, settings, directory }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { who, body } = request
+    if (who === undefined) throw storageFault('AccessDenied')
+    const name = present(body.target.bucket, 'the operation has a bucket')
+    checkBucketName(name)
+    const { constraint, tags } = parseConfiguration(await receiver.document(request))
+    const region = askedRegion(constraint, settings.region)
+    const asked = {
+      region,
+      objectLock: String(body.headers['x-amz-bucket-object-lock-enabled']).toLowerCase() === 'true',
+      tags,
+      ...(await accessOf(request, who.account, directory)),
+    }
+    const { bucket, created } = await buckets.create({
+      name,
+      account: who.account,
+      region: region ?? settings.region,
+      objectLock: asked.objectLock,
+      configurations: configurationsOf(asked, who.account, settings),
+    })
+    if (!created) checkSame(bucket, asked)
+    return emptyReply({ Location: `/${name}` })
+  }
+
+/** What a request says of its bucket; undefined: nothing. */
+type Asked = {
+  readonly region: string | undefined
+  readonly objectLock: boolean
+  readonly tags: Tags | undefined
+  readonly ownership: Ownership | undefined
+  readonly acl: Acl | undefined
+}
+
+/** What the headers say of ownership and ACL. Throws InvalidArgument, and what resolving grantees throws. */
+async function accessOf(
+  { body: { headers } }: StorageRequest,
+  account: string,
+  directory: Directory,
+): Promise<Pick<Asked, 'ownership' | 'acl'>> {
+  const ownership = headers['x-amz-object-ownership']
+  const draft = parseAclHeaders(headers)
+  const owners = { owner: account, bucketOwner: account }
+  return {
+    ownership: typeof ownership === 'string' ? parseOwnershipHeader(ownership) : undefined,
+    acl: draft === undefined ? undefined : await resolveAcl(draft, owners, directory),
+  }
+}
+
+/** Throws InvalidBucketAclWithObjectOwnership. */
+function configurationsOf(
+  { ownership, acl, tags }: Asked,
+  account: string,
+  { acls, encrypts }: StorageSettings,
+): Bucket['configurations'] {
+  const kept = ownership ?? (acls ? 'ObjectWriter' : undefined)
+  if (acl !== undefined) checkBucketAcl(kept ?? 'BucketOwnerEnforced', acl, account)
+  return {
+    ...(kept === undefined ? {} : { 'ownership-controls': kept }),
+    ...(acl === undefined ? {} : { acl: { ...acl, [OF_CREATION]: true } as unknown as Json }),
+    ...(tags === undefined ? {} : { tagging: tags }),
+    ...(encrypts ? { encryption: BY_SERVICE } : {}),
+  }
+}
+
+/** Marks the list that a bucket was created with: PutBucketAcl replaces it by one without the mark. */
+const OF_CREATION = 'ofCreation'
+
+/** Whether the list that is asked for is the bucket's. Who asks for none means the one of its creation. */
+function hasAcl({ account, configurations }: Bucket, asked: Acl | undefined): boolean {
+  const { [OF_CREATION]: isOfCreation, ...current } = (configurations.acl ??
+    privateAcl(account)) as unknown as Acl & { readonly [OF_CREATION]?: boolean }
+  if (asked === undefined && isOfCreation !== true) return true
+  return isDeepStrictEqual(current, asked ?? privateAcl(account))
+}
+
+/** What the bucket would have to become is not done by creating it again, and not passed over either. */
+function checkSame(bucket: Bucket, asked: Asked): void {
+  const { name, region, objectLock, configurations } = bucket
+  if (!hasAcl(bucket, asked.acl))
+    throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })
+  const differs =
+    (asked.region !== undefined && asked.region !== region) ||
+    (asked.objectLock && !objectLock) ||
+    (asked.ownership !== undefined && asked.ownership !== ownershipOf(bucket)) ||
+    (asked.tags !== undefined && !isDeepStrictEqual(asked.tags, configurations.tagging))
+  if (differs) throw storageFault('BucketAlreadyOwnedByYou', undefined, { BucketName: name })
+}
+
+/** Reads a CreateBucketConfiguration. */
+function parseConfiguration(document: Buffer): { constraint?: string; tags: Tags | undefined } {
+  if (document.length === 0) return { tags: undefined }
+  const fields = fieldsOf(parseXml(document, 'CreateBucketConfiguration'), {
+    LocationConstraint: 'optional',
+    Location: 'optional',
+    Bucket: 'optional',
+    Tags: 'optional',
+  })
+  if (fields.Location !== undefined || fields.Bucket !== undefined)
+    throw storageFault('NotImplemented', 'Directory buckets are not served here.')
+  const constraint = optionalText(fields.LocationConstraint)
+  return {
+    ...(constraint === undefined ? {} : { constraint }),
+    tags: fields.Tags && parseTagSet(fields.Tags, 'bucket'),
+  }
+}

@@ -1,0 +1,37 @@
+// GET /: the buckets of the caller's account.
+import type { StorageHandler } from '#s3/call.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import { bucketsQuery } from '#s3/listing/parameters.ts'
+import { bucketsXml } from '#s3/listing/xml.ts'
+import { xmlReply } from '#s3/reply.ts'
+
+const NOBODY = { id: 'anonymous', displayName: 'anonymous' }
+
+/** ListBuckets. Throws InvalidArgument. */
+export const createListBuckets =
+  ({ buckets, ownerOf }: StorageDeps): StorageHandler =>
+  async ({ who, body: { target } }) => {
+    // Nobody has no buckets; AWS sends them to its home page.
+    if (who === undefined)
+      return xmlReply(bucketsXml({ owner: NOBODY, buckets: [], prefix: '', next: undefined }))
+    const { prefix, after, region, max } = bucketsQuery(target.query)
+    const page = await buckets.list({
+      account: who.account,
+      prefix,
+      limit: max,
+      ...(after === '' ? {} : { after }),
+      ...(region === undefined ? {} : { region }),
+    })
+    return xmlReply(
+      bucketsXml({
+        owner: ownerOf(who.account),
+        buckets: page.buckets.map(({ name, createdAtMs, region: place }) => ({
+          name,
+          createdMs: createdAtMs,
+          region: place,
+        })),
+        prefix,
+        next: page.next,
+      }),
+    )
+  }

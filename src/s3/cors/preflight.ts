@@ -1,0 +1,89 @@
+// What browsers ask before they ask, and what they must be told with every answer.
+import type { IncomingHttpHeaders } from 'node:http'
+import { ErgonError } from '#base/errors.ts'
+import { documentOf } from '#s3/buckets/bucket-view.ts'
+import type { StorageHandler, StorageRequest } from '#s3/call.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import { corsHeaders, preflightHeaders, type CorsRequest } from './cors.ts'
+import { emptyReply } from '#s3/reply.ts'
+
+/** What scripts of other origins may read of every answer: without it nobody sees what a request cost. */
+const ENERGY_HEADERS = 'X-Energy-Joules, X-Carbon-mg, X-Routed-To, X-Tier, X-Receipt-Id'
+
+const text = (value: string | string[] | undefined) =>
+  value === undefined ? undefined : String(value)
+
+/** OPTIONS of a bucket or an object. Throws NoSuchBucket, BadRequest, AccessForbidden. */
+export const createPreflight =
+  ({ access }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { headers } = request.body
+    const bucket = await access.find(request)
+    return emptyReply(exposing(preflightHeaders(documentOf(bucket, 'cors'), preflightOf(headers))))
+  }
+
+const preflightOf = (headers: IncomingHttpHeaders): CorsRequest => ({
+  origin: text(headers.origin),
+  method: text(headers['access-control-request-method']),
+  headers: text(headers['access-control-request-headers']),
+})
+
+/** OPTIONS of the service, whose answers no script may read. Throws BadRequest, AccessForbidden. */
+export const preflightOfService: StorageHandler = async ({ body: { headers } }) =>
+  emptyReply(preflightHeaders(undefined, preflightOf(headers)))
+
+/** A handler whose answers, refusals too, bear the headers that the CORS rules give to their origin. */
+export const withCors =
+  (deps: StorageDeps, handler: StorageHandler): StorageHandler =>
+  async (request) => {
+    if (request.body.headers.origin === undefined) return await handler(request)
+    const headers = await headersFor(deps, request)
+    try {
+      const reply = await handler(request)
+      return { ...reply, headers: { ...reply.headers, ...headers } }
+    } catch (error) {
+      if (error instanceof ErgonError) throw withDetails(error, headers)
+      throw error
+    }
+  }
+
+async function headersFor(
+  { access }: StorageDeps,
+  request: StorageRequest,
+): Promise<Record<string, string>> {
+  const asked = corsRequest(request)
+  if (asked === undefined || request.body.target.bucket === undefined) return {}
+  // Why there is no bucket, the handler itself says.
+  const bucket = await access.find(request).catch(() => undefined)
+  if (bucket === undefined) return {}
+  return exposing(corsHeaders(documentOf(bucket, 'cors'), asked))
+}
+
+function corsRequest({ body: { headers, match } }: StorageRequest): CorsRequest | undefined {
+  const origin = text(headers.origin)
+  if (origin === undefined) return undefined
+  const method = text(headers['access-control-request-method']) ?? methodOf(match.operation)
+  return { origin, method }
+}
+
+/** Operations are called by one method each; their names begin with what it does. */
+function methodOf(operation: string): string {
+  const [verb = ''] = operation.split('-')
+  return { get: 'GET', list: 'GET', head: 'HEAD', delete: 'DELETE', post: 'POST' }[verb] ?? 'PUT'
+}
+
+/** Where an origin is let in, it may read what the request cost. */
+function exposing(headers: Record<string, string>): Record<string, string> {
+  if (headers['access-control-allow-origin'] === undefined) return headers
+  const name = 'access-control-expose-headers'
+  const own = headers[name]
+  return { ...headers, [name]: own === undefined ? ENERGY_HEADERS : `${own}, ${ENERGY_HEADERS}` }
+}
+
+/** The same refusal with headers more. */
+const withDetails = (error: ErgonError, details: Record<string, string>): ErgonError =>
+  new ErgonError({ code: error.code, status: error.status }, error.message, {
+    ...(error.retryAfterS === undefined ? {} : { retryAfterS: error.retryAfterS }),
+    details: { ...error.details, ...details },
+    cause: error,
+  })

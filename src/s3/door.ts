@@ -1,0 +1,151 @@
+// The S3 door: the same pipeline as the API, another protocol. It finds the operation by method and
+// subresource, the caller by signature (the access key is the token, and so is the secret), and the body
+// as a stream that is verified as it flows.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { OperationName } from '#contract/operations.ts'
+import type { ClientOf } from '#http/client-of.ts'
+import type { Call, Door, Endpoint } from '#http/door.ts'
+import type { Exchange } from '#http/exchange.ts'
+import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { Record, Trace } from './logging/record.ts'
+import type { StorageCall, StorageHandler } from './call.ts'
+import type { Callers } from './authentication/callers.ts'
+import { Judging } from './policy/judging.ts'
+import { match, type Match } from './match.ts'
+import type { S3OperationName } from './operations.ts'
+import type { Unserved } from './unserved.ts'
+import { createPayload } from './body/payload.ts'
+import { renderFault } from './render-error.ts'
+import {
+  parseCredential,
+  type SignedCredential,
+  type Signing,
+} from './authentication/credential.ts'
+import { withHoisted } from './authentication/hoisted.ts'
+import type { Verified, Verifier } from './authentication/verify.ts'
+import type { CredentialV2 } from './authentication/version-two.ts'
+import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
+
+/** A call of this door: what match() found, and later what the signature said. */
+type S3Call = Call & {
+  readonly match: Match
+  readonly target: Target
+  /** With those of a presigned address: they count once its signature holds. */
+  readonly headers: IncomingHttpHeaders
+  readonly trace: Trace
+  verified?: Verified
+}
+
+const SIGNINGS: { readonly [kind in (SignedCredential | CredentialV2)['kind']]: Signing } = {
+  header: { by: 'header', version: 4 },
+  query: { by: 'query', version: 4 },
+  form: { by: 'form', version: 4 },
+  'header-v2': { by: 'header', version: 2 },
+  'query-v2': { by: 'query', version: 2 },
+}
+
+export function createS3Door(deps: {
+  callers: Callers
+  verifier: Verifier
+  record: Record
+  clientOf: ClientOf
+  bases: BaseHosts
+  handlers: { readonly [name in S3OperationName]?: StorageHandler }
+  unserved: Unserved
+}): Door {
+  const { callers, verifier, record, clientOf, bases, handlers, unserved } = deps
+
+  function endpointOf(found: Match): Endpoint {
+    const handler = handlers[found.operation] ?? unserved(found)
+    return { handle: identified(handler) as Handler<never> }
+  }
+
+  async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
+    const { request } = exchange
+    const credential = parseCredential(call.target, request.headers)
+    if (credential.kind === 'anonymous') return undefined
+    if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
+    call.trace.signing = SIGNINGS[credential.kind]
+    const { method } = exchange
+    const { bucket, key } = call.target
+    const { who, secret } = await callers.ofSignature(credential, { method, bucket, key })
+    call.verified = verifier.verify(credential, secret, {
+      ...call.target,
+      method,
+      rawHeaders: request.rawHeaders,
+    })
+    return who
+  }
+
+  return {
+    ignoresExpectations: true,
+    match(exchange) {
+      const { request } = exchange
+      const place = parsePlace(request.url ?? '/', hostOf(request), bases)
+      const trace: Trace = { client: clientOf(request), bucketName: place.bucket }
+      record(exchange, trace)
+      const target = targetAt(place)
+      trace.target = target
+      const headers = withHoisted(target, request.headers)
+      const found = match(exchange.method, target, headers)
+      trace.operation = found.operation
+      const isServed = handlers[found.operation] !== undefined
+      const name = isServed ? found.operation : 'unserved'
+      return {
+        operation: `storage.${name}` as OperationName,
+        endpoint: endpointOf(found),
+        parameters: {},
+        match: found,
+        target,
+        headers,
+        trace,
+      } satisfies S3Call
+    },
+    async identify(exchange, call) {
+      const { match: found, trace } = call as S3Call
+      if (found.scope === null) return undefined
+      const who = await identify(exchange, call as S3Call)
+      if (who !== undefined) trace.account = who.account
+      return who
+    },
+    body: async (exchange, call) => callOf(exchange, call as S3Call),
+    render,
+  }
+}
+
+const render: Door['render'] = (error, { requestId, exchange }) => {
+  const { method, path } = exchange ?? { method: '', path: '' }
+  const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
+  const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
+  return { status: rendered.status, contentType, body: rendered.body, headers }
+}
+
+/** An answer that worked says which request it is of, as refusals do. */
+const identified =
+  (handler: StorageHandler): StorageHandler =>
+  async (request) => {
+    const reply = await handler(request)
+    const id = request.spend.requestId
+    const headers = { ...reply.headers, 'x-amz-request-id': id, 'x-amz-id-2': id }
+    return { ...reply, headers }
+  }
+
+/** What handlers get; its payload is not read yet. */
+function callOf(
+  exchange: Exchange,
+  { match: found, target, headers, trace, verified }: S3Call,
+): StorageCall {
+  const { headers: sent } = exchange.request
+  return {
+    trace,
+    judging: new Judging(),
+    match: found,
+    target,
+    headers: verified === undefined ? sent : headers,
+    payload: createPayload(exchange, verified),
+    prolong: () => exchange.prolong(TRANSFER_DEADLINE_MS),
+    client: trace.client,
+  }
+}

@@ -1,0 +1,40 @@
+// Another key for an object that is encrypted already: its data keys are wrapped again, its bytes, ETag and
+// times stay (AWS, "Updating server-side encryption for existing objects").
+import { ErgonError, present } from '#base/errors.ts'
+import { sealsOf } from '#objects/encryption/seals.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import type { StorageHandler } from '#s3/call.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import { emptyReply } from '#s3/reply.ts'
+import { versionIdHeader } from '#s3/objects/version-headers.ts'
+
+/** Looks at a version that others change meanwhile. */
+const TRIES = 3
+
+/**
+ * UpdateObjectEncryption: to SSE-KMS, from SSE-S3 or another named key. Throws NoSuchKey, MalformedXML,
+ * InvalidRequest (in the clear, SSE-C, another type), KMS.NotFoundException, AccessDenied (object lock).
+ */
+export const createUpdateObjectEncryption =
+  ({ access, objects, receiver, encrypting }: StorageDeps): StorageHandler =>
+  async (request) => {
+    let { bucket, version, body } = await access.version(request)
+    const document = await receiver.document(request)
+    const key = present(request.body.target.key, 'an object has a key')
+    for (let tries = TRIES; ; tries--) {
+      const before = sealsOf(version, body)
+      const after = encrypting.updated(before, document)
+      const target = { key, versionId: version.versionId }
+      try {
+        await objects.reseal(bucket, target, { before, after, despiteLock: false })
+        return emptyReply(versionIdHeader(bucket, version.versionId))
+      } catch (error) {
+        if (isOf(error, 'AccessDenied'))
+          throw storageFault('AccessDenied', 'The object is protected by S3 Object Lock.')
+        if (!isOf(error, 'ConditionalRequestConflict') || tries === 1) throw error
+        ;({ bucket, version, body } = await access.version(request))
+      }
+    }
+  }
+
+const isOf = (error: unknown, code: string) => error instanceof ErgonError && error.code === code

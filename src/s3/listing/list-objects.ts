@@ -1,0 +1,99 @@
+// GET /bucket, versions 1 and 2 of listing, and the versions of objects.
+import type { Listed, ListedObject } from '#objects/objects.ts'
+import type { StorageHandler } from '#s3/call.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import type { ObjectEntry, Owner, VersionEntry } from './entries.ts'
+import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
+import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
+import { checksumOfVersion } from '#s3/objects/version-headers.ts'
+import { xmlReply } from '#s3/reply.ts'
+
+/** ListObjects (version 1). Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListObjects =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = objectsQuery(request.body.target.query)
+    const { prefix, delimiter, marker, max } = query
+    const page = await listings.objects(bucket, { prefix, delimiter, after: marker, limit: max })
+    return xmlReply(
+      objectsXml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((entry) => entryOf(entry, ownerOf(entry.owner))),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+/** ListObjectsV2. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListObjectsV2 =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = objectsV2Query(request.body.target.query)
+    const { prefix, delimiter, after, max, fetchOwner } = query
+    const page = await listings.objects(bucket, { prefix, delimiter, after, limit: max })
+    return xmlReply(
+      objectsV2Xml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((entry) =>
+            entryOf(entry, fetchOwner ? ownerOf(entry.owner) : undefined),
+          ),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+/** ListObjectVersions. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
+export const createListObjectVersions =
+  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const query = versionsQuery(request.body.target.query)
+    const { prefix, delimiter, keyMarker, versionIdMarker, max } = query
+    const page = await listings.versions(bucket, {
+      prefix,
+      delimiter,
+      after: keyMarker,
+      limit: max,
+      ...(versionIdMarker === undefined ? {} : { afterVersion: versionIdMarker }),
+    })
+    return xmlReply(
+      versionsXml(
+        {
+          bucket: bucket.name,
+          entries: page.entries.map((entry) => ({
+            key: entry.key,
+            versionId: entry.versionId,
+            isLatest: entry.isLatest,
+            modifiedMs: entry.modifiedAtMs,
+            owner: ownerOf(entry.owner),
+            ...(entry.deleteMarker ? {} : { object: objectOf(entry) }),
+          })),
+          prefixes: page.commonPrefixes,
+          next: page.truncated ? page.last.key : undefined,
+          nextVersionId: page.truncated ? page.last.versionId : undefined,
+        },
+        query,
+      ),
+    )
+  }
+
+function entryOf(object: ListedObject, owner: Owner | undefined): ObjectEntry {
+  const { key, modifiedAtMs: modifiedMs, etag, size: bytes, storageClass, checksum } = object
+  return { key, modifiedMs, etag, bytes, storageClass, checksum, owner }
+}
+
+/** What is said of a version that is an object. */
+function objectOf(version: Listed): VersionEntry['object'] & {} {
+  const { etag, size: bytes, storageClass, checksums } = version
+  return { etag, bytes, storageClass, checksum: checksumOfVersion(checksums) }
+}

@@ -1,0 +1,32 @@
+// Object lock in GOVERNANCE mode yields to who may bypass it and says so (Amazon S3 User Guide, "Object
+// Lock").
+import type { Bucket } from '#objects/types.ts'
+import type { Access, BodySays } from '#s3/policy/judge.ts'
+import type { StorageRequest } from '#s3/call.ts'
+import { lockAsHeaders } from './object-lock.ts'
+
+type Named = Pick<BodySays, 'headers'> & {
+  readonly key?: string
+  readonly versionId?: string | undefined
+}
+
+/**
+ * Whether the request asks to bypass governance of a version, by default the one it names, and may. Conditions on
+ * locks are of the lock that it sets; by default it sets none, whatever its headers say.
+ */
+export function bypassesGovernance(
+  access: Access,
+  request: StorageRequest,
+  bucket: Bucket,
+  { headers: lock = lockAsHeaders(null), ...named }: Named = {},
+): boolean {
+  const { headers, target } = request.body
+  if (String(headers['x-amz-bypass-governance-retention']).toLowerCase() !== 'true') return false
+  const { key, versionId } =
+    named.key === undefined ? { key: target.key, versionId: target.query.get('versionId') } : named
+  return access.allows(request, bucket, {
+    action: 's3:BypassGovernanceRetention',
+    headers: lock,
+    ...(key === undefined ? {} : { key, versionId }),
+  })
+}

@@ -1,0 +1,86 @@
+// A batch of log lines becomes an object of its target bucket, as the bucket's owner would put it. It is
+// no request: it leaves no line in any log, so a bucket may be its own target, and it costs nobody.
+import type { Clock } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+import type { Buckets, Objects } from '#objects/objects.ts'
+import type { Bucket } from '#objects/types.ts'
+import { commitBody } from '#s3/body/commit-body.ts'
+import { documentOf } from '#s3/buckets/bucket-view.ts'
+import { logKey } from './logging.ts'
+import { defaultRetentionOf } from '#s3/lock/object-lock.ts'
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
+import { keptEncryption } from '#objects/encryption/encryption.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Deliver } from './access-log.ts'
+
+export type DeliverDeps = {
+  readonly buckets: Buckets
+  readonly objects: Objects
+  readonly receiver: Receiver
+  readonly encrypting: Encrypting
+  readonly clock: Clock
+  /** Called after each piece of work: its CPU is the operator's. */
+  readonly mark: () => void
+}
+
+export const createDeliver =
+  ({ buckets, objects, receiver, encrypting, clock, mark }: DeliverDeps): Deliver =>
+  async (batch, signal) => {
+    const { bucket: source, logging, lines } = batch
+    const target = await targetOf(buckets, source, logging.bucket)
+    // Nothing more is stored for who cannot pay for what he stores already.
+    if (target === undefined || target.isReadOnly) return false
+    await receiver.admit()
+    const bytes = Buffer.from(`${lines.join('\n')}\n`)
+    const sealing = encrypting.byDefault(target)
+    const bodyKey = encrypting.keyFor(sealing)
+    const { size, etag, checksums, body } = await receiver.take(once(bytes), {
+      length: bytes.length,
+      bodyKey,
+      isWhole: true,
+      request: { signal },
+    })
+    mark()
+    const { account, region, name: sourceBucket } = source
+    const object = {
+      attributes: {
+        size,
+        etag,
+        checksums,
+        headers: { contentType: 'text/plain' },
+        metadata: {},
+        tags: {},
+        acl: null,
+        retention: defaultRetentionOf(documentOf(target, 'object-lock'), clock.wallMs()),
+        legalHold: null,
+        encryption: keptEncryption(
+          sealing?.encryption,
+          body.kind === 'inline' ? bodyKey?.envelope : undefined,
+        ),
+        storageClass: 'STANDARD',
+        owner: target.account,
+      },
+      body,
+    }
+    const key = logKey(logging, { ...batch, account, region, sourceBucket })
+    await commitBody(objects, body, () => objects.put(target, key, object))
+    mark()
+    return true
+  }
+
+/** The bucket that takes the logs of another; undefined when it is gone, or somebody else's by now. */
+export async function targetOf(
+  buckets: Buckets,
+  source: Pick<Bucket, 'account'>,
+  name: string,
+): Promise<Bucket | undefined> {
+  const target = await buckets.get(name).catch((error: unknown) => {
+    if (error instanceof ErgonError && error.code === 'NoSuchBucket') return undefined
+    throw error
+  })
+  return target?.account === source.account ? target : undefined
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}

@@ -1,0 +1,57 @@
+// What access logs must know of buckets whose requests were refused before anybody looked the bucket up.
+// Whoever sends those pays for nothing, so what they may ask of the state is bounded: an answer is kept for
+// seconds, and four look-ups run at once; what comes on top is not logged.
+import type { Clock } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+import type { Buckets } from '#objects/objects.ts'
+import { isBucketName } from '#s3/bucket-name.ts'
+import { documentOf } from '#s3/buckets/bucket-view.ts'
+import type { LogEntry } from './batches.ts'
+
+const KEPT_MS = 5000
+const KEPT_MAX = 1000
+const LOOK_UPS_MAX = 4
+
+export type LoggedBucket = Pick<LogEntry, 'bucket' | 'logging'>
+
+export interface LoggedBuckets {
+  /** The bucket and where its log goes; undefined when there is none, or too much is asked at once. */
+  find(name: string): Promise<LoggedBucket | undefined>
+}
+
+export function createLoggedBuckets(deps: {
+  buckets: Pick<Buckets, 'get'>
+  clock: Clock
+}): LoggedBuckets {
+  const { buckets, clock } = deps
+  type Answer = { readonly found: Promise<LoggedBucket | undefined>; readonly untilMs: number }
+  const kept = new Map<string, Answer>()
+  let lookUps = 0
+
+  async function lookUp(name: string): Promise<LoggedBucket | undefined> {
+    lookUps++
+    try {
+      const { configurations, ...bucket } = await buckets.get(name)
+      const logging = documentOf({ configurations }, 'logging')
+      return logging && { bucket, logging }
+    } catch (error) {
+      if (error instanceof ErgonError && error.code === 'NoSuchBucket') return undefined
+      kept.delete(name)
+      throw error
+    } finally {
+      lookUps--
+    }
+  }
+
+  return {
+    async find(name) {
+      const known = kept.get(name)
+      if (known !== undefined && known.untilMs > clock.monotonicMs()) return await known.found
+      if (lookUps >= LOOK_UPS_MAX || !isBucketName(name)) return undefined
+      if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value ?? '')
+      const found = lookUp(name)
+      kept.set(name, { found, untilMs: clock.monotonicMs() + KEPT_MS })
+      return await found
+    },
+  }
+}

@@ -1,0 +1,159 @@
+// From an answered request to its lines in the log of its bucket: one, and one for each key of a batch.
+// A request that was refused before its bucket was looked up has its line too; the bucket is found then.
+import type { Clock } from '#base/clock.ts'
+import type { Client } from '#http/client-of.ts'
+import type { Exchange } from '#http/exchange.ts'
+import type { StorageCode } from '#contract/storage-errors.ts'
+import type { Bucket, Version } from '#objects/types.ts'
+import { documentOf } from '#s3/buckets/bucket-view.ts'
+import type { S3OperationName } from '#s3/operations.ts'
+import { codeOf } from '#s3/render-error.ts'
+import type { Target } from '#s3/target.ts'
+import type { AccessLog } from './access-log.ts'
+import type { Signing } from '#s3/authentication/credential.ts'
+import { accessLogLine, type LoggedRequest } from './line.ts'
+import type { LoggedBucket, LoggedBuckets } from './logged-buckets.ts'
+import { loggedOperation } from './operation-name.ts'
+
+/** What is found out about a request while it is read and handled. */
+export type Trace = {
+  readonly client: Client
+  /** The bucket that the address names; there may be none of that name. */
+  readonly bucketName: string | undefined
+  target?: Target
+  operation?: S3OperationName
+  bucket?: Bucket
+  version?: Version
+  /** Of whoever asks; absent for nobody, and for who did not prove it. */
+  account?: string
+  /** How the caller signed; absent for bearer tokens and anonymous requests. */
+  signing?: Signing
+  neededAcl?: boolean
+  /** The keys of a batch, each with what became of it. */
+  batch?: readonly BatchKey[]
+}
+
+export type BatchKey = {
+  readonly key: string
+  readonly versionId?: string
+  /** Why it is still there; absent for one that is deleted. */
+  readonly code?: string
+  readonly status: number
+}
+
+/** Watches a request from its beginning; its lines are written when its answer has ended. */
+export type Record = (exchange: Exchange, trace: Trace) => void
+
+type Deps = {
+  readonly accessLog: AccessLog
+  readonly loggedBuckets: LoggedBuckets
+  readonly clock: Clock
+  /** Called when lines are written: their CPU is the operator's. */
+  readonly mark: () => void
+}
+
+/** What a line says of the request, whatever its bucket. */
+type Facts = Omit<LoggedRequest, 'bucketOwner' | 'bucket'>
+
+export const createRecord = (deps: Deps): Record => {
+  const { accessLog, loggedBuckets, clock, mark } = deps
+
+  function write({ bucket, logging }: LoggedBucket, facts: Facts, trace: Trace): void {
+    const of = { bucketOwner: bucket.account, bucket: bucket.name }
+    const { timeMs, errorCode } = facts
+    const isRefused = trace.bucket === undefined || isRefusal(errorCode)
+    accessLog.add({ bucket, logging, timeMs, isRefused, line: accessLogLine({ ...facts, ...of }) })
+    for (const one of trace.batch ?? []) {
+      const line = accessLogLine({ ...facts, ...of, ...batchFacts(one) })
+      accessLog.add({ bucket, logging, timeMs, isRefused: isRefusal(one.code), line })
+    }
+    mark()
+  }
+
+  async function writeLater(name: string, facts: Facts, trace: Trace): Promise<void> {
+    const found = await loggedBuckets.find(name)
+    if (found !== undefined) write(found, facts, trace)
+  }
+
+  return (exchange, trace) => {
+    const { request, response, answered } = exchange
+    const startedMs = { wall: clock.wallMs(), monotonic: clock.monotonicMs() }
+    const address = trace.client.address || '-'
+    let receivedMs = startedMs.monotonic
+    const hasBody =
+      request.headers['content-length'] !== undefined ||
+      request.headers['transfer-encoding'] !== undefined
+    if (hasBody) request.once('end', () => (receivedMs = clock.monotonicMs()))
+    response.once('close', () => {
+      if (!response.headersSent) return
+      const { bucket, bucketName } = trace
+      const facts = () => ({
+        ...factsOf(exchange, trace),
+        address,
+        timeMs: startedMs.wall,
+        totalMs: clock.monotonicMs() - startedMs.monotonic,
+        turnaroundMs: Math.max(answered.headMs - receivedMs, 0),
+      })
+      if (bucket !== undefined) {
+        const logging = documentOf(bucket, 'logging')
+        if (logging !== undefined) write({ bucket, logging }, facts(), trace)
+      } else if (bucketName !== undefined && isUnseen(answered.errorCode))
+        accessLog.expect(writeLater(bucketName, facts(), trace))
+    })
+  }
+}
+
+/** What those are told who are not let in. */
+const REFUSALS: ReadonlySet<string> = new Set<StorageCode>([
+  'AccessDenied',
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+])
+const isRefusal = (code: string | undefined): boolean => code !== undefined && REFUSALS.has(code)
+
+/** Whether the request was refused without a look at its bucket. */
+const isUnseen = (errorCode: string | undefined): boolean =>
+  errorCode !== undefined && errorCode !== 'NoSuchBucket'
+
+type FactsOfTime = Pick<Facts, 'address' | 'timeMs' | 'totalMs' | 'turnaroundMs'>
+
+function factsOf(exchange: Exchange, trace: Trace): Omit<Facts, keyof FactsOfTime> {
+  const { request, response, answered, requestId, method } = exchange
+  const { target, operation, account, version, signing } = trace
+  const key = target?.key
+  return {
+    requester: account,
+    requestId,
+    hostId: requestId,
+    operation:
+      operation === undefined
+        ? `REST.${method}.${key === undefined ? 'BUCKET' : 'OBJECT'}`
+        : loggedOperation(operation),
+    key,
+    method,
+    target: request.url ?? '/',
+    status: response.statusCode,
+    errorCode: answered.errorCode && codeOf({ code: answered.errorCode }),
+    sent: answered.bodyBytes,
+    objectSize: version?.size,
+    referer: request.headers.referer,
+    userAgent: request.headers['user-agent'],
+    versionId: target?.query.get('versionId'),
+    signing,
+    host: request.headers.host ?? '',
+    tlsVersion: undefined,
+    cipherSuite: undefined,
+    neededAcl: trace.neededAcl ?? false,
+  }
+}
+
+/** Where the line of a key differs from that of its batch: it is none of a request's own. */
+const batchFacts = ({ key, versionId, code, status }: BatchKey): Partial<Facts> => ({
+  operation: 'BATCH.DELETE.OBJECT',
+  key,
+  versionId,
+  status,
+  errorCode: code,
+  target: undefined,
+  sent: 0,
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fault } from '#contract/errors.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import type { StorageRequest } from '#s3/call.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import { createAbortMultipartUpload, createListParts } from './multipart.ts'
+
+/** Asks for an upload that is looked up so; who began it is told to the one who judges. */
+function ask(
+  create: typeof createListParts,
+  find: () => Promise<{ initiator: string } | undefined>,
+) {
+  const told: (string | undefined)[] = []
+  const asked = create({
+    access: {
+      bucket: async (_: unknown, initiatorIn?: (bucket: object) => Promise<string | undefined>) =>
+        void told.push(await initiatorIn?.({})),
+    },
+    uploads: {
+      find,
+      abort: async () => undefined,
+      parts: () => Promise.reject(storageFault('NoSuchUpload')),
+    },
+  } as unknown as StorageDeps)
+  const query = new Map([['uploadId', 'u']])
+  const request = {
+    body: { target: { bucket: 'b', key: 'k', query } },
+  } as unknown as StorageRequest
+  return { told, done: asked(request) }
+}
+
+test('an abort is judged by who began the upload, or nobody where there is none', async () => {
+  const one = ask(createAbortMultipartUpload, async () => ({ initiator: 'acct_a' }))
+  await one.done
+  assert.deepEqual(one.told, ['acct_a'])
+  const none = ask(createAbortMultipartUpload, async () => undefined)
+  await none.done
+  assert.deepEqual(none.told, [undefined])
+})
+
+test('a list of parts is judged by who began the upload', async () => {
+  const one = ask(createListParts, async () => ({ initiator: 'acct_a' }))
+  await assert.rejects(one.done, { code: 'NoSuchUpload' })
+  assert.deepEqual(one.told, ['acct_a'])
+})
+
+test('an upload that cannot be looked up is no refusal', async () => {
+  for (const create of [createAbortMultipartUpload, createListParts]) {
+    const away = ask(create, () => Promise.reject(fault('state_unavailable', 'Could not ask')))
+    await assert.rejects(away.done, { code: 'state_unavailable' })
+    assert.deepEqual(away.told, [])
+  }
+})

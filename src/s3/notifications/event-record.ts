@@ -1,0 +1,30 @@
+// An event in the shape of AWS ("Event message structure", version 2.1), without what is not kept of the
+// request that caused it: who made it, from where, and its ids.
+import type { StorageEvent } from '#objects/create-events.ts'
+import type { Bucket } from '#objects/types.ts'
+import { isoTime, urlEncoded } from '#s3/xml/write.ts'
+
+export const eventRecord = (bucket: Bucket, event: StorageEvent) => ({
+  eventVersion: '2.1',
+  eventSource: 'aws:s3',
+  awsRegion: bucket.region,
+  eventTime: isoTime(event.atMs),
+  eventName: event.name,
+  s3: {
+    s3SchemaVersion: '1.0',
+    configurationId: event.rule,
+    bucket: {
+      name: bucket.name,
+      ownerIdentity: { principalId: bucket.account },
+      arn: `arn:aws:s3:::${bucket.name}`,
+    },
+    object: {
+      // As in a form: a space is a plus.
+      key: urlEncoded(event.key).replaceAll('%20', '+'),
+      ...(event.name.startsWith('ObjectRemoved') ? {} : { size: event.size, eTag: event.etag }),
+      ...(event.versionId === 'null' ? {} : { versionId: event.versionId }),
+      // Of two events of a key the later one has the greater.
+      sequencer: event.id.toString(16).toUpperCase().padStart(16, '0'),
+    },
+  },
+})

@@ -1,0 +1,40 @@
+// DELETE of one key or version.
+import { storageFault } from '#contract/storage-errors.ts'
+import type { StorageCode } from '#contract/storage-errors.ts'
+import { present } from '#base/errors.ts'
+import type { StorageHandler } from '#s3/call.ts'
+import { deleteConditions } from './write-conditions.ts'
+import { parseDeleteConditions } from './conditions.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import { bypassesGovernance } from '#s3/lock/governance.ts'
+import { emptyReply } from '#s3/reply.ts'
+
+/** DeleteObject: 204 also for what is not there. Throws NoSuchBucket, AccessDenied, PreconditionFailed. */
+export const createDeleteObject =
+  ({ access, objects }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { headers, target } = request.body
+    const bucket = await access.bucket(request)
+    const versionId = target.query.get('versionId')
+    const bypassGovernance = bypassesGovernance(access, request, bucket)
+    const [answer] = await objects.delete(
+      bucket,
+      [
+        {
+          key: present(target.key, 'an object has a key'),
+          ...(versionId === undefined ? {} : { versionId }),
+          ...deleteConditions(parseDeleteConditions(headers)),
+        },
+      ],
+      { bypassGovernance },
+    )
+    const deleted = present(answer, 'a deletion has an answer')
+    if ('code' in deleted) throw storageFault(deleted.code as StorageCode)
+    return emptyReply(
+      {
+        ...(deleted.deleteMarker ? { 'x-amz-delete-marker': 'true' } : {}),
+        ...(deleted.versionId === undefined ? {} : { 'x-amz-version-id': deleted.versionId }),
+      },
+      204,
+    )
+  }

@@ -1,0 +1,133 @@
+// POST /bucket?delete: up to 1000 keys or versions, each judged and answered by itself.
+import { setImmediate as turn } from 'node:timers/promises'
+import { present } from '#base/errors.ts'
+import { STORAGE_ERRORS, type StorageCode } from '#contract/storage-errors.ts'
+import type { Deletion } from '#objects/objects.ts'
+import type { BatchKey } from '#s3/logging/record.ts'
+import type { Bucket } from '#objects/types.ts'
+import { checkStranger, type Access } from '#s3/policy/judge.ts'
+import type { StorageHandler, StorageRequest } from '#s3/call.ts'
+import { deleteConditions } from './write-conditions.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import {
+  deletedXml,
+  parseDelete,
+  type Deleted,
+  type DeleteTarget,
+  type NotDeleted,
+} from './delete-xml.ts'
+import type { DeleteConditions } from './conditions.ts'
+import { bypassesGovernance } from '#s3/lock/governance.ts'
+import { xmlReply } from '#s3/reply.ts'
+import { isVersionId, MALFORMED_VERSION_ID } from '#s3/version-id.ts'
+import { XML_BYTES_MAX } from '#s3/xml/read.ts'
+
+/** DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (to strangers); a key that may not be deleted is told in the answer. */
+export const createDeleteObjects =
+  ({ access, objects, receiver, admitTransfer }: StorageDeps): StorageHandler =>
+  async (request) => {
+    const bucket = await access.find(request)
+    // Nobody pays for reading what nobody could allow.
+    checkStranger(request, bucket, ['s3:DeleteObject', 's3:DeleteObjectVersion'])
+    // What strangers may do of some keys costs the bucket's owner, also where none of theirs is such a one.
+    if (request.who === undefined) await admitTransfer(request, bucket, 0)
+    const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
+    const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
+    const deleted: Deleted[] = []
+    for (const [bypassGovernance, some] of byBypass) {
+      const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })
+      for (const [index, answer] of answers.entries()) {
+        const target = present(some[index], 'each answer has its target')
+        if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
+        else deleted.push(told(target, answer))
+      }
+    }
+    request.body.trace.batch = [
+      ...deleted.map((one): BatchKey => ({ ...named(one), status: 204 })),
+      ...failed.map(({ code, ...one }): BatchKey => ({
+        ...named(one),
+        code,
+        status: STORAGE_ERRORS[code][0],
+      })),
+    ]
+    return xmlReply(deletedXml(deleted, failed, quiet))
+  }
+
+/** So many keys are judged before other requests have their turn. */
+const TURN_KEYS = 8
+
+type Judged = {
+  /** What may be deleted; a policy may let one key's governance be bypassed, and not another's. */
+  readonly byBypass: ReadonlyMap<boolean, readonly DeleteTarget[]>
+  readonly refused: NotDeletedYet[]
+}
+
+type NotDeletedYet = NotDeleted & { readonly code: StorageCode }
+
+/** Throws AccessDenied when the policy takes too long to judge all of them. */
+async function judge(
+  access: Access,
+  request: StorageRequest,
+  { bucket, targets }: { readonly bucket: Bucket; readonly targets: readonly DeleteTarget[] },
+): Promise<Judged> {
+  const byBypass = new Map<boolean, DeleteTarget[]>()
+  const denied: NotDeletedYet[] = []
+  for (const [index, target] of targets.entries()) {
+    if (index % TURN_KEYS === TURN_KEYS - 1) {
+      // What was judged until now is this request's.
+      request.spend.mark()
+      await turn()
+      request.signal.throwIfAborted()
+    }
+    const { key, versionId, conditions } = target
+    const action = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+    if (versionId !== undefined && !isVersionId(versionId)) {
+      denied.push({ ...refused(target, 'InvalidArgument'), message: MALFORMED_VERSION_ID })
+      continue
+    }
+    const headers = { 'if-match': ifMatchOf(conditions) }
+    if (!access.allows(request, bucket, { action, key, versionId, headers })) {
+      denied.push(refused(target, 'AccessDenied'))
+      continue
+    }
+    const bypass = bypassesGovernance(access, request, bucket, target)
+    const some = byBypass.get(bypass)
+    if (some === undefined) byBypass.set(bypass, [target])
+    else some.push(target)
+  }
+  return { byBypass, refused: denied }
+}
+
+/** What the document says of a key, as the header of a DELETE; the request's own does nothing. */
+const ifMatchOf = ({ etag }: DeleteConditions): string | undefined =>
+  etag === undefined || etag === '*' ? etag : `"${etag}"`
+
+const deletionOf = ({ key, versionId, conditions }: DeleteTarget): Deletion => ({
+  key,
+  ...(versionId === undefined ? {} : { versionId }),
+  ...deleteConditions(conditions),
+})
+
+const named = ({
+  key,
+  versionId,
+}: Pick<DeleteTarget, 'key'> & { versionId?: string | undefined }) => ({
+  key,
+  ...(versionId === undefined ? {} : { versionId }),
+})
+
+const told = (
+  target: DeleteTarget,
+  answer: { versionId: string | undefined; deleteMarker: boolean },
+): Deleted => ({
+  ...named(target),
+  ...(answer.deleteMarker && answer.versionId !== undefined
+    ? { marker: { versionId: answer.versionId } }
+    : {}),
+})
+
+const refused = (target: DeleteTarget, code: StorageCode) => ({
+  ...named(target),
+  code,
+  message: STORAGE_ERRORS[code][1],
+})

@@ -1,0 +1,90 @@
+// The body and the reply of DeleteObjects.
+import { checkKey } from '#s3/target.ts'
+import { booleanOf, fieldsOf, integerOf, optionalText, textOf, timeOf } from '#s3/xml/fields.ts'
+import { malformed, parseXml } from '#s3/xml/read.ts'
+import { writeXml, type XmlNode } from '#s3/xml/write.ts'
+import { bareTag, type DeleteConditions } from './conditions.ts'
+
+/** AWS: keys of one request. */
+const KEYS_MAX = 1000
+
+export type DeleteTarget = {
+  readonly key: string
+  readonly versionId: string | undefined
+  readonly conditions: DeleteConditions
+}
+
+export type DeleteRequest = { readonly quiet: boolean; readonly targets: readonly DeleteTarget[] }
+
+const OBJECT = {
+  Key: 'one',
+  VersionId: 'optional',
+  ETag: 'optional',
+  LastModifiedTime: 'optional',
+  Size: 'optional',
+} as const
+
+/** Throws MalformedXML (also above 1,000 keys), KeyTooLongError, InvalidArgument. */
+export function parseDelete(bytes: Buffer): DeleteRequest {
+  const { Object: objects, Quiet } = fieldsOf(parseXml(bytes, 'Delete'), {
+    Object: 'many',
+    Quiet: 'optional',
+  })
+  if (objects.length === 0) throw malformed('There is no key to delete')
+  if (objects.length > KEYS_MAX) throw malformed(`There are more than ${KEYS_MAX} keys`)
+  const targets = objects.map((object): DeleteTarget => {
+    const { Key, VersionId, ETag, LastModifiedTime, Size } = fieldsOf(object, OBJECT)
+    const key = textOf(Key)
+    if (key === '') throw malformed('A key is empty')
+    checkKey(key)
+    const conditions = {
+      etag: ETag && bareTag(textOf(ETag)),
+      modifiedMs: LastModifiedTime && timeOf(LastModifiedTime),
+      bytes: Size && integerOf(Size),
+    }
+    return { key, versionId: optionalText(VersionId) || undefined, conditions }
+  })
+  return { quiet: Quiet !== undefined && booleanOf(Quiet), targets }
+}
+
+export type Deleted = {
+  readonly key: string
+  /** The version that the request named. */
+  readonly versionId?: string
+  /** The delete marker that was made or removed. */
+  readonly marker?: { readonly versionId: string }
+}
+export type NotDeleted = {
+  readonly key: string
+  readonly versionId?: string
+  readonly code: string
+  readonly message: string
+}
+
+/** The reply; quiet ones name only what failed. */
+export function deletedXml(
+  deleted: readonly Deleted[],
+  failed: readonly NotDeleted[],
+  quiet: boolean,
+): string {
+  return writeXml('DeleteResult', [
+    ...(quiet ? [] : deleted).map(({ key, versionId, marker }): XmlNode => [
+      'Deleted',
+      [
+        ['Key', key],
+        ['VersionId', versionId],
+        ['DeleteMarker', marker && true],
+        ['DeleteMarkerVersionId', marker?.versionId],
+      ],
+    ]),
+    ...failed.map(({ key, versionId, code, message }): XmlNode => [
+      'Error',
+      [
+        ['Key', key],
+        ['VersionId', versionId],
+        ['Code', code],
+        ['Message', message],
+      ],
+    ]),
+  ])
+}

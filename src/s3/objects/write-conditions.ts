@@ -1,0 +1,49 @@
+// The conditions of writes as the store judges them, inside the transaction that commits.
+import type { IncomingHttpHeaders } from 'node:http'
+import { present } from '#base/errors.ts'
+import type { Objects } from '#objects/objects.ts'
+import type { Bucket, Conditions } from '#objects/types.ts'
+import type { StorageCall } from '#s3/call.ts'
+import { parseConditions, type DeleteConditions } from './conditions.ts'
+
+type Given = { readonly conditions?: Conditions }
+
+const tags = (given: readonly string[]) => (given.includes('*') ? '*' : given)
+
+/** If-Match and If-None-Match of a write; dates say nothing there. */
+export function writeConditions(headers: IncomingHttpHeaders): Given {
+  const { ifMatch, ifNoneMatch } = parseConditions(headers)
+  if (ifMatch === undefined && ifNoneMatch === undefined) return {}
+  return {
+    conditions: {
+      ...(ifMatch === undefined ? {} : { ifMatch: tags(ifMatch) }),
+      ...(ifNoneMatch === undefined ? {} : { ifNoneMatch: tags(ifNoneMatch) }),
+    },
+  }
+}
+
+/**
+ * Before a body is read: throws PreconditionFailed or NoSuchKey where the conditions of a write do not hold
+ * already. It asks nothing for a write without any, and tells who may write what the commit would.
+ */
+export async function checkEarly(
+  objects: Pick<Objects, 'check'>,
+  bucket: Bucket,
+  { headers, target }: Pick<StorageCall, 'headers' | 'target'>,
+): Promise<void> {
+  const { conditions } = writeConditions(headers)
+  const key = present(target.key, 'an object has a key')
+  if (conditions !== undefined) await objects.check(bucket, key, conditions)
+}
+
+/** Those of a delete. */
+export function deleteConditions({ etag, modifiedMs, bytes }: DeleteConditions): Given {
+  if (etag === undefined && modifiedMs === undefined && bytes === undefined) return {}
+  return {
+    conditions: {
+      ...(etag === undefined ? {} : { ifMatch: tags([etag]) }),
+      ...(modifiedMs === undefined ? {} : { ifMatchModifiedMs: modifiedMs }),
+      ...(bytes === undefined ? {} : { ifMatchSize: bytes }),
+    },
+  }
+}

@@ -1,0 +1,149 @@
+// Whether a request is allowed, from everything a bucket says about it: policy, ACLs, public access
+// block, ownership. A Deny wins, but over the policy itself; then the owner's account; then any Allow (IAM,
+// "Policy evaluation logic"; S3, "How Amazon S3 authorizes a request").
+import { storageFault } from '#contract/storage-errors.ts'
+import { permissionOf } from './acl-actions.ts'
+import { aclAllows, type Acl } from './acl.ts'
+import type { Judging } from './judging.ts'
+import type { Ownership } from './ownership.ts'
+import { evaluatePolicy, mayAllow, type Policy } from './policy.ts'
+import type { Context } from './policy-context.ts'
+import { isPublicPolicy } from './policy-public.ts'
+import type { PublicAccessBlock } from './public-access.ts'
+
+export type AccessQuestion = {
+  /** The caller's account, `service:<name>`, undefined for an anonymous caller. */
+  readonly caller: string | undefined
+  /** `s3:GetObject` */
+  readonly action: string
+  readonly bucket: AccessBucket
+  /** Undefined for what is about the bucket. */
+  readonly key: string | undefined
+  /** Of the object that is there, where the action is about it; undefined when there is none. */
+  readonly object: { readonly owner: string; readonly acl: Acl } | undefined
+  readonly context: Context
+  /** Whether it could be allowed under some conditions: what the body sets is not known yet. */
+  readonly isForesight?: boolean
+  /** Of the upload that it is about: who began it. */
+  readonly initiator?: string | undefined
+  readonly judging: Judging
+}
+
+export type AccessBucket = {
+  readonly name: string
+  readonly owner: string
+  readonly acl: Acl
+  readonly policy: Policy | undefined
+  readonly block: PublicAccessBlock | undefined
+  readonly ownership: Ownership
+}
+
+/** What lets a request in. */
+export type AccessReason = 'policy' | 'owner' | 'acl'
+
+/**
+ * What is the owner's whatever the policy denies, else the account would pay for a bucket that shuts it out for
+ * ever; and nobody else's, whatever the policy allows (S3, "PutBucketPolicy": 405).
+ */
+const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
+  's3:GetBucketPolicy',
+  's3:PutBucketPolicy',
+  's3:DeleteBucketPolicy',
+])
+
+/**
+ * Why the request may be done; undefined: it may not. Throws what evaluatePolicy() does, and MethodNotAllowed to
+ * whom the policy gives what is the owner's alone.
+ */
+export function allowedBy(question: AccessQuestion): AccessReason | undefined {
+  const { caller, action, bucket } = question
+  if (!OF_OWNER_ALONE.has(action)) return allowedByAny(question)
+  if (caller === bucket.owner) return 'owner'
+  if (allowedByAny(question) === undefined) return undefined
+  throw storageFault('MethodNotAllowed', undefined, { allow: 'OPTIONS' })
+}
+
+function allowedByAny(question: AccessQuestion): AccessReason | undefined {
+  const { caller, action, bucket, key, context, judging, isForesight = false } = question
+  const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
+  const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
+  const verdict = policy && evaluatePolicy(policy, { caller, action, resource, context, judging })
+  if (verdict === 'deny') return undefined
+  if (verdict === 'allow' && !isRestricted(question)) return 'policy'
+  if (ownsTarget(question)) return 'owner'
+  return aclGives(question) ? 'acl' : undefined
+}
+
+/** The policy as if all conditions were for the caller. */
+const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
+  statements: statements
+    .filter(({ effect, conditions }) => effect === 'Allow' || conditions.length === 0)
+    .map((statement) => ({ ...statement, conditions: [] })),
+})
+
+/** Whether a stranger could be allowed the action of some key: whatever is not, nothing need be read for. */
+export function mayAllowStranger(
+  asked: Pick<AccessQuestion, 'action' | 'bucket' | 'judging'>,
+): boolean {
+  const question = { ...asked, caller: undefined, object: undefined }
+  const { policy } = asked.bucket
+  if (policy !== undefined && mayAllow(policy, question) && !isRestricted(question)) return true
+  return aclGives(question)
+}
+
+/** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */
+function isRestricted({
+  caller,
+  bucket,
+  judging,
+}: Pick<AccessQuestion, 'caller' | 'bucket' | 'judging'>): boolean {
+  const { block, policy, owner } = bucket
+  if (block?.restrictPublicBuckets !== true || policy === undefined) return false
+  if (caller === owner || caller?.startsWith('service:') === true) return false
+  return judging.once(policy, [], () => isPublicPolicy(policy))
+}
+
+/** What the bucket's owner may do to an object that another account put and kept: delete and lock it. */
+const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
+  's3:DeleteObject',
+  's3:DeleteObjectVersion',
+  's3:BypassGovernanceRetention',
+  's3:GetObjectRetention',
+  's3:PutObjectRetention',
+  's3:GetObjectLegalHold',
+  's3:PutObjectLegalHold',
+])
+
+/** What no list gives: of an object that another account put and kept, they are that account's. */
+const OF_OBJECT_OWNER = /^s3:(Get|Put|Delete|List)Object(Version)?(Tagging|Annotations?)$/
+
+/** Who began an upload may list its parts and end it, as AWS has it, whoever owns the bucket. */
+function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestion): boolean {
+  if (initiator !== undefined && initiator === caller) return true
+  const isKept = object !== undefined && bucket.ownership !== 'BucketOwnerEnforced'
+  if (isKept && object.owner === caller && OF_OBJECT_OWNER.test(action)) return true
+  if (caller !== bucket.owner) return false
+  return !isKept || object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
+}
+
+/** What who may write by a list says of its own new object. */
+const OF_A_WRITE: ReadonlySet<string> = new Set(['s3:PutObjectAcl', 's3:PutObjectTagging'])
+
+function aclGives({
+  caller,
+  action,
+  bucket,
+  object,
+}: Pick<AccessQuestion, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
+  const isOfWrite = object === undefined && OF_A_WRITE.has(action)
+  const found = permissionOf(isOfWrite ? 's3:PutObject' : action)
+  if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false
+  const target = found.of === 'bucket' ? bucket : object
+  if (target === undefined) return false
+  return aclAllows(target.acl, {
+    permission: found.permission,
+    caller,
+    owner: target.owner,
+    ignorePublic: bucket.block?.ignorePublicAcls === true,
+  })
+}

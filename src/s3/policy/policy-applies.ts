@@ -1,0 +1,48 @@
+// Whether the conditions of a statement can do what they seem to: a key that an action never has makes a
+// condition that never holds for it, or always does.
+import { storageFault } from '#contract/storage-errors.ts'
+import { Judging } from './judging.ts'
+import { conditionsHold, type Condition } from './policy-conditions.ts'
+import { ACTIONS, actionsWith, seemsToHaveKey } from './policy-keys.ts'
+
+type Checked = {
+  readonly effect: 'Allow' | 'Deny'
+  readonly conditions: readonly Condition[]
+  readonly isAbout: (action: string) => boolean
+  /** Whether it says the action in so many words. */
+  readonly names: (action: string) => boolean
+}
+
+/**
+ * Throws MalformedPolicy when no action of the statement can have the key of a condition, as AWS does; and when
+ * the condition lets an action through that is named, or that seems to have the key. AWS takes such a statement,
+ * and it protects nothing.
+ */
+export function checkApplies({ effect, conditions, isAbout, names }: Checked): void {
+  for (const condition of conditions) {
+    const { key } = condition
+    const having = actionsWith(key)
+    if (having === undefined) continue
+    if (![...having].some(isAbout)) throw inapplicable(key)
+    if (!letsThrough(effect, condition)) continue
+    const misled = [...ACTIONS].find(
+      (action) =>
+        !having.has(action) && seemsToHaveKey(action, key, names(action)) && isAbout(action),
+    )
+    if (misled !== undefined) throw inapplicable(key, misled)
+  }
+}
+
+/** Whether it stops nothing that has no such key; an Allow that says `IfExists` means that. */
+function letsThrough(effect: 'Allow' | 'Deny', condition: Condition): boolean {
+  const holds = conditionsHold([condition], { context: () => undefined, judging: new Judging() })
+  return effect === 'Deny' ? !holds : holds && !condition.ifExists
+}
+
+const inapplicable = (key: string, action?: string) =>
+  storageFault(
+    'MalformedPolicy',
+    `Conditions do not apply to combination of actions and resources in statement: ${
+      action === undefined ? 'no action' : `${action} never`
+    } has ${key}`,
+  )

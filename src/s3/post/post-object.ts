@@ -1,0 +1,129 @@
+// POST of a form with a file, as browsers send it: the form bears credentials, policy and attributes.
+import { Readable } from 'node:stream'
+import { present } from '#base/errors.ts'
+import type { Principal } from '#identity/principal.ts'
+import { storageFault } from '#contract/storage-errors.ts'
+import type { StorageHandler, StorageRequest } from '#s3/call.ts'
+import { commitBody } from '#s3/body/commit-body.ts'
+import { encryptionHeaders } from '#s3/encryption/encryption.ts'
+import { keptEncryption } from '#objects/encryption/encryption.ts'
+import type { StorageDeps } from '#s3/deps.ts'
+import { postedHeaders, postedKey, readPostForm, withinLength, type PostForm } from './post-form.ts'
+import { checkPostPolicy, parsePostPolicy, type LengthRange } from './post-policy.ts'
+import { postReply } from './post-reply.ts'
+import { parseFormSignature } from './post-signature.ts'
+import type { Signing } from '#s3/authentication/credential.ts'
+import { checkTextV2 } from '#s3/authentication/version-two.ts'
+import { addressOf, originOf } from '#s3/website/origin.ts'
+import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
+import { checkRoom } from '#s3/read-only.ts'
+import { marked } from '#s3/body/receive.ts'
+import { requestChecksum } from '#s3/checksums/request.ts'
+import { checksumHeaders, writtenVersionHeader } from '#s3/objects/version-headers.ts'
+
+const ANY_LENGTH: LengthRange = { min: 0, max: UPLOAD_BYTES_MAX }
+
+/**
+ * PostObject. Throws NoSuchBucket, AccessDenied (also what the policy refuses), SignatureDoesNotMatch,
+ * InvalidPolicyDocument, MalformedPOSTRequest, InvalidArgument, EntityTooSmall, EntityTooLarge.
+ */
+export const createPostObject =
+  (deps: StorageDeps): StorageHandler =>
+  async (request) => {
+    const { access, objects, receiver, admitTransfer, attributesOf, encrypting } = deps
+    const bucket = await access.find(request)
+    const { signal } = request
+    const form = await readPostForm(request.body.headers, Readable.from(marked(request)), signal)
+    try {
+      const key = postedKey(form)
+      const { trace, target } = request.body
+      trace.target = { ...target, key }
+      const { who, signing, length } = await identify(deps, form, { bucket: bucket.name, key })
+      if (who !== undefined) {
+        Object.assign(trace, { signing, account: who.account })
+        // The door knew of nobody, so nobody was counted or asked for a scope.
+        request.arrive(who)
+      }
+      const posted = asPut(request, { form, key, who })
+      if (!access.allows(posted, bucket, { action: 's3:PutObject', key }))
+        throw storageFault('AccessDenied')
+      checkRoom(request.body.match.operation, bucket)
+      const attributes = await attributesOf(posted, bucket)
+      const sealing = encrypting.wanted(posted, bucket)
+      const bodyKey = encrypting.keyFor(sealing)
+      await admitTransfer(posted, bucket, Math.min(length.max, declaredLength(request)))
+      const taken = await receiver.take(withinLength(form.file.stream, length), {
+        length: undefined,
+        bodyKey,
+        checksum: requestChecksum(posted.body.headers),
+        request,
+      })
+      const { etag, size, checksums, body } = taken
+      const object = {
+        attributes: {
+          ...attributes,
+          etag,
+          size,
+          checksums,
+          encryption: keptEncryption(sealing?.encryption),
+        },
+        body,
+        event: 'ObjectCreated:Post',
+      } as const
+      const written = await commitBody(objects, body, () => objects.put(bucket, key, object))
+      const location = addressOf(request, key, originOf(request, deps.settings))
+      const reply = postReply(form.fields, { bucket: bucket.name, key, etag, location })
+      const { 'content-type': contentType = 'application/xml', ...headers } = reply.headers
+      return {
+        kind: 'known',
+        status: reply.status,
+        contentType,
+        headers: {
+          ...headers,
+          ...checksumHeaders(checksums),
+          ...encryptionHeaders(sealing?.encryption),
+          ...writtenVersionHeader(bucket, written.versionId),
+        },
+        body: () => reply.body,
+      }
+    } finally {
+      form.file.stream.destroy()
+    }
+  }
+
+/** Who signed the form, and what its policy says of the length. */
+async function identify(
+  { callers, verifier, clock }: StorageDeps,
+  form: PostForm,
+  place: { bucket: string; key: string },
+): Promise<{ who: Principal | undefined; signing?: Signing; length: LengthRange }> {
+  const signed = parseFormSignature(form.fields)
+  if (signed === undefined) return { who: undefined, length: ANY_LENGTH }
+  const { credential, policy } = signed
+  const { who, secret } = await callers.ofSignature(credential, { method: 'POST', ...place })
+  if (credential.kind === 'form-v2')
+    checkTextV2([Buffer.from(policy)], credential.signature, secret)
+  else verifier.verifyText(credential, secret, policy)
+  const parsed = parsePostPolicy(policy)
+  checkPostPolicy(parsed, { fields: form.fields, ...place }, clock.wallMs())
+  const version = credential.kind === 'form-v2' ? 2 : 4
+  return { who, signing: { by: 'form', version }, length: parsed.length }
+}
+
+/** The same as a PUT of the key with the form's fields as headers would be, by who really asks. */
+function asPut(
+  request: StorageRequest,
+  { form, key, who }: { form: PostForm; key: string; who: Principal | undefined },
+): StorageRequest {
+  const { headers, target } = request.body
+  const { referer, 'user-agent': userAgent } = headers
+  const asked = {
+    ...postedHeaders(form.fields),
+    ...(referer === undefined ? {} : { referer }),
+    ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+  }
+  return { ...request, who, body: { ...request.body, headers: asked, target: { ...target, key } } }
+}
+
+const declaredLength = ({ body: { headers } }: StorageRequest): number =>
+  Number(present(headers['content-length'] ?? String(UPLOAD_BYTES_MAX), 'there is a default'))

@@ -1,0 +1,18 @@
+// The ids of versions as the store makes them (objects/common.sql, storage_version_id): any other text can
+// name no version of any object.
+import { storageFault } from '#contract/storage-errors.ts'
+
+/** `null` is the version that was written while versioning was not enabled. */
+export const isVersionId = (text: string): boolean =>
+  text === 'null' || /^[0-7][0-9a-f]{31}$/.test(text)
+
+export const MALFORMED_VERSION_ID = 'Invalid version id specified'
+
+/** Throws InvalidArgument. `name` is the parameter or the header that says the id. */
+export function checkVersionId(text: string, name = 'versionId'): void {
+  if (isVersionId(text)) return
+  throw storageFault('InvalidArgument', MALFORMED_VERSION_ID, {
+    ArgumentName: name,
+    ArgumentValue: text.slice(0, 100),
+  })
+}
