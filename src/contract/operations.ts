@@ -1,7 +1,7 @@
 // Every operation of the product, once. A route, an S3 method or a SQL session binds to one of these;
 // the scope matrix, the operation-matrix test and the OpenAPI page are all made from this table.
 import type { Tier } from '#contract/charge.ts'
-import { STORAGE_OPERATIONS } from '#contract/storage-operations.ts'
+import { STORAGE_OPERATIONS } from '#contract/s3-operations.ts'
 
 export const SCOPES = ['read', 'deploy', 'billing-admin'] as const
 export type Scope = (typeof SCOPES)[number]

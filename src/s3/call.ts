@@ -1,5 +1,6 @@
 // What an operation of the S3 door is handed: where it was called, by whom, with what body.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ServedOperation } from '#contract/s3-operations.ts'
 import type { Client } from '#http/client-of.ts'
 import type { Handled, Reply } from '#http/reply.ts'
 import type { Trace } from './logging/record.ts'
@@ -25,3 +26,6 @@ export type StorageCall = {
 
 export type StorageRequest = Handled<StorageCall>
 export type StorageHandler = (request: StorageRequest) => Promise<Reply>
+
+/** A handler for each served operation of the contract: a missing one is a type error. */
+export type Handlers = Readonly<Record<ServedOperation, StorageHandler>>

@@ -1,6 +1,5 @@
 // Every operation of the S3 door that has a handler, by name.
-import { operationOf, type OperationName } from '#contract/operations.ts'
-import type { StorageHandler } from './call.ts'
+import type { Handlers, StorageHandler } from './call.ts'
 import type { StorageDeps } from './deps.ts'
 import {
   createGetBucketAcl,
@@ -73,29 +72,25 @@ import { createPutObject } from './objects/put-object.ts'
 import { createUpdateObjectEncryption } from './encryption/update-object-encryption.ts'
 import { createUploadPartCopy } from './multipart/upload-part-copy.ts'
 import { createGetWebsitePage, createHeadWebsitePage } from './website/website-page.ts'
-import type { S3OperationName } from './operations.ts'
+import { S3_OPERATIONS, type ServedOperation } from '#contract/s3-operations.ts'
 
-export type Handlers = { readonly [name in S3OperationName]?: StorageHandler }
+/** Every handler. All but preflights add the answers of the bucket's CORS rules. */
+export const createHandlers = (deps: StorageDeps): Handlers => {
+  const wrapped = Object.entries(handlersOf(deps)).map(([name, handler]) => {
+    const { effect } = S3_OPERATIONS[name as ServedOperation]
+    const isFreeing = effect === 'free' || effect === 'read'
+    return [name, withCors(deps, isFreeing ? handler : withRoom(deps, handler))]
+  })
+  return {
+    ...(Object.fromEntries(wrapped) as Omit<Handlers, PreflightOperation>),
+    'preflight-service': preflightOfService,
+    'preflight-bucket': createPreflight(deps),
+    'preflight-object': createPreflight(deps),
+    'preflight-website': createPreflight(deps),
+  }
+}
 
-/** All of them, each with the answers that the bucket's CORS rules ask for; what adds rows, only with room. */
-export const createHandlers = (deps: StorageDeps): Handlers => ({
-  ...Object.fromEntries(
-    Object.entries(handlersOf(deps)).map(([name, handler]) => [
-      name,
-      withCors(deps, addsRows(name) ? withRoom(deps, handler) : handler),
-    ]),
-  ),
-  'preflight-service': preflightOfService,
-  'preflight-bucket': createPreflight(deps),
-  'preflight-object': createPreflight(deps),
-  'preflight-website': createPreflight(deps),
-})
-
-/** Deleting makes room, and who was let upload parts may make an object of them. */
-const MAKES_ROOM = /^(delete|abort|complete)-/
-
-const addsRows = (name: string): boolean =>
-  operationOf(`storage.${name}` as OperationName).scope === 'deploy' && !MAKES_ROOM.test(name)
+type PreflightOperation = Extract<ServedOperation, `preflight-${string}`>
 
 /** A handler that refuses on a disk of which the journal and the log of the state need the rest. */
 const withRoom =
@@ -105,7 +100,7 @@ const withRoom =
     return await handler(request)
   }
 
-const handlersOf = (deps: StorageDeps): Handlers => ({
+const handlersOf = (deps: StorageDeps): Omit<Handlers, PreflightOperation> => ({
   'list-buckets': createListBuckets(deps),
   'create-bucket': createCreateBucket(deps),
   'head-bucket': createHeadBucket(deps),

@@ -2,7 +2,6 @@
 // subresource, the caller by signature (the access key is the token, and so is the secret), and the body
 // as a stream that is verified as it flows.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { OperationName } from '#contract/operations.ts'
 import type { ClientOf } from '#http/client-of.ts'
 import type { Call, Door, Endpoint } from '#http/door.ts'
 import type { Exchange } from '#http/exchange.ts'
@@ -10,11 +9,11 @@ import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Record, Trace } from './logging/record.ts'
-import type { StorageCall, StorageHandler } from './call.ts'
+import type { Handlers, StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './authentication/callers.ts'
 import { Judging } from './policy/judging.ts'
 import { match, type Match } from './match.ts'
-import type { S3OperationName } from './operations.ts'
+import type { ServedOperation } from '#contract/s3-operations.ts'
 import type { Unserved } from './unserved.ts'
 import { createPayload } from './body/payload.ts'
 import { renderFault } from './render-error.ts'
@@ -52,13 +51,13 @@ export function createS3Door(deps: {
   record: Record
   clientOf: ClientOf
   bases: BaseHosts
-  handlers: { readonly [name in S3OperationName]?: StorageHandler }
+  handlers: Handlers
   unserved: Unserved
 }): Door {
   const { callers, verifier, record, clientOf, bases, handlers, unserved } = deps
 
   function endpointOf(found: Match): Endpoint {
-    const handler = handlers[found.operation] ?? unserved(found)
+    const handler = isServed(found) ? handlers[found.operation] : unserved(found)
     return { handle: identified(handler) as Handler<never> }
   }
 
@@ -91,10 +90,8 @@ export function createS3Door(deps: {
       const headers = withHoisted(target, request.headers)
       const found = match(exchange.method, target, headers)
       trace.operation = found.operation
-      const isServed = handlers[found.operation] !== undefined
-      const name = isServed ? found.operation : 'unserved'
       return {
-        operation: `storage.${name}` as OperationName,
+        operation: isServed(found) ? `storage.${found.operation}` : 'storage.unserved',
         endpoint: endpointOf(found),
         parameters: {},
         match: found,
@@ -105,7 +102,7 @@ export function createS3Door(deps: {
     },
     async identify(exchange, call) {
       const { match: found, trace } = call as S3Call
-      if (found.scope === null) return undefined
+      if (found.row.scope === null) return undefined
       const who = await identify(exchange, call as S3Call)
       if (who !== undefined) trace.account = who.account
       return who
@@ -114,6 +111,9 @@ export function createS3Door(deps: {
     render,
   }
 }
+
+const isServed = (found: Match): found is Match & { readonly operation: ServedOperation } =>
+  found.row.answer === 'served'
 
 const render: Door['render'] = (error, { requestId, exchange }) => {
   const { method, path } = exchange ?? { method: '', path: '' }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as sdk from '@aws-sdk/client-s3'
 import { ErgonError } from '#base/errors.ts'
 import { match } from './match.ts'
-import { S3_OPERATIONS } from './operations.ts'
+import { S3_OPERATIONS } from '#contract/s3-operations.ts'
 import { parseTarget } from './target.ts'
 
 const BASES = { api: ['localhost'], website: ['website.localhost'] }
@@ -81,9 +81,9 @@ test('match() finds the operation of every command of the AWS SDK', async () => 
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
     )
-    const { operation, scope } = match(request.method, target, headers)
+    const { operation, row } = match(request.method, target, headers)
     assert.equal(operation, kebab(command), `${request.method} ${targetOf(request)}`)
-    assert.equal(scope, /^(GET|HEAD)$/.test(request.method) ? 'read' : 'deploy')
+    assert.equal(row.scope, /^(GET|HEAD)$/.test(request.method) ? 'read' : 'deploy')
   }
 })
 
@@ -108,7 +108,7 @@ test('match() tells a browser form and its preflight', () => {
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
   assert.equal(match('POST', at('/photos'), headers).operation, 'post-object')
   assert.equal(match('OPTIONS', at('/photos/k?acl'), {}).operation, 'preflight-object')
-  assert.equal(match('OPTIONS', at('/photos/k?acl'), {}).scope, null)
+  assert.equal(match('OPTIONS', at('/photos/k?acl'), {}).row.scope, null)
 })
 
 test('match() names the action of a version', () => {
@@ -175,4 +175,10 @@ test('match() refuses the id of a version that can be none', () => {
       code: 'InvalidArgument',
       message: 'Invalid version id specified',
     })
+})
+
+test('match() finds the fixed answer of an operation that is not served', () => {
+  assert.equal(match('PUT', at('/b?replication'), {}).row.answer, 'NotImplemented')
+  const { answer } = match('GET', at('/b?replication'), {}).row
+  assert.equal(answer, 'ReplicationConfigurationNotFoundError')
 })

@@ -1,23 +1,20 @@
-// From a request to the name of its operation, by the table in operations.ts.
+// Finds the operation that a request names, in the table of contract/s3-operations.ts.
 import type { IncomingHttpHeaders } from 'node:http'
-import { present } from '#base/errors.ts'
-import type { Scope } from '#contract/operations.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import {
   S3_OPERATIONS,
-  type Answer,
+  versionAction,
   type Condition,
   type Level,
+  type S3Operation,
   type S3OperationName,
-} from './operations.ts'
+} from '#contract/s3-operations.ts'
 import type { Target } from './target.ts'
 import { checkVersionId } from './version-id.ts'
 
 export type Match = {
   readonly operation: S3OperationName
-  readonly answer: Answer
-  /** The scope a token needs; null for preflights, which carry no credentials. */
-  readonly scope: Scope | null
+  readonly row: S3Operation
   /** As policies write it, `s3:GetObjectVersion` when the request names a version; '' for preflights. */
   readonly action: string
 }
@@ -36,22 +33,18 @@ const CONDITIONS: Record<Condition, Test> = {
 
 type Candidate = { readonly name: S3OperationName; readonly condition: Condition | undefined }
 
-/** `GET object acl` → the operations so bound, those with a condition first. */
+/** `GET object acl` → the operations of that request, those with a condition first. */
 const BINDINGS = new Map<string, Candidate[]>()
 /** Parameter → the levels at which it names an operation. */
 const SUBRESOURCES = new Map<string, Set<Level>>()
-for (const [name, { binding }] of Object.entries(S3_OPERATIONS)) {
-  const found = present(/^(\w+) (\w+)(?: \?(\S+))?(?: \+(\S+))?$/.exec(binding), binding)
-  const [, method, level, subresource = '', condition] = found
-  const place = `${method} ${level} ${subresource}`
-  const candidates = BINDINGS.get(place) ?? []
-  const candidate = { name, condition } as Candidate
-  if (condition === undefined) candidates.push(candidate)
-  else candidates.unshift(candidate)
-  BINDINGS.set(place, candidates)
-  if (subresource === '') continue
+for (const [name, { method, level, subresource, when }] of Object.entries(S3_OPERATIONS)) {
+  const binding = `${method} ${level} ${subresource ?? ''}`
+  const candidate = { name, condition: when } as Candidate
+  const others = BINDINGS.get(binding) ?? []
+  BINDINGS.set(binding, when === undefined ? [...others, candidate] : [candidate, ...others])
+  if (subresource === null) continue
   const levels = SUBRESOURCES.get(subresource) ?? new Set()
-  SUBRESOURCES.set(subresource, levels.add(level as Level))
+  SUBRESOURCES.set(subresource, levels.add(level))
 }
 
 /** The parameters that name an operation. */
@@ -74,36 +67,22 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
       ResourceType: subresource === '' ? level.toUpperCase() : subresource.toUpperCase(),
       allow: allowedMethods(target).join(', '),
     })
+  const row = S3_OPERATIONS[found.name]
   const versionId = target.query.get('versionId')
-  if (versionId !== undefined && WITHOUT_VERSION.has(found.name))
+  if (versionId !== undefined && row.refusesVersionId === true)
     throw storageFault('InvalidArgument', 'This operation does not accept a version-id.', {
       ArgumentName: 'versionId',
       ArgumentValue: versionId.slice(0, 100),
     })
   if (versionId !== undefined && level === 'object') checkVersionId(versionId)
-  const { action, versionAction, answer } = S3_OPERATIONS[found.name]
-  const named = versionId === undefined ? action : versionAction
-  return {
-    operation: found.name,
-    answer,
-    scope: scopeOf(method),
-    action: named === '' ? '' : `s3:${named}`,
-  }
+  return { operation: found.name, row, action: actionOf(row, versionId !== undefined) }
 }
 
-/** What is about no version that there is: one in the query would be of nothing. */
-const WITHOUT_VERSION: ReadonlySet<S3OperationName> = new Set<S3OperationName>([
-  'put-object',
-  'copy-object',
-  'post-object',
-  'delete-objects',
-  'create-multipart-upload',
-  'upload-part',
-  'upload-part-copy',
-  'complete-multipart-upload',
-  'abort-multipart-upload',
-  'list-parts',
-])
+/** `s3:GetObjectVersion`; '' for preflights. */
+function actionOf({ action, isVersioned }: S3Operation, namesVersion: boolean): string {
+  if (action === null) return ''
+  return `s3:${namesVersion && isVersioned === true ? versionAction(action) : action}`
+}
 
 /** The methods that something there answers to, for `Allow` (RFC 9110 §15.5.6); preflights always. */
 function allowedMethods(target: Place): string[] {
@@ -142,9 +121,4 @@ function subresourceOf(query: Target['query'], level: Level): string {
     found = name
   }
   return found
-}
-
-function scopeOf(method: string): Scope | null {
-  if (method === 'OPTIONS') return null
-  return method === 'GET' || method === 'HEAD' ? 'read' : 'deploy'
 }

@@ -17,7 +17,7 @@ export type Unserved = (found: Match) => StorageHandler
  */
 export const createUnserved =
   ({ access }: Pick<StorageDeps, 'access'>): Unserved =>
-  ({ operation, answer, action }) =>
+  ({ operation, row: { answer }, action }) =>
   async (request) => {
     if (answer === 'served' || answer === 'NotImplemented')
       throw storageFault('NotImplemented', `${publicName(operation)} is not implemented`)

@@ -1,10 +1,10 @@
-// Every operation of the S3 door that writes, asked with a token that may only read: refused, charged,
-// and nothing of the storage is another. The requests are made from the door's own table, by its
-// methods: one that the contract's table lets a reader call is found here.
+// Sends a request for every S3 operation that writes, with a token that may only read. Each is refused and charged, and
+// changes no stored row. The requests follow from the methods in contract/s3-operations.ts, so a row with a wrong
+// scope is found here.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { OPERATIONS } from '#contract/operations.ts'
-import { S3_OPERATIONS, type S3Operation } from '#s3/operations.ts'
+import { S3_OPERATIONS, type S3Operation } from '#contract/s3-operations.ts'
 import { chargeOf } from '../books.ts'
 import { energyHeaderFaults } from '../raw-http.ts'
 import { sharedErgon } from '../parts.ts'
@@ -14,7 +14,7 @@ import type { Ergon } from '../start-ergon.ts'
 const BUCKET = 'scopes-part'
 const KEY = 'kept'
 const TABLES = ['buckets', 'object_versions', 'uploads', 'upload_parts', 'object_annotations']
-/** What a binding's condition asks of a request. */
+/** The headers that meet a row's condition. */
 const CONDITION_HEADERS: Readonly<Record<string, Record<string, string>>> = {
   'copy-source': { 'x-amz-copy-source': `${BUCKET}/${KEY}` },
   form: { 'content-type': 'multipart/form-data; boundary=b' },
@@ -27,15 +27,13 @@ type Request = {
   readonly headers: Record<string, string>
 }
 
-/** One request for each served operation that is bound to a method that writes. */
+/** One request for each served operation whose method writes. */
 const requestsOf = (operations: Readonly<Record<string, S3Operation>>): Request[] =>
-  Object.entries(operations).flatMap(([name, { binding, answer }]) => {
-    const [, method = '', level = '', parameter, condition = ''] =
-      /^(\w+) (\w+)(?: \?(\S+))?(?: \+(\S+))?$/.exec(binding) ?? []
+  Object.entries(operations).flatMap(([name, { method, level, subresource, when, answer }]) => {
     if (answer !== 'served' || !/^(PUT|POST|DELETE)$/.test(method)) return []
-    const place = level === 'object' ? `/${BUCKET}/${KEY}` : `/${BUCKET}`
-    const path = parameter === undefined ? place : `${place}?${parameter}=1`
-    return [{ name, method, path, headers: CONDITION_HEADERS[condition] ?? {} }]
+    const resource = level === 'object' ? `/${BUCKET}/${KEY}` : `/${BUCKET}`
+    const path = subresource === null ? resource : `${resource}?${subresource}=1`
+    return [{ name, method, path, headers: CONDITION_HEADERS[when ?? ''] ?? {} }]
   })
 
 const REQUESTS = requestsOf(S3_OPERATIONS)

@@ -7,6 +7,7 @@ import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import { fault } from '#contract/errors.ts'
+import { S3_OPERATIONS } from '#contract/s3-operations.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { createBlobReader } from '#objects/blob-reader.ts'
 import { createVault } from '#objects/encryption/vault.ts'
@@ -114,7 +115,7 @@ function requestOf(
     body: {
       headers: { 'content-length': String(body.length), ...headers },
       target: { bucket: bucket.name, key, query: new Map(Object.entries(query)) },
-      match: { operation: 'put-object' },
+      match: { operation: 'put-object', row: S3_OPERATIONS['put-object'] },
       client: { address: '127.0.0.1', isSecure: true },
       trace: {},
       payload,

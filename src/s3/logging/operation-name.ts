@@ -1,5 +1,5 @@
-// How an access log calls an operation: `REST.GET.OBJECT` (AWS, "Amazon S3 server access log format").
-import { S3_OPERATIONS, type S3OperationName } from '#s3/operations.ts'
+// The name of an operation in access logs: `REST.GET.OBJECT` (AWS, "Amazon S3 server access log format").
+import { S3_OPERATIONS, type S3OperationName } from '#contract/s3-operations.ts'
 
 /** Names that do not follow from how the operation is called. */
 const NAMES: { readonly [name in S3OperationName]?: string } = {
@@ -28,12 +28,11 @@ const NAMES: { readonly [name in S3OperationName]?: string } = {
   'preflight-website': 'WEBSITE.OPTIONS.PREFLIGHT',
 }
 
-/** By its method and the parameter, or else the kind of place, that names it. */
+/** From the method and the subresource; without a subresource from the level. */
 export function loggedOperation(name: S3OperationName): string {
   const known = NAMES[name]
   if (known !== undefined) return known
-  const [method = '', level = '', parameter = ''] = S3_OPERATIONS[name].binding.split(' ')
-  const resource = parameter.startsWith('?') ? parameter.slice(1) : level
-  const words = resource.replace(/[A-Z]/g, '_$&').replaceAll('-', '_')
+  const { method, level, subresource } = S3_OPERATIONS[name]
+  const words = (subresource ?? level).replace(/[A-Z]/g, '_$&').replaceAll('-', '_')
   return `REST.${method}.${words.toUpperCase()}`
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
+import { S3_OPERATIONS } from '#contract/s3-operations.ts'
 import type { Bucket } from '#objects/types.ts'
 import { createAccess } from './judge.ts'
 import type { StorageRequest } from '#s3/call.ts'
@@ -33,7 +34,7 @@ function createStranger() {
       trace: {},
       judging: new Judging(),
       client: { address: '127.0.0.1', isSecure: false },
-      match: { action: 's3:PutObject' },
+      match: { action: 's3:PutObject', row: S3_OPERATIONS['put-object'] },
       target: { bucket: 'own', key: 'key', query: new URLSearchParams() },
     },
   } as unknown as StorageRequest

@@ -15,7 +15,7 @@ import { policyContext } from './policy-context.ts'
 import { parseTaggingHeader } from '#s3/tagging/tagging.ts'
 import type { Tags } from '#objects/types.ts'
 import type { CopySource } from '#s3/objects/copy-source.ts'
-import { checkRoom, storesMore } from '#s3/read-only.ts'
+import { checkRoom } from '#s3/read-only.ts'
 
 export type Found = FoundVersion & { readonly bucket: Bucket }
 
@@ -125,7 +125,7 @@ export function createAccess(deps: {
   ): Promise<Bucket> {
     const bucket = await find(request)
     await judge(request, bucket, { ...questionOf(request), ...(await learn(bucket)) })
-    checkRoom(request.body.match.operation, bucket)
+    checkRoom(request.body.match.row, bucket)
     return bucket
   }
 
@@ -139,7 +139,7 @@ export function createAccess(deps: {
       const { match, trace } = request.body
       const found = await read(request, placeOf(request), readBody)
       // Finding a version does not ask what the account has: no read waits for that.
-      if (storesMore(match.operation)) checkRoom(match.operation, await find(request))
+      if (match.row.effect === 'store') checkRoom(match.row, await find(request))
       trace.version = found.version
       return found
     },

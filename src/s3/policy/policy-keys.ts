@@ -1,10 +1,16 @@
 // Condition keys that only some actions have (Service Authorization Reference, "Actions, resources, and
 // condition keys for Amazon S3"): what a request says of them is nothing to any other action.
-import { S3_OPERATIONS, type S3Operation } from '#s3/operations.ts'
+import { S3_OPERATIONS, versionAction } from '#contract/s3-operations.ts'
 
-const OPERATIONS = Object.values(S3_OPERATIONS).filter(({ action }) => action !== '')
+const namesOf = (action: string, isVersioned: true | undefined) => ({
+  action,
+  versionAction: isVersioned === true ? versionAction(action) : action,
+})
+const OPERATIONS = Object.values(S3_OPERATIONS).flatMap((row) =>
+  row.action === null ? [] : [{ ...row, ...namesOf(row.action, row.isVersioned) }],
+)
 const OF_OBJECTS = OPERATIONS.filter(
-  ({ answer, binding }) => answer === 'served' && / object\b/.test(binding),
+  ({ answer, level }) => answer === 'served' && level === 'object',
 )
 const BYPASS = 'BypassGovernanceRetention'
 const LISTS = ['ListBucket', 'ListBucketVersions']
@@ -15,7 +21,7 @@ const DELETES = ['DeleteObject', 'DeleteObjectVersion']
 const inPolicies = (actions: readonly string[], but: readonly string[] = []): ReadonlySet<string> =>
   new Set(actions.filter((action) => !but.includes(action)).map((action) => `s3:${action}`))
 
-const allNames = (operations: readonly S3Operation[]) =>
+const allNames = (operations: typeof OPERATIONS) =>
   operations.flatMap(({ action, versionAction }) => [action, versionAction])
 
 /** Every action that a request may have. */

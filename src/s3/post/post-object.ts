@@ -47,7 +47,7 @@ export const createPostObject =
       const posted = asPut(request, { form, key, who })
       if (!access.allows(posted, bucket, { action: 's3:PutObject', key }))
         throw storageFault('AccessDenied')
-      checkRoom(request.body.match.operation, bucket)
+      checkRoom(request.body.match.row, bucket)
       const attributes = await attributesOf(posted, bucket)
       const sealing = encrypting.wanted(posted, bucket)
       const bodyKey = encrypting.keyFor(sealing)
