@@ -1,61 +1,5 @@
-// Every operation of the S3 door that has a handler, by name.
-import type { Handlers, StorageHandler } from './call.ts'
-import type { StorageDeps } from './deps.ts'
-import {
-  createGetBucketAcl,
-  createGetObjectAcl,
-  createPutBucketAcl,
-  createPutObjectAcl,
-} from './policy/acl-operations.ts'
-import { createBucketDocuments } from './buckets/bucket-documents.ts'
-import {
-  createGetBucketAbac,
-  createGetBucketAccelerateConfiguration,
-  createGetBucketLocation,
-  createGetBucketLogging,
-  createGetBucketPolicyStatus,
-  createGetBucketRequestPayment,
-  createGetBucketVersioning,
-  createGetObjectLockConfiguration,
-  createPutBucketAbac,
-  createPutBucketAccelerateConfiguration,
-  createPutBucketLogging,
-  createPutBucketRequestPayment,
-  createPutBucketVersioning,
-  createPutObjectLockConfiguration,
-} from './buckets/bucket-settings.ts'
-import { createPreflight, preflightOfService, withCors } from './cors/preflight.ts'
-import { createCopyObject } from './objects/copy-object.ts'
-import { createCreateBucket } from './buckets/create-bucket.ts'
-import { createDeleteBucket } from './buckets/delete-bucket.ts'
-import { createDeleteObject } from './objects/delete-object.ts'
-import { createDeleteObjects } from './objects/delete-objects.ts'
-import { createGetObject, createHeadObject } from './objects/get-object.ts'
-import { createGetObjectAttributes } from './objects/get-object-attributes.ts'
-import { createHeadBucket } from './buckets/head-bucket.ts'
-import { createListBuckets } from './buckets/list-buckets.ts'
-import {
-  createListObjects,
-  createListObjectsV2,
-  createListObjectVersions,
-} from './listing/list-objects.ts'
-import {
-  createAbortMultipartUpload,
-  createCompleteMultipartUpload,
-  createCreateMultipartUpload,
-  createListMultipartUploads,
-  createListParts,
-  createUploadPart,
-} from './multipart/multipart.ts'
-import {
-  createDeleteObjectTagging,
-  createGetObjectLegalHold,
-  createGetObjectRetention,
-  createGetObjectTagging,
-  createPutObjectLegalHold,
-  createPutObjectRetention,
-  createPutObjectTagging,
-} from './objects/object-settings.ts'
+// The handler of each operation that is served. `tsc` fails while one of the contract's table is missing.
+import { S3_OPERATIONS, type ServedOperation } from '#contract/s3-operations.ts'
 import {
   createDeleteObjectAnnotation,
   createGetObjectAnnotation,
@@ -63,100 +7,183 @@ import {
   createPutObjectAnnotation,
 } from './annotations/object-annotations.ts'
 import {
+  deleteConfiguration,
+  getConfiguration,
+  putConfiguration,
+  type Configuration,
+} from './buckets/configuration.ts'
+import { createCreateBucket } from './buckets/create-bucket.ts'
+import { createDeleteBucket } from './buckets/delete-bucket.ts'
+import {
+  createGetFixed,
+  createPutFixed,
+  ABAC,
+  ACCELERATION,
+  REQUEST_PAYMENT,
+} from './buckets/fixed-settings.ts'
+import { createGetBucketLocation } from './buckets/get-bucket-location.ts'
+import { createHeadBucket } from './buckets/head-bucket.ts'
+import { createListBuckets } from './buckets/list-buckets.ts'
+import { createGetBucketVersioning, createPutBucketVersioning } from './buckets/versioning.ts'
+import { CORS } from './cors/configuration.ts'
+import { createPreflight, preflightOfService, withCors } from './cors/preflight.ts'
+import { bucketEncryption } from './encryption/configuration.ts'
+import { createUpdateObjectEncryption } from './encryption/update-object-encryption.ts'
+import { LIFECYCLE } from './lifecycle/configuration.ts'
+import {
+  createListObjectVersions,
+  createListObjects,
+  createListObjectsV2,
+} from './listing/list-objects.ts'
+import {
+  createGetObjectLegalHold,
+  createGetObjectLockConfiguration,
+  createGetObjectRetention,
+  createPutObjectLegalHold,
+  createPutObjectLockConfiguration,
+  createPutObjectRetention,
+} from './lock/operations.ts'
+import { createGetBucketLogging, createPutBucketLogging } from './logging/operations.ts'
+import { createCompleteMultipartUpload } from './multipart/complete-upload.ts'
+import { createCreateMultipartUpload } from './multipart/create-upload.ts'
+import {
+  createAbortMultipartUpload,
+  createListMultipartUploads,
+  createListParts,
+} from './multipart/open-uploads.ts'
+import { createUploadPartCopy } from './multipart/upload-part-copy.ts'
+import { createUploadPart } from './multipart/upload-part.ts'
+import {
   createGetBucketNotification,
   createListBucketEvents,
   createPutBucketNotification,
 } from './notifications/operations.ts'
-import { createPostObject } from './post/post-object.ts'
+import { createCopyObject } from './objects/copy-object.ts'
+import { createDeleteObject } from './objects/delete-object.ts'
+import { createDeleteObjects } from './objects/delete-objects.ts'
+import { createGetObjectAttributes } from './objects/get-object-attributes.ts'
+import { createGetObject, createHeadObject } from './objects/get-object.ts'
 import { createPutObject } from './objects/put-object.ts'
-import { createUpdateObjectEncryption } from './encryption/update-object-encryption.ts'
-import { createUploadPartCopy } from './multipart/upload-part-copy.ts'
+import {
+  createGetBucketAcl,
+  createGetObjectAcl,
+  createPutBucketAcl,
+  createPutObjectAcl,
+} from './policy/acl-operations.ts'
+import { OWNERSHIP_CONTROLS, POLICY, PUBLIC_ACCESS_BLOCK } from './policy/configurations.ts'
+import { createGetBucketPolicyStatus } from './policy/policy-status.ts'
+import { createPostObject } from './post/post-object.ts'
+import { BUCKET_TAGGING } from './tagging/configuration.ts'
+import {
+  createDeleteObjectTagging,
+  createGetObjectTagging,
+  createPutObjectTagging,
+} from './tagging/object-tagging.ts'
+import { WEBSITE } from './website/configuration.ts'
 import { createGetWebsitePage, createHeadWebsitePage } from './website/website-page.ts'
-import { S3_OPERATIONS, type ServedOperation } from '#contract/s3-operations.ts'
+import type { Handlers, StorageHandler } from './call.ts'
+import type { Parts } from './parts.ts'
 
-/** Every handler. All but preflights add the answers of the bucket's CORS rules. */
-export const createHandlers = (deps: StorageDeps): Handlers => {
-  const wrapped = Object.entries(handlersOf(deps)).map(([name, handler]) => {
+type Preflight = Extract<ServedOperation, `preflight-${string}`>
+
+/** Replies of all handlers but preflights have the headers of the bucket's CORS rules. */
+export function createHandlers(parts: Parts): Handlers {
+  const preflight = createPreflight(parts)
+  const handlers = Object.entries<StorageHandler>(handlersOf(parts)).map(([name, handler]) => {
     const { effect } = S3_OPERATIONS[name as ServedOperation]
-    const isFreeing = effect === 'free' || effect === 'read'
-    return [name, withCors(deps, isFreeing ? handler : withRoom(deps, handler))]
+    const needsSpace = effect === 'write' || effect === 'store'
+    return [name, withCors(parts, needsSpace ? withSpace(parts, handler) : handler)]
   })
   return {
-    ...(Object.fromEntries(wrapped) as Omit<Handlers, PreflightOperation>),
+    ...(Object.fromEntries(handlers) as Omit<Handlers, Preflight>),
     'preflight-service': preflightOfService,
-    'preflight-bucket': createPreflight(deps),
-    'preflight-object': createPreflight(deps),
-    'preflight-website': createPreflight(deps),
+    'preflight-bucket': preflight,
+    'preflight-object': preflight,
+    'preflight-website': preflight,
   }
 }
 
-type PreflightOperation = Extract<ServedOperation, `preflight-${string}`>
-
-/** A handler that refuses on a disk of which the journal and the log of the state need the rest. */
-const withRoom =
-  ({ receiver }: StorageDeps, handler: StorageHandler): StorageHandler =>
+/** Refuses while the rest of the disk is reserved for the journal and the state. Throws InsufficientStorage. */
+const withSpace =
+  ({ receiver }: Pick<Parts, 'receiver'>, handler: StorageHandler): StorageHandler =>
   async (request) => {
     await receiver.admit()
     return await handler(request)
   }
 
-const handlersOf = (deps: StorageDeps): Omit<Handlers, PreflightOperation> => ({
-  'list-buckets': createListBuckets(deps),
-  'create-bucket': createCreateBucket(deps),
-  'head-bucket': createHeadBucket(deps),
-  'delete-bucket': createDeleteBucket(deps),
-  'list-objects': createListObjects(deps),
-  'list-objects-v2': createListObjectsV2(deps),
-  'list-object-versions': createListObjectVersions(deps),
-  'get-object': createGetObject(deps),
-  'head-object': createHeadObject(deps),
-  'put-object': createPutObject(deps),
-  'post-object': createPostObject(deps),
-  'copy-object': createCopyObject(deps),
-  'get-object-attributes': createGetObjectAttributes(deps),
-  'delete-object': createDeleteObject(deps),
-  'delete-objects': createDeleteObjects(deps),
-  'create-multipart-upload': createCreateMultipartUpload(deps),
-  'upload-part': createUploadPart(deps),
-  'upload-part-copy': createUploadPartCopy(deps),
-  'complete-multipart-upload': createCompleteMultipartUpload(deps),
-  'abort-multipart-upload': createAbortMultipartUpload(deps),
-  'list-parts': createListParts(deps),
-  'list-multipart-uploads': createListMultipartUploads(deps),
-  'get-object-tagging': createGetObjectTagging(deps),
-  'put-object-tagging': createPutObjectTagging(deps),
-  'delete-object-tagging': createDeleteObjectTagging(deps),
-  'get-object-acl': createGetObjectAcl(deps),
-  'put-object-acl': createPutObjectAcl(deps),
-  'get-object-retention': createGetObjectRetention(deps),
-  'put-object-retention': createPutObjectRetention(deps),
-  'get-object-legal-hold': createGetObjectLegalHold(deps),
-  'put-object-legal-hold': createPutObjectLegalHold(deps),
-  'put-object-annotation': createPutObjectAnnotation(deps),
-  'get-object-annotation': createGetObjectAnnotation(deps),
-  'list-object-annotations': createListObjectAnnotations(deps),
-  'delete-object-annotation': createDeleteObjectAnnotation(deps),
-  'update-object-encryption': createUpdateObjectEncryption(deps),
-  'get-bucket-acl': createGetBucketAcl(deps),
-  'put-bucket-acl': createPutBucketAcl(deps),
-  'get-bucket-location': createGetBucketLocation(deps),
-  'get-bucket-logging': createGetBucketLogging(deps),
-  'put-bucket-logging': createPutBucketLogging(deps),
-  'get-bucket-notification-configuration': createGetBucketNotification(deps),
-  'put-bucket-notification-configuration': createPutBucketNotification(deps),
-  'list-bucket-events': createListBucketEvents(deps),
-  'get-bucket-versioning': createGetBucketVersioning(deps),
-  'put-bucket-versioning': createPutBucketVersioning(deps),
-  'get-object-lock-configuration': createGetObjectLockConfiguration(deps),
-  'put-object-lock-configuration': createPutObjectLockConfiguration(deps),
-  'get-bucket-policy-status': createGetBucketPolicyStatus(deps),
-  'get-bucket-request-payment': createGetBucketRequestPayment(deps),
-  'put-bucket-request-payment': createPutBucketRequestPayment(deps),
-  'get-bucket-accelerate-configuration': createGetBucketAccelerateConfiguration(deps),
-  'put-bucket-accelerate-configuration': createPutBucketAccelerateConfiguration(deps),
-  'get-bucket-abac': createGetBucketAbac(deps),
-  'put-bucket-abac': createPutBucketAbac(deps),
-  'get-website-page': createGetWebsitePage(deps),
-  'head-website-page': createHeadWebsitePage(deps),
-  ...createBucketDocuments(deps),
+const configuration = <N extends string>(parts: Parts, name: N, row: Configuration) =>
+  ({
+    [`get-${name}`]: getConfiguration(parts, row),
+    [`put-${name}`]: putConfiguration(parts, row),
+    [`delete-${name}`]: deleteConfiguration(parts, row),
+  }) as Record<`${'get' | 'put' | 'delete'}-${N}`, StorageHandler>
+
+const handlersOf = (parts: Parts): Omit<Handlers, Preflight> => ({
+  'list-buckets': createListBuckets(parts),
+  'create-bucket': createCreateBucket(parts),
+  'head-bucket': createHeadBucket(parts),
+  'delete-bucket': createDeleteBucket(parts),
+  'list-objects': createListObjects(parts),
+  'list-objects-v2': createListObjectsV2(parts),
+  'list-object-versions': createListObjectVersions(parts),
+  'get-object': createGetObject(parts),
+  'head-object': createHeadObject(parts),
+  'put-object': createPutObject(parts),
+  'post-object': createPostObject(parts),
+  'copy-object': createCopyObject(parts),
+  'get-object-attributes': createGetObjectAttributes(parts),
+  'delete-object': createDeleteObject(parts),
+  'delete-objects': createDeleteObjects(parts),
+  'create-multipart-upload': createCreateMultipartUpload(parts),
+  'upload-part': createUploadPart(parts),
+  'upload-part-copy': createUploadPartCopy(parts),
+  'complete-multipart-upload': createCompleteMultipartUpload(parts),
+  'abort-multipart-upload': createAbortMultipartUpload(parts),
+  'list-parts': createListParts(parts),
+  'list-multipart-uploads': createListMultipartUploads(parts),
+  'get-object-tagging': createGetObjectTagging(parts),
+  'put-object-tagging': createPutObjectTagging(parts),
+  'delete-object-tagging': createDeleteObjectTagging(parts),
+  'get-object-acl': createGetObjectAcl(parts),
+  'put-object-acl': createPutObjectAcl(parts),
+  'get-object-retention': createGetObjectRetention(parts),
+  'put-object-retention': createPutObjectRetention(parts),
+  'get-object-legal-hold': createGetObjectLegalHold(parts),
+  'put-object-legal-hold': createPutObjectLegalHold(parts),
+  'put-object-annotation': createPutObjectAnnotation(parts),
+  'get-object-annotation': createGetObjectAnnotation(parts),
+  'list-object-annotations': createListObjectAnnotations(parts),
+  'delete-object-annotation': createDeleteObjectAnnotation(parts),
+  'update-object-encryption': createUpdateObjectEncryption(parts),
+  'get-bucket-acl': createGetBucketAcl(parts),
+  'put-bucket-acl': createPutBucketAcl(parts),
+  'get-bucket-location': createGetBucketLocation(parts),
+  'get-bucket-logging': createGetBucketLogging(parts),
+  'put-bucket-logging': createPutBucketLogging(parts),
+  'get-bucket-notification-configuration': createGetBucketNotification(parts),
+  'put-bucket-notification-configuration': createPutBucketNotification(parts),
+  'list-bucket-events': createListBucketEvents(parts),
+  'get-bucket-versioning': createGetBucketVersioning(parts),
+  'put-bucket-versioning': createPutBucketVersioning(parts),
+  'get-object-lock-configuration': createGetObjectLockConfiguration(parts),
+  'put-object-lock-configuration': createPutObjectLockConfiguration(parts),
+  'get-bucket-policy-status': createGetBucketPolicyStatus(parts),
+  'get-bucket-request-payment': createGetFixed(parts, REQUEST_PAYMENT),
+  'put-bucket-request-payment': createPutFixed(parts, REQUEST_PAYMENT),
+  'get-bucket-accelerate-configuration': createGetFixed(parts, ACCELERATION),
+  'put-bucket-accelerate-configuration': createPutFixed(parts, ACCELERATION),
+  'get-bucket-abac': createGetFixed(parts, ABAC),
+  'put-bucket-abac': createPutFixed(parts, ABAC),
+  'get-website-page': createGetWebsitePage(parts),
+  'head-website-page': createHeadWebsitePage(parts),
+  ...configuration(parts, 'bucket-cors', CORS),
+  ...configuration(parts, 'bucket-tagging', BUCKET_TAGGING),
+  ...configuration(parts, 'bucket-policy', POLICY),
+  ...configuration(parts, 'public-access-block', PUBLIC_ACCESS_BLOCK),
+  ...configuration(parts, 'bucket-ownership-controls', OWNERSHIP_CONTROLS),
+  ...configuration(parts, 'bucket-encryption', bucketEncryption(parts.settings)),
+  ...configuration(parts, 'bucket-website', WEBSITE),
+  'get-bucket-lifecycle-configuration': getConfiguration(parts, LIFECYCLE),
+  'put-bucket-lifecycle-configuration': putConfiguration(parts, LIFECYCLE),
+  'delete-bucket-lifecycle': deleteConfiguration(parts, LIFECYCLE),
 })

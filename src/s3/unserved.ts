@@ -1,7 +1,7 @@
 // What is always answered where an operation is not served: "there is none", or an honest refusal.
+import type { Access } from '#s3/policy/judge.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from './call.ts'
-import type { StorageDeps } from './deps.ts'
 import type { Match } from './match.ts'
 import { emptyReply } from './reply.ts'
 
@@ -16,7 +16,7 @@ export type Unserved = (found: Match) => StorageHandler
  * may ask: throws NoSuchBucket and AccessDenied first, then what the operation always answers.
  */
 export const createUnserved =
-  ({ access }: Pick<StorageDeps, 'access'>): Unserved =>
+  ({ access }: { access: Access }): Unserved =>
   ({ operation, row: { answer }, action }) =>
   async (request) => {
     if (answer === 'served' || answer === 'NotImplemented')

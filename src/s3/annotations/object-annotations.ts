@@ -1,20 +1,21 @@
 // Annotations: named texts of 1 byte to 1 MiB that are kept with a version and go with it (AWS, "Annotating
 // your objects"). They are encrypted as their object is; a body in the clear has them under SSE-S3.
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { isUtf8 } from 'node:buffer'
 import { ErgonError, invariant, present } from '#base/errors.ts'
 import { openText, sealText } from '#objects/encryption/sealed-text.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Annotation } from '#objects/objects.ts'
+import type { Annotation, Annotations } from '#objects/objects.ts'
 import type { Bucket, Version } from '#objects/types.ts'
-import type { Found } from '#s3/policy/judge.ts'
+import type { Found, Access } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import { encryptionOf, keptEncryption } from '#objects/encryption/encryption.ts'
 import { bypassesGovernance } from '#s3/lock/governance.ts'
 import { annotationsQuery, writeToken, type AnnotationsQuery } from '#s3/listing/parameters.ts'
 import { bareTag } from '#s3/objects/conditions.ts'
-import type { ReceivedText } from '#s3/body/receive.ts'
+import type { ReceivedText, Receiver } from '#s3/body/receive.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'
 import { checksumHeaders, checksumOfVersion } from '#s3/objects/version-headers.ts'
 import { isoTime, writeXml } from '#s3/xml/write.ts'
@@ -53,7 +54,13 @@ const versionHeader = (bucket: Bucket, { versionId }: Version): Record<string, s
  * EntityTooLarge, UnsupportedMediaType, PreconditionFailed, InvalidRequest (SSE-C).
  */
 export const createPutObjectAnnotation =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: {
+    access: Access
+    annotations: Annotations
+    receiver: Receiver
+    encrypting: Encrypting
+    admitTransfer: AdmitTransfer
+  }): StorageHandler =>
   async (request) => {
     const name = nameOf(request)
     const plan = deps.receiver.plan(request, TEXT_BYTES_MAX)
@@ -78,7 +85,11 @@ export const createPutObjectAnnotation =
 
 /** Seals and keeps it; answers the version that has it now. */
 async function put(
-  { access, annotations, encrypting }: StorageDeps,
+  {
+    access,
+    annotations,
+    encrypting,
+  }: { access: Access; annotations: Annotations; encrypting: Encrypting },
   request: StorageRequest,
   given: { name: string; text: ReceivedText; found: Found },
 ): Promise<Found> {
@@ -113,7 +124,15 @@ const isConflict = (error: unknown) =>
 
 /** GetObjectAnnotation. Throws NoSuchKey, NoSuchAnnotation, AccessDenied. */
 export const createGetObjectAnnotation =
-  ({ access, annotations, encrypting }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    annotations,
+    encrypting,
+  }: {
+    access: Access
+    annotations: Annotations
+    encrypting: Encrypting
+  }): StorageHandler =>
   async (request) => {
     const name = nameOf(request)
     const { bucket, version } = await access.version(request)
@@ -143,7 +162,7 @@ export const createGetObjectAnnotation =
 
 /** ListObjectAnnotations. Throws NoSuchKey, AccessDenied, InvalidArgument. */
 export const createListObjectAnnotations =
-  ({ access, annotations }: StorageDeps): StorageHandler =>
+  ({ access, annotations }: { access: Access; annotations: Annotations }): StorageHandler =>
   async (request) => {
     const query = annotationsQuery(request.body.target.query)
     const { bucket, version } = await access.version(request)
@@ -193,7 +212,7 @@ function listXml(found: {
  * object lock keeps it), PreconditionFailed.
  */
 export const createDeleteObjectAnnotation =
-  ({ access, annotations }: StorageDeps): StorageHandler =>
+  ({ access, annotations }: { access: Access; annotations: Annotations }): StorageHandler =>
   async (request) => {
     const name = nameOf(request)
     const { bucket, version } = await access.version(request)

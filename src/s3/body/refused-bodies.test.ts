@@ -25,12 +25,12 @@ import { createDeliver } from '#s3/logging/deliver.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { createHashers } from '#s3/checksums/algorithms.ts'
 import { createSumThread } from '#s3/checksums/sum-thread.ts'
-import type { StorageDeps } from '#s3/deps.ts'
+import type { Parts } from '#s3/parts.ts'
 import { createEncrypting } from '#s3/encryption/encrypting.ts'
 import { createReceiver, type Receiver } from './receive.ts'
 import { withBlobs } from '#objects/upkeep/upkeep.fixture.ts'
 import { createCopyObject } from '#s3/objects/copy-object.ts'
-import { createUploadPart } from '#s3/multipart/multipart.ts'
+import { createUploadPart } from '#s3/multipart/upload-part.ts'
 import { createPostObject } from '#s3/post/post-object.ts'
 import { createPutObject } from '#s3/objects/put-object.ts'
 import { createUploadPartCopy } from '#s3/multipart/upload-part-copy.ts'
@@ -69,7 +69,7 @@ function receiving(meanwhile: Meanwhile) {
   return { receiver, received: () => received }
 }
 
-function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): StorageDeps {
+function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): Parts {
   const vault = createVault({ secret: 's', keyIds: [], versionOf: () => 1 })
   return {
     access: {
@@ -93,7 +93,7 @@ function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): StorageD
     settings: {},
     clock: systemClock,
     ...more,
-  } as unknown as StorageDeps
+  } as unknown as Parts
 }
 
 type Asked = { headers?: object; key?: string; query?: Record<string, string>; body?: Buffer }
@@ -230,7 +230,7 @@ test(
   async () => {
     const bucket = await fresh('aborted')
     await putSource(bucket)
-    const ways: [(deps: StorageDeps) => StorageHandler, object][] = [
+    const ways: [(deps: Parts) => StorageHandler, object][] = [
       [createUploadPart, {}],
       [createUploadPartCopy, { 'x-amz-copy-source': 'aborted/source' }],
     ]
@@ -297,7 +297,7 @@ test('a lost answer of the state discards nothing, done or not', { skip }, async
   const lost = () => Promise.reject(fault('state_unavailable', 'Could not ask the state'))
   const code = 'state_unavailable'
   const { receiver } = receiving(nothing)
-  const asked = (put: StorageDeps['objects']['put']) =>
+  const asked = (put: Parts['objects']['put']) =>
     createPutObject(depsOf(bucket, receiver, { objects: { ...store.objects, put } }))(
       requestOf(bucket),
     )

@@ -1,4 +1,7 @@
 // PUT /bucket.
+import type { StorageSettings } from '#s3/settings.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Buckets } from '#objects/objects.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -12,7 +15,6 @@ import type { Tags } from '#objects/types.ts'
 import type { Acl } from '#s3/policy/acl.ts'
 import { ownershipOf, privateAcl } from './bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps, StorageSettings } from '#s3/deps.ts'
 import { askedRegion } from './regions.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { fieldsOf, optionalText } from '#s3/xml/fields.ts'
@@ -24,7 +26,17 @@ import { parseXml } from '#s3/xml/read.ts'
  * one than was asked for), TooManyBuckets, InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
  */
 export const createCreateBucket =
-  ({ buckets, receiver, settings, directory }: StorageDeps): StorageHandler =>
+  ({
+    buckets,
+    receiver,
+    settings,
+    directory,
+  }: {
+    buckets: Buckets
+    receiver: Receiver
+    settings: StorageSettings
+    directory: Directory
+  }): StorageHandler =>
   async (request) => {
     const { who, body } = request
     if (who === undefined) throw storageFault('AccessDenied')

@@ -1,6 +1,7 @@
 // GET /: the buckets of the caller's account.
+import type { OwnerOf } from '#s3/listing/entries.ts'
+import type { Buckets } from '#objects/objects.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { bucketsQuery } from '#s3/listing/parameters.ts'
 import { bucketsXml } from '#s3/listing/xml.ts'
 import { xmlReply } from '#s3/reply.ts'
@@ -9,7 +10,7 @@ const NOBODY = { id: 'anonymous', displayName: 'anonymous' }
 
 /** ListBuckets. Throws InvalidArgument. */
 export const createListBuckets =
-  ({ buckets, ownerOf }: StorageDeps): StorageHandler =>
+  ({ buckets, ownerOf }: { buckets: Buckets; ownerOf: OwnerOf }): StorageHandler =>
   async ({ who, body: { target } }) => {
     // Nobody has no buckets; AWS sends them to its home page.
     if (who === undefined)

@@ -1,9 +1,9 @@
 // What browsers ask before they ask, and what they must be told with every answer.
+import type { Access } from '#s3/policy/judge.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ErgonError } from '#base/errors.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { corsHeaders, preflightHeaders, type CorsRequest } from './cors.ts'
 import { emptyReply } from '#s3/reply.ts'
 
@@ -15,7 +15,7 @@ const text = (value: string | string[] | undefined) =>
 
 /** OPTIONS of a bucket or an object. Throws NoSuchBucket, BadRequest, AccessForbidden. */
 export const createPreflight =
-  ({ access }: StorageDeps): StorageHandler =>
+  ({ access }: { access: Access }): StorageHandler =>
   async (request) => {
     const { headers } = request.body
     const bucket = await access.find(request)
@@ -34,7 +34,7 @@ export const preflightOfService: StorageHandler = async ({ body: { headers } }) 
 
 /** A handler whose answers, refusals too, bear the headers that the CORS rules give to their origin. */
 export const withCors =
-  (deps: StorageDeps, handler: StorageHandler): StorageHandler =>
+  (deps: { access: Access }, handler: StorageHandler): StorageHandler =>
   async (request) => {
     if (request.body.headers.origin === undefined) return await handler(request)
     const headers = await headersFor(deps, request)
@@ -48,7 +48,7 @@ export const withCors =
   }
 
 async function headersFor(
-  { access }: StorageDeps,
+  { access }: { access: Access },
   request: StorageRequest,
 ): Promise<Record<string, string>> {
   const asked = corsRequest(request)

@@ -1,10 +1,13 @@
 // Another key for an object that is encrypted already: its data keys are wrapped again, its bytes, ETag and
 // times stay (AWS, "Updating server-side encryption for existing objects").
+import type { Encrypting } from './encrypting.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Objects } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { sealsOf } from '#objects/encryption/seals.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { versionIdHeader } from '#s3/objects/version-headers.ts'
 
@@ -16,7 +19,17 @@ const TRIES = 3
  * InvalidRequest (in the clear, SSE-C, another type), KMS.NotFoundException, AccessDenied (object lock).
  */
 export const createUpdateObjectEncryption =
-  ({ access, objects, receiver, encrypting }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    objects,
+    receiver,
+    encrypting,
+  }: {
+    access: Access
+    objects: Objects
+    receiver: Receiver
+    encrypting: Encrypting
+  }): StorageHandler =>
   async (request) => {
     let { bucket, version, body } = await access.version(request)
     const document = await receiver.document(request)

@@ -9,6 +9,8 @@ import {
 } from '#s3/xml/write.ts'
 
 export type Owner = { readonly id: string; readonly displayName: string }
+/** How an account appears as an owner. */
+export type OwnerOf = (account: string) => Owner
 
 export const ownerXml = (name: 'Owner' | 'Initiator', owner: Owner | undefined): XmlNode => [
   name,

@@ -1,8 +1,8 @@
 // GET /bucket, versions 1 and 2 of listing, and the versions of objects.
-import type { Listed, ListedObject } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
+import type { Listed, ListedObject, Listings } from '#objects/objects.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
-import type { ObjectEntry, Owner, VersionEntry } from './entries.ts'
+import type { ObjectEntry, Owner, VersionEntry, OwnerOf } from './entries.ts'
 import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
 import { checksumOfVersion } from '#s3/objects/version-headers.ts'
@@ -10,7 +10,15 @@ import { xmlReply } from '#s3/reply.ts'
 
 /** ListObjects (version 1). Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjects =
-  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    listings,
+    ownerOf,
+  }: {
+    access: Access
+    listings: Listings
+    ownerOf: OwnerOf
+  }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const query = objectsQuery(request.body.target.query)
@@ -31,7 +39,15 @@ export const createListObjects =
 
 /** ListObjectsV2. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjectsV2 =
-  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    listings,
+    ownerOf,
+  }: {
+    access: Access
+    listings: Listings
+    ownerOf: OwnerOf
+  }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const query = objectsV2Query(request.body.target.query)
@@ -54,7 +70,15 @@ export const createListObjectsV2 =
 
 /** ListObjectVersions. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjectVersions =
-  ({ access, listings, ownerOf }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    listings,
+    ownerOf,
+  }: {
+    access: Access
+    listings: Listings
+    ownerOf: OwnerOf
+  }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const query = versionsQuery(request.body.target.query)

@@ -3,11 +3,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { FoundUpload } from '#objects/objects.ts'
+import type { FoundUpload, Uploads } from '#objects/objects.ts'
 import type { Bucket, Upload, UploadAttributes } from '#objects/types.ts'
-import { checkStranger, type BodySays } from '#s3/policy/judge.ts'
+import { checkStranger, type BodySays, type Access } from '#s3/policy/judge.ts'
 import type { StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 
 const SAID = [
   'x-amz-acl',
@@ -56,7 +55,7 @@ export const uploadNameOf = ({ body: { target } }: StorageRequest) => ({
  * none since a day. Throws NoSuchBucket, AccessDenied.
  */
 export async function findUpload(
-  { access, uploads }: Pick<StorageDeps, 'access' | 'uploads'>,
+  { access, uploads }: { access: Access; uploads: Uploads },
   request: StorageRequest,
 ): Promise<{ bucket: Bucket; upload: FoundUpload | undefined }> {
   let upload: FoundUpload | undefined
@@ -71,7 +70,7 @@ export async function findUpload(
 
 /** The same of an upload that takes parts. Throws NoSuchUpload too. */
 export async function findOpenUpload(
-  deps: Pick<StorageDeps, 'access' | 'uploads'>,
+  deps: { access: Access; uploads: Uploads },
   request: StorageRequest,
 ): Promise<{ bucket: Bucket; upload: Upload }> {
   const { bucket, upload } = await findUpload(deps, request)

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { fault } from '#contract/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
-import { createAbortMultipartUpload, createListParts } from './multipart.ts'
+import type { Parts } from '#s3/parts.ts'
+import { createAbortMultipartUpload, createListParts } from './open-uploads.ts'
 
 /** Asks for an upload that is looked up so; who began it is told to the one who judges. */
 function ask(
@@ -22,7 +22,7 @@ function ask(
       abort: async () => undefined,
       parts: () => Promise.reject(storageFault('NoSuchUpload')),
     },
-  } as unknown as StorageDeps)
+  } as unknown as Parts)
   const query = new Map([['uploadId', 'u']])
   const request = {
     body: { target: { bucket: 'b', key: 'k', query } },

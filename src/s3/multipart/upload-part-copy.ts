@@ -1,4 +1,10 @@
 // A part that is a range of an object there is. Its bytes move: a part is a blob of its own.
+import type { BlobReader } from '#objects/blob-reader.ts'
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Objects, Uploads } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { findOpenUpload, uploadNameOf } from './begun-upload.ts'
@@ -7,17 +13,24 @@ import { commitBody } from '#s3/body/commit-body.ts'
 import { checkCopySource, parseConditions } from '#s3/objects/conditions.ts'
 import { parseCopySource } from '#s3/objects/copy-source.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { copiedXml, parsePartNumber } from './multipart-xml.ts'
 import { parseCopyRange } from '#s3/objects/range.ts'
 import { checksumOfVersion } from '#s3/objects/version-headers.ts'
 import { xmlReply } from '#s3/reply.ts'
 import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
-import { checksumOf } from './multipart.ts'
+import { checksumOf } from './upload-checksum.ts'
 
 /** UploadPartCopy. Throws NoSuchUpload, NoSuchKey, AccessDenied, InvalidRange, PreconditionFailed. */
 export const createUploadPartCopy =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: {
+    access: Access
+    objects: Objects
+    uploads: Uploads
+    receiver: Receiver
+    admitTransfer: AdmitTransfer
+    encrypting: Encrypting
+    blobs: BlobReader
+  }): StorageHandler =>
   async (request) => {
     const { access, objects, uploads, receiver, blobs, admitTransfer, encrypting } = deps
     const { headers } = request.body

@@ -1,11 +1,14 @@
 // The notification configuration of a bucket, and what it made: the events, for the bucket's owner to
 // read. Nothing carries them anywhere yet, so the one target there is, is the account's own list.
+import type { Events } from '#objects/create-events.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Buckets } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { randomUUID } from 'node:crypto'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Json } from '#objects/types.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { eventRecord } from './event-record.ts'
 import { parseNotification, printNotification } from './notification.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'
@@ -15,13 +18,21 @@ const EVENTS_MAX = 1000
 
 /** GetBucketNotificationConfiguration: an empty document where there is none. */
 export const createGetBucketNotification =
-  ({ access }: StorageDeps): StorageHandler =>
+  ({ access }: { access: Access }): StorageHandler =>
   async (request) =>
     xmlReply(printNotification(documentOf(await access.bucket(request), 'notification')))
 
 /** PutBucketNotificationConfiguration. Throws MalformedXML, InvalidArgument (a target there is not). */
 export const createPutBucketNotification =
-  ({ access, buckets, receiver }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    buckets,
+    receiver,
+  }: {
+    access: Access
+    buckets: Buckets
+    receiver: Receiver
+  }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const body = await receiver.document(request)
@@ -36,7 +47,7 @@ export const createPutBucketNotification =
  * earlier page; `Missed` says that some after it are not kept any more. Throws InvalidArgument.
  */
 export const createListBucketEvents =
-  ({ access, events }: StorageDeps): StorageHandler =>
+  ({ access, events }: { access: Access; events: Events }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const { query } = request.body.target

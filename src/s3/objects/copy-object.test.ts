@@ -11,7 +11,7 @@ import {
   type Store,
 } from '#objects/store.fixture.ts'
 import type { StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
+import type { Parts } from '#s3/parts.ts'
 import { createCopyObject } from './copy-object.ts'
 
 const skip = whyNoState()
@@ -48,7 +48,7 @@ async function copyWhile(
     admitTransfer: async () => undefined,
     attributesOf: async () => ({ ...attributes('', 0), headers: own }),
     encrypting: { wanted: () => undefined, reading: () => ({}), rootForCopy: () => null },
-  } as unknown as StorageDeps
+  } as unknown as Parts
   const request = {
     signal: new AbortController().signal,
     body: {

@@ -1,10 +1,13 @@
 // PUT with x-amz-copy-source. Blobs are immutable, so a copy shares those of its source: no byte moves. That the blobs are
 // there is looked at; bytes that are damaged are found when they are read next.
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Objects, Annotations } from '#objects/objects.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { ReadOptions } from '#objects/blob-reader.ts'
+import type { ReadOptions, BlobReader } from '#objects/blob-reader.ts'
 import type { Attributes, Body, Bucket, Json, JsonObject, Sheet, Version } from '#objects/types.ts'
-import type { Found } from '#s3/policy/judge.ts'
+import type { Found, Access } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import type { ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { askedAlgorithm } from '#s3/checksums/request.ts'
@@ -13,13 +16,23 @@ import { checkEarly, writeConditions } from './write-conditions.ts'
 import { checkCopySource, parseConditions } from './conditions.ts'
 import { parseCopySource, type CopySource } from './copy-source.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
-import type { Sealing } from '#s3/encryption/encrypting.ts'
+import type { Sealing, Encrypting } from '#s3/encryption/encrypting.ts'
 import { keptEncryption } from '#objects/encryption/encryption.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { copiedXml } from '#s3/multipart/multipart-xml.ts'
 import { xmlReply } from '#s3/reply.ts'
 import { checksumOfVersion, writtenVersionHeader } from './version-headers.ts'
-import type { WrittenAttributes } from './written-attributes.ts'
+import type { WrittenAttributes, AttributesOf } from './written-attributes.ts'
+
+type CopyDeps = {
+  readonly access: Access
+  readonly objects: Objects
+  readonly attributesOf: AttributesOf
+  readonly encrypting: Encrypting
+  readonly admitTransfer: AdmitTransfer
+  readonly blobs: BlobReader
+  readonly receiver: Receiver
+  readonly annotations: Annotations
+}
 
 /** AWS: larger ones are copied in parts. */
 const COPY_BYTES_MAX = 5 * 1024 ** 3
@@ -28,7 +41,7 @@ const COPY_BYTES_MAX = 5 * 1024 ** 3
  * CopyObject. Throws NoSuchBucket, NoSuchKey, AccessDenied (for either side), PreconditionFailed,
  * InvalidRequest (onto itself without a change).
  */
-export function createCopyObject(deps: StorageDeps): StorageHandler {
+export function createCopyObject(deps: CopyDeps): StorageHandler {
   const copy = createCopy(deps)
   return (request) =>
     copy(request).catch((error: unknown) => {
@@ -41,7 +54,7 @@ export function createCopyObject(deps: StorageDeps): StorageHandler {
 }
 
 const createCopy =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: CopyDeps): StorageHandler =>
   async (request) => {
     const { access, objects, attributesOf, encrypting, admitTransfer } = deps
     const { headers, target } = request.body
@@ -119,7 +132,7 @@ function refuseAsIs(request: StorageRequest): void {
  * them. Throws AccessDenied.
  */
 function checkCopiedTags(
-  { access }: StorageDeps,
+  { access }: { access: Access },
   copy: { request: StorageRequest; bucket: Bucket; place: CopySource; source: Found },
 ): void {
   const { request, bucket, place, source } = copy
@@ -153,7 +166,19 @@ function missingSum(
 
 /** The bytes of the source under another key, or under none; summed as they are read. */
 async function rewritten(
-  { objects, receiver, blobs, encrypting, admitTransfer }: StorageDeps,
+  {
+    objects,
+    receiver,
+    blobs,
+    encrypting,
+    admitTransfer,
+  }: {
+    objects: Objects
+    receiver: Receiver
+    blobs: BlobReader
+    encrypting: Encrypting
+    admitTransfer: AdmitTransfer
+  },
   work: {
     request: StorageRequest
     bucket: Bucket
@@ -200,7 +225,17 @@ type Copied = {
  * changed meanwhile).
  */
 async function copiedAnnotations(
-  { access, annotations, encrypting, admitTransfer }: StorageDeps,
+  {
+    access,
+    annotations,
+    encrypting,
+    admitTransfer,
+  }: {
+    access: Access
+    annotations: Annotations
+    encrypting: Encrypting
+    admitTransfer: AdmitTransfer
+  },
   work: {
     request: StorageRequest
     bucket: Bucket

@@ -1,17 +1,18 @@
 // DELETE of one key or version.
+import type { Objects } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageCode } from '#contract/storage-errors.ts'
 import { present } from '#base/errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { deleteConditions } from './write-conditions.ts'
 import { parseDeleteConditions } from './conditions.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { bypassesGovernance } from '#s3/lock/governance.ts'
 import { emptyReply } from '#s3/reply.ts'
 
 /** DeleteObject: 204 also for what is not there. Throws NoSuchBucket, AccessDenied, PreconditionFailed. */
 export const createDeleteObject =
-  ({ access, objects }: StorageDeps): StorageHandler =>
+  ({ access, objects }: { access: Access; objects: Objects }): StorageHandler =>
   async (request) => {
     const { headers, target } = request.body
     const bucket = await access.bucket(request)

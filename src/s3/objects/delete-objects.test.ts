@@ -7,7 +7,7 @@ import { wireBody, type Reply } from '#http/reply.ts'
 import type { Bucket } from '#objects/types.ts'
 import { createAccess } from '#s3/policy/judge.ts'
 import type { StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
+import type { Parts } from '#s3/parts.ts'
 import { Judging, QUESTION_STEPS, STEPS_MAX } from '#s3/policy/judging.ts'
 import { parsePolicy } from '#s3/policy/policy.ts'
 import { createDeleteObjects } from './delete-objects.ts'
@@ -75,7 +75,7 @@ function asked(
       trace: {},
     },
   } as unknown as StorageRequest
-  const deps = { access, objects, receiver, admitTransfer } as unknown as StorageDeps
+  const deps = { access, objects, receiver, admitTransfer } as unknown as Parts
   return { told, request, run: () => createDeleteObjects(deps)(request) }
 }
 

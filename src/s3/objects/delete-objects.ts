@@ -1,14 +1,15 @@
 // POST /bucket?delete: up to 1000 keys or versions, each judged and answered by itself.
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { Receiver } from '#s3/body/receive.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import { present } from '#base/errors.ts'
 import { STORAGE_ERRORS, type StorageCode } from '#contract/storage-errors.ts'
-import type { Deletion } from '#objects/objects.ts'
+import type { Deletion, Objects } from '#objects/objects.ts'
 import type { BatchKey } from '#s3/logging/record.ts'
 import type { Bucket } from '#objects/types.ts'
 import { checkStranger, type Access } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { deleteConditions } from './write-conditions.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import {
   deletedXml,
   parseDelete,
@@ -24,7 +25,17 @@ import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 
 /** DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (to strangers); a key that may not be deleted is told in the answer. */
 export const createDeleteObjects =
-  ({ access, objects, receiver, admitTransfer }: StorageDeps): StorageHandler =>
+  ({
+    access,
+    objects,
+    receiver,
+    admitTransfer,
+  }: {
+    access: Access
+    objects: Objects
+    receiver: Receiver
+    admitTransfer: AdmitTransfer
+  }): StorageHandler =>
   async (request) => {
     const bucket = await access.find(request)
     // Nobody pays for reading what nobody could allow.

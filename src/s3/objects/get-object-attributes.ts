@@ -1,9 +1,9 @@
 // GET ?attributes: what is known of a version, as a document.
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Body } from '#objects/types.ts'
 import type { Access, Found } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { attributesPage, type PartsPage } from '#s3/listing/parameters.ts'
 import { xmlReply } from '#s3/reply.ts'
 import { checksumOfVersion, versionIdHeader } from './version-headers.ts'
@@ -13,7 +13,7 @@ const NAMES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] 
 
 /** GetObjectAttributes. Throws NoSuchKey, AccessDenied, InvalidArgument (no attribute, one that is not known, a page). */
 export const createGetObjectAttributes =
-  ({ access, encrypting }: StorageDeps): StorageHandler =>
+  ({ access, encrypting }: { access: Access; encrypting: Encrypting }): StorageHandler =>
   async (request) => {
     const found = await access.version(request)
     checkReadable(access, request, found)

@@ -1,11 +1,13 @@
 // GET and HEAD of an object: whole, a range, or one of its parts.
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { BlobReader } from '#objects/blob-reader.ts'
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { Pieces, type Reply } from '#http/reply.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Body, Version } from '#objects/types.ts'
 import type { Access, Found, Question } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { checkReadHeaders } from '#s3/encryption/encryption.ts'
 import { checkRead, heedsRange, parseConditions, type Current } from './conditions.ts'
 import { overriddenHeaders } from './headers.ts'
@@ -22,7 +24,12 @@ const FIXED_BYTES_MAX = 1_048_576
  * InvalidRange, InvalidPartNumber, InvalidRequest (a range of a part), PreconditionFailed, AccessDenied.
  */
 export const createGetObject =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: {
+    access: Access
+    encrypting: Encrypting
+    blobs: BlobReader
+    admitTransfer: AdmitTransfer
+  }): StorageHandler =>
   async (request) => {
     checkReadHeaders(request.body.headers)
     const found = await deps.access.version(request)
@@ -50,7 +57,7 @@ export const createGetObject =
 
 /** HeadObject: the same without the body. */
 export const createHeadObject =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: { access: Access; encrypting: Encrypting }): StorageHandler =>
   async (request) => {
     checkReadHeaders(request.body.headers)
     const found = await deps.access.version(request)

@@ -1,11 +1,16 @@
 // PUT of an object: taken in, durable, then committed in one transaction, then answered.
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
+import type { AttributesOf } from './written-attributes.ts'
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Objects } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { present } from '#base/errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { commitBody } from '#s3/body/commit-body.ts'
 import { checkEarly, writeConditions } from './write-conditions.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import { keptEncryption } from '#objects/encryption/encryption.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { checksumHeaders, expiryHeader, writtenVersionHeader } from './version-headers.ts'
 
@@ -21,7 +26,14 @@ export const createPutObject =
     admitTransfer,
     attributesOf,
     encrypting,
-  }: StorageDeps): StorageHandler =>
+  }: {
+    access: Access
+    objects: Objects
+    receiver: Receiver
+    admitTransfer: AdmitTransfer
+    attributesOf: AttributesOf
+    encrypting: Encrypting
+  }): StorageHandler =>
   async (request) => {
     const { headers, target } = request.body
     const key = present(target.key, 'an object has a key')

@@ -20,6 +20,7 @@ import { parseTaggingHeader } from '#s3/tagging/tagging.ts'
 import { objectHeaders } from './headers.ts'
 
 export type WrittenAttributes = Omit<Attributes, 'etag' | 'size' | 'checksums'>
+export type AttributesOf = (request: StorageRequest, bucket: Bucket) => Promise<WrittenAttributes>
 
 /**
  * Throws InvalidTag, InvalidArgument, MetadataTooLarge, InvalidStorageClass, InvalidRequest (a lock

@@ -1,12 +1,21 @@
 // The access control lists of buckets and objects.
+import type { Buckets, Objects } from '#objects/objects.ts'
+import type { Receiver } from '#s3/body/receive.ts'
+import type { OwnerOf } from '#s3/listing/entries.ts'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket, Json } from '#objects/types.ts'
-import { aclOf } from './judge.ts'
+import { aclOf, type Access } from './judge.ts'
 import { accessBucket, documentOf, ownershipOf, privateAcl } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
-import { parseAcl, parseAclHeaders, printAcl, resolveAcl, type AclDraft } from './acl-drafts.ts'
+import {
+  parseAcl,
+  parseAclHeaders,
+  printAcl,
+  resolveAcl,
+  type AclDraft,
+  type Directory,
+} from './acl-drafts.ts'
 import type { Acl } from './acl.ts'
 import { checkAclAllowed } from './ownership.ts'
 import { checkAclBlocked } from './public-access.ts'
@@ -15,7 +24,7 @@ import { versionIdHeader } from '#s3/objects/version-headers.ts'
 
 /** GetBucketAcl. Throws NoSuchBucket, AccessDenied. */
 export const createGetBucketAcl =
-  ({ access, ownerOf }: StorageDeps): StorageHandler =>
+  ({ access, ownerOf }: { access: Access; ownerOf: OwnerOf }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const { acl } = accessBucket(bucket)
@@ -30,7 +39,12 @@ const shown = (bucket: Bucket, acl: Acl, owner: string): Acl =>
 
 /** PutBucketAcl. Throws AccessControlListNotSupported, MalformedACLError, AccessDenied. */
 export const createPutBucketAcl =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: {
+    access: Access
+    buckets: Buckets
+    receiver: Receiver
+    directory: Directory
+  }): StorageHandler =>
   async (request) => {
     const bucket = await deps.access.bucket(request)
     const acl = await aclOfRequest(deps, request, bucket, bucket.account)
@@ -40,7 +54,7 @@ export const createPutBucketAcl =
 
 /** GetObjectAcl. Throws NoSuchKey, AccessDenied. */
 export const createGetObjectAcl =
-  ({ access, ownerOf }: StorageDeps): StorageHandler =>
+  ({ access, ownerOf }: { access: Access; ownerOf: OwnerOf }): StorageHandler =>
   async (request) => {
     const { bucket, version } = await access.version(request)
     const acl = shown(bucket, aclOf(version), version.owner)
@@ -52,7 +66,12 @@ export const createGetObjectAcl =
 
 /** PutObjectAcl. Throws NoSuchKey, AccessControlListNotSupported, MalformedACLError, AccessDenied. */
 export const createPutObjectAcl =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: {
+    access: Access
+    objects: Objects
+    receiver: Receiver
+    directory: Directory
+  }): StorageHandler =>
   async (request) => {
     const { bucket, version } = await deps.access.version(request)
     const acl = await aclOfRequest(deps, request, bucket, version.owner)
@@ -69,7 +88,7 @@ export const createPutObjectAcl =
 
 /** The list that a request asks for, by its headers or by its document. Throws UnexpectedContent for both. */
 async function aclOfRequest(
-  { receiver, directory }: StorageDeps,
+  { receiver, directory }: { receiver: Receiver; directory: Directory },
   request: StorageRequest,
   bucket: Bucket,
   owner: string,

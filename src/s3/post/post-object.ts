@@ -1,4 +1,13 @@
 // POST of a form with a file, as browsers send it: the form bears credentials, policy and attributes.
+import type { StorageSettings } from '#s3/settings.ts'
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
+import type { AttributesOf } from '#s3/objects/written-attributes.ts'
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { Objects } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Verifier } from '#s3/authentication/verify.ts'
+import type { Callers } from '#s3/authentication/callers.ts'
 import { Readable } from 'node:stream'
 import { present } from '#base/errors.ts'
 import type { Principal } from '#identity/principal.ts'
@@ -7,7 +16,6 @@ import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { commitBody } from '#s3/body/commit-body.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import { keptEncryption } from '#objects/encryption/encryption.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import { postedHeaders, postedKey, readPostForm, withinLength, type PostForm } from './post-form.ts'
 import { checkPostPolicy, parsePostPolicy, type LengthRange } from './post-policy.ts'
 import { postReply } from './post-reply.ts'
@@ -17,9 +25,22 @@ import { checkTextV2 } from '#s3/authentication/version-two.ts'
 import { addressOf, originOf } from '#s3/website/origin.ts'
 import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
 import { checkRoom } from '#s3/read-only.ts'
-import { marked } from '#s3/body/receive.ts'
+import { marked, type Receiver } from '#s3/body/receive.ts'
 import { requestChecksum } from '#s3/checksums/request.ts'
 import { checksumHeaders, writtenVersionHeader } from '#s3/objects/version-headers.ts'
+
+type PostDeps = {
+  readonly access: Access
+  readonly objects: Objects
+  readonly receiver: Receiver
+  readonly admitTransfer: AdmitTransfer
+  readonly attributesOf: AttributesOf
+  readonly encrypting: Encrypting
+  readonly settings: StorageSettings
+  readonly callers: Callers
+  readonly verifier: Verifier
+  readonly clock: Clock
+}
 
 const ANY_LENGTH: LengthRange = { min: 0, max: UPLOAD_BYTES_MAX }
 
@@ -28,7 +49,7 @@ const ANY_LENGTH: LengthRange = { min: 0, max: UPLOAD_BYTES_MAX }
  * InvalidPolicyDocument, MalformedPOSTRequest, InvalidArgument, EntityTooSmall, EntityTooLarge.
  */
 export const createPostObject =
-  (deps: StorageDeps): StorageHandler =>
+  (deps: PostDeps): StorageHandler =>
   async (request) => {
     const { access, objects, receiver, admitTransfer, attributesOf, encrypting } = deps
     const bucket = await access.find(request)
@@ -93,7 +114,7 @@ export const createPostObject =
 
 /** Who signed the form, and what its policy says of the length. */
 async function identify(
-  { callers, verifier, clock }: StorageDeps,
+  { callers, verifier, clock }: { callers: Callers; verifier: Verifier; clock: Clock },
   form: PostForm,
   place: { bucket: string; key: string },
 ): Promise<{ who: Principal | undefined; signing?: Signing; length: LengthRange }> {

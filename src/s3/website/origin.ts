@@ -1,6 +1,6 @@
 // Where a request came in, and the addresses that its answer names.
 import type { StorageRequest } from '#s3/call.ts'
-import type { StorageSettings } from '#s3/deps.ts'
+import type { StorageSettings } from '#s3/settings.ts'
 import type { Origin } from './website-route.ts'
 import { encodePath } from '#s3/target.ts'
 

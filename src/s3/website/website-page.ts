@@ -1,13 +1,17 @@
 // GET and HEAD of a website: the page of a path, the redirect that stands there, or what the bucket shows
 // instead of an error. Nobody has a name here: what a page costs its bucket's owner pays, as with any
 // public read.
+import type { StorageSettings } from '#s3/settings.ts'
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import type { BlobReader } from '#objects/blob-reader.ts'
+import type { Encrypting } from '#s3/encryption/encrypting.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Reply } from '#http/reply.ts'
 import { isStorageCode, storageFault } from '#contract/storage-errors.ts'
 import type { Bucket } from '#objects/types.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { StorageDeps } from '#s3/deps.ts'
 import {
   folderKey,
   folderRedirect,
@@ -24,13 +28,17 @@ import { createGetObject, createHeadObject } from '#s3/objects/get-object.ts'
 
 const MOVED = 'x-amz-website-redirect-location'
 
+type PageDeps = { access: Access; admitTransfer: AdmitTransfer; settings: StorageSettings }
+
 /** GET of a page. Throws NoSuchBucket, NoSuchWebsiteConfiguration, and what GetObject does. */
-export const createGetWebsitePage = (deps: StorageDeps): StorageHandler =>
-  createPage(deps, createGetObject(deps))
+export const createGetWebsitePage = (
+  deps: PageDeps & { encrypting: Encrypting; blobs: BlobReader },
+): StorageHandler => createPage(deps, createGetObject(deps))
 
 /** The same without the body. */
-export const createHeadWebsitePage = (deps: StorageDeps): StorageHandler =>
-  createPage(deps, createHeadObject(deps))
+export const createHeadWebsitePage = (
+  deps: PageDeps & { encrypting: Encrypting },
+): StorageHandler => createPage(deps, createHeadObject(deps))
 
 type Visit = {
   readonly request: StorageRequest
@@ -41,7 +49,7 @@ type Visit = {
   readonly origin: Origin
 }
 
-function createPage(deps: StorageDeps, read: StorageHandler): StorageHandler {
+function createPage(deps: PageDeps, read: StorageHandler): StorageHandler {
   async function redirect({ request, bucket }: Visit, found: WebsiteRedirect): Promise<Reply> {
     await deps.admitTransfer(request, bucket, 0)
     const { status, location } = found

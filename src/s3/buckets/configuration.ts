@@ -1,0 +1,63 @@
+// Reads, writes and deletes a configuration that a bucket stores as a document. Each feature says how its document is
+// parsed and printed.
+import type { Receiver } from '#s3/body/receive.ts'
+import type { Buckets } from '#objects/objects.ts'
+import type { Access } from '#s3/policy/judge.ts'
+import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
+import type { Bucket, ConfigurationKind, Json } from '#objects/types.ts'
+import type { StorageHandler } from '#s3/call.ts'
+import { emptyReply, xmlReply } from '#s3/reply.ts'
+import { DOCUMENT_BYTES_MAX } from '#s3/xml/read.ts'
+
+export type Configuration = {
+  readonly kind: ConfigurationKind
+  /** The error of a read when the bucket has none. */
+  readonly absent: StorageCode
+  /** Parses the document, and refuses what this bucket may not have. */
+  readonly parse: (body: Buffer, bucket: Bucket) => unknown
+  readonly print: (value: never) => string
+  readonly contentType?: string
+  /** Of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
+  readonly bytesMax?: number
+  /** What a deletion leaves; nothing by default. */
+  readonly initial?: Json
+  /** Of a put; 200 except for the two configurations that AWS answers with 204. */
+  readonly putStatus?: number
+}
+
+/** Throws the configuration's `absent` code when the bucket has none. */
+export const getConfiguration =
+  (
+    { access }: { access: Access },
+    { kind, absent, print, contentType }: Configuration,
+  ): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const value = bucket.configurations[kind]
+    if (value === undefined || value === null)
+      throw storageFault(absent, undefined, { BucketName: bucket.name })
+    const text = print(value as never)
+    return { ...xmlReply(text), ...(contentType === undefined ? {} : { contentType }) }
+  }
+
+export const putConfiguration =
+  (
+    { access, buckets, receiver }: { access: Access; buckets: Buckets; receiver: Receiver },
+    { kind, parse, bytesMax = DOCUMENT_BYTES_MAX, putStatus = 200 }: Configuration,
+  ): StorageHandler =>
+  async (request) => {
+    const bucket = await access.bucket(request)
+    const body = await receiver.document(request, bytesMax)
+    await buckets.configure(bucket, kind, parse(body, bucket) as Json)
+    return emptyReply({}, putStatus)
+  }
+
+export const deleteConfiguration =
+  (
+    { access, buckets }: { access: Access; buckets: Buckets },
+    { kind, initial = null }: Configuration,
+  ): StorageHandler =>
+  async (request) => {
+    await buckets.configure(await access.bucket(request), kind, initial)
+    return emptyReply({}, 204)
+  }

@@ -1,0 +1,99 @@
+// The parts that the operations of S3 are made of, each created once. An operation names those that it uses.
+import type { TimerClock } from '#base/clock.ts'
+import type { Logger, Secret } from '#base/log.ts'
+import type { OpenBlobStores } from '#blobs/stores.ts'
+import type { Payer } from '#charging/spend.ts'
+import type { Identity } from '#identity/tokens.ts'
+import type { Marks } from '#metering/marks.ts'
+import { createBlobReader } from '#objects/blob-reader.ts'
+import { createAnnotations } from '#objects/create-annotations.ts'
+import { createBuckets } from '#objects/create-buckets.ts'
+import { createEvents } from '#objects/create-events.ts'
+import { createListings } from '#objects/create-listings.ts'
+import { createObjects } from '#objects/create-objects.ts'
+import { createUploads } from '#objects/create-uploads.ts'
+import { createDamages } from '#objects/damage.ts'
+import { createDocuments } from '#objects/documents.ts'
+import { createVault } from '#objects/encryption/vault.ts'
+import type { Bucket } from '#objects/types.ts'
+import type { Queryable } from '#state/connect.ts'
+import { createCallers } from './authentication/callers.ts'
+import type { DerivedKeys } from './authentication/derived-keys.ts'
+import { createVerifier } from './authentication/verify.ts'
+import { createAdmitTransfer } from './body/admit-transfer.ts'
+import { createReceiver } from './body/receive.ts'
+import type { StorageRequest } from './call.ts'
+import { createHashers } from './checksums/algorithms.ts'
+import { createSumThread } from './checksums/sum-thread.ts'
+import { createEncrypting } from './encryption/encrypting.ts'
+import type { OwnerOf } from './listing/entries.ts'
+import { writtenAttributes } from './objects/written-attributes.ts'
+import type { Directory } from './policy/acl-drafts.ts'
+import { createAccess } from './policy/judge.ts'
+import type { StorageSettings } from './settings.ts'
+
+export type StorageOptions = {
+  readonly state: Queryable
+  readonly blobs: OpenBlobStores
+  readonly identity: Identity
+  readonly keys: DerivedKeys
+  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  /** The accounts that an ACL may name. */
+  readonly directory: Directory
+  /** The secret from which the keys of encrypted objects are derived. */
+  readonly secret: Secret
+  /** The current version of a named key. */
+  readonly keyVersionOf: (name: string) => number
+  readonly clock: TimerClock
+  readonly log: Logger
+  readonly marks: Marks
+  readonly settings: StorageSettings
+}
+
+export type Parts = ReturnType<typeof createParts>
+
+/** Starts no work; the thread that sums large bodies starts with the first of them. */
+export function createParts(options: StorageOptions) {
+  const { state, blobs, identity, clock, settings, marks, log, directory, payerOf } = options
+  const documents = createDocuments({ state })
+  const buckets = createBuckets({ state, documents, clock, bucketsMax: settings.bucketsMax })
+  const objects = createObjects({ state, documents, clock })
+  const damages = createDamages({ state, log })
+  const hashers = createHashers()
+  const admitTransfer = createAdmitTransfer({ payerOf })
+  const access = createAccess({ buckets, objects, clock, admitTransfer })
+  const vault = createVault({
+    secret: options.secret.reveal(),
+    keyIds: settings.keyIds,
+    versionOf: options.keyVersionOf,
+  })
+  const ownerOf: OwnerOf = (account) => ({ id: account, displayName: account })
+  return {
+    access,
+    admitTransfer,
+    annotations: createAnnotations({ state }),
+    attributesOf: (request: StorageRequest, bucket: Bucket) =>
+      writtenAttributes(request, bucket, { access, directory, nowMs: clock.wallMs() }),
+    blobs: createBlobReader(blobs.byLocation, damages),
+    buckets,
+    callers: createCallers({ identity, keys: options.keys }),
+    clock,
+    damages,
+    directory,
+    encrypting: createEncrypting(vault),
+    events: createEvents({ state }),
+    hashers,
+    listings: createListings({ state }),
+    objects,
+    ownerOf,
+    receiver: createReceiver({
+      blobs: blobs.target,
+      local: blobs.local,
+      hashers,
+      sumThread: createSumThread({ marks, hashers, clock, log }),
+    }),
+    settings,
+    uploads: createUploads({ state, clock }),
+    verifier: createVerifier({ now: () => clock.wallMs() }),
+  }
+}

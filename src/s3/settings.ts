@@ -1,0 +1,22 @@
+// The settings of the S3 protocol.
+
+export type StorageSettings = {
+  /** The region of buckets that name no other. */
+  readonly region: string
+  /** The most buckets that an account may have. */
+  readonly bucketsMax: number
+  /** Names of keys for SSE-KMS. */
+  readonly keyIds: readonly string[]
+  /** Of new buckets: whether ACLs count (AWS: no, since April 2023). */
+  readonly acls: boolean
+  /** Of new buckets: whether they encrypt by default (AWS: yes, since January 2023). */
+  readonly encrypts: boolean
+  /** Addresses and networks of the proxies whose forwarding headers are believed. */
+  readonly trustedProxies: readonly string[]
+  readonly website: {
+    /** `<bucket>.<host>` is the bucket's website; lower case, without ports. */
+    readonly hosts: readonly string[]
+    /** The protocol in the addresses of websites. */
+    readonly protocol: 'http' | 'https'
+  }
+}
