@@ -6,6 +6,7 @@ import { testParts } from './parts.ts'
 testParts(
   { models: `${CHAT},${EMBEDDING}` },
   {
+    'caused shares': () => import('./one-model/caused-shares.ts'),
     'live conservation': () => import('./one-model/live-conservation.ts'),
     'stuck model': () => import('./one-model/stuck-model.ts'),
     'kill loop': () => import('./one-model/kill-loop.ts'),

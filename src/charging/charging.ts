@@ -9,8 +9,10 @@ import { InvariantError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { createTails } from '#metering/tail.ts'
 import type { TickResult } from '#ledger/tick.ts'
+import type { Activity } from '#metering/indirect.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Terms } from './compose-charge.ts'
+import { IndirectBills } from './indirect.ts'
 import { Refusals } from './refusals.ts'
 import { readTariff } from './tariff.ts'
 import type { ChargingDeps } from './charging-deps.ts'
@@ -35,6 +37,8 @@ export interface Charging {
   readonly running: number
   /** Running totals of what is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed
+  /** What was settled, and billed of indirect CPU: running totals, which never fall. */
+  readonly activity: Activity
 }
 
 export function createCharging(deps: ChargingDeps): Charging {
@@ -49,6 +53,7 @@ export function createCharging(deps: ChargingDeps): Charging {
     ...deps,
     tails: createTails(),
     refusals,
+    indirect: new IndirectBills(clock),
     running,
     settled: NOTHING_BILLED,
     terms() {
@@ -86,6 +91,9 @@ export function createCharging(deps: ChargingDeps): Charging {
     },
     get running() {
       return running.size
+    },
+    get activity() {
+      return floor.indirect.activity
     },
     billed() {
       let total = floor.settled

@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import { InvariantError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import { energyOf } from './compose-charge.ts'
+import { NO_RATES } from '#metering/indirect.ts'
 import { Measure } from './measure.ts'
 import type { Tariff } from './tariff.ts'
 
+const EXTRA = { tailNs: 0n, indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0 } }
 const TARIFF: Tariff = {
   meter: 'm1',
   method: 'model',
@@ -15,6 +17,7 @@ const TARIFF: Tariff = {
   pueMilli: '1000',
   routedTo: 'ergon/local/cpu-x64',
   factor: { zone: 'WORLD', mg_per_kwh: '473000', source: 's', year: '2025', basis: 'assumed' },
+  indirect: NO_RATES,
 }
 const amount = fc.bigInt(0n, 10n ** 15n)
 
@@ -31,7 +34,7 @@ test('parts are min(measured, limit), the node first, then upstreams by name', (
           bandPct: 50,
           energyNj: nj(energy),
         })
-      const parts = measure.parts(TARIFF, 0n, nj(limit))
+      const parts = measure.parts(TARIFF, EXTRA, nj(limit))
       const measured = measure.energy(TARIFF)
       assert.equal(energyOf(parts), measured < limit ? measured : limit)
       const meters = parts.map((part) => part.meter)
@@ -47,7 +50,8 @@ test('parts are min(measured, limit), the node first, then upstreams by name', (
 
 const measuredOf = (measure: Measure, meter: string) =>
   BigInt(
-    measure.parts(TARIFF, 0n, nj(1n << 100n)).find((part) => part.meter === meter)?.energy_nj ?? 0,
+    measure.parts(TARIFF, EXTRA, nj(1n << 100n)).find((part) => part.meter === meter)?.energy_nj ??
+      0,
   )
 
 test('claims of CPU are cumulative per cell and may not fall', () => {
@@ -66,7 +70,7 @@ test('what an upstream declares takes the place of what was counted of it', () =
   for (const energyNj of [nj(9n), nj(2n), nj(3n)]) {
     measure.claim({ ...upstream, energyNj })
     assert.equal(measure.energy(TARIFF), energyNj)
-    assert.equal(energyOf(measure.parts(TARIFF, 0n, nj(100n))), energyNj)
+    assert.equal(energyOf(measure.parts(TARIFF, EXTRA, nj(100n))), energyNj)
   }
   assert.throws(() => measure.claim({ ...upstream, energyNj: nj(-1n) }), InvariantError)
 })

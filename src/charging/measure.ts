@@ -1,8 +1,9 @@
 // What one piece of work used so far, in CPU time of this node and in joules of upstreams.
 import { invariant } from '#base/errors.ts'
 import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
-import type { ChargePart } from '#contract/charge.ts'
+import { LEARNED, type ChargePart } from '#contract/charge.ts'
 import { NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import type { Indirect } from './indirect.ts'
 import type { Used } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
@@ -79,19 +80,22 @@ export class Measure {
 
   /**
    * The parts of a charge, together at most `limit`: the node's part first, then the upstreams in the
-   * order of their names. What does not fit is the operator's.
+   * order of their names, last the indirect CPU. What does not fit is the operator's.
    */
-  parts(tariff: Tariff, extraCpuNs: bigint, limit: Nj): ChargePart[] {
+  parts(tariff: Tariff, extra: { tailNs: bigint; indirect: Indirect }, limit: Nj): ChargePart[] {
     let left = limit
     const take = (energy: Nj): string => {
       const taken = smaller(energy, left)
       left = subtract(left, taken)
       return taken.toString()
     }
-    const own = energyOfCpu(this.totalCpuNs() + extraCpuNs, tariff.njPerCpuS)
+    const own = energyOfCpu(this.totalCpuNs() + extra.tailNs, tariff.njPerCpuS)
     const parts = [nodePart(tariff, take(own))]
     for (const [meter, one] of byName(this.#upstreams))
       parts.push(upstreamPart(meter, one, take(one.energyNj)))
+    const { cpuNs, bandPct } = extra.indirect
+    const indirectNj = take(energyOfCpu(cpuNs, tariff.njPerCpuS))
+    if (indirectNj !== '0') parts.push(indirectPart(tariff, bandPct, indirectNj))
     return parts
   }
 
@@ -120,6 +124,13 @@ export const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
   energy_nj: energyNj,
   meter: tariff.meter,
   method: tariff.method,
+})
+
+const indirectPart = (tariff: Tariff, bandPct: number, energyNj: string): ChargePart => ({
+  band_pct: String(bandPct),
+  energy_nj: energyNj,
+  meter: tariff.meter,
+  method: LEARNED,
 })
 
 const upstreamPart = (meter: string, one: Upstream, energyNj: string): ChargePart => ({

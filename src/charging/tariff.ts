@@ -1,6 +1,7 @@
 // What a session bills at, as the agent publishes it with its windows and the tick hands it down.
 import { fault } from '#contract/errors.ts'
 import type { CarbonFactor, EnergyMethod } from '#contract/charge.ts'
+import { NO_RATES, type IndirectRates } from '#metering/indirect.ts'
 
 export type Tariff = {
   readonly meter: string
@@ -12,6 +13,8 @@ export type Tariff = {
   /** operator/region/silicon of this node. */
   readonly routedTo: string
   readonly factor: CarbonFactor
+  /** What requests cause in cells that serve all of them. */
+  readonly indirect: IndirectRates
 }
 
 /** The body as it is stored in the table `tariffs`. */
@@ -23,6 +26,8 @@ export type TariffBody = {
   readonly pue_milli: string
   readonly routed_to: string
   readonly factor: CarbonFactor
+  /** Absent until something was learned. */
+  readonly indirect?: IndirectRates
 }
 
 /** Reads a published tariff; throws state_unavailable when there is none yet. */
@@ -44,5 +49,6 @@ export function readTariff(body: unknown): Tariff {
     pueMilli: raw.pue_milli,
     routedTo: raw.routed_to,
     factor: raw.factor,
+    indirect: raw.indirect ?? NO_RATES,
   }
 }

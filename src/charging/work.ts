@@ -2,8 +2,8 @@
 import type { Bag } from '#base/bag.ts'
 import { invariant } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import { add, larger, nj, priceOf, pusd, smaller, type Nj } from '#base/units.ts'
-import type { Charge, ChargePart } from '#contract/charge.ts'
+import { add, energyOfCpu, larger, nj, priceOf, pusd, smaller, type Nj } from '#base/units.ts'
+import { LEARNED, type Charge, type ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
@@ -15,6 +15,7 @@ import { composeCharge, energyOf, fixedTier, type Finished, type Terms } from '.
 import { depleted, isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
 import { Measure } from './measure.ts'
+import { bandOf, type IndirectBills } from './indirect.ts'
 import { NOBODY, type Refusals } from './refusals.ts'
 import type { Estimate, Payer, Served, Span, Spend, Used } from './spend.ts'
 
@@ -31,6 +32,7 @@ const NONE = nj(0n)
 export type Floor = ChargingDeps & {
   readonly tails: Tails
   readonly refusals: Refusals
+  readonly indirect: IndirectBills
   readonly running: Bag<Work>
   /** Of all settled work. */
   settled: Billed
@@ -89,7 +91,7 @@ export class Work implements Spend {
     if (funded && this.#floor.session.latest?.halted === true) throw silent()
     const hold = (this.#hold ??= new Hold(this.#floor, payer, this.#floor.terms()))
     this.#operation = operation
-    hold.capNj = larger(hold.capNj, ceiling)
+    hold.capNj = larger(hold.capNj, add(ceiling, this.#indirectCeiling(hold)))
     const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
     if (hold.reach(wished)) return undefined
     return hold.wait(wished, this.cut).then(() => {
@@ -164,7 +166,11 @@ export class Work implements Spend {
     const { tariff } = terms
     const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
     const { upstream = node } = this.#served
-    const { method, bandPct } = upstream.bandPct > node.bandPct ? upstream : node
+    const learned = { method: LEARNED, bandPct: bandOf(tariff, this.#operation) } as const
+    const { method, bandPct } = [upstream, learned].reduce(
+      (a, b) => (b.bandPct > a.bandPct ? b : a),
+      node,
+    )
     const elsewhere = this.#served.upstream?.factor ?? tariff.factor
     const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
     return {
@@ -178,7 +184,8 @@ export class Work implements Spend {
 
   bound(restNj: Nj): void {
     this.mark()
-    this.#admitted.toldNj = add(this.measured(), restNj)
+    const hold = this.#admitted
+    hold.toldNj = add(add(this.measured(), restNj), this.#indirectCeiling(hold))
   }
 
   /** Fires `cut` with a reason; the first one counts. */
@@ -272,11 +279,12 @@ export class Work implements Spend {
 
   #charge(status: number, hold: Hold): Charge {
     const { session } = this.#floor
-    const { charge, tailNs, debit } = this.#bill(status, hold)
+    const { charge, tailNs, indirect, debit } = this.#bill(status, hold)
     session.append('charge', chargeText(charge), [debit])
     session.promises.keep(this.receiptId)
     hold.end(debit.amount)
-    this.#count(this.#measure.totalCpuNs() + tailNs, charge.parts)
+    this.#floor.indirect.settled(this.#operation, indirect, indirect.cpuNs)
+    this.#count(this.#measure.totalCpuNs() + tailNs + indirect.cpuNs, charge.parts)
     this.#bear(status, hold.terms)
     return charge
   }
@@ -302,16 +310,23 @@ export class Work implements Spend {
   #bill(status: number, hold: Hold) {
     const { payer, terms } = hold
     const tailNs = BigInt(this.#floor.tails.expectedNs(this.#operation, this.#tail))
-    const parts = this.#measure.parts(terms.tariff, tailNs, hold.billableNj)
+    const indirect = this.#floor.indirect.of(terms.tariff, this.#operation)
+    const parts = this.#measure.parts(terms.tariff, { tailNs, indirect }, hold.billableNj)
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
     const debit = hold.debit(payer.funded ? cost : energy)
-    return { charge: this.#compose(status, { payer, terms, parts, cost }), tailNs, debit }
+    return { charge: this.#compose(status, { payer, terms, parts, cost }), tailNs, indirect, debit }
   }
 
-  /** Adds to what the node's meter is held against: the first part, which is the node's. */
+  /** The most that it can be billed for what it causes in cells that serve all requests. */
+  #indirectCeiling({ terms: { tariff } }: Hold): Nj {
+    return energyOfCpu(this.#floor.indirect.ceilingNs(tariff, this.#operation), tariff.njPerCpuS)
+  }
+
+  /** Adds to what the node's meter is held against: the parts that are the node's. */
   #count(chargedNs: bigint, parts: readonly ChargePart[]): void {
-    const accruedNj = nj(BigInt(parts[0]?.energy_nj ?? 0))
+    const [own, ...others] = parts
+    const accruedNj = energyOf([...(own ? [own] : []), ...others.filter(isLearned)])
     this.#floor.settled = addBilled(this.#floor.settled, { chargedNs, accruedNj })
   }
 
@@ -331,7 +346,13 @@ export class Work implements Spend {
     const { refusals, clock } = this.#floor
     const ids = { receipt: this.receiptId, request: this.requestId }
     const toMs = this.#toMs ?? clock.wallMs()
-    return refusals.share({ ids, status, fromMs: this.#fromMs, toMs, cpuNs: this.#measure.cpuNs })
+    const { cpuNs } = this.#measure
+    const charge = refusals.share({ ids, status, fromMs: this.#fromMs, toMs, cpuNs })
+    // What it causes elsewhere is the operator's too: counted, so that nobody else is billed for that.
+    const { indirect } = this.#floor
+    const caused = indirect.of(this.#floor.lastTerms().tariff, 'service.nobody')
+    indirect.settled('service.nobody', caused, 0n)
+    return charge
   }
 
   #compose(
@@ -352,3 +373,5 @@ export class Work implements Spend {
     })
   }
 }
+
+const isLearned = (part: ChargePart): boolean => part.method === LEARNED

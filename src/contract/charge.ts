@@ -10,8 +10,21 @@ import { add, carbonOf, nj, pg, priceOf, type Nj, type Pg } from '#base/units.ts
 export const TIERS = ['L0', 'L1', 'L2', 'L3'] as const
 export type Tier = (typeof TIERS)[number]
 export type MoneyUnit = 'USD' | 'tUSD'
-/** How an energy was obtained: read from a sensor, or modelled from CPU time or tokens. */
-export type EnergyMethod = 'rapl' | 'plug' | 'redfish' | 'nvml' | 'model' | 'declared'
+/**
+ * How an energy is known: read from a sensor, modelled from CPU time or tokens, declared by an upstream, or
+ * learned from what requests of the same operation caused before in cells that serve all requests.
+ */
+export const ENERGY_METHODS = [
+  'rapl',
+  'plug',
+  'redfish',
+  'nvml',
+  'model',
+  'declared',
+  'learned',
+] as const
+export type EnergyMethod = (typeof ENERGY_METHODS)[number]
+export const LEARNED = 'learned' satisfies EnergyMethod
 
 /** How an energy is known, and the declared error of that in percent. */
 export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
@@ -90,6 +103,12 @@ export function carbonOfParts(parts: readonly ChargePart[], mgPerKwh: bigint): P
 /** The bytes that are journaled, hashed, stored and signed. */
 export const chargeBytes = (charge: Charge): Buffer => Buffer.from(canonicalJson(charge), 'utf8')
 
+/** The energy of a charge without its learned part: what this request itself was measured to use. */
+export const directEnergy = (charge: Charge): Nj =>
+  charge.parts.reduce(
+    (sum, part) => (part.method === LEARNED ? sum : add(sum, nj(BigInt(part.energy_nj)))),
+    nj(0n),
+  )
 export const chargeEnergy = (charge: Charge): Nj => nj(BigInt(charge.energy_nj))
 export const chargeCarbon = (charge: Charge): Pg => pg(BigInt(charge.carbon_pg))
 

@@ -1,6 +1,7 @@
 // Replies of the operations beside inference, as OpenAPI prints them and tests check them: usage,
 // receipts, health, and every refusal.
 import { z } from 'zod'
+import { ENERGY_METHODS } from '#contract/charge.ts'
 
 const count = z.int().min(0)
 /** An integer as text: JSON numbers of other programs are doubles. */
@@ -91,7 +92,18 @@ export const receiptListQuery = z.object({
 /** GET /v1/receipts/{receipt} with Accept: application/json. What is proven is `charge_bytes`. */
 export const receipt = z.object({
   id: z.string(),
-  charge: z.looseObject({ id: z.string() }),
+  charge: z.looseObject({
+    id: z.string(),
+    /** The energy by meter and method; `learned` is what the request caused in cells that serve all requests. */
+    parts: z.array(
+      z.looseObject({
+        meter: z.string(),
+        method: z.enum(ENERGY_METHODS),
+        band_pct: wholeText,
+        energy_nj: wholeText,
+      }),
+    ),
+  }),
   charge_bytes: z.base64(),
   account_seq: wholeText,
   index: wholeText,

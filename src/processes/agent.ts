@@ -13,7 +13,7 @@ import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { openControl } from '#processes/control/open.ts'
 import { startMeterLoop } from '#processes/meter/loop.ts'
-import { createMeter } from '#processes/meter/meter.ts'
+import { createMeter, readLearned } from '#processes/meter/meter.ts'
 import { CALIBRATION_FILE } from '#processes/meter/model.ts'
 import { createFleet, createBackground } from '#processes/node/background.ts'
 import { settleBlobStores } from '#processes/node/blob-stores.ts'
@@ -76,12 +76,14 @@ export async function startAgent(
   const blobs = await settleBlobStores({ config, data, state, log, signal })
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
+  const learned = await readLearned(state, METER)
   const meter = await createMeter({
     config,
     cells,
     name: METER,
     routedTo,
     calibrationFile: data.at(CALIBRATION_FILE),
+    ...(learned !== undefined && { learned }),
     log,
   })
   started.defer(() => meter.close())

@@ -98,6 +98,11 @@ async function openRegistry(deps: Deps): Promise<Registry> {
     'Energy of that CPU time, each request at the tariff that it was admitted at',
     () => Number(charging.billed().accruedNj) / 1e9,
   )
+  gauge(
+    'indirect_cpu_seconds',
+    'Of the CPU time charged to requests, what they cause in cells that serve all of them: learned',
+    () => Number(charging.activity.indirectNs) / 1e9,
+  )
   gauge('blob_reads_damaged', 'Reads that met a damaged or missing blob', deps.damagedReads)
   gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
   addStateGauges(registry, Gauge, deps)

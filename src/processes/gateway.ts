@@ -58,6 +58,7 @@ import { createHealth, createMetrics, createReady } from '#statuspage/operations
 import { openAccounting } from './accounting.ts'
 import { booksFigures } from './books-figures.ts'
 import { createGatewayMetrics, METRICS_PAGE } from './gateway-metrics.ts'
+import { BILLED_PAGE, billedPage } from './meter/gateway-bills.ts'
 import { serveInside } from './inside.ts'
 import { powerFigures } from './power-figures.ts'
 
@@ -248,7 +249,7 @@ const server = await listen({
 })
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: session.fresh }),
-  '/billed': () => ({ session: session.id, ...charging.billed() }),
+  [BILLED_PAGE]: () => billedPage(session.id, charging),
   [METRICS_PAGE]: metrics.json,
   ...diskPages((isFull) => (isDiskFull = isFull)),
   [MODELS_PAGE]: async () => {

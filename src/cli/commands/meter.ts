@@ -20,6 +20,11 @@ type Status = {
   tariff_j_per_cpu_s: string
   true_up: Record<string, string>
   carbon: { marginal?: Marginal }
+  indirect: {
+    level_milli: string
+    active_second_ms: string
+    operations: { operation: string; cpu_ms: string; deviation_ms: string }[]
+  }
 }
 
 type Marginal = {
@@ -60,7 +65,14 @@ async function watch(ask: () => Promise<Status>, isJson: boolean): Promise<void>
   }
 }
 
-function pageOf({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp, carbon }: Status) {
+function pageOf({
+  now,
+  model,
+  tariff_j_per_cpu_s: tariff,
+  true_up: trueUp,
+  carbon,
+  indirect,
+}: Status) {
   if (now === undefined) return 'the first window is not closed yet'
   const totals = Object.entries(trueUp).map(([name, value]) => `${name}=${value}`)
   return [
@@ -77,8 +89,25 @@ function pageOf({ now, model, tariff_j_per_cpu_s: tariff, true_up: trueUp, carbo
       ['CELL', 'PAYER', 'WATTS'],
       now.split.map((share) => [share.name, share.payer, share.watts]),
     ),
+    ...indirectLines(indirect),
     dim(`true-up ${totals.join(' ')}`),
   ].join('\n')
+}
+
+/** What requests are billed for cells that serve all of them, once that is known of any. */
+function indirectLines({
+  level_milli,
+  active_second_ms,
+  operations,
+}: Status['indirect']): string[] {
+  if (operations.length === 0) return []
+  return [
+    `other cells, by request: ${Number(level_milli) / 10} % of these, and a share of ${active_second_ms} ms for each second with requests`,
+    table(
+      ['OPERATION', 'CPU MS', '±'],
+      operations.map((one) => [one.operation, one.cpu_ms, one.deviation_ms]),
+    ),
+  ]
 }
 
 const grams = (mgPerKwh: string) => `${Number(mgPerKwh) / 1000} g/kWh`

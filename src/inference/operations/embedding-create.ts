@@ -1,5 +1,5 @@
 // POST /v1/embeddings.
-import { chargeEnergy } from '#contract/charge.ts'
+import { directEnergy } from '#contract/charge.ts'
 import { larger } from '#base/units.ts'
 import type { EmbeddingRequest } from '#contract/inference.ts'
 import type { Handled, Handler } from '#http/reply.ts'
@@ -67,7 +67,7 @@ export const createEmbeddingCreate =
       status: 200,
       headers: { 'x-router-reason': reason },
       body: (charge) => {
-        const energyNj = larger(chargeEnergy(charge), call.spend.measured())
+        const energyNj = larger(directEnergy(charge), call.spend.measured())
         deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, energyNj)
         const usage = {
           prompt_tokens: promptTokens,

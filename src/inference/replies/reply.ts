@@ -2,7 +2,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import { larger } from '#base/units.ts'
 import { openaiError } from '#contract/errors.ts'
-import { chargeEnergy, type Charge } from '#contract/charge.ts'
+import { directEnergy, type Charge } from '#contract/charge.ts'
 import type { KnownReply, StreamedReply } from '#http/reply.ts'
 import type { InferenceDeps, Started } from '#inference/generation.ts'
 import type { AnswerEvent } from '#inference/paid-steps.ts'
@@ -191,7 +191,7 @@ function learn(
   learned.record(
     offer,
     { prompt: usage.promptTokens, completion: usage.completionTokens },
-    larger(chargeEnergy(charge), measured()),
+    larger(directEnergy(charge), measured()),
   )
 }
 type Told = { readonly usage: TokenUsage; readonly charge: Charge }

@@ -7,6 +7,11 @@ const bill = (session: string, chargedNs: bigint, accrued: bigint) => ({
   session,
   chargedNs,
   accruedNj: nj(accrued),
+  activity: {
+    operations: new Map([['chat.create', Number(chargedNs)]]),
+    activeSeconds: 1,
+    indirectNs: chargedNs,
+  },
 })
 
 test('the bills of a gateway are its newest figures, those of a node the sum', () => {
@@ -30,4 +35,9 @@ test('a gateway that is killed again and again keeps what its lives billed', () 
     }
   }
   assert.deepEqual(before, { chargedNs: 270n, accruedNj: 2700n })
+  assert.deepEqual(bills.activity(), {
+    operations: new Map([['chat.create', 270]]),
+    activeSeconds: 30,
+    indirectNs: 270n,
+  })
 })

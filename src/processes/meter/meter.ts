@@ -5,10 +5,12 @@ import type { Cells } from '#cells/cell.ts'
 import type { TariffBody } from '#charging/tariff.ts'
 import type { Config } from '#config/config.ts'
 import { factorOf } from '#metering/carbon.ts'
+import { createIndirectLearner, type IndirectRates } from '#metering/indirect.ts'
+import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.ts'
 import { createNodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
 import type { MeterStatus } from '#metering/status.ts'
-import type { Window } from '#metering/window.ts'
+import { REST, type Window } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
@@ -26,7 +28,10 @@ export type Meter = {
   /** Writes the tariff that sessions bill at from now on, where it is another one than before. */
   publish(state: Pick<State, 'query'>): Promise<void>
   /** What `ergon meter` shows. */
-  status(): MeterStatus & { readonly carbon: ReturnType<NodeCarbon['status']> }
+  status(): MeterStatus & {
+    readonly carbon: ReturnType<NodeCarbon['status']>
+    readonly indirect: IndirectStatus
+  }
   /** `ergon meter calibrate`. */
   readonly calibrate: Calibrator
   close(): Promise<void>
@@ -39,6 +44,8 @@ export async function createMeter(deps: {
   routedTo: string
   /** Where a calibration is kept. */
   calibrationFile: string
+  /** What an earlier life had learned of indirect CPU. */
+  learned?: IndirectRates
   log: Logger
 }): Promise<Meter> {
   const { config, cells, name, routedTo, calibrationFile, log } = deps
@@ -49,6 +56,7 @@ export async function createMeter(deps: {
   const busy = createBusyReader()
   opened.defer(() => busy.close())
   const bills = createBills()
+  const indirect = createIndirectLearner(deps.learned)
   const gateways = openAsk()
   opened.defer(() => gateways.close())
   const sources = openSensors(config)
@@ -69,7 +77,6 @@ export async function createMeter(deps: {
   })
   opened.defer(() => meter.close())
   const all = opened.move()
-  let published: string | undefined
 
   const body = (): TariffBody => ({
     meter: name,
@@ -79,22 +86,62 @@ export async function createMeter(deps: {
     pue_milli: config.pueMilli.toString(),
     routed_to: routedTo,
     factor: factorOf(carbon.current()),
+    indirect: indirect.rates(),
   })
   return {
     refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),
-    closeWindow: (signal) => meter.closeWindow(signal),
-    async publish(state) {
-      const text = JSON.stringify(body())
-      if (text === published) return
-      await state.query(
-        `insert into tariffs (meter, body) values ($1, $2)
-         on conflict (meter) do update set body = excluded.body, at = now()`,
-        [name, text],
-      )
-      published = text
+    async closeWindow(signal) {
+      const window = await meter.closeWindow(signal)
+      const cpuNs = cpuOfOurs(window)
+      indirect.observe({ ...window, cpuNs, activity: bills.activity() })
+      return window
     },
-    status: () => ({ ...meter.status(), carbon: carbon.status() }),
+    publish: createPublish(name, body, () => indirect.revision),
+    status: () => ({
+      ...meter.status(),
+      carbon: carbon.status(),
+      indirect: indirectStatus(indirect),
+    }),
     calibrate: createCalibrator({ config, calibrationFile }),
     close: () => all.disposeAsync(),
   }
+}
+
+/** Writes a tariff where the next requests would be billed differently by it. */
+function createPublish(
+  meter: string,
+  body: () => TariffBody,
+  revisionOfRates: () => number,
+): Meter['publish'] {
+  let published: string | undefined
+  return async (state) => {
+    const tariff = body()
+    // Rates move at rest too, where nobody is billed by them: that is not worth a write each few seconds.
+    const text = JSON.stringify({ ...tariff, indirect: revisionOfRates() })
+    if (text === published) return
+    await state.query(
+      `insert into tariffs (meter, body) values ($1, $2)
+       on conflict (meter) do update set body = excluded.body, at = now()`,
+      [meter, JSON.stringify(tariff)],
+    )
+    published = text
+  }
+}
+
+/** CPU of all cells but those whose windows an account pays for. */
+const cpuOfOurs = ({ shares }: Window): bigint =>
+  shares
+    .filter(({ name, payer }) => name !== REST && payer.kind !== 'account')
+    .reduce((sum, { cpuNs }) => sum + cpuNs, 0n)
+
+/** What an earlier life published of indirect CPU. */
+export async function readLearned(
+  state: Pick<State, 'query'>,
+  meter: string,
+): Promise<IndirectRates | undefined> {
+  const { rows } = await state.query<{ body: TariffBody }>(
+    'select body from tariffs where meter = $1',
+    [meter],
+  )
+  return rows[0]?.body.indirect
 }

@@ -1,0 +1,207 @@
+// What requests are billed for other cells, by what was learned: nearly all that they cause, and never more.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { energyOfCpu, nj } from '#base/units.ts'
+import { chargeBytes, directEnergy, LEARNED, parseCharge } from '#contract/charge.ts'
+import { createIndirectLearner, type IndirectLearner } from '#metering/indirect.ts'
+import { NJ_PER_CPU_S, openTestCharging } from './charging.fixture.ts'
+import { TestNode, testTariff, type Bill, type Load, type NodeOptions } from './indirect.fixture.ts'
+import { IndirectBills } from './indirect.ts'
+
+const MINUTE = 60
+const REST = { activeMs: 50, restMs: 28 }
+// The loads of the long conservation test, as fast as one client asks.
+const LOADS: readonly Load[] = [
+  { 'storage.put-object': 100 },
+  { 'storage.get-object': 180 },
+  { 'storage.list-objects-v2': 90 },
+  { 'embedding.create': 40 },
+  { 'chat.create': 2 },
+  { 'storage.put-object': 40, 'storage.get-object': 80 },
+]
+const truths = fc.record({
+  'storage.put-object': fc.record({
+    directMs: fc.constant(4),
+    indirectMs: fc.constantFrom(1, 2, 4),
+  }),
+  'storage.get-object': fc.record({
+    directMs: fc.constant(1.7),
+    indirectMs: fc.constantFrom(0.3, 1.5),
+  }),
+  'storage.list-objects-v2': fc.record({ directMs: fc.constant(2), indirectMs: fc.constant(1.9) }),
+  'embedding.create': fc.record({ directMs: fc.constant(12), indirectMs: fc.constantFrom(0.5, 2) }),
+  'chat.create': fc.record({ directMs: fc.constant(350), indirectMs: fc.constantFrom(2, 10) }),
+})
+
+/** Even numbers between 0 and 1 that follow from a seed. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648
+  }
+}
+
+type World = { truth: NodeOptions['truth']; seed: number; costs: number }
+const worlds: fc.Arbitrary<World> = fc.record({
+  truth: truths,
+  seed: fc.integer({ min: 1, max: 1e6 }),
+  costs: fc.constantFrom(0.6, 1.5),
+})
+
+const shareOf = ({ directNs, indirectNs, causedNs }: Bill): number =>
+  (100 * (directNs + indirectNs)) / causedNs
+
+/** Runs each load for a minute, twice, the second time at other costs; says what is billed wrongly. */
+function faultsOf({ truth, seed, costs }: World, learner: IndirectLearner): string[] {
+  const node = new TestNode({ ...REST, truth, random: randomOf(seed), learner })
+  node.run(20)
+  for (const load of LOADS) node.run(10, load)
+  const faults: string[] = []
+  for (const factor of [1, costs]) {
+    node.costs = factor
+    for (const load of LOADS) {
+      node.run(10)
+      const share = shareOf(node.run(MINUTE, load))
+      if (share < 90 || share > 100.5)
+        faults.push(`${JSON.stringify(load)} at costs × ${factor}: ${share.toFixed(1)} %`)
+    }
+  }
+  return faults
+}
+
+test('a minute of each load is billed 90 to 100 % of what it causes, also when costs change', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      assert.deepEqual(faultsOf(world, createIndirectLearner()), [])
+    }),
+    { numRuns: 20 },
+  )
+})
+
+// Each must be found by the test above.
+const PLANTED: Readonly<Record<string, (real: IndirectLearner) => Partial<IndirectLearner>>> = {
+  'bills the rest of the machine': (real) => ({
+    observe: (window) => real.observe({ ...window, elapsedNs: 1n }),
+  }),
+  'does not follow the windows': (real) => ({
+    rates: () => ({ ...real.rates(), levelMilli: 1150 }),
+  }),
+  'takes what it billed for direct CPU': (real) => ({
+    observe: (window) =>
+      real.observe({ ...window, activity: { ...window.activity, indirectNs: 0n } }),
+  }),
+}
+for (const [name, plant] of Object.entries(PLANTED))
+  test(`planted: a learner that ${name} is found`, () => {
+    const real = createIndirectLearner()
+    const planted: IndirectLearner = {
+      observe: (window) => real.observe(window),
+      rates: () => real.rates(),
+      revision: 0,
+      debtNs: 0n,
+      ...plant(real),
+    }
+    const [world] = fc.sample(worlds, { numRuns: 1, seed: 1 })
+    assert.ok(world !== undefined)
+    assert.notDeepEqual(faultsOf(world, planted), [])
+  })
+
+test('what was learned survives a restart of the agent', () => {
+  const truth = { 'storage.put-object': { directMs: 4, indirectMs: 2 } }
+  const before = new TestNode({ ...REST, truth, random: randomOf(7) })
+  before.run(20)
+  before.run(MINUTE, { 'storage.put-object': 100 })
+  const kept = JSON.parse(JSON.stringify(before.learner.rates())) as ReturnType<
+    IndirectLearner['rates']
+  >
+  const learner = createIndirectLearner(kept)
+  assert.deepEqual(learner.rates(), kept)
+  const after = new TestNode({ ...REST, truth, random: randomOf(8), learner })
+  const share = shareOf(after.run(5, { 'storage.put-object': 100 }))
+  assert.ok(share > 85 && share < 101, `${share} % of the first five seconds`)
+})
+
+test('nothing is billed of an operation that nobody has seen, and nothing at rest', () => {
+  const node = new TestNode({ ...REST, truth: {}, random: randomOf(3) })
+  node.run(MINUTE)
+  assert.equal(
+    node.bills.of(testTariff({ indirect: node.learner.rates() }), 'chat.create').cpuNs,
+    0n,
+  )
+})
+
+test('requests of a second share its cost, which is billed once', () => {
+  let nowMs = 0
+  const bills = new IndirectBills({ monotonicMs: () => nowMs })
+  const rate = (value: number) => ({ value, deviation: 0 })
+  const tariff = testTariff({
+    indirect: {
+      levelMilli: 1000,
+      activeSecond: rate(50_000_000),
+      operations: { 'model.list': rate(1_000_000) },
+      rest: rate(0),
+    },
+  })
+  const settle = () => {
+    const bill = bills.of(tariff, 'model.list')
+    assert.ok(bill.cpuNs <= bills.ceilingNs(tariff, 'model.list'))
+    bills.settled('model.list', bill, bill.cpuNs)
+    return bill.cpuNs
+  }
+  assert.equal(settle(), 51_000_000n)
+  assert.equal(settle(), 1_000_000n)
+  let billed = 0n
+  for (let second = 1; second <= 100; second++)
+    for (let request = 0; request < 20; request++) {
+      nowMs = second * 1000 + request * 50
+      billed += settle()
+    }
+  assert.ok(billed <= 102n * 50_000_000n + 2000n * 1_000_000n, String(billed))
+  assert.ok(billed > 95n * 50_000_000n + 2000n * 1_000_000n, String(billed))
+  assert.equal(bills.activity.activeSeconds, 101)
+})
+
+test('the part is on the charge, within the hold, and follows from the charge’s own bytes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.bigInt(1n, 3_000_000_000n),
+      fc.nat(2_000_000_000),
+      async (funds, learnedNs) => {
+        await using bench = await openTestCharging()
+        const indirect = {
+          levelMilli: 1000,
+          activeSecond: { value: 0, deviation: 0 },
+          operations: { 'model.list': { value: learnedNs, deviation: learnedNs / 20 } },
+          rest: { value: 0, deviation: 0 },
+        }
+        const body = bench.books.tariffs.get('m1') as object
+        bench.books.tariffs.set('m1', { ...body, indirect })
+        await bench.session.tickNow(AbortSignal.timeout(5000))
+        const work = bench.charging.open()
+        try {
+          await work.admit(bench.payer('acct_1', funds), 'model.list', nj(1_000_000_000n))
+        } catch {
+          return
+        } finally {
+          if (work.cutReason !== undefined) work.settle(402)
+        }
+        const { held } = bench.leases.get('money:acct_1') ?? { held: 0n }
+        bench.spendCpu(1_000_000)
+        const charge = work.settle(200)
+        parseCharge(chargeBytes(charge))
+        assert.ok(BigInt(charge.charge_pusd) <= held)
+        const learned = charge.parts.filter(({ method }) => method === LEARNED)
+        const wanted = energyOfCpu(BigInt(learnedNs), NJ_PER_CPU_S)
+        const billed = learned.reduce((sum, part) => sum + BigInt(part.energy_nj), 0n)
+        assert.ok(billed <= wanted)
+        assert.equal(BigInt(charge.energy_nj) - billed, directEnergy(charge))
+        // In what the meter is held against to the last nanojoule.
+        assert.equal(bench.charging.billed().accruedNj, BigInt(charge.energy_nj))
+        assert.equal(bench.charging.activity.indirectNs, BigInt(learnedNs))
+      },
+    ),
+    { numRuns: 20 },
+  )
+})

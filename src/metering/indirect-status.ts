@@ -1,0 +1,36 @@
+// What `ergon meter` shows of indirect CPU: what each operation is billed for other cells now.
+import { printDecimal } from '#base/units.ts'
+import type { IndirectLearner } from './indirect.ts'
+import type { Rate } from './kalman.ts'
+
+export type IndirectStatus = {
+  /** Thousandths of what was learned that are billed now. */
+  readonly level_milli: string
+  /** Shared by the requests of a second. */
+  readonly active_second_ms: string
+  readonly debt_ms: string
+  readonly operations: readonly {
+    readonly operation: string
+    readonly cpu_ms: string
+    readonly deviation_ms: string
+  }[]
+}
+
+export function indirectStatus({ rates, debtNs }: IndirectLearner): IndirectStatus {
+  const { levelMilli, activeSecond, operations } = rates()
+  return {
+    level_milli: String(levelMilli),
+    active_second_ms: printMs(activeSecond.value),
+    debt_ms: printMs(Number(debtNs)),
+    operations: Object.entries(operations).map(([operation, rate]) => ({
+      operation,
+      ...printRate(rate),
+    })),
+  }
+}
+
+const printRate = ({ value, deviation }: Rate) => ({
+  cpu_ms: printMs(value),
+  deviation_ms: printMs(deviation),
+})
+const printMs = (ns: number): string => printDecimal(BigInt(Math.round(ns)), 6)

@@ -1,0 +1,186 @@
+// Indirect CPU: what requests cause in cells that work for all of them at once. A request's own CPU is marked in
+// its gateway and claimed by models; what PostgreSQL, the signers, the sealer and the upkeep spend for it is not
+// known of a single request, and of all together only as a sum: the CPU of all cells, less what was billed
+// directly. So it is learned. Three estimates, each on a slower scale than the next:
+//
+//   rates  of each operation, of an active second (its ticks and its seal are the same for one request and for
+//          a hundred) and of rest: a regression of the sums over five windows on counts (kalman.ts)
+//   level  how much of what the rates predict the last windows really had: rates fall where many requests
+//          share a commit
+//   debt   what was billed beyond that: taken off the next ten seconds
+//
+// Never billed: rest, and what was not spent. What is billed is a little less than what was learned, as a
+// bill may fall short of the meter and never exceed it.
+import { createRegression, type Rate } from './kalman.ts'
+
+/** Totals of a node's gateways since they began; none may fall. */
+export type Activity = {
+  /** How often each operation was settled. */
+  readonly operations: ReadonlyMap<string, number>
+  /** Seconds in which a gateway settled anything; two gateways have two. */
+  readonly activeSeconds: number
+  /** Indirect CPU that was billed. */
+  readonly indirectNs: bigint
+}
+
+export const NO_ACTIVITY: Activity = { operations: new Map(), activeSeconds: 0, indirectNs: 0n }
+
+/** What one window brought. */
+export type IndirectWindow = {
+  readonly elapsedNs: bigint
+  /** CPU of all cells whose payer is the operator or a caller. */
+  readonly cpuNs: bigint
+  /** CPU that was billed, indirect CPU included. */
+  readonly chargedNs: bigint
+  readonly activity: Activity
+}
+
+/** What gateways bill by, in nanoseconds of CPU; deviations are standard deviations. */
+export type IndirectRates = {
+  /** Thousandths of each rate that are billed now. */
+  readonly levelMilli: number
+  readonly activeSecond: Rate
+  readonly operations: Readonly<Record<string, Rate>>
+  /** A second of rest: never billed. */
+  readonly rest: Rate
+}
+
+const NOTHING: Rate = { value: 0, deviation: 0 }
+export const NO_RATES: IndirectRates = {
+  levelMilli: 1000,
+  activeSecond: NOTHING,
+  operations: {},
+  rest: NOTHING,
+}
+
+export interface IndirectLearner {
+  observe(window: IndirectWindow): void
+  rates(): IndirectRates
+  /** Changes with each window that had requests: then what is billed may have changed. */
+  readonly revision: number
+  /** For the operator: CPU that was billed beyond what was spent, and is being taken off. */
+  readonly debtNs: bigint
+}
+
+const MS = 1e6
+/** Names of regressors that are no operation: operations have a dot. */
+const REST = 'rest'
+const ACTIVE = 'active'
+const WINDOWS_PER_SUM = 5
+const REGRESSION = {
+  // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
+  deviationFirst: 30,
+  walk: 0.1,
+  noise: { relative: 0.06, least: 15 },
+  namesMax: 64,
+}
+/** Left to the operator: of indirect CPU, and of what is billed directly. */
+const MARGIN = { indirect: 0.02, direct: 0.01 }
+const LEVEL_MAX = 3
+/** The level is of the last four windows, about. */
+const DECAY = 4
+const REPAY_WINDOWS = 5
+
+/** Begins with the rates of an earlier life, where there are any. */
+export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner {
+  const regression = createRegression({ ...REGRESSION, known: knownOf(earlier) })
+  let before = NO_ACTIVITY
+  let level = (earlier?.levelMilli ?? 1000) / 1000
+  let spentMs = 0
+  let predictedMs = 0
+  let debtMs = 0
+  let revision = 0
+  let sum = { counts: new Map<string, number>(), costMs: 0, windows: 0 }
+  const valueOf = (name: string) => regression.rate(name)?.value ?? 0
+
+  const learn = (counts: ReadonlyMap<string, number>, costMs: number) => {
+    for (const [name, count] of counts) sum.counts.set(name, (sum.counts.get(name) ?? 0) + count)
+    sum.costMs += costMs
+    if (++sum.windows < WINDOWS_PER_SUM) return
+    if (sum.counts.size > 1) revision++
+    regression.learn(sum.counts, sum.costMs)
+    sum = { counts: new Map(), costMs: 0, windows: 0 }
+  }
+  /** Moves level and debt by what a window spent beyond rest, what its counts predict, and what it billed. */
+  const follow = (windowMs: { spent: number; predicted: number; billed: number }) => {
+    spentMs += windowMs.spent - spentMs / DECAY
+    predictedMs += windowMs.predicted - predictedMs / DECAY
+    debtMs = Math.max(-Math.max(0, spentMs) / 2, debtMs + windowMs.billed - windowMs.spent)
+    if (windowMs.predicted === 0) return
+    revision++
+    const repaidMs = (Math.max(0, debtMs) / REPAY_WINDOWS) * DECAY
+    const wanted = (spentMs - repaidMs) / predictedMs
+    level = Math.max(0, Math.min(LEVEL_MAX, wanted))
+  }
+
+  return {
+    observe({ elapsedNs, cpuNs, chargedNs, activity }) {
+      const counts = countsSince(before, activity)
+      counts.set(REST, Number(elapsedNs) / 1e9)
+      const billedMs = Number(activity.indirectNs - before.indirectNs) / MS
+      before = activity
+      const costMs = Number(cpuNs - chargedNs) / MS + billedMs
+      let predicted = 0
+      for (const [name, count] of counts) if (name !== REST) predicted += valueOf(name) * count
+      const directMs = Number(chargedNs) / MS - billedMs
+      const beyondRestMs = costMs - valueOf(REST) * (counts.get(REST) ?? 0)
+      // Below zero where a claim comes a window after its CPU: the window before had too much then.
+      const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
+      follow({ spent, predicted, billed: billedMs })
+      learn(counts, costMs)
+    },
+    rates() {
+      const inNs = (name: string): Rate => {
+        const { value, deviation } = regression.rate(name) ?? NOTHING
+        return { value: Math.round(value * MS), deviation: Math.round(deviation * MS) }
+      }
+      const names = [...regression.names].filter((name) => name !== REST && name !== ACTIVE)
+      return {
+        levelMilli: Math.round(level * 1000),
+        activeSecond: inNs(ACTIVE),
+        operations: Object.fromEntries(names.map((name) => [name, inNs(name)])),
+        rest: inNs(REST),
+      }
+    },
+    get revision() {
+      return revision
+    },
+    get debtNs() {
+      return BigInt(Math.round(Math.max(0, debtMs) * MS))
+    },
+  }
+}
+
+/** The totals of two processes. */
+export function addActivity(a: Activity, b: Activity): Activity {
+  const operations = new Map(a.operations)
+  for (const [name, count] of b.operations)
+    operations.set(name, (operations.get(name) ?? 0) + count)
+  return {
+    operations,
+    activeSeconds: a.activeSeconds + b.activeSeconds,
+    indirectNs: a.indirectNs + b.indirectNs,
+  }
+}
+
+function countsSince(before: Activity, now: Activity): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const [name, count] of now.operations) {
+    const more = count - (before.operations.get(name) ?? 0)
+    if (more > 0) counts.set(name, more)
+  }
+  const active = now.activeSeconds - before.activeSeconds
+  if (active > 0) counts.set(ACTIVE, active)
+  return counts
+}
+
+const knownOf = (earlier: IndirectRates | undefined): Record<string, Rate> => {
+  if (earlier === undefined) return {}
+  const inMs = ({ value, deviation }: Rate) => ({ value: value / MS, deviation: deviation / MS })
+  const { rest, activeSecond, operations } = earlier
+  return {
+    [REST]: inMs(rest),
+    [ACTIVE]: inMs(activeSecond),
+    ...Object.fromEntries(Object.entries(operations).map(([name, rate]) => [name, inMs(rate)])),
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createRegression } from './kalman.ts'
+
+const OPTIONS = {
+  deviationFirst: 30,
+  walk: 0.1,
+  noise: { relative: 0.06, least: 15 },
+  namesMax: 8,
+}
+const TRUTH: Readonly<Record<string, number>> = { a: 2, b: 0.5, rest: 30 }
+const costOf = (counts: ReadonlyMap<string, number>): number =>
+  counts.entries().reduce((sum, [name, count]) => sum + (TRUTH[name] ?? 0) * count, 0)
+
+const observation = fc
+  .record({ a: fc.nat(800), b: fc.nat(800), noise: fc.double({ min: -1, max: 1, noNaN: true }) })
+  .map(({ a, b, noise }) => ({ counts: new Map(Object.entries({ a, b, rest: 5 })), noise }))
+
+test('rates come near the truth from noisy sums, and none is ever negative', () => {
+  const observations = fc.array(observation, { minLength: 60, maxLength: 60 })
+  fc.assert(
+    fc.property(observations, (all) => {
+      const regression = createRegression(OPTIONS)
+      for (const { counts, noise } of all) {
+        regression.learn(counts, costOf(counts) * (1 + 0.05 * noise))
+        for (const name of regression.names)
+          assert.ok((regression.rate(name)?.value ?? -1) >= 0, name)
+      }
+      const total = new Map(Object.entries({ a: 400, b: 400, rest: 5 }))
+      const learned = total
+        .entries()
+        .reduce((sum, [name, count]) => sum + (regression.rate(name)?.value ?? 0) * count, 0)
+      assert.ok(Math.abs(learned / costOf(total) - 1) < 0.15, `${learned} of ${costOf(total)}`)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('one observation that is far off moves the rates little', () => {
+  const regression = createRegression(OPTIONS)
+  const counts = new Map(Object.entries({ a: 100, rest: 5 }))
+  for (let turn = 0; turn < 100; turn++) regression.learn(counts, costOf(counts))
+  const before = regression.rate('a')?.value ?? 0
+  regression.learn(counts, 1000 * costOf(counts))
+  const after = regression.rate('a')?.value ?? 0
+  assert.ok(after < before * 1.3, `${before} became ${after}`)
+})
+
+test('a rate that changes is followed', () => {
+  const regression = createRegression(OPTIONS)
+  const learn = (perRequest: number, a: number) =>
+    regression.learn(new Map(Object.entries({ a, rest: 5 })), perRequest * a + 150)
+  for (let turn = 0; turn < 100; turn++) learn(2, turn % 2 === 0 ? 200 : 0)
+  for (let turn = 0; turn < 100; turn++) learn(6, turn % 2 === 0 ? 200 : 0)
+  assert.ok(Math.abs((regression.rate('a')?.value ?? 0) - 6) < 0.5)
+})
+
+test('regressors have a limit, and begin with what was known', () => {
+  const regression = createRegression({ ...OPTIONS, known: { a: { value: 4, deviation: 1 } } })
+  assert.deepEqual(regression.rate('a'), { value: 4, deviation: 1 })
+  for (let name = 0; name < 20; name++) regression.learn(new Map([[`n${name}`, 1]]), 10)
+  assert.equal([...regression.names].length, 8)
+  assert.equal(regression.rate('n19'), undefined)
+})

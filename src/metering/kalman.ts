@@ -1,0 +1,103 @@
+// A linear regression that follows slow changes: cost ≈ Σ rate × count, one rate for each named regressor.
+// It is a Kalman filter whose rates walk at random (Welch and Bishop, "An Introduction to the Kalman Filter"),
+// with two restrictions: no rate is negative, and an observation that lies far from the prediction moves the
+// rates no further than one at the limit would (Huber).
+import { present as found } from '#base/errors.ts'
+
+/** A rate and its standard deviation. */
+export type Rate = { readonly value: number; readonly deviation: number }
+
+export interface Regression {
+  /** Learns from one observation: what was counted of each regressor, and what all of them cost together. */
+  learn(counts: ReadonlyMap<string, number>, cost: number): void
+  /** What is known of a regressor; undefined when none was counted yet. */
+  rate(name: string): Rate | undefined
+  /** All regressors that were counted. */
+  readonly names: Iterable<string>
+}
+
+export type RegressionOptions = {
+  /** Rates known before: of an earlier life. */
+  readonly known?: Readonly<Record<string, Rate>>
+  /** Deviation of a rate before anything is known of it. */
+  readonly deviationFirst: number
+  /** How far a rate walks from one observation to the next, as a part of itself. */
+  readonly walk: number
+  /** Standard deviation of a cost from what the rates predict: a part of the cost, and a least. */
+  readonly noise: { readonly relative: number; readonly least: number }
+  /** The greatest number of regressors: others than the first ones are left out. */
+  readonly namesMax: number
+}
+
+/** Observations further off than so many standard deviations count as one that is so far off. */
+const DEVIATIONS_MAX = 3
+
+export function createRegression(options: RegressionOptions): Regression {
+  const { known = {}, deviationFirst, walk, noise, namesMax } = options
+  const places = new Map<string, number>()
+  const rates: number[] = []
+  /** Covariance of the rates, symmetric. */
+  const covariance: number[][] = []
+
+  const placeOf = (name: string): number | undefined => {
+    const place = places.get(name)
+    if (place !== undefined || places.size >= namesMax) return place
+    const { value, deviation } = known[name] ?? { value: 0, deviation: deviationFirst }
+    for (const row of covariance) row.push(0)
+    rates.push(value)
+    covariance.push(rates.map(() => 0))
+    const made = places.size
+    present(covariance[made])[made] = deviation ** 2
+    places.set(name, made)
+    return made
+  }
+  for (const name of Object.keys(known)) placeOf(name)
+
+  return {
+    learn(counts, cost) {
+      const seen: [place: number, count: number][] = []
+      for (const [name, count] of counts) {
+        const place = count > 0 ? placeOf(name) : undefined
+        if (place !== undefined) seen.push([place, count])
+      }
+      if (seen.length === 0) return
+      for (const [place] of seen) {
+        const row = present(covariance[place])
+        row[place] = Math.min(
+          deviationFirst ** 2,
+          present(row[place]) + (walk * present(rates[place])) ** 2,
+        )
+      }
+      const expected = seen.reduce((sum, [place, count]) => sum + present(rates[place]) * count, 0)
+      // How each rate varies with the cost, and how the cost varies.
+      const shared = covariance.map((row) =>
+        seen.reduce((sum, [place, count]) => sum + present(row[place]) * count, 0),
+      )
+      const size = Math.max(expected, Math.min(cost, expected * 2))
+      const variance =
+        seen.reduce((sum, [place, count]) => sum + present(shared[place]) * count, 0) +
+        (noise.relative * size) ** 2 +
+        noise.least ** 2
+      const limit = DEVIATIONS_MAX * Math.sqrt(variance)
+      const surprise = Math.max(-limit, Math.min(limit, cost - expected))
+      for (const [place, row] of covariance.entries()) {
+        const gain = present(shared[place]) / variance
+        rates[place] = Math.max(0, present(rates[place]) + gain * surprise)
+        for (const [other, value] of row.entries())
+          row[other] = value - gain * present(shared[other])
+        row[place] = Math.max(present(row[place]), Number.MIN_VALUE)
+      }
+    },
+    rate(name) {
+      const place = places.get(name)
+      if (place === undefined) return undefined
+      const variance = present(covariance[place]?.[place])
+      return { value: present(rates[place]), deviation: Math.sqrt(variance) }
+    },
+    get names() {
+      return places.keys()
+    },
+  }
+}
+
+const present = <T>(value: T | undefined): T => found(value, 'a place of the regression')
