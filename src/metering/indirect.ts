@@ -28,7 +28,7 @@ export const NO_ACTIVITY: Activity = { operations: new Map(), activeSeconds: 0, 
 /** What one window brought. */
 export type IndirectWindow = {
   readonly elapsedNs: bigint
-  /** CPU of all cells whose payer is the operator or a caller. */
+  /** CPU of all cells that answer, and whose payer is the operator or a caller. */
   readonly cpuNs: bigint
   /** CPU that was billed, indirect CPU included. */
   readonly chargedNs: bigint
@@ -79,6 +79,7 @@ const MARGIN = { indirect: 0.02, direct: 0.01 }
 const LEVEL_MAX = 3
 /** The level is of the last four windows, about. */
 const DECAY = 4
+const OUTLIER = 2
 const REPAY_WINDOWS = 5
 
 /** Begins with the rates of an earlier life, where there are any. */
@@ -103,9 +104,12 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
   }
   /** Moves level and debt by what a window spent beyond rest, what its counts predict, and what it billed. */
   const follow = (windowMs: { spent: number; predicted: number; billed: number }) => {
-    spentMs += windowMs.spent - spentMs / DECAY
     predictedMs += windowMs.predicted - predictedMs / DECAY
-    debtMs = Math.max(-Math.max(0, spentMs) / 2, debtMs + windowMs.billed - windowMs.spent)
+    // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
+    const most = OUTLIER * Math.max(windowMs.predicted, predictedMs / DECAY)
+    const spent = Math.min(windowMs.spent, most)
+    spentMs += spent - spentMs / DECAY
+    debtMs = Math.max(-Math.max(0, spentMs) / 2, debtMs + windowMs.billed - spent)
     if (windowMs.predicted === 0) return
     revision++
     const repaidMs = (Math.max(0, debtMs) / REPAY_WINDOWS) * DECAY

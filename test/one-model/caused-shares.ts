@@ -117,7 +117,9 @@ test('what requests cause in other cells is on their bills', async (t) => {
         windows.reduce((sum, { accruedNj }) => sum + accruedNj, 0n),
         billedNj,
       )
-      assert.ok(learned > 0 && share < 100, `${operation}: ${share} %`)
-      if (IS_LONG) assert.ok(share >= 95, `${operation}: ${share} %`)
+      assert.ok(learned > 0, `${operation}: ${learned} %`)
+      // In a product that has just begun all becomes cheaper by the second, and what was learned follows.
+      const [least, most] = IS_LONG ? [95, 100] : [40, 120]
+      assert.ok(share >= least && share <= most, `${operation}: ${share} %`)
     }
 })

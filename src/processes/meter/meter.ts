@@ -10,7 +10,7 @@ import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.t
 import { createNodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
 import type { MeterStatus } from '#metering/status.ts'
-import { REST, type Window } from '#metering/window.ts'
+import type { Window } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
@@ -92,7 +92,7 @@ export async function createMeter(deps: {
     refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),
     async closeWindow(signal) {
       const window = await meter.closeWindow(signal)
-      const cpuNs = cpuOfOurs(window)
+      const cpuNs = cpuOf(window, answering(cells))
       indirect.observe({ ...window, cpuNs, activity: bills.activity() })
       return window
     },
@@ -128,11 +128,18 @@ function createPublish(
   }
 }
 
-/** CPU of all cells but those whose windows an account pays for. */
-const cpuOfOurs = ({ shares }: Window): bigint =>
-  shares
-    .filter(({ name, payer }) => name !== REST && payer.kind !== 'account')
-    .reduce((sum, { cpuNs }) => sum + cpuNs, 0n)
+/** CPU of the cells of these names. */
+const cpuOf = ({ shares }: Window, names: ReadonlySet<string>): bigint =>
+  shares.reduce((sum, { name, cpuNs }) => (names.has(name) ? sum + cpuNs : sum), 0n)
+
+/** Cells that work for requests: no cell that starts, as a model that is loaded, and none that an account pays for. */
+const answering = (cells: Cells): ReadonlySet<string> =>
+  new Set(
+    cells
+      .list()
+      .filter(({ state, spec }) => state === 'ready' && spec.payer.kind !== 'account')
+      .map(({ spec }) => spec.name),
+  )
 
 /** What an earlier life published of indirect CPU. */
 export async function readLearned(
