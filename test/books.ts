@@ -24,6 +24,8 @@ export type ChargeRow = {
   readonly unit: string
   readonly parts: readonly {
     readonly meter: string
+    readonly method: string
+    readonly band_pct: string
     readonly energy_nj: string
     readonly factor?: { readonly zone: string; readonly basis: string }
   }[]
