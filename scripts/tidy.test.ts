@@ -66,11 +66,11 @@ test('tidy() lets pass what the rules allow', () => {
   )
 })
 
-test('tidy() finds two migrations of one number', () => {
-  const paths = ['a', 'b'].map((name) => `src/state/migrations/0001_${name}.sql`)
+test('tidy() finds two schema files of one number', () => {
+  const paths = ['a', 'b'].map((name) => `src/ledger/schema/0001_${name}.sql`)
   const found = tidy(paths, () => '').map(({ path, rule }) => `${path} ${rule}`)
   assert.deepEqual(found, [
-    'src/state/migrations/0001_b.sql has the number of src/state/migrations/0001_a.sql',
+    'src/ledger/schema/0001_b.sql has the number of src/ledger/schema/0001_a.sql',
   ])
 })
 

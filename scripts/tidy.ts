@@ -106,7 +106,7 @@ export function tidy(
   read: (path: string) => string,
   exists: (path: string) => boolean = existsSync,
 ): Fault[] {
-  const faults: Fault[] = migrationFaults(paths)
+  const faults: Fault[] = schemaFaults(paths)
   for (const path of paths) {
     if (path === 'package-lock.json') continue
     const text = read(path)
@@ -125,11 +125,11 @@ export function tidy(
   return faults
 }
 
-/** Migrations run by number: two of one number would run in the order of their names. */
-function migrationFaults(paths: readonly string[]): Fault[] {
+/** Schema files of an area run by number: two of one number would run in the order of their names. */
+function schemaFaults(paths: readonly string[]): Fault[] {
   const seen = new Map<string, string>()
   return paths.flatMap((path) => {
-    const number = /^src\/state\/migrations\/(\d{4})_/.exec(path)?.[1]
+    const number = /^src\/\w+\/schema\/\d{4}(?=_)/.exec(path)?.[0]
     const earlier = number && seen.get(number)
     if (number !== undefined) seen.set(number, path)
     return earlier ? [{ path, line: 1, rule: `has the number of ${earlier}` }] : []
@@ -214,7 +214,7 @@ function importFaults(path: string, text: string): Fault[] {
   return faults
 }
 
-const isTest = (path: string) => path.endsWith('.test.ts')
+const isTest = (path: string) => /\.(test|fixture)\.ts$/.test(path)
 
 /** STYLE.md, "Order in a file": purpose and invariant come first. */
 const headerFaults = (path: string, text: string): Fault[] =>

@@ -18,10 +18,10 @@ import { convertBert } from '#inference/convert/bert.ts'
 import { cachedArtifacts, cachedInstall, PASSWORD, quiet } from '#postgres/testing.ts'
 import { COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
 import { compilePrograms } from '#processes/node/compiled.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
 const SIGNERS = join(CACHE, 'signers')
-const MIGRATIONS = join(import.meta.dirname, '..', 'src/state/migrations')
 const VERSION_DIGITS = 16
 const FETCH_MAX_MS = 600_000
 
@@ -99,8 +99,9 @@ async function cacheModels(): Promise<void> {
 /** What the tables are made of. */
 function versionOfTables(): string {
   const hash = createHash('sha256')
-  for (const name of readdirSync(MIGRATIONS).toSorted())
-    hash.update(`${name}\n`).update(readFileSync(join(MIGRATIONS, name)))
+  for (const { area, tables } of SCHEMAS)
+    for (const name of readdirSync(tables).toSorted())
+      hash.update(`${area}/${name}\n`).update(readFileSync(new URL(name, tables)))
   return hash.digest('hex').slice(0, VERSION_DIGITS)
 }
 

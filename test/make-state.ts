@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cachedInstall, quiet, startTestServer } from '#postgres/testing.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 import { connectState } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
 
@@ -20,7 +21,10 @@ export async function makeState(folder: string): Promise<void> {
   {
     const address = { host: server.socketFolder, user, password, database: 'postgres' }
     await using state = connectState({ address, connections: 1, log: quiet })
-    await migrate(state, [])
+    await migrate(
+      state,
+      SCHEMAS.map((schema) => ({ ...schema, functions: [] })),
+    )
   }
   await server.stop()
   const part = `${folder}.part`

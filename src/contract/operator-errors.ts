@@ -75,6 +75,8 @@ export const OPERATOR_ERRORS = {
     'Another node runs on this state: stop it, or give another DATABASE_URL. The message says which one, and since when.',
   state_mismatch:
     'The data folder belongs to another state: correct DATABASE_URL, or give another data folder.',
+  state_too_old:
+    'A version before 0.1.0 made the state: start with a new data folder or an empty database, or run the version that made the state.',
   state_too_new: 'A newer version wrote the state: run that version.',
   tile_missing: 'A tile of the log is missing in the state.',
   undecipherable:

@@ -102,7 +102,7 @@ const OPERATOR: readonly [string, Unit][] = [
   ['operator:revenue:tUSD', 'tUSD'],
 ]
 
-/** The books as the migrations leave them, with a first price. */
+/** The books as the schema leaves them, with a first price. */
 export function newBooks(price: Books['price']): Books {
   const books: Books = {
     wallets: new Map(),

@@ -1,4 +1,4 @@
--- Time, ids, events, what doors must forget, and the lives of our processes.
+-- Time, ids, events, changes of credentials, and the sessions of our processes.
 
 -- The ledger's time: the server's, or what a test sets.
 create or replace function ledger_now() returns timestamptz language sql volatile as $$
@@ -29,21 +29,8 @@ begin
     event_data || jsonb_build_object('account_id', account_id, 'sequence', number));
 end $$;
 
--- Notes that a token was seen in an address, and tells its owner; once an hour, whoever saw it.
-create or replace function note_exposed_token(token_id text) returns void language plpgsql as $$
-declare
-  seen tokens%rowtype;
-begin
-  update tokens set exposed_at = ledger_now()
-  where id = token_id and (exposed_at is null or exposed_at <= ledger_now() - interval '1 hour')
-  returning * into seen;
-  if not found then return; end if;
-  perform emit_event(seen.account, 'token.exposed', jsonb_build_object('token_id', seen.id,
-    'name', seen.name, 'hint', seen.hint, 'scope', seen.scope));
-end $$;
-
--- Numbers what doors must forget. The lock makes numbers commit in their order: a session that saw 6
--- has seen 5.
+-- Numbers a change of a token or an account that sessions must forget. The lock makes numbers commit in
+-- their order: a session that saw 6 has seen 5.
 create or replace function change_credentials(token_id text, account_id text) returns bigint language plpgsql as $$
 declare
   made bigint;

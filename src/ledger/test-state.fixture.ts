@@ -1,8 +1,8 @@
 // A ledger of a test's own: a first price, and charges to post.
 import { canonicalJson } from '#base/canonical-json.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
-import { LEDGER_FUNCTIONS } from './functions.ts'
 import type { TickRecord } from './tick.ts'
 
 /** Opens a state of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
@@ -10,7 +10,7 @@ export async function openLedgerState(
   urlOf: (schema: string) => string,
   connections: number,
 ): Promise<State> {
-  const { state } = await openTestState({ urlOf, functionFiles: LEDGER_FUNCTIONS, connections })
+  const { state } = await openTestState({ urlOf, schemas: SCHEMAS, connections })
   await state.query(
     "insert into prices (id, pusd_per_j, free_tier_nj) values ('price_1', 69444, 500000000)",
   )

@@ -5,7 +5,7 @@ import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { migrate } from '#state/migrate.ts'
 import { EVENTS_KEPT_MS, forgetEvents } from './upkeep/forget-events.ts'
 import { createEvents, type EventPage, type Events } from './create-events.ts'
-import { STORAGE_FUNCTIONS } from './sql/functions.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 import { inlineObject, makeBucket, openStore, type Store } from './store.fixture.ts'
 import type { Bucket } from './types.ts'
 
@@ -192,7 +192,7 @@ test(
     // As the cluster of the dump numbered them.
     await store.state.query("update storage_events set transaction = '5000000'")
     assert.deepEqual(await told(bucket, 0), [])
-    await migrate(store.state, STORAGE_FUNCTIONS)
+    await migrate(store.state, SCHEMAS)
     await put(bucket, 'd')
     const keysOf = (page: EventPage) => page.events.map(({ key }) => key)
     const { next, missed, ...first } = await pageOf(bucket, 4)
@@ -202,7 +202,7 @@ test(
     await put(bucket, 'e')
     assert.deepEqual(keysOf(await pageOf(bucket, 1, next)), ['e'])
     // At the next start nothing is moved again.
-    await migrate(store.state, STORAGE_FUNCTIONS)
+    await migrate(store.state, SCHEMAS)
     assert.deepEqual(keysOf(await pageOf(bucket, 1, next)), ['e'])
   },
 )

@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
@@ -14,7 +13,7 @@ import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
 import type { FoundVersion, Target, WrittenAnnotation } from './objects.ts'
 import { createUploads } from './create-uploads.ts'
-import { STORAGE_FUNCTIONS } from './sql/functions.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 import type { Attributes, Bucket, Part, Sheet } from './types.ts'
 
 export const ACCOUNT = 'acct_a'
@@ -25,8 +24,7 @@ const BUCKETS_MAX = 100_000
 export const PART_SIZE_MIN = 5
 /** Opens a state of its own; `urlOf` gives the URL of a schema. Dispose of it to drop it. */
 export async function openStore(urlOf: (schema: string) => string, connections: number) {
-  const functionFiles = [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS]
-  const { state, url } = await openTestState({ urlOf, functionFiles, connections })
+  const { state, url } = await openTestState({ urlOf, schemas: SCHEMAS, connections })
   await state.query("insert into accounts (id, env) values ($1, 'test'), ($2, 'test')", [
     ACCOUNT,
     OTHER,

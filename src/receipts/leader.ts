@@ -3,7 +3,7 @@
 import { sleep } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { SCHEMA_KEY } from '#state/lock-key.ts'
+import { ADVISORY_LOCKS, SCHEMA_KEY } from '#state/advisory-locks.ts'
 
 export type Leadership = AsyncDisposable & {
   /**
@@ -13,7 +13,6 @@ export type Leadership = AsyncDisposable & {
   lead(signal: AbortSignal): Promise<number>
 }
 
-const LOCK = 4_207_703
 const RETRY_MS = 1_000
 
 export function createLeadership(state: Pick<State, 'session'>): Leadership {
@@ -49,7 +48,7 @@ async function becomeSealer(session: Queryable, signal: AbortSignal): Promise<nu
     signal.throwIfAborted()
     const { rows } = await session.query<{ held: boolean }>(
       `select pg_try_advisory_lock($1, ${SCHEMA_KEY}) as held`,
-      [LOCK],
+      [ADVISORY_LOCKS.sealer],
     )
     if (rows[0]?.held === true) break
     await sleep(RETRY_MS, signal)

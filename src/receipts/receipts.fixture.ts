@@ -1,4 +1,5 @@
 // A state, five signers and the receipts of both, and what the tests do to a state in the place of the ledger.
+import { SCHEMAS } from '#processes/schemas.ts'
 import { rmSync } from 'node:fs'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
@@ -19,7 +20,7 @@ type Server = AsyncDisposable & { readonly of: Parameters<typeof openTestState>[
 export async function openReceipts(opening: Promise<Server>) {
   const five = fiveSigners()
   const [server] = await Promise.all([opening, five.start()])
-  const wanted = { urlOf: server.of, functionFiles: [], connections: 5 }
+  const wanted = { urlOf: server.of, schemas: SCHEMAS, connections: 5 }
   const { state, url } = await openTestState(wanted)
   await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
   const store = createSqlReceiptStore(state)

@@ -1,4 +1,4 @@
-// What the state keeps of the signers (migrations/0026_signers.sql): what jobs saw of their shares, which
+// What the state keeps of the signers (receipts/schema): what jobs saw of their shares, which
 // gateways show, and whether a key may be made.
 import type { Queryable, State } from '#state/connect.ts'
 import { lostShares, type ShareState, type SignerShare } from '#signers/shares.ts'

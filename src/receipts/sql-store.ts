@@ -1,4 +1,4 @@
-// ReceiptStore on PostgreSQL: the tables of migrations/0002_receipts.sql and, read only, `charges`.
+// ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, `charges`.
 import { ErgonError } from '#base/errors.ts'
 import type { Queryable, Row, State } from '#state/connect.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'

@@ -1,51 +1,75 @@
-// Brings the state to this version: numbered, forward-only .sql files under one advisory lock, then
-// the functions of the ledger, which are replaced as a whole at every start.
+// Brings the state to this version under one advisory lock: the numbered, forward-only files of each area, then
+// the functions, which are replaced as a whole at every start.
 import { readdir, readFile } from 'node:fs/promises'
 import { ErgonError } from '#base/errors.ts'
+import { ADVISORY_LOCKS } from './advisory-locks.ts'
 import type { Queryable, State } from './connect.ts'
+import type { Schema } from './schema.ts'
 
-const FOLDER = new URL('./migrations/', import.meta.url)
-const MIGRATION_LOCK = 4_207_701
-const NAME = /^(\d{4})_[a-z0-9-]+\.sql$/
+const NAME = /^\d{4}_[a-z0-9-]+\.sql$/
 
 /**
- * Applies what is missing and (re)creates the given function files; `beginning` hears of each migration
- * before it is applied, and whether the state is a new one. Throws `state_too_new` when the state was written by a newer version.
+ * Applies the missing files and (re)creates the functions of the given areas, in their order and in one
+ * transaction. `beginning` hears of each file before it is applied, and whether the state is new.
+ * Throws `state_too_new` for a state that a newer version wrote, and `state_too_old` for a state that was made
+ * before 0.1.0; both change nothing.
  */
 export async function migrate(
   state: State,
-  functionFiles: readonly URL[],
+  schemas: readonly Schema[],
   beginning: (name: string, isNew: boolean) => void = () => undefined,
 ): Promise<{ applied: string[]; isNew: boolean }> {
-  const files = (await readdir(FOLDER)).filter((name) => NAME.test(name)).toSorted()
+  const files = await filesOf(schemas)
   return await state.transaction(async (transaction) => {
     // A role may have a limit of its own.
     await transaction.query('set local statement_timeout = 0')
-    await transaction.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await transaction.query(
-      'create table if not exists migrations (name text primary key, at timestamptz not null default now())',
-    )
-    const done = await transaction.query<{ name: string }>(
-      'select name from migrations order by name',
-    )
-    const known = new Set(done.rows.map((row) => row.name))
-    const newer = [...known].filter((name) => !files.includes(name))
+    await transaction.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.schemas])
+    const known = await appliedFiles(transaction)
+    const newer = [...known].filter((name) => !files.has(name))
     if (newer.length > 0)
       throw new ErgonError(
         { code: 'state_too_new', status: 500 },
         `Could not use this state: a newer version wrote it: ${newer.join(', ')}`,
       )
-    const isNew = known.size === 0
     const applied: string[] = []
-    for (const name of files.filter((file) => !known.has(file))) {
-      beginning(name, isNew)
-      await apply(transaction, new URL(name, FOLDER))
-      await transaction.query('insert into migrations (name) values ($1)', [name])
+    for (const [name, file] of files) {
+      if (known.has(name)) continue
+      beginning(name, known.size === 0)
+      await apply(transaction, file)
+      await transaction.query('insert into applied_schemas (name) values ($1)', [name])
       applied.push(name)
     }
-    for (const file of functionFiles) await apply(transaction, file)
-    return { applied, isNew }
+    for (const file of schemas.flatMap(({ functions }) => functions)) await apply(transaction, file)
+    return { applied, isNew: known.size === 0 }
   })
+}
+
+/** Name, such as `ledger/0001_ledger`, and file of each step, in the order of their application. */
+async function filesOf(schemas: readonly Schema[]): Promise<Map<string, URL>> {
+  const files = new Map<string, URL>()
+  for (const { area, tables } of schemas)
+    for (const file of (await readdir(tables)).filter((name) => NAME.test(name)).toSorted())
+      files.set(`${area}/${file.slice(0, -'.sql'.length)}`, new URL(file, tables))
+  return files
+}
+
+/** The steps that this state has. */
+async function appliedFiles(transaction: Queryable): Promise<Set<string>> {
+  // Versions before 0.1.0 kept one list of numbered migrations.
+  const { rows } = await transaction.query<{ isOld: boolean }>(
+    `select to_regclass('migrations') is not null as "isOld"`,
+  )
+  if (rows[0]?.isOld === true)
+    throw new ErgonError(
+      { code: 'state_too_old', status: 500 },
+      'Could not use this state: a version before 0.1.0 made it, and its tables were different. ' +
+        'Start with a new data folder (--data) or an empty database, or run the version that made the state',
+    )
+  await transaction.query(
+    'create table if not exists applied_schemas (name text primary key, at timestamptz not null default now())',
+  )
+  const done = await transaction.query<{ name: string }>('select name from applied_schemas')
+  return new Set(done.rows.map(({ name }) => name))
 }
 
 const apply = async (transaction: Queryable, file: URL) =>

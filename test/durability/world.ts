@@ -7,12 +7,11 @@ import { join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
 import { createFsStore } from '#blobs/fs-store.ts'
 import { SHARDS } from '#blobs/blob.ts'
-import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { cachedInstall, quiet, startTestServer, type TestServer } from '#postgres/testing.ts'
 import { firstAccount } from '#processes/node/first-start.ts'
 import { connectState, type State, type StateAddress } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
-import { STORAGE_FUNCTIONS } from '#objects/sql/functions.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 import { brokenInvariants } from '#objects/store.fixture.ts'
 import { collectGarbage } from '#objects/upkeep/collect-garbage.ts'
 import { sweepOrphans } from '#objects/upkeep/sweep-orphans.ts'
@@ -96,7 +95,7 @@ export async function openWorld(place = tmpdir()): Promise<World> {
 
 /** What the agent does at a first start. */
 async function furnish(state: State): Promise<string> {
-  await migrate(state, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS])
+  await migrate(state, SCHEMAS)
   await state.query(
     "insert into prices (id, pusd_per_j, free_tier_nj) values ('price-1', 69444, 50000000000000)",
   )

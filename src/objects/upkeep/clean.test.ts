@@ -1,7 +1,7 @@
 // The pieces of a round of cleaning: garbage and orphans go, and what is damaged is found.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
@@ -251,28 +251,3 @@ test('damage that two reads meet at once is one alarm', { skip }, async () => {
   ])
   assert.equal(logged.length, 2)
 })
-
-test(
-  'alarms that were told twice before are told once, and an open one stays',
-  { skip },
-  async () => {
-    const migration = new URL('../../state/migrations/0038_alarms-told-once.sql', import.meta.url)
-    await store.state.query(`truncate alarms restart identity;
-    drop index alarms_blob_damaged, alarms_told_once;
-    insert into alarms (kind, detail, acknowledged_at) values
-      ('blob_damaged', '{"id": "a", "location": "one", "found": "x"}', now()),
-      ('blob_damaged', '{"id": "a", "location": "two"}', null),
-      ('blob_damaged', '{"id": "a", "location": "one", "found": "y"}', null),
-      ('body_damaged', '{"key": "a"}', null),
-      ('body_damaged', '{"key": "b"}', null),
-      ('body_damaged', '{"key": "a"}', null),
-      ('journal_gap', '{"session": "a"}', null),
-      ('journal_gap', '{"session": "a"}', null)`)
-    await store.state.query(readFileSync(migration, 'utf8'))
-    const { rows } = await store.state.query('select id::int from alarms order by id')
-    assert.deepEqual(
-      rows.map(({ id }) => id),
-      [2, 3, 5, 6, 7, 8],
-    )
-  },
-)

@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { SCHEMA_KEY } from '#state/lock-key.ts'
+import { ADVISORY_LOCKS, SCHEMA_KEY } from '#state/advisory-locks.ts'
 import { moveBlob, type MovedBlob } from './move-blobs.ts'
 import { loadMove, saveMove, type DamagedBlob, type MoveOrder } from './move-order.ts'
 
@@ -13,8 +13,6 @@ const AT_ONCE = 4
 const PAGE = 64
 const SAVE_MS = 500
 const DAMAGED_MAX = 100
-/** Any number; one mover of a state at a time holds it. */
-const LOCK = 4_207_704
 
 type Deps = { readonly state: State; readonly stores: BlobStores; readonly clock: Clock }
 
@@ -96,7 +94,7 @@ class Moving {
   async #page(session: Queryable, from: string, after: string | undefined): Promise<Row[]> {
     const { rows: locks } = await session.query<{ held: boolean }>(
       `select pg_try_advisory_lock($1, ${SCHEMA_KEY}) as held`,
-      [LOCK],
+      [ADVISORY_LOCKS.mover],
     )
     if (locks[0]?.held !== true) throw new Stopped()
     try {

@@ -8,15 +8,15 @@ import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { ADVISORY_LOCKS } from '#state/advisory-locks.ts'
 import { connectState, type State } from '#state/connect.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Reporter } from './report.ts'
 import { startState } from './state-cell.ts'
 
 const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
-const MIGRATION_LOCK = 4_207_701
-/** One that no other needs. */
-const APPLIED = '0031_servers-named.sql'
+/** A step that no other needs. */
+const APPLIED = 'inference/0001_models'
 /** More than what a statement, and its answer, have elsewhere. */
 const LONGER_MS = 60_000
 
@@ -40,13 +40,13 @@ async function startWaiting(t: TestContext) {
   const { schema, url, other } = await openSchema(t)
   // A state that is not new: one migration was applied.
   await other.query(
-    `create table ${schema}.migrations (name text primary key, at timestamptz not null default now())`,
+    `create table ${schema}.applied_schemas (name text primary key, at timestamptz not null default now())`,
   )
-  await other.query(`insert into ${schema}.migrations values ($1)`, [APPLIED])
+  await other.query(`insert into ${schema}.applied_schemas values ($1)`, [APPLIED])
   const held = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const released = other.transaction(async (transaction) => {
-    await transaction.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await transaction.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.schemas])
     locked.resolve()
     await held.promise
   })
@@ -86,7 +86,7 @@ async function waitingForLock(state: State): Promise<void> {
   for (;;) {
     const { rowCount } = await state.query(
       "select from pg_locks where locktype = 'advisory' and objid = $1 and not granted",
-      [MIGRATION_LOCK],
+      [ADVISORY_LOCKS.schemas],
     )
     if (rowCount > 0) return
   }
@@ -99,8 +99,8 @@ test('migrations take as long as they take, and are told', OPTIONS, async (t) =>
   await go()
   const running = await starting
   await running.close()
-  assert.equal(steps[0], 'state is being migrated: 0001_ledger.sql')
-  assert.match(steps.at(-1) ?? '', /^state migrated: 0001_ledger\.sql, /)
+  assert.equal(steps[0], 'state is being migrated: state/0001_state')
+  assert.match(steps.at(-1) ?? '', /^state migrated: state\/0001_state, ledger\/0001_ledger, /)
 })
 
 test('a new state is told of in one line', OPTIONS, async (t) => {
@@ -109,6 +109,33 @@ test('a new state is told of in one line', OPTIONS, async (t) => {
   const running = await start(url, steps, new AbortController().signal)
   await running.close()
   assert.deepEqual(steps, ['state migrated: a new one'])
+})
+
+test('a state of a version before 0.1.0 is refused, and stays as it is', OPTIONS, async (t) => {
+  const { schema, url, other } = await openSchema(t)
+  await other.query(`create table ${schema}.migrations (name text primary key)`)
+  await other.query(`insert into ${schema}.migrations values ('0001_ledger.sql')`)
+  await assert.rejects(
+    start(url, [], new AbortController().signal),
+    (error: unknown) =>
+      error instanceof ErgonError &&
+      error.code === 'state_too_old' &&
+      error.message.includes('new data folder (--data)'),
+  )
+  const { rows } = await other.query('select tablename from pg_tables where schemaname = $1', [
+    schema,
+  ])
+  assert.deepEqual(rows, [{ tablename: 'migrations' }])
+})
+
+test('a state of a newer version is refused', OPTIONS, async (t) => {
+  const { schema, url, other } = await openSchema(t)
+  await (await start(url, [], new AbortController().signal)).close()
+  await other.query(`insert into ${schema}.applied_schemas values ('ledger/9999_later')`)
+  await assert.rejects(
+    start(url, [], new AbortController().signal),
+    (error: unknown) => error instanceof ErgonError && error.code === 'state_too_new',
+  )
 })
 
 test('a stop ends a migration', OPTIONS, async (t) => {

@@ -6,8 +6,7 @@ import { Secret, type Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
-import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
-import { STORAGE_FUNCTIONS } from '#objects/sql/functions.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
 import { initialiseCluster } from '#postgres/cluster.ts'
 import { installPostgres } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
@@ -88,7 +87,7 @@ async function migrateState(
     void state.query('select pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined)
   signal.addEventListener('abort', cancel)
   try {
-    return await migrate(patient, [...LEDGER_FUNCTIONS, ...STORAGE_FUNCTIONS], (name, isNew) => {
+    return await migrate(patient, SCHEMAS, (name, isNew) => {
       signal.throwIfAborted()
       // An empty state takes milliseconds.
       if (!isNew) report.step(`state is being migrated: ${name}`)

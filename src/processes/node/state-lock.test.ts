@@ -1,9 +1,9 @@
+import { SCHEMAS } from '#processes/schemas.ts'
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import { LEDGER_FUNCTIONS } from '#ledger/functions.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
@@ -200,7 +200,7 @@ CASES.set(
 
 test('one node at a time has a state', OPTIONS, async (t) => {
   await using server = await openTestUrl()
-  const wanted = { urlOf: server.of, functionFiles: LEDGER_FUNCTIONS, connections: 3 }
+  const wanted = { urlOf: server.of, schemas: SCHEMAS, connections: 3 }
   const { state, url } = await openTestState(wanted)
   await using _ = state
   for (const [name, work] of CASES) await t.test(name, () => withNodes(state, url, work))

@@ -9,7 +9,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
-import { SCHEMA_KEY } from '#state/lock-key.ts'
+import { ADVISORY_LOCKS, SCHEMA_KEY } from '#state/advisory-locks.ts'
 
 export interface StateLock extends AsyncDisposable {
   /** Writes down who has the state, once it has its tables. Throws `state_unavailable`. */
@@ -28,7 +28,6 @@ type Deps = {
   readonly times?: Partial<typeof TIMES>
 }
 
-const LOCK = 4_207_720
 const RETRY_MS = 250
 const TIMES = {
   /** A server notices a killed client at once, one whose machine is gone after 5 + 3 × 2 s. */
@@ -200,7 +199,7 @@ async function demandSilence(
 
 async function tryLock(made: Queryable): Promise<boolean> {
   const { rows } = await made.query<{ held: boolean }>(
-    `select pg_try_advisory_lock(${LOCK}, ${SCHEMA_KEY}) as held`,
+    `select pg_try_advisory_lock(${ADVISORY_LOCKS.node}, ${SCHEMA_KEY}) as held`,
   )
   return rows[0]?.held === true
 }
@@ -221,7 +220,7 @@ async function holderOf(made: Queryable): Promise<number | undefined> {
   const { rows } = await made.query<{ pid: number }>(
     `select pid from pg_locks where locktype = 'advisory' and granted and objsubid = 2
        and database = (select oid from pg_database where datname = current_database())
-       and classid = ${LOCK}::oid and objid = (${SCHEMA_KEY})::oid`,
+       and classid = ${ADVISORY_LOCKS.node}::oid and objid = (${SCHEMA_KEY})::oid`,
   )
   return rows[0]?.pid
 }

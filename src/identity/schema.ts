@@ -1,0 +1,8 @@
+// The tables and functions of tokens.
+import type { Schema } from '#state/schema.ts'
+
+export const IDENTITY_SCHEMA: Schema = {
+  area: 'identity',
+  tables: new URL('./schema/', import.meta.url),
+  functions: [new URL('./exposures.sql', import.meta.url)],
+}

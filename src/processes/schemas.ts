@@ -1,0 +1,18 @@
+// The areas of the state, in the order of their foreign keys. A product adds one line.
+import { IDEMPOTENCY_SCHEMA } from '#http/schema.ts'
+import { IDENTITY_SCHEMA } from '#identity/schema.ts'
+import { MODELS_SCHEMA } from '#inference/schema.ts'
+import { LEDGER_SCHEMA } from '#ledger/schema.ts'
+import { OBJECTS_SCHEMA } from '#objects/schema.ts'
+import { RECEIPTS_SCHEMA } from '#receipts/schema.ts'
+import { STATE_SCHEMA, type Schema } from '#state/schema.ts'
+
+export const SCHEMAS: readonly Schema[] = [
+  STATE_SCHEMA,
+  LEDGER_SCHEMA,
+  IDENTITY_SCHEMA,
+  IDEMPOTENCY_SCHEMA,
+  RECEIPTS_SCHEMA,
+  MODELS_SCHEMA,
+  OBJECTS_SCHEMA,
+]

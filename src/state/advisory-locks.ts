@@ -1,0 +1,26 @@
+// PostgreSQL's advisory locks that the product takes, by number: SQL and TypeScript take no others
+// (advisory-locks.test.ts). States of one database lie in schemas of their own (DATABASE_URL with a
+// search_path), while advisory locks are the database's: so a lock of a session has the schema as its second number.
+// Without it the jobs of one state would wait for the jobs of another, for ever.
+
+export const ADVISORY_LOCKS = {
+  /** One process applies schemas. */
+  schemas: 4_207_701,
+  /** Numbers of credential changes commit in their order (ledger/sessions.sql). */
+  credentialChanges: 4_207_702,
+  /** One sealer of receipts. */
+  sealer: 4_207_703,
+  /** One mover of blobs. */
+  mover: 4_207_704,
+  /** A bucket, shared by its writes, exclusive for its deletion (objects/sql/common.sql). */
+  bucket: 4_207_710,
+  /** One of 1024 stripes of keys (objects/sql/common.sql). */
+  objectStripe: 4_207_711,
+  /** The number of buckets of an account (objects/sql/bucket.sql). */
+  accountBuckets: 4_207_712,
+  /** One node has the state. */
+  node: 4_207_720,
+} as const
+
+/** The schema, as the second number of a lock: `pg_try_advisory_lock(<lock>, ${SCHEMA_KEY})`. An oid has no sign. */
+export const SCHEMA_KEY = "hashtext(coalesce(current_schema(), '')) & 2147483647"

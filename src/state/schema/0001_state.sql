@@ -1,0 +1,19 @@
+-- Which state this is, and which node has it.
+
+-- The data folder remembers the id, so that a node is never started on another state, whose sessions
+-- would have the same names. The id moves with a copy or a restore.
+create table state_identity (
+  is_one boolean primary key default true check (is_one),
+  id uuid not null default gen_random_uuid()
+);
+insert into state_identity default values;
+
+-- The node that took the state last. Whether that node still has the state, the advisory lock says. A
+-- node that lost its connection finds another life here when the state was taken meanwhile.
+create table state_owner (
+  is_one boolean primary key default true check (is_one),
+  life uuid not null,
+  host text not null,
+  folder text not null,
+  since timestamptz not null default clock_timestamp()
+);
