@@ -17,7 +17,7 @@ export type Description = {
   readonly replies: Readonly<Record<number, { readonly help: string; readonly media: Media }>>
 }
 /** Operations that no route names, as those of the S3 door: they have no description. */
-export type Unrouted = 'service.nobody' | `storage.${string}`
+export type Unrouted = 'service.nobody' | 'cell.standing' | `storage.${string}`
 
 const json = (schema: z.ZodType): Media => ({ 'application/json': schema })
 const ok = (help: string, media: Media): Description['replies'] => ({ 200: { help, media } })

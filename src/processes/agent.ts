@@ -9,6 +9,7 @@ import { arch } from 'node:os'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { openControl } from '#processes/control/open.ts'
@@ -29,7 +30,9 @@ import { startState } from '#processes/node/state-cell.ts'
 import { STORAGE_CELL } from '#processes/node/storage-upkeep.ts'
 import { createStopBudget } from '#processes/node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
-import { openAccounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
+import { createCellMinutes, readLeft, type CellMinutes } from '#charging/cell-minutes.ts'
+import { createPayers } from '#identity/payers.ts'
+import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
 
 export interface Agent {
   /** Stops everything in order; resolves when nothing of it is left. */
@@ -93,7 +96,8 @@ export async function startAgent(
   await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
-  const loop = startMeterLoop({ meter, session: accounting.session, state, log })
+  const minutes = await openCellMinutes({ accounting, cells, state, log })
+  const loop = startMeterLoop({ meter, session: accounting.session, minutes, state, log })
   started.defer(() => loop.stop())
 
   const account = await firstAccount(state)
@@ -130,6 +134,24 @@ const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger
     forget: () => undefined,
     failed: endLost(deps.log),
   })
+
+/** Charges accounts for their cells; begins with what an earlier life left. */
+async function openCellMinutes(deps: {
+  accounting: Accounting
+  cells: Cells
+  state: State
+  log: Logger
+}): Promise<CellMinutes> {
+  const { accounting, cells, state, log } = deps
+  return createCellMinutes({
+    charging: accounting.charging,
+    payerOf: createPayers({ state, clock: systemClock }).payerOf,
+    meter: METER,
+    stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
+    left: await readLeft(state, { meter: METER, process: AGENT }),
+    log,
+  })
+}
 
 const endLost =
   (log: Logger) =>

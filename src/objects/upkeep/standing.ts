@@ -7,10 +7,8 @@
 // is of the meter `storage`, which has no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
-import type { Charging } from '#charging/charging.ts'
-import type { Payer } from '#charging/spend.ts'
+import { messageOf } from '#base/errors.ts'
+import { standing, type Due, type StandingDeps, type StandingProduct } from '#charging/standing.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
 
 export type StoragePower = {
@@ -43,23 +41,20 @@ const RESERVE_DAYS = 7n
 const DAY_MS = 86_400_000n
 /** Of the source of the default: 650 mW a disk is 46 % below 1200 mW an SSD. */
 const BAND_PCT = 50
-const METER = 'storage'
+const PRODUCT: StandingProduct = {
+  operation: 'storage.standing',
+  meter: 'storage',
+  known: { method: 'model', bandPct: BAND_PCT },
+  name: 'stored bytes',
+}
 /** Buckets of one look; their charges wait for one tick together. */
 const BUCKETS_MAX = 500
-/**
- * Pages whose charges may be under way while the next ones are looked at: these wait for a tick, some 100 ms,
- * and a minute counts only where the look before was in the minute before.
- */
-const PAGES_MAX = 4
 /** Rounds begin so long after the last one ended. One that comes late still finds its minute. */
 export const restMs = (minuteMs: number): number => minuteMs / 2
 
-type Deps = {
+type Deps = StandingDeps & {
   readonly state: Queryable
-  readonly charging: Charging
-  readonly payerOf: (account: string) => Payer | Promise<Payer>
   readonly clock: Pick<Clock, 'monotonicMs'>
-  readonly log: Logger
   readonly power: StoragePower
   readonly minuteMs: number
 }
@@ -69,7 +64,7 @@ export function createStanding(deps: Deps): Standing {
   return {
     async charge(signal) {
       const begunMs = clock.monotonicMs()
-      await lookAtAll(deps, signal)
+      await standing(deps, PRODUCT, lookAtAll(deps, signal))
       const tookMs = Math.round(clock.monotonicMs() - begunMs)
       if (tookMs + restMs(minuteMs) > minuteMs)
         log.warn(
@@ -82,25 +77,20 @@ export function createStanding(deps: Deps): Standing {
   }
 }
 
-async function lookAtAll(deps: Deps, signal: AbortSignal): Promise<void> {
+/** What is due of all buckets, a page at a time; then what each account must keep. */
+async function* lookAtAll(deps: Deps, signal: AbortSignal): AsyncGenerator<readonly Due[]> {
   const { state, power } = deps
   const bytesOf = new Map<string, bigint>()
-  const charges: Promise<void>[] = []
-  try {
-    for (let after = 0; ;) {
-      signal.throwIfAborted()
-      const buckets = await bucketsAfter(state, { after, limit: BUCKETS_MAX })
-      const last = buckets.at(-1)
-      if (last === undefined) break
-      after = last
-      const looks = await lookApart(deps, buckets)
-      for (const { account, bytes } of looks)
-        bytesOf.set(account, (bytesOf.get(account) ?? 0n) + bytes)
-      charges.push(chargePage(deps, looks))
-      if (charges.length >= PAGES_MAX) await charges.shift()
-    }
-  } finally {
-    await Promise.all(charges)
+  for (let after = 0; ;) {
+    signal.throwIfAborted()
+    const buckets = await bucketsAfter(state, { after, limit: BUCKETS_MAX })
+    const last = buckets.at(-1)
+    if (last === undefined) break
+    after = last
+    const looks = await lookApart(deps, buckets)
+    for (const { account, bytes } of looks)
+      bytesOf.set(account, (bytesOf.get(account) ?? 0n) + bytes)
+    yield looks.map((look) => ({ ...look, resource: `s3://${look.name}` }))
   }
   await reserve(state, bytesOf, power)
 }
@@ -122,35 +112,6 @@ async function lookApart(deps: Deps, buckets: readonly number[]): Promise<Look[]
       error: messageOf(error),
     })
     return []
-  }
-}
-
-/** Says what went wrong; never throws. */
-async function chargePage(deps: Deps, looks: readonly Look[]): Promise<void> {
-  const ends = await Promise.allSettled(looks.map((look) => chargeLook(deps, look)))
-  const faults = ends.filter((end) => end.status === 'rejected')
-  if (faults.length > 0)
-    deps.log.warn('A minute of stored bytes is not charged', {
-      buckets: faults.length,
-      error: messageOf(faults[0]?.reason),
-    })
-}
-
-/** Throws what goes wrong, but for a wallet that is empty. */
-async function chargeLook({ charging, payerOf }: Deps, look: Look): Promise<void> {
-  const { energyNj } = look
-  if (energyNj === 0n) return
-  const work = charging.open({ fromMs: look.fromMs, toMs: look.toMs })
-  try {
-    await work.admit(await payerOf(look.account), 'storage.standing', energyNj)
-    const isWhole = await work.fill()
-    work.served({ resource: `s3://${look.name}` })
-    work.claim({ kind: 'upstream', meter: METER, method: 'model', bandPct: BAND_PCT, energyNj })
-    // What an empty wallet does not cover is the operator's: it is not asked for later.
-    work.settle(isWhole ? 200 : 402)
-  } catch (error) {
-    work.drop()
-    if (!isUncovered(error)) throw error
   }
 }
 
@@ -221,7 +182,3 @@ async function reserve(
     storing.map(([, bytes]) => String(standingEnergy(bytes, RESERVE_DAYS * DAY_MS, power))),
   ])
 }
-
-const isUncovered = (error: unknown): boolean =>
-  error instanceof ErgonError &&
-  (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')

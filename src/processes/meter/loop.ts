@@ -1,6 +1,7 @@
-// Once a second: closes the meter's window, journals it, publishes the tariff.
+// Once a second: closes the meter's window, journals it, publishes the tariff, and charges accounts for their cells.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import type { CellMinutes } from '#charging/cell-minutes.ts'
 import type { Session } from '#charging/session.ts'
 import { windowBytes } from '#metering/window-record.ts'
 import type { State } from '#state/connect.ts'
@@ -13,16 +14,22 @@ const REFRESH_MS = 500
 export function startMeterLoop(deps: {
   meter: Meter
   session: Session
+  minutes: CellMinutes
   state: State
   log: Logger
 }): { stop(): Promise<void> } {
-  const { meter, session, state, log } = deps
+  const { meter, session, minutes, state, log } = deps
   let running: Promise<void> | undefined
+  let charging = Promise.resolve()
 
   async function turn(): Promise<void> {
     try {
       await meter.refresh(AbortSignal.timeout(REFRESH_MS))
-      session.append('window', windowBytes(await meter.closeWindow()), [])
+      const window = await meter.closeWindow()
+      session.append('window', windowBytes(window), [])
+      minutes.add(window)
+      // It waits for the ledger, which no window does.
+      charging = minutes.charge('over')
       await meter.publish(state)
     } catch (error) {
       log.warn('A meter window went wrong', { error: messageOf(error) })
@@ -39,6 +46,8 @@ export function startMeterLoop(deps: {
       clearInterval(timer)
       await running
       await turn()
+      await charging
+      await minutes.charge('all')
     },
   }
 }

@@ -1,0 +1,198 @@
+// What cells of accounts used is charged to the last nanojoule, once, whatever is killed in between.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createLogger } from '#base/log.ts'
+import { nj } from '#base/units.ts'
+import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
+import { brokenInvariants } from '#ledger/model-books.ts'
+import type { Share, Window } from '#metering/window.ts'
+import { openTestCharging, type TestCharging } from './charging.fixture.ts'
+import { createCellMinutes, type CellMinutes, type Left } from './cell-minutes.ts'
+
+const J = 1_000_000_000n
+const FUNDS = 10n ** 15n
+const log = createLogger('test', { level: 'error', write: () => {} })
+const CELLS = ['db-1', 'db-2'] as const
+const ACCOUNTS = ['acct_1', 'acct_2'] as const
+
+const shareOf = (cell: number, dynamicNj: bigint, idleNj: bigint): Share => ({
+  name: CELLS[cell] ?? '',
+  payer: { kind: 'account', account: ACCOUNTS[cell] ?? '' },
+  cpuNs: 0n,
+  dynamicNj: nj(dynamicNj),
+  idleNj: nj(idleNj),
+})
+
+function windowOf(k: number, shares: readonly Share[]): Window {
+  const used = shares.reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
+  return {
+    meter: 'm1',
+    k,
+    elapsedNs: J,
+    busyNs: 0n,
+    readingNj: nj(used + J),
+    idleNj: nj(0n),
+    method: 'model',
+    bandPct: 40,
+    pueMilli: 1000n,
+    njPerCpuS: 0n,
+    chargedNs: 0n,
+    accruedNj: nj(0n),
+    tariffNjPerCpuS: 0n,
+    shares: [
+      ...shares,
+      { name: 'gw-1', payer: { kind: 'operator' }, cpuNs: 0n, dynamicNj: nj(J), idleNj: nj(0n) },
+    ],
+  }
+}
+
+/** All charges of cells that are in the ledger. */
+const chargesOf = (bench: TestCharging): Charge[] =>
+  [...bench.books.records.values()]
+    .flat()
+    .filter((text) => text.includes('"operation":"cell.standing"'))
+    .map((text) => parseCharge(Buffer.from(text)))
+
+async function posted(bench: TestCharging): Promise<Charge[]> {
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  return chargesOf(bench)
+}
+
+const leftOf = (windows: readonly Window[], charges: readonly Charge[]): Left => {
+  const chargedToMs = new Map<string, number>()
+  for (const { resource = '', to } of charges)
+    chargedToMs.set(resource, Math.max(chargedToMs.get(resource) ?? 0, Date.parse(to)))
+  return { windows, chargedToMs }
+}
+
+/** A life of the agent: it charges with `bench`, and is killed by being left. */
+const live = (bench: TestCharging, states: Map<string, string>, left?: Left): CellMinutes =>
+  createCellMinutes({
+    charging: bench.charging,
+    payerOf: (account) => ({ account, env: 'live', funded: true }),
+    meter: 'm1',
+    stateOf: (cell) => states.get(cell),
+    log,
+    ...(left !== undefined && { left }),
+  })
+
+type Step =
+  | { readonly kind: 'window'; readonly uses: readonly (readonly [bigint, bigint])[] }
+  | { readonly kind: 'kill' }
+  | { readonly kind: 'state'; readonly cell: number; readonly state: string }
+
+const use = fc.tuple(fc.bigInt(0n, 3n * J), fc.bigInt(0n, J))
+const windowStep: fc.Arbitrary<Step> = fc
+  .array(use, { minLength: 0, maxLength: 2 })
+  .map((uses) => ({ kind: 'window', uses }))
+const steps = fc.array(
+  fc.oneof(
+    { weight: 30, arbitrary: windowStep },
+    { weight: 1, arbitrary: fc.constant<Step>({ kind: 'kill' }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('state' as const),
+        cell: fc.nat(1),
+        state: fc.constantFrom('ready', 'stopped'),
+      }),
+    },
+  ),
+  { minLength: 40, maxLength: 200 },
+)
+
+/** Plays the steps; `leftAt` says what a new life finds of the one before. */
+async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> {
+  await using bench = await openTestCharging()
+  for (const account of ACCOUNTS) bench.payer(account, FUNDS)
+  const states = new Map<string, string>(CELLS.map((cell) => [cell, 'ready']))
+  const windows: Window[] = []
+  let minutes = live(bench, states)
+  let k = 1000
+  for (const step of all) {
+    if (step.kind === 'window') {
+      const window = windowOf(
+        ++k,
+        step.uses.map(([dynamic, idle], cell) => shareOf(cell, dynamic, idle)),
+      )
+      windows.push(window)
+      minutes.add(window)
+      await minutes.charge('over')
+    } else if (step.kind === 'state') states.set(CELLS[step.cell] ?? '', step.state)
+    else minutes = live(bench, states, leftAt(windows, await posted(bench)))
+  }
+  await minutes.charge('all')
+  const charges = await posted(bench)
+  for (const [place, cell] of CELLS.entries()) {
+    const used = windows
+      .flatMap(({ shares }) => shares)
+      .filter(({ name }) => name === cell)
+      .reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
+    const own = charges.filter(({ resource }) => resource === `cell:${cell}`)
+    assert.equal(
+      own.reduce((sum, charge) => sum + chargeEnergy(charge), 0n),
+      used,
+      cell,
+    )
+    assert.ok(own.every(({ account }) => account === ACCOUNTS[place]))
+    for (const [at, { from, to }] of own.entries()) {
+      assert.ok(at === 0 || from >= (own[at - 1]?.to ?? ''), 'charges of a cell overlap')
+      const minuteOf = (ms: number) => Math.ceil(ms / 60_000)
+      assert.equal(minuteOf(Date.parse(from) + 1), minuteOf(Date.parse(to)), 'one minute each')
+    }
+  }
+  assert.deepEqual(brokenInvariants(bench.books), [])
+}
+
+test('shares of accounts’ cells are charged once and whole, over kills and changes of state', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, (all) => play(all, leftOf)),
+    { numRuns: 25 },
+  )
+})
+
+test('planted: a new life that charges all windows again is found', async () => {
+  const windows = Array.from({ length: 70 }, (): Step => ({ kind: 'window', uses: [[J, 0n]] }))
+  const all: Step[] = [...windows, { kind: 'kill' }]
+  await play(all, leftOf)
+  await assert.rejects(
+    play(all, (left) => leftOf(left, [])),
+    { name: 'AssertionError' },
+  )
+  await assert.rejects(
+    play(all, (_, charges) => leftOf([], charges)),
+    { name: 'AssertionError' },
+  )
+})
+
+test('a cell that changes its state is charged at once, and one that is gone', async () => {
+  await using bench = await openTestCharging()
+  bench.payer('acct_1', FUNDS)
+  const states = new Map([['db-1', 'ready']])
+  const minutes = live(bench, states)
+  const add = async (k: number) => {
+    minutes.add(windowOf(k, [shareOf(0, J, 0n)]))
+    await minutes.charge('over')
+    return (await posted(bench)).map(chargeEnergy)
+  }
+  assert.deepEqual(await add(1), [])
+  states.set('db-1', 'stopping')
+  assert.deepEqual(await add(2), [2n * J])
+  states.delete('db-1')
+  assert.deepEqual(await add(3), [2n * J, J])
+})
+
+test('what the ledger does not answer for is kept, and charged when it answers', async () => {
+  await using bench = await openTestCharging()
+  bench.payer('acct_1', FUNDS)
+  const minutes = live(bench, new Map([['db-1', 'ready']]))
+  bench.answers = false
+  minutes.add(windowOf(60, [shareOf(0, J, 0n)]))
+  await minutes.charge('over')
+  minutes.add(windowOf(120, [shareOf(0, 2n * J, 0n)]))
+  bench.answers = true
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  await minutes.charge('over')
+  assert.deepEqual((await posted(bench)).map(chargeEnergy), [J, 2n * J])
+})

@@ -1,0 +1,166 @@
+// What cells of accounts used, by the minute: their shares of the meter's windows, dynamic and reserved, become one
+// charge for each cell and minute, and for each of its states in between. Each nanojoule of a share is charged once:
+// the charges of a cell are made in order, and each ends with the last window that is in it. So after a kill the
+// windows behind the last charge are what is left.
+import { add, type Nj } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
+import { parseWindow } from '#metering/window-record.ts'
+import type { Window } from '#metering/window.ts'
+import type { Queryable } from '#state/connect.ts'
+import { chargeDues, type Due, type StandingDeps, type StandingProduct } from './standing.ts'
+
+/** What an earlier life measured and did not charge. */
+export type Left = {
+  /** In their order. */
+  readonly windows: readonly Window[]
+  /** The end of the last charge of each resource, in ms. */
+  readonly chargedToMs: ReadonlyMap<string, number>
+}
+
+export interface CellMinutes {
+  /** Adds a window that is journaled. */
+  add(window: Window): void
+  /** Charges the minutes that are over, or all that there is; what the ledger does not answer for is kept. */
+  charge(which: 'over' | 'all'): Promise<void>
+}
+
+export type CellMinutesDeps = StandingDeps & {
+  /** Whose windows these are. */
+  readonly meter: string
+  /** The state of a cell; undefined of a cell that is gone. */
+  readonly stateOf: (cell: string) => string | undefined
+  readonly left?: Left
+}
+
+/** A cell's windows of one minute and state. */
+type Minute = Due & {
+  readonly known: EnergyBand
+  readonly minute: number
+  readonly state: string | undefined
+}
+
+const MINUTE_WINDOWS = 60
+const WINDOW_MS = 1000
+/** Older windows are not charged any more: a wallet that was empty for them is not asked long after. */
+const LEFT_WINDOWS_MAX = 600
+/** Lives of the process whose charges are looked through. */
+const LIVES_MAX = 20
+const OPERATION = 'cell.standing'
+/** Uncharged minutes of all cells together; more are the operator's. */
+const MINUTES_MAX = 10_000
+
+export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
+  const { stateOf, left } = deps
+  const known = { method: 'model', bandPct: 0 } as const
+  const product: StandingProduct = {
+    operation: OPERATION,
+    meter: deps.meter,
+    known,
+    name: 'cells of accounts',
+  }
+  const open = new Map<string, Minute>()
+  let over: Minute[] = []
+  let charging: Promise<void> | undefined
+
+  const end = (cell: string) => {
+    const minute = open.get(cell)
+    open.delete(cell)
+    if (minute !== undefined && over.length < MINUTES_MAX) over.push(minute)
+  }
+  const take = (window: Window, state: CellMinutesDeps['stateOf']) => {
+    const minute = Math.ceil(window.k / MINUTE_WINDOWS)
+    for (const [cell, due] of duesOf(window)) {
+      if (open.get(cell)?.minute !== minute) end(cell)
+      const before = open.get(cell)
+      open.set(cell, before ? merged(before, due) : { ...due, minute, state: state(cell) })
+    }
+    for (const [cell, { state: before }] of open)
+      if (window.k % MINUTE_WINDOWS === 0 || state(cell) === undefined || state(cell) !== before)
+        end(cell)
+  }
+  for (const window of left?.windows ?? []) take(unchargedOf(window, left), () => 'left')
+  for (const cell of open.keys()) end(cell)
+
+  /** The oldest minute of each cell first: a later one is charged when those before it are. */
+  const chargeOver = async () => {
+    const kept = new Set<string>()
+    for (;;) {
+      const oldest = new Map<string, Minute>()
+      for (const minute of over.toReversed())
+        if (!kept.has(minute.resource)) oldest.set(minute.resource, minute)
+      if (oldest.size === 0) return
+      const uncharged = await chargeDues(deps, product, [...oldest.values()])
+      for (const { resource } of uncharged) kept.add(resource)
+      over = over.filter(
+        (minute) => oldest.get(minute.resource) !== minute || kept.has(minute.resource),
+      )
+    }
+  }
+  return {
+    add: (window) => take(window, stateOf),
+    async charge(which) {
+      await charging
+      if (which === 'all') for (const cell of open.keys()) end(cell)
+      charging = chargeOver().finally(() => (charging = undefined))
+      await charging
+    },
+  }
+}
+
+/** What each cell of an account used in a window, by its name. */
+function duesOf(window: Window): Map<string, Due & { readonly known: EnergyBand }> {
+  const toMs = window.k * WINDOW_MS
+  const fromMs = toMs - Math.round(Number(window.elapsedNs) / 1e6)
+  const { method, bandPct } = window
+  const dues = new Map<string, Due & { readonly known: EnergyBand }>()
+  for (const { name, payer, dynamicNj, idleNj } of window.shares) {
+    const energyNj = add(dynamicNj, idleNj)
+    if (payer.kind !== 'account' || energyNj === 0n) continue
+    const { account } = payer
+    const resource = resourceOf(name)
+    dues.set(name, { account, resource, energyNj, fromMs, toMs, known: { method, bandPct } })
+  }
+  return dues
+}
+
+const resourceOf = (cell: string): string => `cell:${cell}`
+
+/** The minute with one window more. */
+const merged = (minute: Minute, due: Due & { readonly known: EnergyBand }): Minute => ({
+  ...minute,
+  energyNj: add<Nj>(minute.energyNj, due.energyNj),
+  toMs: due.toMs,
+  known: due.known.bandPct > minute.known.bandPct ? due.known : minute.known,
+})
+
+/** The window without the shares that are charged. */
+const unchargedOf = (window: Window, left: Left | undefined): Window => ({
+  ...window,
+  shares: window.shares.filter(
+    ({ name }) => window.k * WINDOW_MS > (left?.chargedToMs.get(resourceOf(name)) ?? 0),
+  ),
+})
+
+/** What earlier lives of a process left of a meter's windows, once their journals are posted. */
+export async function readLeft(
+  state: Pick<Queryable, 'query'>,
+  { meter, process }: { meter: string; process: string },
+): Promise<Left> {
+  const windows = await state.query<{ bytes: Buffer }>(
+    `select bytes from windows where meter = $1
+       and k > (select coalesce(max(k), 0) from windows where meter = $1) - $2
+       and convert_from(bytes, 'UTF8') like '%"payer":"account"%' order by k`,
+    [meter, LEFT_WINDOWS_MAX],
+  )
+  const charged = await state.query<{ resource: string; to_ms: string }>(
+    `select convert_from(bytes, 'UTF8')::jsonb ->> 'resource' as resource,
+       max(extract(epoch from to_at) * 1000)::bigint as to_ms
+     from charges where operation = $1 and session = any (array(
+       select id from sessions where process = $2 order by life desc limit $3)) group by 1`,
+    [OPERATION, process, LIVES_MAX],
+  )
+  return {
+    windows: windows.rows.map(({ bytes }) => parseWindow(bytes)),
+    chargedToMs: new Map(charged.rows.map((row) => [row.resource, Number(row.to_ms)])),
+  }
+}

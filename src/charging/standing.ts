@@ -1,0 +1,101 @@
+// Standing charges: what costs energy while nobody asks for anything, such as stored bytes or a cell of an account.
+// A product looks at what is due, page by page; each due becomes one charge, by the same leases, journal and
+// receipts as any request.
+import { ErgonError, messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Nj } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
+import type { OperationName } from '#contract/operations.ts'
+import type { Charging } from './charging.ts'
+import type { Payer } from './spend.ts'
+
+/** What is owed for a span of time. */
+export type Due = {
+  readonly account: string
+  /** What used the energy, as receipts name it. */
+  readonly resource: string
+  readonly energyNj: Nj
+  readonly fromMs: number
+  readonly toMs: number
+  /** Where it differs from the product's. */
+  readonly known?: EnergyBand
+}
+
+export type StandingProduct = {
+  readonly operation: OperationName
+  /** Whose reading the energy is a part of. */
+  readonly meter: string
+  readonly known: EnergyBand
+  /** In log lines: "stored bytes". */
+  readonly name: string
+}
+
+export type StandingDeps = {
+  readonly charging: Pick<Charging, 'open'>
+  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  readonly log: Logger
+}
+
+/** Pages whose charges may be under way while the next is looked at: charges of a page wait for one tick together. */
+const PAGES_MAX = 4
+
+/**
+ * Charges all that a look finds. A due that cannot be charged is logged and left to the operator; rejects with
+ * what the look throws, when the charges under way have ended.
+ */
+export async function standing(
+  deps: StandingDeps,
+  product: StandingProduct,
+  look: AsyncIterable<readonly Due[]>,
+): Promise<void> {
+  const pages: Promise<unknown>[] = []
+  try {
+    for await (const dues of look) {
+      pages.push(chargeDues(deps, product, dues))
+      if (pages.length >= PAGES_MAX) await pages.shift()
+    }
+  } finally {
+    await Promise.all(pages)
+  }
+}
+
+/** Charges each; resolves with those that could not be charged, which are logged. */
+export async function chargeDues(
+  deps: StandingDeps,
+  product: StandingProduct,
+  dues: readonly Due[],
+): Promise<Due[]> {
+  const ends = await Promise.allSettled(dues.map((due) => chargeDue(deps, product, due)))
+  const faults = ends.filter((end) => end.status === 'rejected')
+  if (faults.length > 0)
+    deps.log.warn(`A minute of ${product.name} is not charged`, {
+      count: faults.length,
+      error: messageOf(faults[0]?.reason),
+    })
+  return dues.filter((_, place) => ends[place]?.status === 'rejected')
+}
+
+/** Resolves when it is charged, as far as the wallet goes: what that does not cover is the operator's. */
+async function chargeDue(
+  { charging, payerOf }: StandingDeps,
+  { operation, meter, known }: StandingProduct,
+  due: Due,
+): Promise<void> {
+  const { energyNj, fromMs, toMs, resource } = due
+  if (energyNj === 0n) return
+  const work = charging.open({ fromMs, toMs })
+  try {
+    await work.admit(await payerOf(due.account), operation, energyNj)
+    const isWhole = await work.fill()
+    work.served({ resource })
+    work.claim({ kind: 'upstream', meter, energyNj, ...(due.known ?? known) })
+    work.settle(isWhole ? 200 : 402)
+  } catch (error) {
+    work.drop()
+    if (!isUncovered(error)) throw error
+  }
+}
+
+const isUncovered = (error: unknown): boolean =>
+  error instanceof ErgonError &&
+  (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
