@@ -15,7 +15,7 @@ type Tables = {
 }
 
 /** Operations that nobody calls by a path. */
-const PSEUDO: ReadonlySet<string> = new Set(['service.nobody'])
+const PSEUDO: ReadonlySet<string> = new Set(['service.nobody', 'cell.standing'])
 /** Services whose own door binds them: S3 by method and subresource. */
 const OTHER_DOORS: ReadonlySet<string> = new Set(['storage'])
 const UNREAD = 'not read yet'

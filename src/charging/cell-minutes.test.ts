@@ -6,9 +6,11 @@ import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
 import { brokenInvariants } from '#ledger/model-books.ts'
+import type { CellWindows } from '#ledger/cell-windows.ts'
+import { windowBytes } from '#metering/window-record.ts'
 import type { Share, Window } from '#metering/window.ts'
 import { openTestCharging, type TestCharging } from './charging.fixture.ts'
-import { createCellMinutes, type CellMinutes, type Left } from './cell-minutes.ts'
+import { createCellMinutes, type CellMinutes } from './cell-minutes.ts'
 
 const J = 1_000_000_000n
 const FUNDS = 10n ** 15n
@@ -24,7 +26,7 @@ const shareOf = (cell: number, dynamicNj: bigint, idleNj: bigint): Share => ({
   idleNj: nj(idleNj),
 })
 
-function windowOf(k: number, shares: readonly Share[]): Window {
+function windowAt(k: number, shares: readonly Share[]): Window {
   const used = shares.reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
   return {
     meter: 'm1',
@@ -59,15 +61,15 @@ async function posted(bench: TestCharging): Promise<Charge[]> {
   return chargesOf(bench)
 }
 
-const leftOf = (windows: readonly Window[], charges: readonly Charge[]): Left => {
+const leftOf = (windows: readonly Window[], charges: readonly Charge[]): CellWindows => {
   const chargedToMs = new Map<string, number>()
   for (const { resource = '', to } of charges)
     chargedToMs.set(resource, Math.max(chargedToMs.get(resource) ?? 0, Date.parse(to)))
-  return { windows, chargedToMs }
+  return { windows: windows.map(windowBytes), chargedToMs }
 }
 
 /** A life of the agent: it charges with `bench`, and is killed by being left. */
-const live = (bench: TestCharging, states: Map<string, string>, left?: Left): CellMinutes =>
+const live = (bench: TestCharging, states: Map<string, string>, left?: CellWindows): CellMinutes =>
   createCellMinutes({
     charging: bench.charging,
     payerOf: (account) => ({ account, env: 'live', funded: true }),
@@ -112,7 +114,7 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
   let k = 1000
   for (const step of all) {
     if (step.kind === 'window') {
-      const window = windowOf(
+      const window = windowAt(
         ++k,
         step.uses.map(([dynamic, idle], cell) => shareOf(cell, dynamic, idle)),
       )
@@ -172,7 +174,7 @@ test('a cell that changes its state is charged at once, and one that is gone', a
   const states = new Map([['db-1', 'ready']])
   const minutes = live(bench, states)
   const add = async (k: number) => {
-    minutes.add(windowOf(k, [shareOf(0, J, 0n)]))
+    minutes.add(windowAt(k, [shareOf(0, J, 0n)]))
     await minutes.charge('over')
     return (await posted(bench)).map(chargeEnergy)
   }
@@ -188,9 +190,9 @@ test('what the ledger does not answer for is kept, and charged when it answers',
   bench.payer('acct_1', FUNDS)
   const minutes = live(bench, new Map([['db-1', 'ready']]))
   bench.answers = false
-  minutes.add(windowOf(60, [shareOf(0, J, 0n)]))
+  minutes.add(windowAt(60, [shareOf(0, J, 0n)]))
   await minutes.charge('over')
-  minutes.add(windowOf(120, [shareOf(0, 2n * J, 0n)]))
+  minutes.add(windowAt(120, [shareOf(0, 2n * J, 0n)]))
   bench.answers = true
   await bench.session.tickNow(AbortSignal.timeout(5000))
   await minutes.charge('over')

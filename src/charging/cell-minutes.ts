@@ -4,18 +4,10 @@
 // windows behind the last charge are what is left.
 import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
+import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
 import type { Window } from '#metering/window.ts'
-import type { Queryable } from '#state/connect.ts'
 import { chargeDues, type Due, type StandingDeps, type StandingProduct } from './standing.ts'
-
-/** What an earlier life measured and did not charge. */
-export type Left = {
-  /** In their order. */
-  readonly windows: readonly Window[]
-  /** The end of the last charge of each resource, in ms. */
-  readonly chargedToMs: ReadonlyMap<string, number>
-}
 
 export interface CellMinutes {
   /** Adds a window that is journaled. */
@@ -29,7 +21,8 @@ export type CellMinutesDeps = StandingDeps & {
   readonly meter: string
   /** The state of a cell; undefined of a cell that is gone. */
   readonly stateOf: (cell: string) => string | undefined
-  readonly left?: Left
+  /** What an earlier life measured and did not charge. */
+  readonly left?: CellWindows
 }
 
 /** A cell's windows of one minute and state. */
@@ -41,11 +34,6 @@ type Minute = Due & {
 
 const MINUTE_WINDOWS = 60
 const WINDOW_MS = 1000
-/** Older windows are not charged any more: a wallet that was empty for them is not asked long after. */
-const LEFT_WINDOWS_MAX = 600
-/** Lives of the process whose charges are looked through. */
-const LIVES_MAX = 20
-const OPERATION = 'cell.standing'
 /** Uncharged minutes of all cells together; more are the operator's. */
 const MINUTES_MAX = 10_000
 
@@ -53,7 +41,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   const { stateOf, left } = deps
   const known = { method: 'model', bandPct: 0 } as const
   const product: StandingProduct = {
-    operation: OPERATION,
+    operation: 'cell.standing',
     meter: deps.meter,
     known,
     name: 'cells of accounts',
@@ -78,7 +66,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
       if (window.k % MINUTE_WINDOWS === 0 || state(cell) === undefined || state(cell) !== before)
         end(cell)
   }
-  for (const window of left?.windows ?? []) take(unchargedOf(window, left), () => 'left')
+  for (const bytes of left?.windows ?? []) take(unchargedOf(parseWindow(bytes), left), () => 'left')
   for (const cell of open.keys()) end(cell)
 
   /** The oldest minute of each cell first: a later one is charged when those before it are. */
@@ -134,33 +122,9 @@ const merged = (minute: Minute, due: Due & { readonly known: EnergyBand }): Minu
 })
 
 /** The window without the shares that are charged. */
-const unchargedOf = (window: Window, left: Left | undefined): Window => ({
+const unchargedOf = (window: Window, left: CellWindows | undefined): Window => ({
   ...window,
   shares: window.shares.filter(
     ({ name }) => window.k * WINDOW_MS > (left?.chargedToMs.get(resourceOf(name)) ?? 0),
   ),
 })
-
-/** What earlier lives of a process left of a meter's windows, once their journals are posted. */
-export async function readLeft(
-  state: Pick<Queryable, 'query'>,
-  { meter, process }: { meter: string; process: string },
-): Promise<Left> {
-  const windows = await state.query<{ bytes: Buffer }>(
-    `select bytes from windows where meter = $1
-       and k > (select coalesce(max(k), 0) from windows where meter = $1) - $2
-       and convert_from(bytes, 'UTF8') like '%"payer":"account"%' order by k`,
-    [meter, LEFT_WINDOWS_MAX],
-  )
-  const charged = await state.query<{ resource: string; to_ms: string }>(
-    `select convert_from(bytes, 'UTF8')::jsonb ->> 'resource' as resource,
-       max(extract(epoch from to_at) * 1000)::bigint as to_ms
-     from charges where operation = $1 and session = any (array(
-       select id from sessions where process = $2 order by life desc limit $3)) group by 1`,
-    [OPERATION, process, LIVES_MAX],
-  )
-  return {
-    windows: windows.rows.map(({ bytes }) => parseWindow(bytes)),
-    chargedToMs: new Map(charged.rows.map((row) => [row.resource, Number(row.to_ms)])),
-  }
-}

@@ -30,7 +30,8 @@ import { startState } from '#processes/node/state-cell.ts'
 import { STORAGE_CELL } from '#processes/node/storage-upkeep.ts'
 import { createStopBudget } from '#processes/node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
-import { createCellMinutes, readLeft, type CellMinutes } from '#charging/cell-minutes.ts'
+import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
+import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
 
@@ -148,7 +149,7 @@ async function openCellMinutes(deps: {
     payerOf: createPayers({ state, clock: systemClock }).payerOf,
     meter: METER,
     stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
-    left: await readLeft(state, { meter: METER, process: AGENT }),
+    left: await readCellWindows(state, { meter: METER, process: AGENT }),
     log,
   })
 }
