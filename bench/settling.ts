@@ -6,7 +6,7 @@ import { createLogger } from '#base/log.ts'
 import type { Charge } from '#contract/charge.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
-import { openAccounting } from '#processes/accounting.ts'
+import { openAccounting } from '#node/accounting.ts'
 import type { State } from '#state/connect.ts'
 
 const ACCOUNTS = 20

@@ -62,7 +62,7 @@ function operationFaults({ operations, routes }: Tables): Fault[] {
 /** A setting that nothing reads is a promise that is not kept: its help has to say so. */
 function settingFaults({ settings }: Tables, files: readonly SourceFile[]): Fault[] {
   const wiring = files
-    .filter(({ path }) => path.startsWith('src/processes/') || path === 'src/main.ts')
+    .filter(({ path }) => /^src\/(?!config\/)/.test(path))
     .map(({ text }) => text)
     .join('\n')
   const fault = (rule: string): Fault => ({ path: 'src/config/env.ts', line: 1, rule })

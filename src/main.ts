@@ -5,10 +5,10 @@ import { readConfig } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
 import { asksForHelp, settingsHelp } from '#config/help.ts'
 import { startAgent } from '#processes/agent.ts'
-import { createReporter } from '#processes/node/report.ts'
-import { wordFaults } from '#processes/node/setting-words.ts'
+import { createReporter } from '#node/report.ts'
+import { wordFaults } from '#processes/setting-words.ts'
 
-// All stages together have 19 s (processes/node/stop-budget.ts): this is for what hangs in our own.
+// All stages together have 19 s (node/stop-budget.ts): this is for what hangs in our own.
 const STOP_TIMEOUT_MS = 22_000
 
 /** As of `ergon`: what was asked for cannot be read. */

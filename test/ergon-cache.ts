@@ -16,8 +16,9 @@ import { lockFile } from '#base/lock.ts'
 import { nameCompiledFor } from '#cells/compiled.ts'
 import { convertBert } from '#inference/convert/bert.ts'
 import { cachedArtifacts, cachedInstall, PASSWORD, quiet } from '#postgres/testing.ts'
-import { COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
-import { compilePrograms } from '#processes/node/compiled.ts'
+import { COMPILED_FOLDER } from '#node/cell-specs.ts'
+import { PROGRAMS } from '#processes/programs.ts'
+import { compilePrograms } from '#node/compiled.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
@@ -63,7 +64,12 @@ export async function compiledEnvironment(): Promise<{ readonly NODE_COMPILE_CAC
 async function cacheCompiled(): Promise<void> {
   const signal = AbortSignal.timeout(FETCH_MAX_MS)
   await using _ = await lockFile(join(CACHE, 'compiled.lock'), signal)
-  await compilePrograms({ folder: join(CACHE, COMPILED_FOLDER), log: quiet, signal })
+  await compilePrograms({
+    folder: join(CACHE, COMPILED_FOLDER),
+    programs: PROGRAMS,
+    log: quiet,
+    signal,
+  })
 }
 
 /** The folder of the cluster for this version of the tables. */

@@ -12,28 +12,30 @@ import { createLogger, type Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
-import { openControl } from '#processes/control/open.ts'
-import { startMeterLoop } from '#processes/meter/loop.ts'
-import { createMeter, readLearned } from '#processes/meter/meter.ts'
-import { CALIBRATION_FILE } from '#processes/meter/model.ts'
-import { createFleet, createBackground } from '#processes/node/background.ts'
-import { settleBlobStores } from '#processes/node/blob-stores.ts'
-import { APP_FOLDER, COMPILED_FOLDER } from '#processes/node/cell-specs.ts'
-import { compilePrograms } from '#processes/node/compiled.ts'
-import { openDataFolder, settleDataFolder, type DataFolder } from '#processes/node/data-folder.ts'
-import { firstAccount, setPrice } from '#processes/node/first-start.ts'
-import { gatewayNames, startGateways } from '#processes/node/gateways.ts'
-import { createKeptJournals } from '#processes/node/kept-journals.ts'
-import { settleLeftJournals } from '#processes/node/left-journals.ts'
-import type { Reporter } from '#processes/node/report.ts'
-import { startState } from '#processes/node/state-cell.ts'
-import { STORAGE_CELL } from '#processes/node/storage-upkeep.ts'
-import { createStopBudget } from '#processes/node/stop-budget.ts'
+import { openControl } from './open-control.ts'
+import { startMeterLoop } from '#node/meter/loop.ts'
+import { createMeter, readLearned } from '#node/meter/meter.ts'
+import { CALIBRATION_FILE } from '#node/meter/model.ts'
+import { createFleet, createBackground } from './background.ts'
+import { settleBlobStores } from '#objects/settle-blob-stores.ts'
+import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
+import { compilePrograms } from '#node/compiled.ts'
+import { openDataFolder, settleDataFolder, type DataFolder } from '#node/data-folder.ts'
+import { firstAccount, setPrice } from '#node/first-start.ts'
+import { gatewayNames, startGateways } from './gateways.ts'
+import { createKeptJournals } from '#node/kept-journals.ts'
+import { settleLeftJournals } from '#node/left-journals.ts'
+import type { Reporter } from '#node/report.ts'
+import { startState } from '#node/state-cell.ts'
+import { STORAGE_CELL } from '#objects/upkeep/storage-cell.ts'
+import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createPayers } from '#identity/payers.ts'
-import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from './accounting.ts'
+import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import { PROGRAMS } from './programs.ts'
+import { SCHEMAS } from './schemas.ts'
 
 export interface Agent {
   /** Stops everything in order; resolves when nothing of it is left. */
@@ -71,8 +73,10 @@ export async function startAgent(
   const data = await settleDataFolder(folder, config)
   started.defer(() => data.close())
 
-  const compiling = compilePrograms({ folder: data.at(COMPILED_FOLDER), log, signal })
-  const running = await startState({ config, data, cells, log, report, signal, lost: endLost(log) })
+  const code = { folder: data.at(COMPILED_FOLDER), programs: PROGRAMS }
+  const compiling = compilePrograms({ ...code, log, signal })
+  const node = { config, data, cells, log, report, signal }
+  const running = await startState({ ...node, schemas: SCHEMAS, lost: endLost(log) })
   started.defer(() => budget.within('accounting', running.close))
   await compiling
   const { state, address } = running

@@ -26,7 +26,7 @@ export type FiveSigners = {
   stop(): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(import.meta.resolve('#processes/signer.ts'))
+const PROGRAM = fileURLToPath(import.meta.resolve('./programs/signer.ts'))
 const START_TIMEOUT_MS = 20_000
 
 export function fiveSigners(flags: readonly string[] = []): FiveSigners {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ModelConfig } from '#inference/engine/model-config.ts'
 import { compiledEnvironment } from '../ergon-cache.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/processes/model.ts')
+const PROGRAM = join(import.meta.dirname, '../../src/inference/programs/model.ts')
 
 export type Reply = { status: number; headers: IncomingMessage['headers']; text: string }
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { booksFigures } from '#statuspage/metrics/books-figures.ts'
+import { alarmRoutes } from './alarms.ts'
+
+type List = {
+  alarms: { id: string; kind: string; acknowledged_at: string | null }[]
+  more: boolean
+}
+
+test(
+  'an alarm is listed until it is acknowledged, with the earlier ones of its kind and no later one',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 1)
+    const raise = async (kind: string) =>
+      void (await state.query("insert into alarms (kind, detail) values ($1, '{}')", [kind]))
+    const call = async (method: string, path: string): Promise<unknown> => {
+      const [name = '', query] = path.split('?')
+      const found = alarmRoutes(state)
+        .map((route) => ({ route, match: route.path.exec(name) }))
+        .find(({ route, match }) => match !== null && route.method === method)
+      assert.ok(found?.match, path)
+      return await found.route.handle({
+        parameters: found.match.slice(1),
+        query: new URLSearchParams(query),
+        body: {},
+        signal: new AbortController().signal,
+        progress: () => undefined,
+      })
+    }
+    const list = async (query = '') => (await call('GET', `/alarms${query}`)) as List
+    const open = async () => (await list()).alarms.map(({ id, kind }) => `${kind} ${id}`)
+    const acknowledge = (id: string) => call('POST', `/alarms/${id}/acknowledge`)
+    const counted = async () => (await booksFigures(state)).alarms
+
+    for (const kind of ['journal_gap', 'blob_damaged', 'journal_gap', 'journal_gap'])
+      await raise(kind)
+    assert.deepEqual(await open(), [
+      'journal_gap 4',
+      'journal_gap 3',
+      'blob_damaged 2',
+      'journal_gap 1',
+    ])
+    assert.equal(await counted(), 4)
+
+    assert.deepEqual(await acknowledge('3'), { kind: 'journal_gap', acknowledged: 2 })
+    assert.deepEqual(await open(), ['journal_gap 4', 'blob_damaged 2'])
+    assert.equal(await counted(), 2)
+    assert.deepEqual(await acknowledge('3'), { kind: 'journal_gap', acknowledged: 0 })
+
+    for (const id of ['9', 'x', '99999999999999999999'])
+      await assert.rejects(acknowledge(id), { code: 'not_found' }, id)
+    const all = (await list('?all=true')).alarms
+    assert.deepEqual(
+      all.map(({ id, acknowledged_at: at }) => [id, at !== null]),
+      [
+        ['4', false],
+        ['3', true],
+        ['2', false],
+        ['1', true],
+      ],
+    )
+
+    await state.query(
+      "insert into alarms (kind, detail) select 'many', '{}' from generate_series(1, 1000)",
+    )
+    const { alarms, more } = await list()
+    assert.deepEqual([alarms.length, more], [1000, true])
+  },
+)

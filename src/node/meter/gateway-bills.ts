@@ -1,0 +1,103 @@
+// What all gateways of a node have billed by tariff since it started, and for which operations: the meter is
+// held against it, and the agent learns from it what operations cause.
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { nj } from '#base/units.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Charging } from '#charging/charging.ts'
+import { addActivity, NO_ACTIVITY, type Activity } from '#metering/indirect.ts'
+import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import type { Ask } from '#node/cell-specs.ts'
+
+/** What a gateway says of one of its lives. */
+export type Bill = Billed & { readonly session: string; readonly activity: Activity }
+
+/** The page of a gateway's inside that says so. */
+export const BILLED_PAGE = '/billed'
+
+type Page = Readonly<Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs', string>> & {
+  readonly activeSeconds: number
+  readonly operations: Readonly<Record<string, number>>
+}
+
+export function billedPage(session: string, charging: Pick<Charging, 'billed' | 'activity'>): Page {
+  const { chargedNs, accruedNj } = charging.billed()
+  const { operations, activeSeconds, indirectNs } = charging.activity
+  return {
+    session,
+    chargedNs: String(chargedNs),
+    accruedNj: String(accruedNj),
+    indirectNs: String(indirectNs),
+    activeSeconds,
+    operations: Object.fromEntries(operations),
+  }
+}
+
+export interface Bills {
+  /** The newest figures of the gateway in a cell. */
+  take(cell: string, bill: Bill): void
+  /** The sum over all lives of all gateways; it never falls. */
+  total(): Billed
+  /** The same of what was settled. */
+  activity(): Activity
+}
+
+/** A life that ended keeps its last figures: the next one of its cell counts from zero. */
+export function createBills(): Bills {
+  const lives = new Map<string, Bill>()
+  let ended = NOTHING_BILLED
+  let endedActivity = NO_ACTIVITY
+  return {
+    take(cell, bill) {
+      const before = lives.get(cell)
+      if (before !== undefined && before.session !== bill.session) {
+        ended = addBilled(ended, before)
+        endedActivity = addActivity(endedActivity, before.activity)
+      }
+      lives.set(cell, bill)
+    },
+    total: () => lives.values().reduce(addBilled, ended),
+    activity: () =>
+      lives.values().reduce((sum, { activity }) => addActivity(sum, activity), endedActivity),
+  }
+}
+
+/** Asks every gateway that answers; one that does not keeps what it said last. */
+export async function askGateways(deps: {
+  bills: Bills
+  cells: Cells
+  ask: Ask
+  log: Logger
+  signal: AbortSignal
+}): Promise<void> {
+  const { bills, cells, ask, log, signal } = deps
+  const gateways = cells
+    .list()
+    .filter((cell) => cell.spec.name.startsWith('gw-') && cell.state === 'ready')
+  await Promise.all(
+    gateways.map(async ({ spec, socket }) => {
+      try {
+        bills.take(spec.name, billOf(await ask(socket, BILLED_PAGE, signal)))
+      } catch (error) {
+        log.debug('A gateway did not say what it billed', {
+          cell: spec.name,
+          error: messageOf(error),
+        })
+      }
+    }),
+  )
+}
+
+function billOf(answer: unknown): Bill {
+  const { session, chargedNs, accruedNj, indirectNs, activeSeconds, operations } = answer as Page
+  return {
+    session,
+    chargedNs: BigInt(chargedNs),
+    accruedNj: nj(BigInt(accruedNj)),
+    activity: {
+      operations: new Map(Object.entries(operations)),
+      activeSeconds,
+      indirectNs: BigInt(indirectNs),
+    },
+  }
+}

@@ -1,0 +1,154 @@
+// The meter of this node, wired: sensors or the CPU model, the cells' CPU, and what the gateways bill.
+import { systemClock } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { TariffBody } from '#charging/tariff.ts'
+import type { Config } from '#config/config.ts'
+import { factorOf } from '#metering/carbon.ts'
+import { createIndirectLearner, type IndirectRates } from '#metering/indirect.ts'
+import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.ts'
+import { createNodeMeter } from '#metering/node-meter.ts'
+import { createBusyReader } from '#metering/sources/busy.ts'
+import type { MeterStatus } from '#metering/status.ts'
+import type { Window } from '#metering/window.ts'
+import type { State } from '#state/connect.ts'
+import { createCalibrator, type Calibrator } from './calibrate.ts'
+import { startCarbon, type NodeCarbon } from './carbon.ts'
+import { createCellReader } from './cells.ts'
+import { openAsk } from '#node/cell-specs.ts'
+import { askGateways, createBills } from './gateway-bills.ts'
+import { openModel } from './model.ts'
+import { openSensors } from './sources.ts'
+
+export type Meter = {
+  /** Reads what the gateways have billed so far; before each window. */
+  refresh(signal: AbortSignal): Promise<void>
+  /** Closes the window that began at the close before; one at a time. */
+  closeWindow(signal?: AbortSignal): Promise<Window>
+  /** Writes the tariff that sessions bill at from now on, where it is another one than before. */
+  publish(state: Pick<State, 'query'>): Promise<void>
+  /** What `ergon meter` shows. */
+  status(): MeterStatus & {
+    readonly carbon: ReturnType<NodeCarbon['status']>
+    readonly indirect: IndirectStatus
+  }
+  /** `ergon meter calibrate`. */
+  readonly calibrate: Calibrator
+  close(): Promise<void>
+}
+
+export async function createMeter(deps: {
+  config: Config
+  cells: Cells
+  name: string
+  routedTo: string
+  /** Where a calibration is kept. */
+  calibrationFile: string
+  /** What an earlier life had learned of indirect CPU. */
+  learned?: IndirectRates
+  log: Logger
+}): Promise<Meter> {
+  const { config, cells, name, routedTo, calibrationFile, log } = deps
+  await using opened = new AsyncDisposableStack()
+  const model = openModel(calibrationFile, log)
+  const carbon = startCarbon(config)
+  opened.defer(() => carbon.close())
+  const busy = createBusyReader()
+  opened.defer(() => busy.close())
+  const bills = createBills()
+  const indirect = createIndirectLearner(deps.learned)
+  const gateways = openAsk()
+  opened.defer(() => gateways.close())
+  const sources = openSensors(config)
+  // What a machine draws when nothing runs differs by ten times between sensors; the model guesses it.
+  if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
+    log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
+      sensors: sources.map((source) => source.name),
+    })
+  const meter = createNodeMeter({
+    meter: name,
+    model,
+    sources,
+    busyNs: () => busy.busyNs(),
+    cells: createCellReader(cells),
+    billed: () => bills.total(),
+    pueMilli: config.pueMilli,
+    clock: systemClock,
+  })
+  opened.defer(() => meter.close())
+  const all = opened.move()
+
+  const body = (): TariffBody => ({
+    meter: name,
+    method: meter.tariffKnown.method,
+    band_pct: String(meter.tariffKnown.bandPct),
+    nj_per_cpu_s: meter.tariffNjPerCpuS.toString(),
+    pue_milli: config.pueMilli.toString(),
+    routed_to: routedTo,
+    factor: factorOf(carbon.current()),
+    indirect: indirect.rates(),
+  })
+  return {
+    refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),
+    async closeWindow(signal) {
+      const window = await meter.closeWindow(signal)
+      const cpuNs = cpuOf(window, answering(cells))
+      indirect.observe({ ...window, cpuNs, activity: bills.activity() })
+      return window
+    },
+    publish: createPublish(name, body, () => indirect.revision),
+    status: () => ({
+      ...meter.status(),
+      carbon: carbon.status(),
+      indirect: indirectStatus(indirect),
+    }),
+    calibrate: createCalibrator({ config, calibrationFile }),
+    close: () => all.disposeAsync(),
+  }
+}
+
+/** Writes a tariff where the next requests would be billed differently by it. */
+function createPublish(
+  meter: string,
+  body: () => TariffBody,
+  revisionOfRates: () => number,
+): Meter['publish'] {
+  let published: string | undefined
+  return async (state) => {
+    const tariff = body()
+    // Rates move at rest too, where nobody is billed by them: that is not worth a write each few seconds.
+    const text = JSON.stringify({ ...tariff, indirect: revisionOfRates() })
+    if (text === published) return
+    await state.query(
+      `insert into tariffs (meter, body) values ($1, $2)
+       on conflict (meter) do update set body = excluded.body, at = now()`,
+      [meter, JSON.stringify(tariff)],
+    )
+    published = text
+  }
+}
+
+/** CPU of the cells of these names. */
+const cpuOf = ({ shares }: Window, names: ReadonlySet<string>): bigint =>
+  shares.reduce((sum, { name, cpuNs }) => (names.has(name) ? sum + cpuNs : sum), 0n)
+
+/** Cells that work for requests: no cell that starts, as a model that is loaded, and none that an account pays for. */
+const answering = (cells: Cells): ReadonlySet<string> =>
+  new Set(
+    cells
+      .list()
+      .filter(({ state, spec }) => state === 'ready' && spec.payer.kind !== 'account')
+      .map(({ spec }) => spec.name),
+  )
+
+/** What an earlier life published of indirect CPU. */
+export async function readLearned(
+  state: Pick<State, 'query'>,
+  meter: string,
+): Promise<IndirectRates | undefined> {
+  const { rows } = await state.query<{ body: TariffBody }>(
+    'select body from tariffs where meter = $1',
+    [meter],
+  )
+  return rows[0]?.body.indirect
+}

@@ -1,0 +1,168 @@
+// What whoever starts Ergon is told: steps, progress and the stop on stderr, and the ready lines (or with
+// --json the one ready object) on stdout. Where stderr is not a terminal, each step is a line of the log:
+// everything there is JSON then.
+import { delimiter } from 'node:path'
+import { commandOf, isLaunched, launcherFolder } from '#base/launcher.ts'
+import { createLogger } from '#base/log.ts'
+import { createProgressBar } from '#base/progress-bar.ts'
+import type { Isolation } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
+import { toolEnvironment } from '#config/env.ts'
+import { APP_FOLDER } from './cell-specs.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { FirstAccount } from './first-start.ts'
+
+/** Of a download or an assembly. */
+export type Progress = {
+  readonly phase?: 'download' | 'unpack'
+  readonly doneBytes: number
+  readonly totalBytes: number
+}
+export type Ready = { config: Config; data: DataFolder; account: FirstAccount }
+
+export interface Reporter {
+  step(text: string): void
+  isolation(isolation: Isolation): void
+  /** Progress of a download or an assembly; a bar, on a terminal only. */
+  progress(what: string, progress: Progress): void
+  newPrice(config: Config): void
+  ready(ready: Ready): void
+  /** Everything that was on its way has arrived or failed. */
+  complete(failures: readonly string[]): void
+  /** The start has failed, or what runs has. */
+  failed(message: string): void
+  stopping(reason: string): void
+  stopped(): void
+}
+
+export function createReporter(): Reporter {
+  const { stderr } = process
+  const log = createLogger('agent')
+  const bar = createProgressBar(stderr)
+  const sinceStart = stopwatch()
+  let sinceStop = sinceStart
+
+  function tell(text: string, level: 'info' | 'error' = 'info'): void {
+    if (!stderr.isTTY) return log[level](text)
+    bar.erase()
+    stderr.write(`ergon: ${text}\n`)
+  }
+  const step = (text: string) => tell(`${text} (${sinceStart()} s)`)
+  return {
+    step,
+    newPrice: ({ pricePusdPerJ, freeTierJ }) =>
+      tell(`price set: ${pricePusdPerJ} pUSD per J, ${freeTierJ} J a day free`),
+    isolation({ level, meter, memoryLimit, reasons }) {
+      tell(`isolation ${level}, meter ${meter}, memory limit ${memoryLimit}`)
+      for (const reason of reasons) tell(`  ${reason}`)
+    },
+    progress: (what, { phase, doneBytes, totalBytes }) =>
+      bar.show(workName(what, phase), doneBytes, totalBytes),
+    ready(ready) {
+      bar.erase()
+      process.stdout.write(
+        ready.config.json
+          ? `${JSON.stringify(readyObject(ready))}\n`
+          : readyText(ready, { seconds: sinceStart(), ...commandHere() }),
+      )
+    },
+    complete(failures) {
+      for (const failure of failures) tell(failure, 'error')
+      step(
+        failures.length === 0 ? 'everything is up' : `up with ${failures.length} thing(s) missing`,
+      )
+    },
+    failed: (message) => tell(message, 'error'),
+    stopping(reason) {
+      sinceStop = stopwatch()
+      tell(`stopping (${reason}): requests that run are finished or cut, then everything is saved`)
+    },
+    stopped: () => tell(`stopped (${sinceStop()} s)`),
+  }
+}
+
+/** What a bar is called: a file that is fetched is unpacked next, with a bar of its own. */
+export function workName(what: string, phase: Progress['phase']): string {
+  if (phase === undefined) return what
+  return `${phase === 'download' ? 'fetch' : 'unpack'} ${what}`
+}
+
+/** Seconds since this call, as text. */
+function stopwatch(): () => string {
+  const begunMs = performance.now()
+  return () => ((performance.now() - begunMs) / 1000).toFixed(1)
+}
+
+export const baseUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
+  config.baseUrl ?? `http://localhost:${data.port}`
+
+/** Addresses that nothing answers at yet are null: they are promised by the interface, not by us. */
+function readyObject(ready: Ready): object {
+  const { account } = ready
+  return {
+    ready: true,
+    base_url: baseUrl(ready),
+    portal_url: null,
+    status_url: null,
+    functions_url: null,
+    db_host: null,
+    db_port: null,
+    account_id: account.account,
+    ...(account.token === undefined ? {} : { token: account.token }),
+  }
+}
+
+type Here = {
+  /** How the command line is called here. */
+  readonly command: string
+  readonly isInstalled: boolean
+}
+
+/** `ergon` where `ergon self install` has put it for this user, else the path of its program. */
+function commandHere(): Here {
+  const { HOME = '', PATH = '' } = toolEnvironment()
+  const isInstalled = isLaunched(APP_FOLDER, [launcherFolder(HOME), ...PATH.split(delimiter)])
+  return { command: isInstalled ? 'ergon' : commandOf(APP_FOLDER), isInstalled }
+}
+
+/** The ready lines for a person. */
+export function readyText(
+  ready: Ready,
+  { seconds, command, isInstalled }: Here & { readonly seconds: string },
+): string {
+  const url = baseUrl(ready)
+  const token = ready.account.token ?? '$ERGON_TOKEN'
+  const key = ready.account.token ?? '<token>'
+  const first =
+    ready.account.token === undefined
+      ? ''
+      : `
+  account  ${ready.account.account}, with 5 tUSD of test money: no funds move
+  token    ${ready.account.token}
+           (scope deploy; shown this once)
+`
+  const head = `
+Ergon answers at ${url} (${seconds} s)
+${first}`
+  const install = isInstalled
+    ? ''
+    : `To call it as ergon in every folder, once: ${command} self install\n`
+  // Nothing was asked to load that could answer a chat.
+  if (ready.config.models === 'none')
+    return `${head}
+  curl ${url}/v1/models -H "Authorization: Bearer ${token}"
+
+No default model is loaded (--models none). Add one: ${command} models add --help
+${install}`
+  return `${head}
+  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${token}" \\
+    -H "Content-Type: application/json" -D - \\
+    -d '{"model":"auto","messages":[{"role":"user","content":"What is the capital of France?"}]}'
+
+  import OpenAI from 'openai'
+  const client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' })
+  const answer = await client.chat.completions.create({ model: 'auto', messages: [{ role: 'user', content: 'Hello' }] })
+
+The default models are small and real (class: demo). A better one: ${command} models add --help
+${install}`
+}

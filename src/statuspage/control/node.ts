@@ -1,0 +1,128 @@
+// Operator operations on this node: its status, its meter, its artifacts.
+import type { Artifacts } from '#artifacts/fetch.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Cells } from '#cells/cell.ts'
+import { booksCheck, booksFigures } from '#statuspage/metrics/books-figures.ts'
+import type { Meter } from '#node/meter/meter.ts'
+import { ask } from '#node/cell-specs.ts'
+import { stateHolder } from '#node/state-lock.ts'
+import type { State } from '#state/connect.ts'
+import { textOf, type ControlRoute } from '#node/control/control.ts'
+
+const ASK_TIMEOUT_MS = 2000
+
+export const nodeRoutes = (deps: {
+  state: State
+  cells: Cells
+  meter: Meter
+  artifacts: Artifacts
+}): readonly ControlRoute[] => [
+  { method: 'GET', path: /^\/status$/, handle: () => status(deps) },
+  { method: 'GET', path: /^\/meter$/, handle: () => deps.meter.status() },
+  {
+    method: 'POST',
+    path: /^\/meter\/calibrate$/,
+    handle: async ({ signal, progress }) => {
+      const made = await deps.meter.calibrate(signal, (step) =>
+        progress({
+          progress: {
+            asked_permille: step.askedPermille,
+            permille: step.permille,
+            milliwatts: step.milliwatts.toString(),
+          },
+        }),
+      )
+      return { reference: made.reference, band_pct: made.bandPct }
+    },
+  },
+  { method: 'GET', path: /^\/metrics$/, handle: () => metrics(deps.cells) },
+  { method: 'GET', path: /^\/artifacts$/, handle: () => deps.artifacts.list() },
+  {
+    method: 'POST',
+    path: /^\/artifacts\/fetch$/,
+    members: ['name'],
+    handle: async ({ body, signal }) => {
+      const files = await deps.artifacts.ensure(textOf(body, 'name'), signal)
+      return { name: files.name, version: files.version, folder: files.folder }
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/artifacts\/verify$/,
+    members: ['name'],
+    handle: ({ body, signal }) =>
+      deps.artifacts.verify(signal, typeof body['name'] === 'string' ? body['name'] : undefined),
+  },
+  {
+    method: 'POST',
+    path: /^\/artifacts\/prune$/,
+    handle: ({ signal }) => deps.artifacts.prune(signal),
+  },
+]
+
+/** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
+async function status({ state, cells }: { state: State; cells: Cells }): Promise<object> {
+  const programs = cells.programs()
+  return {
+    isolation: cells.isolation,
+    cells: cells.list().map((cell) => ({
+      name: cell.spec.name,
+      state: cell.state,
+      pid: programs.get(cell) ?? null,
+      launcher_pid: cell.pid ?? null,
+      cpu_ns: cell.cpuNs().toString(),
+      restarts: cell.exits.length,
+    })),
+    ...(await booksOf(state).catch((error: unknown) => ({
+      state: messageOf(error),
+      sessions: null,
+      ledger: null,
+    }))),
+    receipts: await sealerOf(cells),
+  }
+}
+
+/** Of all that nobody has acknowledged, the last ones. */
+const ALARMS_SHOWN = 5
+
+async function booksOf(state: State): Promise<object> {
+  const sessions = await state.query(
+    'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
+  )
+  // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
+  const { alarms: alarmCount, leaves, receiptsWaiting } = await booksFigures(state)
+  const alarms = await state.query(
+    'select id, kind, detail, at from alarms where acknowledged_at is null order by id desc limit $1',
+    [ALARMS_SHOWN],
+  )
+  return {
+    state: 'answers',
+    state_holder: (await stateHolder(state)) ?? null,
+    sessions: sessions.rows,
+    ledger: {
+      charges: String(leaves),
+      leaves: String(leaves),
+      sealed: String(leaves - receiptsWaiting),
+      alarms: String(alarmCount),
+    },
+    last_alarms: alarms.rows,
+    books: await booksCheck(state),
+  }
+}
+
+/** What the sealer says of itself; null while the jobs process does not answer. */
+async function sealerOf(cells: Cells): Promise<unknown> {
+  const jobs = cells.list().find((cell) => cell.spec.name === 'jobs' && cell.state === 'ready')
+  if (jobs === undefined) return null
+  return await ask(jobs.socket, '/sealer', AbortSignal.timeout(ASK_TIMEOUT_MS)).catch(() => null)
+}
+
+/** The gateways' figures, added up, in the Prometheus text format. */
+async function metrics(cells: Cells): Promise<string> {
+  const gateways = cells.list().filter((cell) => cell.spec.name.startsWith('gw-'))
+  const figures = await Promise.all(
+    gateways.map((cell) => ask(cell.socket, '/metrics', AbortSignal.timeout(ASK_TIMEOUT_MS))),
+  )
+  const { AggregatorRegistry } = await import('prom-client')
+  return await AggregatorRegistry.aggregate(figures as object[]).metrics()
+}
