@@ -20,7 +20,12 @@ import { createFleet, createBackground } from './background.ts'
 import { settleBlobStores } from '#objects/settle-blob-stores.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
 import { compilePrograms } from '#node/compiled.ts'
-import { openDataFolder, settleDataFolder, type DataFolder } from '#node/data-folder.ts'
+import {
+  openDataFolder,
+  settleDataFolder,
+  type DataFolder,
+  type OpenFolder,
+} from '#node/data-folder.ts'
 import { firstAccount, setPrice } from '#node/first-start.ts'
 import { gatewayNames, startGateways } from './gateways.ts'
 import { createKeptJournals } from '#node/kept-journals.ts'
@@ -60,14 +65,7 @@ export async function startAgent(
   const budget = createStopBudget(systemClock)
   await using started = new AsyncDisposableStack()
   const folder = await openDataFolder(config)
-  const cells = await createCells({
-    runFolder: folder.runFolder,
-    dataFolder: folder.path,
-    appFolder: APP_FOLDER,
-    ...(config.isolation === undefined ? {} : { level: config.isolation }),
-    log,
-    clock: systemClock,
-  })
+  const cells = await openCells(config, folder, log)
   started.defer(() => cells.close(budget.graceMs('state')))
   report.isolation(cells.isolation)
   const data = await settleDataFolder(folder, config)
@@ -127,6 +125,16 @@ export async function startAgent(
     },
   }
 }
+
+const openCells = (config: Config, folder: OpenFolder, log: Logger) =>
+  createCells({
+    runFolder: folder.runFolder,
+    dataFolder: folder.path,
+    appFolder: APP_FOLDER,
+    ...(config.isolation === undefined ? {} : { level: config.isolation }),
+    log,
+    clock: systemClock,
+  })
 
 const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger }) =>
   openAccounting({
