@@ -4,7 +4,7 @@ import type { Queryable, Row } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ListedObject, ListQuery, Listings } from './objects.ts'
 import { type ListedRow, type UploadRow, toListed, toUpload } from './rows.ts'
-import type { Bucket } from './types.ts'
+import type { Bucket, JsonObject } from './types.ts'
 
 export function createListings(deps: { state: Queryable }): Listings {
   const { state } = deps
@@ -37,14 +37,18 @@ const VERSIONS = inColumns<ListedFound & { seq: string }>(
   ],
 )
 
-/** A page of storage_list(): what it says of each entry has its fields in text, by separators. */
+/** The page of storage_list(): an array for each column, null for a page without entries. */
 type ObjectsRow = {
   keys: string[] | null
+  /** Null without a delimiter. */
   commons: (string | null)[] | null
-  listed: string | null
+  sizes: number[]
+  etags: string[]
+  checksums: JsonObject[]
+  storage_classes: string[]
+  owners: string[]
+  modified_ms: number[]
 }
-const ENTRY = '\u001e'
-const FIELD = '\u001f'
 
 async function listObjects(
   state: Queryable,
@@ -56,39 +60,36 @@ async function listObjects(
     ...given(bucket, query),
     limit + 1,
   ])
-  const { keys, commons, listed } = present(rows[0], 'an aggregate has one row')
+  const page = present(rows[0], 'an aggregate has one row')
+  const { keys, commons } = page
   const seen = (keys ?? []).slice(0, limit)
-  const texts = listed?.split(ENTRY) ?? []
   const entries: ListedObject[] = []
   const commonPrefixes: string[] = []
   for (const [at, key] of seen.entries()) {
     const common = commons?.[at] ?? null
-    if (common === null) entries.push(toListedObject(key, texts[at] ?? ''))
+    if (common === null) entries.push(toListedObject(key, page, at))
     else commonPrefixes.push(common)
   }
   const last = commons?.[seen.length - 1] ?? seen.at(-1) ?? query.after
   return { entries, commonPrefixes, truncated: limit > 0 && (keys ?? []).length > limit, last }
 }
 
-// A key of our JSON is in upper case if it names an algorithm.
-const ALGORITHM = /"([A-Z0-9]+)": "/
-const TYPE = /"type": "([A-Z_]+)"/
+const toListedObject = (key: string, page: ObjectsRow, at: number): ListedObject => ({
+  key,
+  size: page.sizes[at] ?? 0,
+  etag: page.etags[at] ?? '',
+  checksum: listedChecksum(page.checksums[at]),
+  storageClass: page.storage_classes[at] ?? '',
+  owner: page.owners[at] ?? '',
+  modifiedAtMs: page.modified_ms[at] ?? 0,
+})
 
-function toListedObject(key: string, listed: string): ListedObject {
-  const [size, etag = '', checksums = '', storageClass = '', owner = '', epochS] =
-    listed.split(FIELD)
-  const algorithm = ALGORITHM.exec(checksums)?.[1]
-  const type = TYPE.exec(checksums)?.[1]
-  return {
-    key,
-    size: Number(size),
-    etag,
-    checksum: algorithm === undefined || type === undefined ? undefined : { algorithm, type },
-    storageClass,
-    owner,
-    // A double holds today's time to a quarter of a microsecond, a column to one.
-    modifiedAtMs: Math.floor(Number(epochS) * 1000 + 0.0005),
-  }
+/** The algorithm is the key beside `type`. */
+function listedChecksum(checksums: JsonObject = {}): ListedObject['checksum'] {
+  const { type } = checksums
+  if (typeof type !== 'string') return undefined
+  for (const algorithm in checksums) if (algorithm !== 'type') return { algorithm, type }
+  return undefined
 }
 
 async function listVersions(

@@ -29,42 +29,37 @@ returns text language sql immutable as $$
     storage_beyond(storage_common(after, prefix, delimiter)), storage_next(after)) end)
 $$;
 
--- What a listing says of an object but its key, as text: a page of rows takes the server a third longer to
--- print and the client twice as long to read. No field holds its separators.
-create or replace function storage_listed(size bigint, etag text, checksums jsonb, storage_class text,
-  owner text, modified_at timestamptz)
-returns text language sql stable as $$
-  select concat_ws(chr(31), size, etag, checksums, storage_class, owner, date_part('epoch', modified_at))
-$$;
-
--- A page in one row; `common` where an entry is a common prefix, then the rest says nothing.
+-- A page in one row, with an array for each column; `commons` has the common prefix of an entry that is one, and the
+-- other columns of that entry mean nothing. One row of JSON arrays takes the client less CPU to read than rows do.
 create or replace function storage_list(bucket_id int, prefix text, delimiter text, after text, most int)
-returns table (keys json, commons json, listed text)
+returns table (keys json, commons json, sizes json, etags json, checksums json, storage_classes json, owners json,
+  modified_ms json)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   low constant text := storage_from(after, prefix, delimiter);
   high constant text := storage_beyond(prefix);
 begin
   if delimiter = '' then
-    return query select json_agg(page.key), null::json, string_agg(storage_listed(page.size, page.etag,
-      page.checksums, page.storage_class, page.owner, page.modified_at), chr(30))
+    return query select json_agg(page.key), null::json, json_agg(page.size), json_agg(page.etag),
+      json_agg(page.checksums), json_agg(page.storage_class), json_agg(page.owner),
+      json_agg((date_part('epoch', page.modified_at) * 1000)::bigint)
     from (select v.key, v.size, v.etag, v.checksums, v.storage_class, v.owner, v.modified_at
       from object_versions v
       where v.bucket = bucket_id and v.is_latest and not v.delete_marker and v.key >= low and v.key < high
       order by v.key limit most) page;
     return;
   end if;
-  return query with recursive walk (n, key, common, listed) as (
-    (select 1, v.key, storage_common(v.key, prefix, delimiter), storage_listed(v.size, v.etag, v.checksums,
-      v.storage_class, v.owner, v.modified_at)
+  return query with recursive walk (n, common, key, size, etag, checksums, storage_class, owner, modified_at) as (
+    (select 1, storage_common(v.key, prefix, delimiter), v.key, v.size, v.etag, v.checksums, v.storage_class,
+      v.owner, v.modified_at
     from object_versions v
     where v.bucket = bucket_id and v.is_latest and not v.delete_marker and v.key >= low and v.key < high
     order by v.key limit 1)
     union all
-    select walk.n + 1, next.key, next.common, next.listed
+    select walk.n + 1, next.*
     from walk, lateral (
-      select v.key, storage_common(v.key, prefix, delimiter) as common, storage_listed(v.size, v.etag,
-        v.checksums, v.storage_class, v.owner, v.modified_at) as listed
+      select storage_common(v.key, prefix, delimiter), v.key, v.size, v.etag, v.checksums, v.storage_class,
+        v.owner, v.modified_at
       from object_versions v
       where v.bucket = bucket_id and v.is_latest and not v.delete_marker and v.key < high
         and v.key >= coalesce(storage_beyond(walk.common), storage_next(walk.key))
@@ -72,7 +67,9 @@ begin
     ) next
     where walk.n < most
   )
-  select json_agg(w.key), json_agg(w.common), string_agg(w.listed, chr(30)) from walk w;
+  select json_agg(w.key), json_agg(w.common), json_agg(w.size), json_agg(w.etag), json_agg(w.checksums),
+    json_agg(w.storage_class), json_agg(w.owner), json_agg((date_part('epoch', w.modified_at) * 1000)::bigint)
+  from walk w;
 end $$;
 
 -- Newest first within a key; `after_seq` goes on within the key `after`.
