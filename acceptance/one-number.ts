@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
 import { bookFaults, chargeOf, joulesOf, milligramsOf } from '../test/books.ts'
-import { forgedReceipt } from '../test/forged-receipt.ts'
+import { forgedReceipt } from '../test/receipts/forged-receipt.ts'
 import { energyHeaderFaults } from '../test/raw-http.ts'
 import { CHAT_MODEL, QUESTION, type World } from './world.ts'
 

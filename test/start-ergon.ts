@@ -31,7 +31,12 @@ export type ErgonOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** Further flags. */
   readonly flags?: readonly string[]
+  /** Further settings for the first life alone. */
+  readonly life?: Life
 }
+
+/** Settings by their names in the environment, for one life: from a start to its end. */
+export type Life = Readonly<Record<string, string>>
 
 /** The one JSON line that the product prints when it answers. */
 export type ReadyLine = {
@@ -53,6 +58,9 @@ export interface Ergon extends AsyncDisposable {
   readonly runFolder: string
   /** The agent's process id. */
   readonly pid: number
+  readonly isRunning: boolean
+  /** The further settings of this life. */
+  readonly life: Life
   /** What the product has written to stderr so far. */
   readonly stderr: () => string
   /** Runs a statement on the product's own state. */
@@ -85,9 +93,9 @@ export interface Ergon extends AsyncDisposable {
   /** kill -9 of the agent; what it leaves behind is for the caller to look at. */
   kill(): Promise<void>
   /** Starts it again on the same data folder after its end, with further settings for this life. */
-  resume(env?: Readonly<Record<string, string>>): Promise<void>
+  resume(life?: Life): Promise<void>
   /** Stops it and starts it again on the same data folder, with further settings for this life. */
-  restart(env?: Readonly<Record<string, string>>): Promise<void>
+  restart(life?: Life): Promise<void>
   /** Stops it and removes its files. */
   stop(): Promise<void>
 }
@@ -109,9 +117,11 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
   const external = IS_EXTERNAL ? await startExternalState() : undefined
   const options = external ? { ...given, env: { DATABASE_URL: external.url, ...given.env } } : given
   let port = 0
+  let life = given.life ?? {}
+  const begun = () => launch(dataFolder, port, { ...options, env: { ...options.env, ...life } })
   let running = await attempt(async () => {
     port = await freeBlock()
-    return await launch(dataFolder, port, options)
+    return await begun()
   })
   const { ready } = running
   const { runFolder, password } = secretsOf(dataFolder)
@@ -133,6 +143,12 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     get pid() {
       return running.child.pid ?? 0
     },
+    get isRunning() {
+      return isRunning(running.child)
+    },
+    get life() {
+      return life
+    },
     stderr: () => running.stderr(),
     sql: sql as Ergon['sql'],
     control: (method, path, body) => control(join(runFolder, 'control.sock'), method, path, body),
@@ -148,12 +164,13 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
       running.child.kill('SIGKILL')
       await gone
     },
-    async resume(env = {}) {
-      running = await launch(dataFolder, port, { ...options, env: { ...options.env, ...env } })
+    async resume(next = {}) {
+      life = next
+      running = await begun()
     },
-    async restart(env) {
+    async restart(next) {
       await end(running.child)
-      await ergon.resume(env)
+      await ergon.resume(next)
     },
     async stop() {
       if (stopped) return
@@ -233,8 +250,11 @@ export function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
+const isRunning = (child: ChildProcess): boolean =>
+  child.exitCode === null && child.signalCode === null
+
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (!isRunning(child)) return
   const gone = once(child, 'exit')
   child.kill('SIGTERM')
   const late = setTimeout(() => child.kill('SIGKILL'), STOP_MAX_MS)

@@ -1,5 +1,5 @@
 // What an honest call of each operation looks like, for the matrix: an operation without a row fails.
-import { METRICS_TOKEN } from './metrics-token.ts'
+import { METRICS_TOKEN } from '../settings.ts'
 import { CHAT, EMBEDDING, world } from './matrix-world.ts'
 
 /** What an honest call of an operation looks like, and what differs from the rule. */

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Scope } from '#contract/operations.ts'
 import type { ScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
-import { sharedErgon } from '../parts.ts'
+import { sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { addUpstream } from '../upstreams.ts'
 

@@ -12,7 +12,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import type { Session } from '#cli/storage/session.ts'
 import { createTally } from '#cli/storage/tally.ts'
 import type { Outcome } from '../cli-process.ts'
-import { sharedErgon } from '../parts.ts'
+import { sharedErgon } from '../product.ts'
 import { compileCache } from '../start-ergon.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')

@@ -5,12 +5,9 @@ import {
   type CreateBucketCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { sharedErgon } from '../parts.ts'
+import { sharedErgon } from '../product.ts'
 import { s3ClientOf } from '../s3-client.ts'
 import type { Ergon } from '../start-ergon.ts'
-
-/** How many requests of an account may run at once here: fewer than by default, as tests reach it. */
-export const ACCOUNT_REQUESTS = 64
 
 /** The id of a version that no object has. */
 export const NOWHERE = `0${'1'.repeat(31)}`

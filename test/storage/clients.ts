@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { sharedErgon } from '../parts.ts'
+import { sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { missing, runClient } from './client-programs.ts'
 

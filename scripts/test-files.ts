@@ -1,0 +1,61 @@
+// A process of a test run: each of its files is a suite, with hooks of its own, and named by its path.
+import { writeFileSync } from 'node:fs'
+import { resolve as absolute } from 'node:path'
+import { after, before, describe } from 'node:test'
+import type { TestEvent } from 'node:test/reporters'
+import { createStopwatch } from './test-costs.ts'
+import { SMALL } from './test-programs.ts'
+
+/** A file that hangs fails after this time, and the next file runs. */
+const FILE_TIMEOUT_MS = 600_000
+
+/** The end of a file. */
+export type FileEvent = {
+  readonly file: string
+  readonly isPassed: boolean
+  readonly tookMs: number
+}
+
+/** Declares the files' tests, and writes to `costsFile` how many milliseconds of CPU each file took. */
+export function runFiles(files: readonly string[], costsFile: string): void {
+  const watch = createStopwatch()
+  describe('files', async () => {
+    if (files.length > 1) {
+      const kept = await keepShared(files)
+      after(() => kept[Symbol.asyncDispose]())
+    }
+    after(() => writeFileSync(costsFile, JSON.stringify(watch.stop())))
+    for (const file of files) {
+      // One after the other: the tests of two files that wait for one module would all become the first file's.
+      const { promise, resolve } = Promise.withResolvers<void>()
+      describe(file, { timeout: FILE_TIMEOUT_MS }, async () => {
+        before(() => watch.enter(file))
+        try {
+          await import(absolute(file))
+        } finally {
+          resolve()
+        }
+      })
+      await promise
+    }
+  })
+}
+
+/** Keeps what the files of one process share: a PostgreSQL of small tests, or products. */
+async function keepShared(files: readonly string[]): Promise<AsyncDisposable> {
+  if (files.every((file) => SMALL.test(file)))
+    return (await import('#postgres/testing-url.ts')).keepTestServer()
+  return (await import('../test/product.ts')).keepProducts()
+}
+
+/** Whether an event is of a program or of a file in it, and of no test. */
+export const isOfProgram = ({ data }: TestEvent): boolean =>
+  data !== undefined && 'file' in data && data.file === import.meta.filename
+
+/** The end of a file in a program that the event tells; undefined for every other event. */
+export function fileEventOf(event: TestEvent): FileEvent | undefined {
+  const { type, data } = event
+  if (!isOfProgram(event)) return undefined
+  if ((type !== 'test:pass' && type !== 'test:fail') || data.nesting !== 1) return undefined
+  return { file: data.name, isPassed: type === 'test:pass', tookMs: data.details.duration_ms }
+}

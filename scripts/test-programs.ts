@@ -1,0 +1,82 @@
+// Which test files share a process: Node's start and the imports cost 0.6 s of CPU for each process, and the start of a
+// product 4 to 5 s.
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Costs } from './test-costs.ts'
+
+const RUNNER = join(import.meta.dirname, 'test-files.ts')
+const FOLDER = join('.cache', 'test-programs')
+/** Tests of one part of the code, without a product. */
+export const SMALL = /^(scripts|src)\//
+const SMALL_PROGRAMS = 2
+/** How a test file asks for a product that it shares: its settings by name. */
+const PRODUCT = /^product\((\w+).*/m
+
+export type Plan = {
+  /** How long files took when they last ran. */
+  readonly costs: Costs
+  /** Shuffles files and processes; undefined for the longest process first. */
+  readonly random: (() => number) | undefined
+  /** Whether each file has a process of its own. */
+  readonly isAlone: boolean
+}
+
+/** Assigns test files to programs and writes these; resolves to each program's path and its files, in order. */
+export function planPrograms(files: readonly string[], plan: Plan): Map<string, string[]> {
+  const groups = plan.isAlone ? files.map((file) => [file]) : groupsOf(files, plan.costs)
+  const msOf = (group: readonly string[]) =>
+    group.reduce((sum, file) => sum + expectedMs(file, plan.costs), 0)
+  const ordered =
+    plan.random === undefined
+      ? groups.toSorted((one, other) => msOf(other) - msOf(one))
+      : shuffled(groups, plan.random).map((group) => shuffled(group, plan.random))
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+  return new Map(
+    ordered.map((group, nth) => {
+      const program = join(FOLDER, `${nth + 1}.ts`)
+      const call = `runFiles(${JSON.stringify(group)}, '${costsFileOf(program)}')`
+      writeFileSync(program, `import { runFiles } from '${RUNNER}'\n${call}\n`)
+      return [program, group]
+    }),
+  )
+}
+
+/** Where a program writes what its files cost. */
+export const costsFileOf = (program: string): string => program.replace(/ts$/, 'json')
+
+/** Small files in few groups of equal length, files of equal settings in one group, each other file by itself. */
+function groupsOf(files: readonly string[], costs: Costs): string[][] {
+  const small: string[][] = Array.from({ length: SMALL_PROGRAMS }, () => [])
+  const sums = small.map(() => 0)
+  const longestFirst = files
+    .filter((file) => SMALL.test(file))
+    .map((file) => ({ file, ms: expectedMs(file, costs) }))
+    .toSorted((one, other) => other.ms - one.ms)
+  for (const { file, ms } of longestFirst) {
+    const least = sums.indexOf(Math.min(...sums))
+    sums[least] = (sums[least] ?? 0) + ms
+    small[least]?.push(file)
+  }
+  const others = files
+    .filter((file) => !SMALL.test(file))
+    .map((file) => ({ file, product: PRODUCT.exec(readFileSync(file, 'utf8')) }))
+    // Equal calls follow each other, so that a product is restarted least.
+    .toSorted((one, other) => compare(one.product?.[0], other.product?.[0]))
+  const rest = Object.values(
+    Object.groupBy(others, ({ file, product }) => product?.[1] ?? file),
+  ).map((group) => (group ?? []).map(({ file }) => file))
+  return [...small, ...rest].filter((group) => group.length > 0)
+}
+
+const compare = (one = '', other = ''): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** The last duration of a file; of an unknown file, what its size suggests. */
+const expectedMs = (file: string, costs: Costs): number => costs[file]?.ms ?? statSync(file).size
+
+function shuffled<T>(list: readonly T[], random: (() => number) | undefined): T[] {
+  return list
+    .map((item) => ({ item, key: random?.() ?? 0 }))
+    .toSorted((one, other) => one.key - other.key)
+    .map(({ item }) => item)
+}

@@ -1,0 +1,59 @@
+// The command line as a person uses it: the real program against the product that the parts share.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { sharedErgon } from '../product.ts'
+
+export const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
+
+type Run = { readonly code: number; readonly stdout: string; readonly stderr: string }
+
+/** Runs `ergon` with a folder of its own for its configuration, which goes after the tests. */
+export function commandLine() {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-cli-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  /**
+   * Runs `ergon …`; `env` replaces the token and the config folder. After `linesMax` lines of output the
+   * command gets a SIGTERM.
+   */
+  const run = (
+    words: readonly string[],
+    options: { env?: Record<string, string>; input?: string; linesMax?: number } = {},
+  ): Promise<Run> =>
+    new Promise((resolve) => {
+      const ergon = sharedErgon()
+      const child = execFile(
+        process.execPath,
+        [PROGRAM, '--data', ergon.dataFolder, ...words],
+        {
+          env: {
+            PATH: process.env['PATH'] ?? '',
+            ERGON_TOKEN: ergon.token,
+            XDG_CONFIG_HOME: folder,
+            ...options.env,
+          },
+          timeout: 60_000,
+        },
+        (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+      )
+      child.stdin?.end(options.input ?? '')
+      let lines = 0
+      child.stdout?.on('data', (text: string) => {
+        lines += text.split('\n').length - 1
+        if (lines >= (options.linesMax ?? Infinity)) child.kill('SIGTERM')
+      })
+    })
+
+  const json = async (words: readonly string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run([...words, '--json'])
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+
+  return { folder, run, json }
+}

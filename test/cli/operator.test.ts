@@ -1,0 +1,176 @@
+// What only the operator asks: metrics, alarms, kept journals.
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { product, sharedErgon } from '../product.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { addUpstream, COMPLETION_TOKENS, PROMPT_TOKENS } from '../upstreams.ts'
+import { commandLine } from './command-line.ts'
+import { PLAIN } from '../settings.ts'
+
+product(PLAIN)
+
+const { run, json } = commandLine()
+
+let ergon: Ergon
+before(() => {
+  ergon = sharedErgon()
+})
+
+const metrics = () =>
+  new Promise<string>((resolve, reject) => {
+    request({ socketPath: join(ergon.runFolder, 'control.sock'), path: '/metrics' }, (response) => {
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => resolve(body))
+    })
+      .on('error', reject)
+      .end()
+  })
+
+test('the operator’s door prints the metrics of the gateways', async () => {
+  const text = await metrics()
+  assert.match(text, /^ergon_session_fresh 1$/m)
+  assert.match(text, /^ergon_billed_joules [\d.]+$/m)
+  assert.match(text, /^ergon_ledger_alarms 0$/m)
+  assert.match(text, /^ergon_books_halted 0$/m)
+  assert.match(text, /^ergon_nodejs_eventloop_lag_max_seconds \S+$/m)
+  const lags = [
+    ...`${text}\n${await metrics()}`.matchAll(/^ergon_nodejs_eventloop_lag\S+ (\S+)$/gm),
+  ]
+  assert.ok(lags.length > 0 && lags.every(([, seconds]) => !(Number(seconds) > 60)), String(lags))
+  const overTcp = await fetch(`${ergon.baseUrl}/metrics`)
+  assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
+})
+
+test('an alarm is seen in status, the list and the metrics until it is acknowledged', async () => {
+  const seen = async () => {
+    const { ledger } = (await json(['status'])) as { ledger: { alarms: string } }
+    return [ledger.alarms, /^ergon_ledger_alarms (\d+)$/m.exec(await metrics())?.[1]]
+  }
+  const [row] = await ergon.sql(
+    "insert into alarms (kind, detail) values ('from_a_test', '{}') returning id",
+  )
+  const id = row?.['id'] ?? ''
+  try {
+    assert.deepEqual(await seen(), ['1', '1'])
+    assert.match(
+      (await run(['status'])).stdout,
+      /1 alarms, see ergon admin alarm list\n.*from_a_test/,
+    )
+    assert.match(
+      (await run(['admin', 'alarm', 'list'])).stdout,
+      new RegExp(`${id} .*from_a_test +no`),
+    )
+    const done = await run(['admin', 'alarm', 'acknowledge', id])
+    assert.equal(done.code, 0, done.stderr)
+    assert.deepEqual(await seen(), ['0', '0'])
+    assert.deepEqual(await json(['admin', 'alarm', 'list']), [])
+    assert.match((await run(['admin', 'alarm', 'list', '--all'])).stdout, /from_a_test/)
+    assert.equal((await run(['admin', 'alarm', 'acknowledge', 'x'])).code, 1)
+  } finally {
+    await ergon.sql('delete from alarms where id = $1', [id])
+  }
+})
+
+test('a journal that cannot be posted is listed and set aside, of others none is', async () => {
+  assert.deepEqual(await json(['admin', 'journal', 'list']), [])
+  assert.match((await run(['admin', 'journal', 'list'])).stderr, /no journal is kept/)
+  for (const word of ['post', 'drop']) {
+    const { code, stderr } = await run(['admin', 'journal', word, 'gw-1'])
+    assert.equal(code, 1)
+    assert.match(stderr, /nothing is kept of "gw-1"/)
+  }
+  // What was left by a node that had more gateways; reading it fails, for root too.
+  const journal = join(ergon.dataFolder, 'journals', 'gw-9', '00000001.journal')
+  mkdirSync(journal, { recursive: true })
+  assert.match((await run(['admin', 'journal', 'list'])).stdout, /^gw-9 .* 1 +EISDIR/m)
+  const refused = await run(['admin', 'journal', 'post', 'gw-9'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /Could not post the journal of gw-9: EISDIR/)
+  const { aside } = (await json(['admin', 'journal', 'drop', 'gw-9'])) as { aside: string }
+  assert.ok(existsSync(join(aside, '00000001.journal')) && !existsSync(journal))
+  assert.deepEqual(await json(['admin', 'journal', 'list']), [])
+  const [alarm, ...others] = (await json(['admin', 'alarm', 'list', '--all'])) as {
+    id: string
+    kind: string
+    acknowledged_at: string | null
+  }[]
+  assert.deepEqual([alarm?.kind, others.length], ['journal_dropped', 0])
+  assert.ok(alarm?.acknowledged_at)
+  await ergon.sql('delete from alarms where id = $1', [alarm.id])
+})
+
+test(
+  'metrics count requests by operation, their durations, tokens, and receipts that wait',
+  { timeout: 120_000 },
+  async () => {
+    const upstream = await addUpstream(ergon, 'counted')
+    const figure = (text: string, name: string) => {
+      const line = text.split('\n').find((one) => one.startsWith(`${name} `))
+      return Number(line?.slice(name.length) ?? 0)
+    }
+    const names = {
+      ok: 'ergon_requests_total{operation="chat.create",model="counted",status="2xx"}',
+      refused: 'ergon_requests_total{operation="chat.create",status="4xx"}',
+      durations: 'ergon_request_duration_seconds_bucket{operation="chat.create",le="+Inf"}',
+      durationCount: 'ergon_request_duration_seconds_count{operation="chat.create"}',
+      prompt: 'ergon_tokens_total{operation="chat.create",model="counted",kind="prompt"}',
+      completion: 'ergon_tokens_total{operation="chat.create",model="counted",kind="completion"}',
+    }
+    const read = async () => {
+      const text = await metrics()
+      const all = Object.entries(names).map(
+        ([name, series]) => [name, figure(text, series)] as const,
+      )
+      return Object.fromEntries(all) as Record<keyof typeof names, number>
+    }
+    // They are counted a moment after their callers have the last byte, so are those of the tests before.
+    let before = await read()
+    for (let last = 0; before.durationCount > last; before = await read()) {
+      last = before.durationCount
+      await pause(200)
+    }
+    for (const model of ['counted', 'counted', 'nobody']) {
+      const answer = await fetch(`${ergon.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+      })
+      await answer.text()
+    }
+    let after = await read()
+    while (after.ok < before.ok + 2 || after.refused < before.refused + 1) after = await read()
+    const more = Object.entries(after).map(([name, value]) => [
+      name,
+      value - before[name as keyof typeof names],
+    ])
+    const { durations, durationCount, ...counted } = Object.fromEntries(more) as typeof after
+    assert.deepEqual(counted, {
+      ok: 2,
+      refused: 1,
+      prompt: 2 * PROMPT_TOKENS,
+      completion: 2 * COMPLETION_TOKENS,
+    })
+    // With those that the state did not answer in time.
+    assert.ok(durations >= 3)
+    assert.equal(durations, durationCount)
+    const [waiting] = await ergon.sql<{ leaves: number }>(
+      'select size::int as leaves from log_head',
+    )
+    assert.ok((waiting?.leaves ?? 0) > 0)
+    while (!/^ergon_receipts_waiting 0$/m.test(await metrics())) await pause(50)
+    while (!/^ergon_signers_ready 5$/m.test(await metrics())) await pause(50)
+    const { stdout } = await run(['status'])
+    assert.match(stdout, /^signers  5 of 5 have their share$/m)
+    assert.match(stdout, /^receipts \d+ sealed of \d+$/m)
+    const page = await fetch(`${ergon.baseUrl}/.well-known/ergon/receipt-keys.json`)
+    const { signers } = (await page.json()) as { signers: object }
+    assert.deepEqual(signers, { count: 5, threshold: 3, hosts: 1, ready: 5 })
+    await ergon.control('DELETE', '/models/counted')
+    await upstream.close()
+  },
+)

@@ -1,0 +1,148 @@
+// What the server really answers fits what the OpenAPI page says: every route that needs no model.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { DESCRIPTIONS } from '#contract/descriptions.ts'
+import { RESPONSE_HEADERS } from '#contract/headers.ts'
+import { ROUTES, type Route } from '#contract/routes.ts'
+import { problem } from '#contract/service-replies.ts'
+import { contractOf, openapi } from '../../scripts/openapi.ts'
+import { METERED, METRICS_TOKEN } from '../settings.ts'
+import { product, sharedErgon } from '../product.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+product(METERED)
+
+let ergon: Ergon
+const SEALED_MAX_MS = 60_000
+before(() => {
+  ergon = sharedErgon()
+})
+
+const ask = (path: string, init: RequestInit = {}) =>
+  fetch(`${ergon.baseUrl}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${ergon.token}`, ...init.headers },
+  })
+
+/** The receipt of a request, once it is sealed; and what is said before. */
+async function sealedReceipt(): Promise<string> {
+  const id = (await ask('/v1/models')).headers.get('x-receipt-id') ?? ''
+  const limit = AbortSignal.timeout(SEALED_MAX_MS)
+  for (;;) {
+    const answer = await ask(`/v1/receipts/${id}`, { signal: limit })
+    if (answer.status === 200) return id
+    await fits('receipt.get', answer)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+/** The reply has a documented status and type, a body of that schema, and the headers. */
+async function fits(operation: Route['operation'], answer: Response): Promise<void> {
+  assert.notEqual(operation, 'service.nobody')
+  const { replies } = DESCRIPTIONS[operation as keyof typeof DESCRIPTIONS]
+  const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? ''
+  const media = replies[answer.status]?.media ?? {}
+  assert.ok(type in media, `${operation} answered ${answer.status} ${type}`)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  media[type]?.parse(JSON.parse(bytes.toString('utf8')))
+  for (const [name, { on }] of Object.entries(RESPONSE_HEADERS))
+    if (on !== 'streamed') assert.ok(answer.headers.has(name), `${operation} lacks ${name}`)
+}
+
+test('every GET answers with the documented status, type, schema and headers', async () => {
+  const receipt = await sealedReceipt()
+  // A request that usage/last remembers: the list of buckets.
+  assert.equal((await ask('/')).status, 200)
+  const keys = (await (await ask('/.well-known/ergon/receipt-keys.json')).json()) as {
+    keys: { origin: string }[]
+  }
+  const [log = '', shard = ''] = keys.keys[0]?.origin.split('/') ?? []
+  const values: Record<string, string> = { receipt, log, shard, '*': '0/000.p/1' }
+  const asked: string[] = []
+  for (const { method, path, operation } of ROUTES) {
+    if (method !== 'GET' || operation === 'model.get') continue
+    const filled = path.replaceAll(/:(\w+)|(\*)/g, (_, name, star) => values[name ?? star] ?? '')
+    const token = operation === 'service.metrics' ? METRICS_TOKEN : ergon.token
+    const headers = { authorization: `Bearer ${token}` }
+    await fits(operation, await ask(filled, { headers }))
+    asked.push(operation)
+  }
+  assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
+  const asJson = { headers: { accept: 'application/json' } }
+  await fits('receipt.get', await ask(`/v1/receipts/${receipt}`, asJson))
+  for (const group of ['service', 'model', 'token', 'operation', 'day'])
+    await fits('usage.get', await ask(`/v1/usage?group_by=${group}`))
+})
+
+test('a query is what the OpenAPI page says of it, and any other name is refused with the known ones', async () => {
+  for (const { path, operation, query } of ROUTES) {
+    const described = DESCRIPTIONS[operation as keyof typeof DESCRIPTIONS].query?.shape ?? {}
+    assert.deepEqual([...(query ?? [])].toSorted(), Object.keys(described).toSorted(), path)
+  }
+  for (const [path, param, known] of [
+    ['/v1/usage?group-by=model', 'group-by', 'it takes from, to, group_by, cursor'],
+    ['/v1/receipts?limit=1&after=5', 'after', 'it takes cursor, limit'],
+    ['/v1/usage/last?token=x', 'token', 'it takes none'],
+  ] as const) {
+    const answer = await ask(path)
+    assert.equal(answer.status, 400)
+    const { error, detail } = problem.parse(await answer.json())
+    assert.equal(error.param, param)
+    assert.ok(detail.includes(known), detail)
+  }
+  assert.equal((await ask('/v1/models?limit=5')).status, 200, "OpenAI's clients may send more")
+})
+
+test('what the document says of refusals is what comes: no token, an unknown one, no model, no receipt', async () => {
+  const { paths } = openapi(contractOf('0')) as Document
+  const post = (body: string, headers: object = {}) => ({
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  const stranger = { headers: { authorization: `Bearer svc_${'x'.repeat(38)}` } }
+  const asks: [status: number, path: string, init: RequestInit, at?: string][] = [
+    [401, '/v1/chat/completions', post('{}', { authorization: '' })],
+    [401, '/v1/usage', stranger],
+    [400, '/v1/embeddings', post('no JSON')],
+    [404, '/v1/completions', post('{"model":"nobody","prompt":"a"}')],
+    [413, '/v1/chat/completions', post(' '.repeat(9_000_000))],
+    [415, '/v1/chat/completions', post('{}', { 'content-type': 'text/plain' })],
+    [404, '/v1/models/nobody', {}, '/v1/models/{model}'],
+    [404, '/v1/receipts/rcpt_nobody', {}, '/v1/receipts/{receipt}'],
+    [400, '/v1/usage?from=never', {}, '/v1/usage'],
+    [401, '/metrics', stranger],
+  ]
+  for (const [status, path, init, at = path] of asks) {
+    const answer = await ask(path, init)
+    const { title } = problem.parse(await answer.json())
+    assert.equal(answer.status, status, path)
+    const method = (init.method ?? 'GET').toLowerCase()
+    const reference = paths[at]?.[method]?.responses[status]?.$ref ?? ''
+    assert.ok(reference.split(/[_.]/).join('_').includes(title), `${at} ${status}: ${title}`)
+  }
+})
+type Document = {
+  paths: Record<string, Record<string, { responses: Record<string, { $ref?: string }> }>>
+}
+
+test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
+  for (const { path } of ROUTES.filter(({ method }) => method === 'POST')) {
+    const answer = await ask(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    assert.equal(answer.status, 400)
+    assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+    const body = problem.parse(await answer.json())
+    assert.equal(body.error.code, 'invalid_request')
+    assert.equal(body.instance, answer.headers.get('x-request-id'))
+  }
+})
+
+test('a path that is not there is a problem too', async () => {
+  const answer = await ask('/v1/nothing')
+  assert.equal(answer.status, 404)
+  assert.equal(problem.parse(await answer.json()).title, 'not_found')
+})

@@ -1,0 +1,279 @@
+// Every operation of the JSON API with every kind of caller: its status, the energy headers, who pays,
+// and that header, ledger, receipt and usage say the same. Made from the contract's own tables: an
+// operation without a row in matrix-rows.ts fails. Those of the S3 door: storage-scopes.ts.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { OPERATIONS, permits, type Operation } from '#contract/operations.ts'
+import { ROUTES, UNSERVED_ROUTES, type Route } from '#contract/routes.ts'
+import { bookFaults, chargeOf, joulesOf, milligramsOf } from '../books.ts'
+import { openSpoilingProxy, SPOILS } from '../spoiling-proxy.ts'
+import {
+  assertCharged,
+  assertOfNobody,
+  assertReceipt,
+  assertRefused,
+  assertShared,
+} from './matrix-asserts.ts'
+import { ROWS, type Row } from './matrix-rows.ts'
+import { call, callers, closeMatrix, ergon, mint, openMatrix } from './matrix-world.ts'
+import { product } from '../product.ts'
+import { METERED } from '../settings.ts'
+
+product(METERED)
+
+before(openMatrix)
+after(closeMatrix)
+
+/** What the tests of a table leave out: operations that answer over HTTP and have no row. */
+const withoutRow = (operations: object, routes: readonly Route[], rows: object): string[] =>
+  Object.keys(operations).filter(
+    (name) => routes.some((route) => route.operation === name) && !(name in rows),
+  )
+
+test('every operation that has a route has a row, and a planted one is missed', () => {
+  assert.deepEqual(withoutRow(OPERATIONS, ROUTES, ROWS), [])
+  const planted = { ...OPERATIONS, 'planted.create': OPERATIONS['chat.create'] }
+  const routes = [...ROUTES, { method: 'POST', path: '/v1/planted', operation: 'planted.create' }]
+  assert.deepEqual(withoutRow(planted, routes as Route[], ROWS), ['planted.create'])
+  assert.deepEqual(
+    Object.keys(ROWS).filter((name) => !(name in OPERATIONS)),
+    [],
+  )
+})
+
+test('every operation but that of nobody has a route, and every route an operation', () => {
+  const routed = new Set<string>(ROUTES.map((route) => route.operation))
+  const all = Object.keys(OPERATIONS)
+  assert.deepEqual(
+    // Those of the S3 door are bound by method and subresource.
+    all.filter((name) => !routed.has(name) && !name.startsWith('storage.')),
+    ['service.nobody'],
+  )
+  assert.deepEqual(
+    [...routed].filter((name) => !all.includes(name)),
+    [],
+  )
+})
+
+for (const route of ROUTES) {
+  const row = ROWS[route.operation]
+  if (row === undefined) continue
+  const operation: Operation = OPERATIONS[route.operation]
+  describe(`${route.operation} (${route.method} ${route.path})`, { concurrency: true }, () => {
+    if (operation.scope === null) publicOperation(route, row)
+    else accountOperation(route, row, operation)
+    test('refuses another method with 405 and names the right one', async () => {
+      const method = route.method === 'GET' ? 'POST' : 'GET'
+      const answer = await call(row.path(), {
+        method,
+        ...(row.credential === undefined ? {} : { token: row.credential }),
+      })
+      await assertRefused(answer, [405, 'method_not_allowed'])
+      assert.match(answer.headers.get('allow') ?? '', new RegExp(`\\b${route.method}\\b`))
+    })
+  })
+}
+
+function publicOperation(route: Route, row: Row): void {
+  const honest = row.credential === undefined ? {} : { token: row.credential }
+  test('answers without a token, at the cost of nobody', async () => {
+    const answer = await call(row.path(), honest)
+    assert.equal(answer.status, 200, answer.text)
+    assertOfNobody(answer)
+  })
+  if (row.credential !== undefined) {
+    test('refuses a caller without its credential', async () => {
+      await assertRefused(await call(row.path()), [401, 'token_unknown'])
+    })
+    test("refuses an account's token", async () => {
+      await assertRefused(await call(row.path(), callers.owner), [401, 'token_unknown'])
+    })
+  } else
+    test('does not mind a token of whatever kind', async () => {
+      for (const token of ['nonsense', callers.revoked.token, callers.owner.token]) {
+        const answer = await call(row.path(), { token })
+        assert.equal(answer.status, 200)
+        assertOfNobody(answer)
+      }
+    })
+}
+
+/** The honest call, asked `through` some address, is answered, charged and sealed. */
+async function assertAnswers(route: Route, row: Row, through?: string): Promise<void> {
+  const body = row.body === undefined ? {} : { body: row.body }
+  const answer = await call(row.path(), {
+    ...callers.owner,
+    ...body,
+    ...(through === undefined ? {} : { through }),
+  })
+  assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+  const expected = { payer: callers.owner.account, operation: route.operation }
+  const charge = await assertCharged(answer, expected)
+  assert.ok(BigInt(charge.energy_nj) > 0n)
+  assert.ok(BigInt(charge.charge_pusd) > 0n)
+  const preview = OPERATIONS[route.operation].stage === 'preview' ? 'true' : null
+  assert.equal(answer.headers.get('x-api-preview'), preview)
+  const { usage } = JSON.parse(answer.text.startsWith('{') ? answer.text : '{}') as {
+    usage?: { energy_j: number }
+  }
+  if (usage !== undefined)
+    assert.ok(answer.text.includes(`"energy_j":${answer.headers.get('x-energy-joules')},`))
+  await assertReceipt(charge)
+}
+
+function accountOperation(route: Route, row: Row, operation: Operation): void {
+  const name = route.operation
+  const honest = () => (row.body === undefined ? {} : { body: row.body })
+
+  test('answers its account, and header, ledger and receipt agree', async () => {
+    await assertAnswers(route, row)
+  })
+
+  test('refuses a caller without a token', async () => {
+    await assertRefused(await call(row.path(), honest()), [401, 'token_missing'])
+  })
+  test('refuses a token that nobody minted', async () => {
+    for (const token of [
+      'nonsense',
+      `${callers.owner.token.slice(0, -1)}~`,
+      `svc_${'a'.repeat(38)}`,
+    ])
+      await assertRefused(await call(row.path(), { token, ...honest() }), [401, 'token_unknown'])
+  })
+  test('refuses a revoked token', async () => {
+    const answer = await call(row.path(), { ...callers.revoked, ...honest() })
+    await assertRefused(answer, [401, 'token_revoked'])
+  })
+  if (operation.answeredUnpaid === true) unpaidOperation(route, row)
+  else {
+    test('refuses an account whose balance is empty', async () => {
+      const answer = await call(row.path(), { ...callers.depleted, ...honest() })
+      await assertRefused(answer, [402, 'balance_depleted'])
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    })
+    test('refuses an account that has used its free tier', async () => {
+      const answer = await call(row.path(), { ...callers.freeloader, ...honest() })
+      await assertRefused(answer, [429, 'free_tier_exceeded'])
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    })
+  }
+
+  for (const held of ['read', 'deploy', 'billing-admin'] as const) {
+    const allowed = permits(held, operation.scope)
+    test(`${allowed ? 'accepts' : 'refuses'} a token of scope ${held}`, async () => {
+      const { account } = callers.owner
+      const { token } = await mint(account, held)
+      const answer = await call(row.path(), { token, ...honest() })
+      if (!allowed) await assertRefused(answer, [403, 'scope_missing'])
+      // A new token has no last request; all else answers as it does to the first one.
+      else if (name === 'usage.last')
+        await assertRefused(answer, [404, 'not_found'], { payer: account, operation: name })
+      else assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+    })
+  }
+
+  if (operation.tokenOptional === true)
+    test("answers what is nobody's without a token, and with any", async () => {
+      const path = row.nobodys?.() ?? ''
+      const answer = await call(path)
+      assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+      assertOfNobody(answer)
+      const theirs = await call(path, callers.other)
+      assert.ok((row.statuses ?? [200]).includes(theirs.status), theirs.text)
+      await assertCharged(theirs, { payer: callers.other.account, operation: name })
+    })
+
+  for (const { body, param } of row.badBodies ?? [])
+    test(`refuses ${JSON.stringify(body)} and names ${param ?? 'no field'}`, async () => {
+      const expected = { payer: callers.owner.account, operation: name }
+      const answer = await call(row.path(), { ...callers.owner, body })
+      const problem = await assertRefused(answer, [400, 'invalid_request'], expected)
+      assert.equal(problem.error.param, param)
+    })
+  if (route.method === 'POST') test('has bad bodies in its row', () => assert.ok(row.badBodies))
+
+  const { others } = row
+  if (others !== undefined)
+    test("does not find another account's", async () => {
+      const expected = { payer: callers.owner.account, operation: name }
+      const answer = await call(others.path(), callers.owner)
+      await assertRefused(answer, [404, others.code], expected)
+    })
+
+  if (operation.remembered)
+    test('is what GET /v1/usage/last tells of afterwards', async () => {
+      const { token } = await mint(callers.owner.account)
+      const answer = await call(row.path(), { token, ...honest() })
+      const charge = await chargeOf(ergon, answer.headers.get('x-receipt-id') ?? '')
+      const last = await call('/v1/usage/last', { token })
+      assert.equal(last.status, 200, last.text)
+      assert.ok(last.text.includes(`"energy_j":${joulesOf(charge)},`), last.text)
+      assert.ok(last.text.includes(`"carbon_mg":${milligramsOf(charge)},`), last.text)
+      const { request_id: request } = JSON.parse(last.text) as { request_id: string }
+      assert.equal(request, charge.request)
+    })
+}
+
+function unpaidOperation(route: Route, row: Row): void {
+  test('answers an account whose balance is empty, at the cost of nobody', async () => {
+    const answer = await call(row.depleteds?.() ?? row.path(), callers.depleted)
+    assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
+    assertOfNobody(answer)
+  })
+  test('answers an account that has used its free tier, at the cost of nobody', async () => {
+    const answer = await call(row.path(), callers.freeloader)
+    // It was never billed: it has no last request, and the receipt is another account's.
+    const isNone = row.others !== undefined || route.operation === 'usage.last'
+    assert.equal(answer.status, isNone ? 404 : 200, answer.text)
+    assertOfNobody(answer)
+  })
+}
+
+for (const [what, spoil] of Object.entries(SPOILS))
+  test(`the matrix is red where ${what}`, async () => {
+    const route = ROUTES.find(({ operation }) => operation === 'chat.create')
+    const row = ROWS['chat.create']
+    assert.ok(route && row)
+    await using proxy = await openSpoilingProxy(ergon.baseUrl, spoil)
+    await assert.rejects(assertAnswers(route, row, proxy.baseUrl), assert.AssertionError)
+  })
+
+for (const { method, path } of UNSERVED_ROUTES)
+  test(`${method} ${path} is 501 for whoever asks, and 405 by another method`, async () => {
+    const filled = path.replace(/:\w+/, 'wl_1')
+    for (const token of [undefined, callers.owner.token]) {
+      const who = token === undefined ? {} : { token }
+      await assertRefused(await call(filled, { method, ...who }), [501, 'not_implemented'])
+    }
+    const answer = await call(filled, { method: 'PUT' })
+    await assertRefused(answer, [405, 'method_not_allowed'])
+    const methods = UNSERVED_ROUTES.filter((route) => route.path === path).map((one) => one.method)
+    assert.equal(answer.headers.get('allow'), methods.join(', '))
+  })
+
+test('what OpenAI serves and Ergon does not is 501, and the refusal names what is served', async () => {
+  for (const name of ['responses', 'files', 'batches', 'moderations', 'assistants', 'threads']) {
+    const answer = await call(`/v1/${name}`, { method: 'POST', ...callers.owner })
+    await assertRefused(answer, [501, 'not_implemented'])
+    assert.ok(answer.text.includes('POST /v1/chat/completions'), answer.text)
+  }
+  const speech = await call('/v1/audio/speech', { method: 'POST', ...callers.owner })
+  await assertRefused(speech, [501, 'not_implemented'])
+  const unknown = await call('/v1/chat', callers.owner)
+  await assertRefused(unknown, [404, 'not_found'])
+  assert.ok(unknown.text.includes('POST /v1/chat/completions'), unknown.text)
+})
+
+test('an unknown path is 404 for whoever asks', async () => {
+  for (const token of [undefined, callers.owner.token])
+    await assertRefused(await call('/v1/nowhere', token === undefined ? {} : { token }), [
+      404,
+      'not_found',
+    ])
+})
+
+test('what answers of nobody state adds up to the charges that they share', assertShared)
+
+test('the books add up after all of it', async () => {
+  assert.deepEqual(await bookFaults(ergon), [])
+})

@@ -1,5 +1,0 @@
-// The bill equals the meter where the meter is a plug, whose power does not grow in proportion to the load.
-import { testConservation } from '../conservation.ts'
-import { CHAT } from '../one-model/models.ts'
-
-testConservation(CHAT, [{ concurrent: 16, maxTokens: 8, forMs: 1500 }], false)

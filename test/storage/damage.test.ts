@@ -1,0 +1,117 @@
+// Blobs whose bytes have changed on the disk, or are gone: nobody is given other bytes than were stored, and the
+// operator is told which blob it is.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+  AbortMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCopyCommand,
+} from '@aws-sdk/client-s3'
+import type { Ergon } from '../start-ergon.ts'
+import { withClient } from './client.ts'
+import { product } from '../product.ts'
+import { STORAGE } from '../settings.ts'
+
+product(STORAGE)
+
+const Bucket = 'storage-damage'
+const MIB = 1_048_576
+const BROKEN = { name: 'InternalError' }
+
+let ergon: Ergon
+let s3: S3Client
+withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
+
+type Stored = { readonly Key: string; readonly id: string; readonly bytes: Buffer }
+
+async function put(Key: string, size: number): Promise<Stored> {
+  const bytes = randomBytes(size)
+  await s3.send(new PutObjectCommand({ Bucket, Key, Body: bytes }))
+  const [row] = await ergon.sql<{ id: string }>(
+    `select parts #>> '{0,blob}' as id from object_versions v join buckets b on b.id = v.bucket
+     where b.name = $1 and v.key = $2`,
+    [Bucket, Key],
+  )
+  assert.ok(row)
+  return { Key, id: row.id, bytes }
+}
+
+const fileOf = ({ id }: Stored) => join(ergon.dataFolder, 'blobs', id.slice(0, 2), id)
+
+function flip(stored: Stored, at: number): void {
+  const bytes = readFileSync(fileOf(stored))
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 0x80, at)
+  writeFileSync(fileOf(stored), bytes)
+}
+
+/** What arrives of an object, and whether the answer came to its end. */
+async function read({ Key }: Stored, Range?: string): Promise<{ given: Buffer; ended: boolean }> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key, Range }))
+  const given: Buffer[] = []
+  try {
+    for await (const chunk of Body as AsyncIterable<Buffer>) given.push(chunk)
+    return { given: Buffer.concat(given), ended: true }
+  } catch {
+    return { given: Buffer.concat(given), ended: false }
+  }
+}
+
+/** The blobs that the operator was told of; then no alarm is left for the other parts. */
+async function alarmed(): Promise<(string | undefined)[]> {
+  const rows = await ergon.sql<{ id: string }>(
+    "delete from alarms where kind = 'blob_damaged' returning detail ->> 'id' as id",
+  )
+  return rows.map(({ id }) => id)
+}
+
+test('a flipped byte is 500 or breaks the connection, and no byte of it is given', async () => {
+  const small = await put('small', MIB / 2)
+  const large = await put('large', 3 * MIB)
+  flip(small, 1000)
+  flip(large, 2 * MIB)
+  await assert.rejects(read(small), BROKEN)
+  await assert.rejects(read(small, 'bytes=0-99'), BROKEN)
+  const { given, ended } = await read(large)
+  assert.ok(!ended && given.length <= 2 * MIB, `${given.length} bytes were given`)
+  assert.ok(given.equals(large.bytes.subarray(0, given.length)))
+  // What is whole is given, by ranges that do not meet the damage.
+  const range = await read(large, `bytes=100-${MIB}`)
+  assert.ok(range.ended && range.given.equals(large.bytes.subarray(100, MIB + 1)))
+  await s3.send(new HeadObjectCommand({ Bucket, Key: small.Key }))
+  assert.deepEqual((await alarmed()).toSorted(), [small.id, large.id].toSorted())
+  flip(small, 1000)
+  flip(large, 2 * MIB)
+  assert.ok((await read(large)).given.equals(large.bytes))
+})
+
+test('a copy of an object whose blob is gone or damaged is refused where bytes are looked at', async () => {
+  const source = await put('source', MIB)
+  const CopySource = `${Bucket}/source`
+  const copy = (more = {}) =>
+    s3.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource, ...more }))
+  const upload = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' }))
+  const { UploadId } = upload
+  const part = { Bucket, Key: 'parts', UploadId, PartNumber: 1, CopySource }
+  flip(source, 5)
+  await assert.rejects(copy({ ServerSideEncryption: 'AES256' }), BROKEN)
+  await assert.rejects(s3.send(new UploadPartCopyCommand(part)), BROKEN)
+  rmSync(fileOf(source))
+  await assert.rejects(copy(), BROKEN)
+  await assert.rejects(s3.send(new UploadPartCopyCommand(part)), BROKEN)
+  await assert.rejects(read(source), BROKEN)
+  await assert.rejects(s3.send(new HeadObjectCommand({ Bucket, Key: 'copy' })), {
+    name: 'NotFound',
+  })
+  await s3.send(new AbortMultipartUploadCommand({ Bucket, Key: 'parts', UploadId }))
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'source' }))
+  assert.deepEqual(await alarmed(), [source.id])
+})
