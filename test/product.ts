@@ -9,7 +9,9 @@ import { startErgon, type Ergon, type Life } from './start-ergon.ts'
 const LOG_LINES_SHOWN = 20
 
 let isKept = false
-let started: { readonly settings: Settings; readonly ergon: Ergon } | undefined
+let started:
+  | { readonly settings: Settings; readonly ergon: Ergon; readonly models: readonly string[] }
+  | undefined
 
 /**
  * Asks for a product with these settings, for all tests of the file or suite that calls. `life` are further settings:
@@ -17,9 +19,7 @@ let started: { readonly settings: Settings; readonly ergon: Ergon } | undefined
  */
 export function product(settings: Settings, life: Life = {}): void {
   before(() => take(settings, life))
-  after(async () => {
-    if (!isKept) await stopProduct()
-  })
+  after(() => (isKept ? removeModels() : stopProduct()))
   afterEach((context) => {
     // The types do not have `passed`, nor that the context is a test's.
     const test = context as TestContext & { readonly passed: boolean }
@@ -46,9 +46,20 @@ async function take(settings: Settings, life: Life): Promise<void> {
   if (started?.settings !== settings || !started.ergon.isRunning) {
     await stopProduct()
     const options = typeof settings === 'function' ? await settings() : settings
-    started = { settings, ergon: await startErgon({ ...options, life }) }
+    const ergon = await startErgon({ ...options, life })
+    started = { settings, ergon, models: await modelsOf(ergon) }
   } else if (!isDeepStrictEqual(started.ergon.life, life)) await started.ergon.restart(life)
 }
+
+/** Removes the models that a file has added: `auto` may choose any model that is left. */
+async function removeModels(): Promise<void> {
+  if (started === undefined || !started.ergon.isRunning) return
+  for (const id of await modelsOf(started.ergon))
+    if (!started.models.includes(id)) await started.ergon.control('DELETE', `/models/${id}`)
+}
+
+const modelsOf = async (ergon: Ergon): Promise<string[]> =>
+  (await ergon.sql<{ id: string }>('select id from models')).map(({ id }) => id)
 
 async function stopProduct(): Promise<void> {
   const last = started
