@@ -121,7 +121,7 @@ async function unpackAll(
   { means, fresh, signal }: { means: Means; fresh: string; signal: AbortSignal },
 ): Promise<void> {
   const totalBytes = unpackedBytes(wheel)
-  const archive = await openArchive(path)
+  using archive = await openArchive(path)
   let doneBytes = 0
   for (const wanted of wheel.entries) {
     await unpack(archive, wanted, join(fresh, wanted.path), signal)

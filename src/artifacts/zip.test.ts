@@ -33,7 +33,7 @@ test('unpack() gives stored, deflated, empty and executable files as they were',
     zipFile('empty', Buffer.alloc(0)),
     zipFile('bin/tool', Buffer.from('#!')),
   ]
-  const archive = await openArchive(written('good.zip', makeZip(parts)))
+  using archive = await openArchive(written('good.zip', makeZip(parts)))
   for (const { path, bytes } of parts) {
     const target = join(folder, 'out', path)
     await unpack(archive, wanted(path, bytes, path === 'bin/tool'), target, signal)
@@ -43,7 +43,7 @@ test('unpack() gives stored, deflated, empty and executable files as they were',
 })
 
 test('unpack() refuses an entry that is absent, of another size or of other bytes', async () => {
-  const archive = await openArchive(written('one.zip', makeZip([zipFile('x', text)])))
+  using archive = await openArchive(written('one.zip', makeZip([zipFile('x', text)])))
   const attempt = (want: ReturnType<typeof wanted>, name: string) =>
     unpack(archive, want, join(folder, name), signal)
   await assert.rejects(attempt(wanted('y', text), 'a1'), mismatch(/not in the archive: y/))
@@ -55,13 +55,10 @@ test('unpack() refuses an entry that is absent, of another size or of other byte
 
 test('unpack() stops an entry that inflates to more than it declares', async () => {
   const bomb = zipFile('x', Buffer.alloc(50_000_000), { declaredBytes: 1000 })
-  const archive = await openArchive(written('bomb.zip', makeZip([bomb])))
+  using archive = await openArchive(written('bomb.zip', makeZip([bomb])))
   const target = join(folder, 'bombed')
   const want = wanted('x', Buffer.alloc(1000))
-  await assert.rejects(
-    unpack(archive, want, target, signal),
-    mismatch(/larger than its known size/),
-  )
+  await assert.rejects(unpack(archive, want, target, signal), mismatch(/too many bytes/))
   // Refused before it was made, or stopped at what it declared.
   assert.ok((statSync(target, { throwIfNoEntry: false })?.size ?? 0) <= 1000)
 })
@@ -69,10 +66,10 @@ test('unpack() stops an entry that inflates to more than it declares', async () 
 test('openArchive() refuses what is cut short, no zip, or has a path twice', async () => {
   const whole = makeZip([zipFile('x', text)])
   const faults: [string, Buffer, RegExp][] = [
-    ['cut.zip', whole.subarray(0, whole.length - 30), /no end record/],
-    ['none.zip', Buffer.from('not a zip'), /no end record/],
-    ['void.zip', Buffer.alloc(0), /no end record/],
-    ['head.zip', whole.subarray(100), /directory/],
+    ['cut.zip', whole.subarray(0, whole.length - 30), /end of central directory/i],
+    ['none.zip', Buffer.from('not a zip'), /end of central directory/i],
+    ['void.zip', Buffer.alloc(0), /end of central directory/i],
+    ['head.zip', whole.subarray(100), /unexpected EOF/],
     ['twice.zip', makeZip([zipFile('x', text), zipFile('x', text)]), /twice/],
   ]
   for (const [name, bytes, what] of faults)

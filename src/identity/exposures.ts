@@ -1,6 +1,8 @@
 // Tokens in the addresses of requests: an address is kept in histories, logs of proxies and referrers, so
 // the owner of a token that was seen in one is told, by an event and in the list of tokens; once an hour.
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
+import { cacheClock } from './cache-clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { tokenFinder } from '#base/mask-tokens.ts'
 import type { Logger } from '#base/log.ts'
@@ -27,16 +29,21 @@ export function createExposures(deps: {
   log: Logger
 }): Exposures {
   const { state, identity, clock, log } = deps
-  const quietUntilMs = new Map<string, number>()
+  // Tokens whose owners were told within the last hour.
+  const told = new LRUCache<string, true>({
+    max: KEPT_MAX,
+    ttl: QUIET_MS,
+    ttlResolution: 0,
+    perf: cacheClock(clock),
+  })
 
   async function tell(text: string): Promise<void> {
     try {
       const { token } = await identity.identifyToken(text)
-      if ((quietUntilMs.get(token) ?? 0) > clock.monotonicMs()) return
-      if (quietUntilMs.size >= KEPT_MAX) quietUntilMs.delete(quietUntilMs.keys().next().value ?? '')
-      quietUntilMs.set(token, clock.monotonicMs() + QUIET_MS)
+      if (told.has(token)) return
+      told.set(token, true)
       await state.query('select note_exposed_token($1)', [token]).catch((error: unknown) => {
-        quietUntilMs.delete(token)
+        told.delete(token)
         throw error
       })
     } catch (error) {

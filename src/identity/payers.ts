@@ -1,8 +1,10 @@
 // Who pays for what nobody asked by name, as reads of a public bucket: an account, looked up.
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
+import { cacheClock } from './cache-clock.ts'
 
 /** An account as work is billed to it. */
 export type AccountPayer = {
@@ -31,7 +33,12 @@ const ASKED_MAX = 1000
 
 export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   const { state, clock } = deps
-  const cache = new Map<string, { payer: AccountPayer; untilMs: number }>()
+  const cache = new LRUCache<string, AccountPayer>({
+    max: CACHE_MAX,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: cacheClock(clock),
+  })
   /** In flight. Each query takes a connection, so there must not be one for each who asks. */
   const lookUps = new Map<string, Promise<AccountPayer>>()
   /** What the next query asks for: it begins when whoever asks now has asked for all. */
@@ -42,11 +49,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
       'select id as account, env, funded from accounts where id = any($1)',
       [accounts],
     )
-    const untilMs = clock.monotonicMs() + KEPT_MS
-    for (const payer of rows) {
-      if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value ?? '')
-      cache.set(payer.account, { payer, untilMs })
-    }
+    for (const payer of rows) cache.set(payer.account, payer)
     return new Map(rows.map((payer) => [payer.account, payer]))
   }
 
@@ -71,7 +74,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
 
   function payerOf(account: string): AccountPayer | Promise<AccountPayer> {
     const known = cache.get(account)
-    if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.payer
+    if (known !== undefined) return known
     const inFlight = lookUps.get(account) ?? lookUp(account).finally(() => lookUps.delete(account))
     lookUps.set(account, inFlight)
     return inFlight

@@ -1,7 +1,9 @@
 // Tokens that were just refused: a client that keeps sending a revoked or mistyped token asks the state
 // once a second, not once a request. A token that is made meanwhile is never in here: nobody can have
 // sent its text, of 190 random bits, before it was made.
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
+import { cacheClock } from './cache-clock.ts'
 
 const KEPT_MS = 1000
 const KEPT_MAX = 4096
@@ -17,19 +19,15 @@ export interface Refused {
 }
 
 export function createRefused(clock: Pick<Clock, 'monotonicMs'>): Refused {
-  const refused = new Map<string, { readonly why: Refusal; readonly untilMs: number }>()
+  const refused = new LRUCache<string, Refusal>({
+    max: KEPT_MAX,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: cacheClock(clock),
+  })
   return {
-    why(text) {
-      const known = refused.get(text)
-      if (known === undefined) return undefined
-      if (clock.monotonicMs() < known.untilMs) return known.why
-      refused.delete(text)
-      return undefined
-    },
-    keep(text, why) {
-      if (refused.size >= KEPT_MAX) refused.delete(refused.keys().next().value ?? '')
-      refused.set(text, { why, untilMs: clock.monotonicMs() + KEPT_MS })
-    },
+    why: (text) => refused.get(text),
+    keep: (text, why) => void refused.set(text, why),
     clear: () => refused.clear(),
   }
 }

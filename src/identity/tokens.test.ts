@@ -95,7 +95,7 @@ for (const [code, rows] of [
     nowMs = 999
     await ask()
     assert.equal(asked(), 1)
-    nowMs = 1000
+    nowMs = 1001
     await ask()
     assert.equal(asked(), 2)
     identity.forget([{ token: null, account: 'acct_b' }])

@@ -1,6 +1,7 @@
 // Tokens: minted, looked up and revoked. A door keeps what it looked up for as long as its session is
 // fresh; each tick says which tokens to forget, and revoke() returns only when no session can still
 // honour the old one: "revoked at the next request" holds on every gateway (reliability.md §5).
+import { LRUCache } from 'lru-cache'
 import { sleep, type Clock } from '#base/clock.ts'
 import { isId, newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
@@ -88,19 +89,14 @@ export function createIdentity(deps: {
   clock: Clock
 }): Identity {
   const { session, clock } = deps
-  const cache = new Map<string, Known>()
+  const cache = new LRUCache<string, Known>({ max: CACHE_MAX })
   const lookUps = createLookUps({
     ...deps,
     found(text, known) {
-      keep(text, known)
+      cache.set(text, known)
       return check(known)
     },
   })
-
-  function keep(text: string, known: Known): void {
-    if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value ?? '')
-    cache.set(text, known)
-  }
 
   function check(known: Known): Principal {
     if (known.expiresMs <= clock.wallMs())

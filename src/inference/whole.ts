@@ -1,6 +1,7 @@
 // Whether an answer is asked for in one piece. Read as a stream it costs the gateway some work for each
 // token, but each is known when it comes; in one piece nothing is known until the end. So only what is
 // short, what the hold covers to the last token, and what its caller can be trusted to wait for.
+import { LRUCache } from 'lru-cache'
 import type { Spend } from '#charging/spend.ts'
 import type { Provider } from './providers/provider.ts'
 
@@ -26,7 +27,7 @@ export type WholeRule = {
 
 export function createWholeRule(): WholeRule {
   // How many answers each account has left and not made good by waiting for others.
-  const leavers = new Map<string, number>()
+  const leavers = new LRUCache<string, number>({ max: LEAVERS_MAX })
   return {
     allows: ({ provider, account, tokensMax, spend }) =>
       provider.givesWhole &&
@@ -34,10 +35,7 @@ export function createWholeRule(): WholeRule {
       (leavers.get(account) ?? 0) < LEFT_MAX &&
       spend.cover(),
     left(account) {
-      const count = leavers.get(account) ?? 0
-      leavers.delete(account)
-      if (leavers.size >= LEAVERS_MAX) leavers.delete(leavers.keys().next().value ?? '')
-      leavers.set(account, count + 1)
+      leavers.set(account, (leavers.get(account) ?? 0) + 1)
     },
     stayed(account) {
       const count = leavers.get(account)

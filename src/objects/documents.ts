@@ -1,6 +1,7 @@
 // The configurations of buckets as gateways keep them: each request asks for the edition that there is, in the
 // query that it sends anyway, and reads the documents only when it has not got that one. So what is kept is
 // never older than the request.
+import { LRUCache } from 'lru-cache'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket } from './types.ts'
@@ -24,25 +25,11 @@ export function createDocuments(
   deps: { state: Queryable },
   keptBytesMax = KEPT_BYTES_MAX,
 ): Documents {
-  const kept = new Map<number, Read>()
+  const kept = new LRUCache<number, Read>({
+    maxSize: keptBytesMax,
+    sizeCalculation: ({ bytes }) => bytes,
+  })
   const reading = new Map<string, Promise<Read>>()
-  let keptBytes = 0
-
-  function forget(id: number): void {
-    keptBytes -= kept.get(id)?.bytes ?? 0
-    kept.delete(id)
-  }
-
-  function keep(id: number, read: Read): void {
-    forget(id)
-    if (read.bytes > keptBytesMax) return
-    kept.set(id, read)
-    keptBytes += read.bytes
-    for (const oldest of kept.keys()) {
-      if (keptBytes <= keptBytesMax) return
-      forget(oldest)
-    }
-  }
 
   /** Those who ask for one edition at once read it once. */
   async function readOnce(id: number, edition: string): Promise<Read> {
@@ -61,7 +48,7 @@ export function createDocuments(
       const edition = String(asked)
       const known = kept.get(id)
       const current = known?.edition === edition ? known : await readOnce(id, edition)
-      keep(id, current)
+      if (current !== known) kept.set(id, current)
       return current.found
     },
   }

@@ -77,7 +77,11 @@ test('an event stream drops an event that is not ended, and fields it does not k
 test('an event stream refuses a line without end, in one piece or many', () => {
   const refusal = { code: 'upstream_failed', status: 502 }
   assert.throws(() => parse([bytes(`data: ${'x'.repeat(200)}`)], 100), refusal)
-  assert.throws(() => parse(Array(30).fill(bytes('xxxxx')), 100), refusal)
+  assert.throws(() => parse([bytes('data: '), ...Array(30).fill(bytes('xxxxx'))], 100), refusal)
+  // A line that cannot become a field is read past, not kept.
+  assert.deepEqual(parse([...Array(30).fill(bytes('xxxxx')), bytes('\ndata: a\n\n')], 100), [
+    { kind: 'event', name: '', data: 'a' },
+  ])
 })
 
 test('an event stream refuses an event of endlessly many lines', () => {
