@@ -9,6 +9,4 @@ export type ChargingDeps = {
   leases: Leases
   marks: Marks
   clock: TimerClock
-  /** With `journal=sync`: resolves when what is journaled survives a power cut. */
-  synced?: (() => Promise<void>) | undefined
 }

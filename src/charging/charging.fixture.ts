@@ -36,6 +36,7 @@ export type TestCharging = AsyncDisposable & {
   readonly charging: Charging
   readonly session: Session
   readonly leases: Leases
+  readonly journal: Journal
   /** The process has used so much more CPU. */
   spendCpu(ns: number): void
   /** Whether the ledger answers. */
@@ -94,6 +95,7 @@ export async function openTestCharging(
     charging,
     session,
     leases,
+    journal,
     spendCpu: (ns: number) => {
       cpuNs += ns
     },

@@ -57,6 +57,7 @@ export async function startTestGateway({
     session: 'gw-1.1',
     failed: failed ?? fail,
     segmentBytes: SEGMENT_BYTES,
+    sync: synced !== undefined,
   })
   const leases = new Leases(() => ASKED_LEAST_NJ)
   const session = new Session({
@@ -74,13 +75,7 @@ export async function startTestGateway({
   const process = { cpuNs: 0 }
   const marks = createMarks({ cpuNs: () => process.cpuNs })
   return {
-    charging: createCharging({
-      session,
-      leases,
-      marks,
-      clock: systemClock,
-      synced: synced && (() => journal.synced()),
-    }),
+    charging: createCharging({ session, leases, marks, clock: systemClock }),
     session,
     charges,
     process,
@@ -107,6 +102,7 @@ const grantingLedger = (
   findSession: async () => undefined,
   alarm: async () => undefined,
   lose: async () => undefined,
+  posted: async () => new Set(),
   closeSession: async () => undefined,
   tick: async (input) => {
     charges.push(...chargesOf(input))

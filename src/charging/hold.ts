@@ -2,11 +2,10 @@
 // sum before it begins, more while it goes on, never more than its cap.
 import { invariant, present } from '#base/errors.ts'
 import { energyFor, nj, priceCeiling, pusd, smaller, type Nj } from '#base/units.ts'
-import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
+import { LEAST_HOLD_NJ, type Debit } from '#ledger/tick.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import type { Terms } from './compose-charge.ts'
 import { depleted, silent } from './faults.ts'
-import type { Debit } from './journal-record.ts'
 import { free, type Lease } from './leases.ts'
 import type { Payer } from './spend.ts'
 

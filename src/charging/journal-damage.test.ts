@@ -104,7 +104,7 @@ for (const [name, next] of Object.entries(WRONG))
       let at = readHeader(bytes)?.end
       while (at !== undefined && at < end) {
         const found = readRecord(bytes, at)
-        if (found !== undefined) records.push(found.record)
+        if (found !== undefined) records.push(found.record as JournalRecord)
         at = found === undefined ? next(bytes, at) : found.end
       }
       return right && { ...right, records }

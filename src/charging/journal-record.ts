@@ -1,19 +1,25 @@
 // The journal's bytes. A segment starts with its header twice, then come the records:
 //   u32le length ‖ u32le crc32c of the rest ‖ u64le seq ‖ u8 kind ‖ payload
-// `length` counts what follows the crc; 0 is the end (segments are preallocated with zeros).
+// `length` counts the bytes after the checksum; 0 is the end (segments are preallocated with zeros).
 import { crc32c } from '#base/crc32c.ts'
 import { invariant } from '#base/errors.ts'
+import type { Debit, TickRecord } from '#ledger/tick.ts'
 
-export type RecordKind = 'charge' | 'window'
+/** A record that the ledger will have. `debits` are the wallets that a charge takes its price from. */
+export type JournalRecord = TickRecord & { readonly debits: readonly Debit[] }
+export type RecordKind = JournalRecord['kind']
 
-/** One journaled record. `debits` are the wallets that a charge takes its price from. */
-export type JournalRecord = {
+/**
+ * A record before it is bytes. A `provisional` charge stands until a charge of the same receipt follows; it
+ * has no number of its own, so that is 0.
+ */
+export type NewRecord = {
   readonly seq: bigint
-  readonly kind: RecordKind
-  readonly bytes: Uint8Array
+  readonly kind: RecordKind | 'provisional'
+  /** Text is encoded as UTF-8. */
+  readonly bytes: string | Uint8Array
   readonly debits: readonly Debit[]
 }
-export type Debit = { readonly wallet: string; readonly amount: bigint }
 
 const MAGIC = 'ergonjl2'
 /** Before the checksum: one header without it, of 64 bytes. */
@@ -26,7 +32,13 @@ const PREFIX_BYTES = 8
 const FIXED_BYTES = 9
 /** Up to the payload. */
 export const RECORD_HEAD_BYTES = PREFIX_BYTES + FIXED_BYTES
-const KINDS: Record<RecordKind, number> = { charge: 1, window: 2 }
+const KINDS: Record<NewRecord['kind'], number> = { charge: 1, window: 2, provisional: 3 }
+const KIND_NAMES = new Map<number | undefined, NewRecord['kind']>([
+  [1, 'charge'],
+  [2, 'window'],
+  [3, 'provisional'],
+])
+const KIND_AT = 16
 /** The payload begins with the debits, a JSON list. */
 const LIST = '['.charCodeAt(0)
 
@@ -63,22 +75,48 @@ function sessionOf(text: string, magic: string): string | undefined {
   return text.startsWith(`${magic} `) ? text.slice(magic.length + 1).replace(/\0+$/, '') : undefined
 }
 
+/** The most bytes that a record can take. */
+export const recordBytesMax = ({ bytes, debits }: NewRecord): number =>
+  RECORD_HEAD_BYTES +
+  // UTF-8 has at most three bytes for each UTF-16 unit.
+  3 * bytes.length +
+  debits.reduce((sum, { wallet }) => sum + 6 * wallet.length + DEBIT_BYTES_MAX, 3)
+/** Quotes, brackets, commas and the digits of an amount below 2¹²⁸. */
+const DEBIT_BYTES_MAX = 48
+
 /**
- * A record as bytes. The payload is the debits as one JSON line, then the record's own bytes: what
- * was taken from which lease is not on the receipt, but a replay needs it.
+ * Writes a record into a buffer with room for it; returns where its content begins and ends. The payload is the
+ * debits as one JSON line, then the content: a receipt does not say which lease paid, but a replay needs that.
  */
-export function encodeRecord(record: JournalRecord): Buffer {
-  const debits = record.debits.map((debit) => [debit.wallet, debit.amount.toString()])
-  const line = Buffer.from(`${JSON.stringify(debits)}\n`, 'utf8')
-  const length = FIXED_BYTES + line.length + record.bytes.length
-  const buffer = Buffer.allocUnsafe(PREFIX_BYTES + length)
-  buffer.writeUInt32LE(length, 0)
-  buffer.writeBigUInt64LE(record.seq, 8)
-  buffer.writeUInt8(KINDS[record.kind], 16)
-  line.copy(buffer, RECORD_HEAD_BYTES)
-  buffer.set(record.bytes, RECORD_HEAD_BYTES + line.length)
-  buffer.writeUInt32LE(crc32c(buffer.subarray(8)), 4)
-  return buffer
+export function writeRecord(
+  into: Buffer,
+  at: number,
+  { seq, kind, bytes, debits }: NewRecord,
+): { readonly from: number; readonly end: number } {
+  into.writeBigUInt64LE(seq, at + PREFIX_BYTES)
+  into[at + KIND_AT] = KINDS[kind]
+  const from = at + RECORD_HEAD_BYTES + into.write(lineOf(debits), at + RECORD_HEAD_BYTES)
+  const end = from + put(into, from, bytes)
+  into.writeUInt32LE(end - at - PREFIX_BYTES, at)
+  into.writeUInt32LE(crc32c(into.subarray(at + PREFIX_BYTES, end)), at + 4)
+  return { from, end }
+}
+
+const lineOf = (debits: readonly Debit[]): string =>
+  debits.length === 0
+    ? '[]\n'
+    : `${JSON.stringify(debits.map(({ wallet, amount }) => [wallet, amount.toString()]))}\n`
+
+function put(into: Buffer, at: number, bytes: string | Uint8Array): number {
+  if (typeof bytes === 'string') return into.write(bytes, at)
+  into.set(bytes, at)
+  return bytes.length
+}
+
+/** A record as bytes of its own. */
+export function encodeRecord(record: NewRecord): Buffer {
+  const buffer = Buffer.alloc(recordBytesMax(record))
+  return buffer.subarray(0, writeRecord(buffer, 0, record).end)
 }
 
 /** Where a record that begins here ends by its length; undefined when that cannot be. */
@@ -89,9 +127,12 @@ export function endOfRecord(bytes: Buffer, at: number): number | undefined {
   return length < FIXED_BYTES || end > bytes.length ? undefined : end
 }
 
-/** The number in the head of a record that begins here, damaged or not. */
-export const numberInHead = (bytes: Buffer, at: number): bigint =>
-  bytes.readBigUInt64LE(at + PREFIX_BYTES)
+/** The number in the head of a record that begins here, damaged or not; undefined for a provisional charge. */
+export function numberInHead(bytes: Buffer, at: number): bigint | undefined {
+  const seq = bytes.readBigUInt64LE(at + PREFIX_BYTES)
+  // Both, so that one damaged byte makes no charge a provisional one, whose loss no number tells.
+  return seq === 0n && bytes[at + KIND_AT] === KINDS.provisional ? undefined : seq
+}
 
 /** Whether the checksum of the record that begins here holds, when the record ends at `end`. */
 export const checksumHolds = (bytes: Buffer, at: number, end: number): boolean =>
@@ -101,17 +142,16 @@ export const checksumHolds = (bytes: Buffer, at: number, end: number): boolean =
 export function readRecord(
   bytes: Buffer,
   at: number,
-): { record: JournalRecord; end: number } | undefined {
+): { record: ReadRecord; end: number } | undefined {
   const end = endOfRecord(bytes, at)
   if (end === undefined || !checksumHolds(bytes, at, end)) return undefined
   return { record: decodeRecord(bytes.subarray(at + PREFIX_BYTES, end)), end }
 }
 
-/** Whether a record may begin here: a cheap look, before the checksum is computed. */
+/** Whether a record may begin here: a cheap test, before the checksum is computed. */
 export function mayBeRecord(bytes: Buffer, at: number): boolean {
-  const kind = bytes[at + 16]
   return (
-    (kind === KINDS.charge || kind === KINDS.window) &&
+    KIND_NAMES.has(bytes[at + KIND_AT]) &&
     bytes[at + RECORD_HEAD_BYTES] === LIST &&
     // The upper half of a sequence number: JSON has no NUL, so what a caller wrote never looks like this.
     bytes.readUInt32LE(at + 12) === 0
@@ -121,25 +161,27 @@ export function mayBeRecord(bytes: Buffer, at: number): boolean {
 /** Whether a record began here before it was damaged: most of its fields still look like a record's. */
 export function wasRecord(bytes: Buffer, at: number): boolean {
   if (at + RECORD_HEAD_BYTES >= bytes.length) return false
-  const kind = bytes[at + 16]
   const signs = [
     endOfRecord(bytes, at) !== undefined,
     bytes.readUInt32LE(at + 4) !== 0,
     bytes.readUInt32LE(at + 8) !== 0 && bytes.readUInt32LE(at + 12) === 0,
-    kind === KINDS.charge || kind === KINDS.window,
+    KIND_NAMES.has(bytes[at + KIND_AT]),
     bytes[at + RECORD_HEAD_BYTES] === LIST,
   ]
   return signs.filter(Boolean).length >= 3
 }
 
-function decodeRecord(bytes: Buffer): JournalRecord {
+/** A record as it was read. */
+export type ReadRecord = Omit<JournalRecord, 'kind'> & { readonly kind: NewRecord['kind'] }
+
+function decodeRecord(bytes: Buffer): ReadRecord {
   const newline = bytes.indexOf(10, FIXED_BYTES)
-  const kind = bytes.readUInt8(8)
-  invariant(kind === KINDS.charge || kind === KINDS.window, `a journal record of kind ${kind}`)
+  const kind = KIND_NAMES.get(bytes.readUInt8(8))
+  invariant(kind !== undefined, `a journal record of kind ${bytes.readUInt8(8)}`)
   const debits = JSON.parse(bytes.toString('utf8', FIXED_BYTES, newline)) as [string, string][]
   return {
     seq: bytes.readBigUInt64LE(0),
-    kind: kind === KINDS.charge ? 'charge' : 'window',
+    kind,
     debits: debits.map(([wallet, amount]) => ({ wallet, amount: BigInt(amount) })),
     bytes: Buffer.from(bytes.subarray(newline + 1)),
   }

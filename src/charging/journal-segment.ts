@@ -13,6 +13,7 @@ import {
   SEGMENT_HEADER_BYTES,
   wasRecord,
   type JournalRecord,
+  type ReadRecord,
 } from './journal-record.ts'
 
 // The least that a disk writes as a whole.
@@ -23,6 +24,8 @@ export type Segment = {
   /** '' when neither copy of the header can be read. */
   readonly session: string
   readonly records: readonly JournalRecord[]
+  /** Charges that stand until a charge of the same receipt follows. */
+  readonly provisional: readonly ReadRecord[]
   /** The numbers in the heads of the damaged records after the last whole one; a number may be damaged too. */
   readonly damagedTail: readonly bigint[]
   /** Whether records were damaged in it. */
@@ -42,6 +45,7 @@ export function decodeSegment(bytes: Buffer): Segment | undefined {
 
 function readRecords(bytes: Buffer, from: number, end: number): Omit<Segment, 'session'> {
   const records: JournalRecord[] = []
+  const provisional: ReadRecord[] = []
   let isDamaged = false
   let at = from
   while (at < end) {
@@ -52,12 +56,17 @@ function readRecords(bytes: Buffer, from: number, end: number): Omit<Segment, 's
       isDamaged ||= !hasHole(bytes, at, next)
       at = next
     } else {
-      records.push(found.record)
+      const { kind } = found.record
+      if (kind === 'provisional') provisional.push(found.record)
+      else records.push({ ...found.record, kind })
       at = found.end
     }
   }
-  const damagedTail = isTorn(bytes, at, end) ? [] : damagedNumbers(bytes, at, end)
-  return { records, damagedTail, isDamaged: isDamaged || damagedTail.length > 0 }
+  const damaged = isTorn(bytes, at, end) ? [] : damagedHeads(bytes, at, end)
+  const damagedTail = damaged
+    .map((head) => numberInHead(bytes, head))
+    .filter((number) => number !== undefined)
+  return { records, provisional, damagedTail, isDamaged: isDamaged || damaged.length > 0 }
 }
 
 /** Where the next whole record begins. */
@@ -68,7 +77,9 @@ function nextRecord(
   for (let at = from; at + RECORD_HEAD_BYTES < end; at++) {
     if (!mayBeRecord(bytes, at)) continue
     const found = readRecord(bytes, at)
-    if (found !== undefined && found.record.seq > after) return at
+    if (found === undefined) continue
+    const { kind, seq } = found.record
+    if (kind === 'provisional' || seq > after) return at
   }
   return undefined
 }
@@ -92,15 +103,15 @@ function hasHole(bytes: Buffer, at: number, end: number): boolean {
   return false
 }
 
-/** The numbers in the heads of damaged records, as far as their lengths can be believed. */
-function damagedNumbers(bytes: Buffer, from: number, end: number): bigint[] {
-  const numbers: bigint[] = []
+/** Where damaged records begin, as far as their lengths can be believed. */
+function damagedHeads(bytes: Buffer, from: number, end: number): number[] {
+  const heads: number[] = []
   let at: number | undefined = from
   while (at !== undefined && at < end && wasRecord(bytes, at)) {
-    numbers.push(numberInHead(bytes, at))
+    heads.push(at)
     at = endOfRecord(bytes, at)
   }
-  return numbers
+  return heads
 }
 
 /** The number of the last record that a life had, of whose records the ledger has `posted`. */

@@ -48,6 +48,7 @@ test('records read back as they were written', () => {
       assert.deepEqual(read, {
         session: 'gw-1.7',
         records: list,
+        provisional: [],
         damagedTail: [],
         isDamaged: false,
       })
@@ -79,7 +80,7 @@ test('a segment of the format before, with one header, is read', () => {
   const list = [record(1n), record(2n)]
   const header = Buffer.from('ergonjl1 gw-1.7'.padEnd(64, '\0'), 'latin1')
   const bytes = Buffer.concat([header, ...list.map(encodeRecord), Buffer.alloc(64)])
-  const read = { session: 'gw-1.7', records: list, damagedTail: [], isDamaged: false }
+  const read = { session: 'gw-1.7', records: list, provisional: [], damagedTail: [], isDamaged: false }
   assert.deepEqual(decodeSegment(bytes), read)
 })
 
@@ -113,6 +114,7 @@ test('segments turn, are read back in order, and go when they are posted', async
   const disk = folderDisk(t)
   const journal = open(disk)
   for (let seq = 1n; seq <= 20n; seq++) journal.append(record(seq))
+  journal.flush()
   assert.equal(disk.list().length, 4)
   const [left] = readJournals(disk)
   assert.deepEqual(

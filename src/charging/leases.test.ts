@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { free, Leases, type Grant, type Lease, type Want } from './leases.ts'
+import type { LeaseGrant, Want } from '#ledger/tick.ts'
+import { free, Leases, type Lease } from './leases.ts'
 
 /** A wallet's side of the ledger: what it has, and what it leased to this session and to others. */
 type Wallet = { posted: bigint; lease: bigint; others: bigint }
@@ -16,7 +17,7 @@ class World {
   readonly unposted = new Map<string, bigint>()
   day = 1
   tick: Tick | undefined
-  answer: Grant[] | undefined
+  answer: LeaseGrant[] | undefined
 
   walletOf(want: string): string {
     return want === 'free:a' ? `free:a:${this.day}` : want

@@ -1,6 +1,7 @@
 // Leases: what this session may spend of a wallet without asking. A hold is what one running request
 // took of a lease. Invariant: used + held ≤ amount, so nothing is ever spent that was not reserved.
 import { invariant } from '#base/errors.ts'
+import type { LeaseGrant, Want } from '#ledger/tick.ts'
 
 /** One lease as the session sees it. All figures are in the wallet's unit (nJ or pUSD). */
 export type Lease = {
@@ -24,15 +25,6 @@ export type Lease = {
   /** Spent since the last tick, smoothed: decides how much is asked for. */
   rate: bigint
   idleTicks: number
-}
-
-export type Want = { readonly wallet: string; readonly amount: bigint }
-export type Grant = {
-  readonly want: string
-  readonly wallet: string
-  readonly amount: bigint
-  readonly dry: boolean
-  readonly elsewhere: boolean
 }
 
 /** What a lease can still give. */
@@ -105,7 +97,7 @@ export class Leases {
   }
 
   /** Takes the answer of that tick. */
-  granted(grants: readonly Grant[]): void {
+  granted(grants: readonly LeaseGrant[]): void {
     for (const lease of this.#leases.values()) {
       lease.used -= lease.posting
       lease.amount -= lease.posting
@@ -163,7 +155,7 @@ export class Leases {
     return this.#newest.get(lease.want) === lease
   }
 
-  #take(grant: Grant): void {
+  #take(grant: LeaseGrant): void {
     const lease = this.#leases.get(grant.wallet) ?? newLease(grant)
     invariant(
       lease.used + lease.held <= grant.amount,
@@ -183,7 +175,7 @@ export class Leases {
   }
 }
 
-const newLease = (grant: Grant): Lease => ({
+const newLease = (grant: LeaseGrant): Lease => ({
   ...grant,
   used: 0n,
   posting: 0n,

@@ -12,9 +12,8 @@ import { chargeOf } from '#tlog/charge.fixture.ts'
 import { chargeText } from './charge-text.ts'
 import { openTestCharging } from './charging.fixture.ts'
 import { createDisk } from './disk.ts'
-import { Journal } from './journal.ts'
+import { Journal, readJournals } from './journal.ts'
 import { Refusals } from './refusals.ts'
-import { withPromises } from './promises.ts'
 import { readTariff } from './tariff.ts'
 import type { Session } from './session.ts'
 
@@ -45,11 +44,13 @@ function open() {
   const session = {
     id: SESSION,
     closed: false,
-    promises: journal.promises,
+    provisional: journal.provisional.bind(journal),
+    settled: journal.settled.bind(journal),
     get nextSeq() {
       return BigInt(journaled.length + 1)
     },
-    append(_kind: string, bytes: Uint8Array) {
+    append(_kind: string, text: string) {
+      const bytes = Buffer.from(text)
       assert.ok(isPlainCharge(bytes), 'signers take it')
       journaled.push(parseCharge(bytes))
     },
@@ -130,31 +131,25 @@ test('the harness finds replies that state the whole charge', async () => {
   assert.throws(() => assertConserved(whole, bench.journaled), /energy_nj/)
 })
 
-test('a charge is a promise no longer when its second is over', async () => {
+test('a charge is provisional until its second is over', async () => {
   await using bench = open()
   for (let seconds = 0; seconds < 3; seconds++) {
     for (const status of [401, 404]) bench.share(status, 123_457)
-    assert.equal(bench.journal.promises.size, 2)
+    assert.equal(bench.journal.unsettled, 2)
     bench.now.ms += 1000
     bench.refusals.settle('over')
-    assert.equal(bench.journal.promises.size, 0)
+    assert.equal(bench.journal.unsettled, 0)
   }
 })
 
 test('a process that is killed within the second loses nothing of what was stated', async () => {
   await using bench = open()
   const stated = [401, 404, 401, 401].map((status) => bench.share(status, 123_457))
-  const [life] = await withPromises(
-    [{ session: SESSION, records: [], damagedTail: [] }],
-    bench.disk,
-    {
-      open: { session: SESSION, lastSeq: 9n },
-      posted: async () => new Set(),
-    },
-  )
+  bench.journal.flush()
+  const [life] = readJournals(bench.disk)
   assertConserved(
     stated,
-    (life?.records ?? []).map(({ bytes }) => parseCharge(bytes)),
+    (life?.provisional ?? []).map(({ bytes }) => parseCharge(bytes)),
   )
 })
 
@@ -179,12 +174,12 @@ test('refused requests are in the ledger with the tick after their second', asyn
 test('a charge of several requests says how many, in canonical bytes, and one of one does not', () => {
   const charge = (requests?: string) => ({ ...chargeOf(1), ...(requests && { requests }) })
   for (const requests of ['2', '60', undefined]) {
-    const bytes = chargeText(charge(requests))
+    const bytes = Buffer.from(chargeText(charge(requests)))
     assert.equal(parseCharge(bytes).requests, requests)
     assert.ok(isPlainCharge(bytes))
   }
   for (const requests of ['0', '-1', '1.5', 'many']) {
-    const bytes = chargeText(charge(requests))
+    const bytes = Buffer.from(chargeText(charge(requests)))
     assert.throws(() => parseCharge(bytes), { code: 'charge_invalid' })
     assert.equal(isPlainCharge(bytes), false)
   }

@@ -1,6 +1,6 @@
 // Requests of nobody (401, malformed) share one charge per second and status: a flood of them costs the
 // journal one record a second. Each reply states its own share of that charge, and the shares add up to it:
-// in energy and in carbon, to the last unit. Until the second is over the charge is a promise, so that a
+// in energy and in carbon, to the last unit. Until the second is over the charge is provisional, so that a
 // process that is killed loses neither its id nor what was told.
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
@@ -67,10 +67,12 @@ export class Refusals {
     shared.energyNj = add(shared.energyNj, energyNj)
     shared.toMs = toMs
     this.#open.set(status, shared)
-    const charge = this.#compose(shared)
-    session.promises.make(charge.id, chargeText(charge), [])
+    session.provisional(shared.ids.receipt, () => ({
+      bytes: chargeText(this.#compose(shared)),
+      debits: [],
+    }))
     return {
-      ...charge,
+      ...this.#compose(shared),
       parts: [nodePart(terms.tariff, energyNj.toString())],
       energy_nj: energyNj.toString(),
       // Rounded down once, for all of them: what one lacks for a whole picogram the next one brings.
@@ -87,7 +89,7 @@ export class Refusals {
       if (which === 'over' && shared.second === second) continue
       const charge = this.#compose(shared)
       session.append('charge', chargeText(charge), [])
-      session.promises.keep(charge.id)
+      session.settled(charge.id)
       this.#open.delete(status)
       this.#count({ chargedNs: shared.cpuNs, accruedNj: shared.energyNj })
     }

@@ -27,6 +27,7 @@ async function deadLife() {
   const left = (seqs: readonly bigint[], damagedTail: readonly bigint[] = []): LeftBehind => ({
     session,
     records: seqs.map((seq) => record(session, seq)),
+    provisional: [],
     damagedTail,
     files: ['00000001.journal'],
     damaged: [],
@@ -187,7 +188,8 @@ for (const [name, damagedTail, lost] of DAMAGED_ONLY)
 test('files of a session that this ledger does not know are kept', async () => {
   const { ledger } = await deadLife()
   const files = ['00000002.journal']
-  const other = { session: 'gw-1.99', records: [], damagedTail: [], files, damaged: [] }
+  const none = { records: [], provisional: [], damagedTail: [], damaged: [] }
+  const other = { session: 'gw-1.99', ...none, files }
   const done = await replay(ledger, 'gw-1', [other], 'm1')
   assert.deepEqual([done.done, done.unknown], [[], ['gw-1.99']])
 })

@@ -1,6 +1,8 @@
 // What earlier lives of a process left in their journals, posted under their own sessions. Called with
 // the lock of the journal held: those lives are over, and their leases return only now.
 import { OVERTAKEN, type KnownSession, type Ledger } from '#ledger/tick.ts'
+import { parseCharge } from '#contract/charge.ts'
+import { chargeText } from './charge-text.ts'
 import type { LeftBehind } from './journal.ts'
 import type { JournalRecord } from './journal-record.ts'
 import { lastOf } from './journal-segment.ts'
@@ -67,8 +69,10 @@ async function replayLife(
   const last = lastOf(life, known.lastSeq)
   const missing = Number(last - known.lastSeq)
   if (known.open) {
-    await post(ledger, known, { fresh, last, meter })
-    return { records: fresh.length, lost: missing - fresh.length }
+    const open = await unsettled(ledger, life, last)
+    const all = [...fresh, ...open]
+    await post(ledger, known, { fresh: all, last: last + BigInt(open.length), meter })
+    return { records: all.length, lost: missing - fresh.length }
   }
   // Written off while its process was away: its leases went back, so its records cannot be posted.
   if (missing > 0)
@@ -79,6 +83,26 @@ async function replayLife(
       lost: String(missing),
     })
   return { records: 0, lost: missing }
+}
+
+/** The provisional charges that no charge of the same receipt followed, with the numbers after `last`. */
+async function unsettled(ledger: Ledger, life: LeftBehind, last: bigint): Promise<JournalRecord[]> {
+  if (life.provisional.length === 0) return []
+  const charges = new Map(
+    life.provisional.map((record) => {
+      const charge = parseCharge(record.bytes)
+      return [charge.id, { charge, debits: record.debits }]
+    }),
+  )
+  for (const { kind, bytes } of life.records)
+    if (kind === 'charge') charges.delete(parseCharge(bytes).id)
+  // The segment of a charge may be gone: a power cut takes any of the last writes.
+  for (const id of await ledger.posted([...charges.keys()])) charges.delete(id)
+  return [...charges.values()].map(({ charge, debits }, index): JournalRecord => {
+    const seq = last + BigInt(index) + 1n
+    const bytes = Buffer.from(chargeText({ ...charge, seq: seq.toString() }))
+    return { seq, kind: 'charge', bytes, debits }
+  })
 }
 
 /** Posts records up to the number `last`; those that are not there are posted as lost. */

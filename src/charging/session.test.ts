@@ -83,6 +83,7 @@ test('a session is lost when its journal has not what the ledger lost', async ()
   // More than a segment: what is posted of it is dropped with its file.
   for (let nth = 1; nth <= 10; nth++) session.append('window', windowOf(nth, 10_000), [])
   await session.tickNow(limit())
+  await test.journal.synced()
   Object.assign(books, before)
   session.append('window', windowOf(11), [])
   await assert.rejects(session.tickNow(AbortSignal.timeout(1000)))

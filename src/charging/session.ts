@@ -7,14 +7,14 @@ import {
   LEFT_OUT,
   SESSION_LOST,
   type CredentialChange,
+  type Debit,
   type Ledger,
   type TickInput,
   type TickResult,
 } from '#ledger/tick.ts'
-import type { Journal } from './journal.ts'
-import type { JournalRecord, RecordKind, Debit } from './journal-record.ts'
+import type { Journal, Provisional, Recorded } from './journal.ts'
+import type { JournalRecord, RecordKind } from './journal-record.ts'
 import type { Leases } from './leases.ts'
-import type { Promises } from './promises.ts'
 
 const TICK_MS = 100
 const HEARTBEAT_MS = 300
@@ -112,20 +112,29 @@ export class Session {
   }
 
   /** Journals a record under the next number; its debits are of leases that were held. */
-  append(kind: RecordKind, bytes: Uint8Array, debits: readonly Debit[]): bigint {
+  append(kind: RecordKind, bytes: string | Uint8Array, debits: readonly Debit[]): bigint {
     // A closed session's journal is not read again: what came now would be lost.
     invariant(!this.#closed, `the session ${this.id} is closed`)
-    const record = { seq: this.#seq, kind, bytes, debits }
-    this.#deps.journal.append(record)
+    const record = this.#deps.journal.append({ seq: this.#seq, kind, bytes, debits })
     this.#seq++
     this.#pending.push(record)
     if (this.#pending.length === 1 && this.#running === undefined) this.#schedule(TICK_MS)
     return record.seq
   }
 
-  /** What streams told before their end; see promises.ts. */
-  get promises(): Promises {
-    return this.#deps.journal.promises
+  /** Journals a charge that is told before its end, as it stands; see Journal.provisional. */
+  provisional(id: string, make: Provisional): void {
+    this.#deps.journal.provisional(id, make)
+  }
+
+  /** The final charge of a receipt is appended. */
+  settled(id: string): void {
+    this.#deps.journal.settled(id)
+  }
+
+  /** Calls back once what was journaled so far may be told. */
+  recorded(tell: Recorded): void {
+    this.#deps.journal.recorded(tell)
   }
 
   /** Asks for a tick now; resolves after one that began later than this call. */
@@ -159,7 +168,7 @@ export class Session {
     this.#closed = true
     this.#cancelTimer()
     await this.#running
-    if (posted && this.promises.size === 0) await this.#deps.ledger.closeSession(this.id)
+    if (posted && this.#deps.journal.unsettled === 0) await this.#deps.ledger.closeSession(this.id)
   }
 
   /** Ends without a word to the ledger, as a process does that is killed. */
@@ -169,7 +178,9 @@ export class Session {
   }
 
   async #tick(): Promise<void> {
-    const { leases, clock, log, meter } = this.#deps
+    const { journal, leases, clock, log, meter } = this.#deps
+    // Never is a record in the ledger that its journal does not have.
+    journal.flush()
     const records = this.#pending.slice(0, this.#recordsMax)
     const waiters = this.#waiters
     this.#waiters = []

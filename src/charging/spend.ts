@@ -6,6 +6,7 @@ import type { CarbonFactor, Charge, EnergyBand, EnergyMethod, Tier } from '#cont
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
+import type { Recorded } from './journal.ts'
 
 /** Who pays: an account, identified by the door. */
 export type Payer = {
@@ -108,12 +109,15 @@ export interface Spend {
    */
   bound(restNj: Nj): void
   /**
-   * Journals the work as it stands: its receipt id is about to be told, long before it settles. Of a
-   * process that is killed in between this is what is billed. Throws when the disk does.
+   * Journals the work as it stands: its receipt id is about to leave, long before it settles. Of a process that
+   * is killed in between this is what is billed.
    */
-  promise(status: number): void
+  announce(status: number): void
   /** Idempotent and synchronous: price, min(measured, held), journal write. Throws when the journal cannot be written. */
   settle(status: number, tail?: TailClass): Charge
-  /** With `journal=sync`: resolves when what was settled survives a power cut. Else undefined. */
-  durable(): Promise<void> | undefined
+  /**
+   * Calls back once what was settled or announced is journaled, so that it may leave: at the end of this turn of
+   * the event loop, or, with `journal=sync`, when it survives a power cut. With a failure nothing may leave.
+   */
+  recorded(tell: Recorded): void
 }

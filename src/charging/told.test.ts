@@ -23,7 +23,7 @@ const tick = async (bench: TestCharging) => {
 }
 /** The head leaves: what it says of the energy. */
 const head = (work: Work): bigint => {
-  work.promise(200)
+  work.announce(200)
   return work.estimate().ceilingNj
 }
 

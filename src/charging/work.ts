@@ -14,6 +14,7 @@ import type { ChargingDeps } from './charging-deps.ts'
 import { composeCharge, energyOf, fixedTier, type Finished, type Terms } from './compose-charge.ts'
 import { depleted, isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
+import type { Recorded } from './journal.ts'
 import { Measure } from './measure.ts'
 import { bandOf, type IndirectBills } from './indirect.ts'
 import { NOBODY, type Refusals } from './refusals.ts'
@@ -195,13 +196,15 @@ export class Work implements Spend {
     this.#abort.abort(reason)
   }
 
-  promise(status: number): void {
+  announce(status: number): void {
     const hold = this.#paying
     if (hold === undefined || this.settled !== undefined) return
     this.mark()
     hold.lookAtFunds()
-    const { charge, debit } = this.#bill(status, hold)
-    this.#floor.session.promises.make(this.receiptId, chargeText(charge), [debit])
+    this.#floor.session.provisional(this.receiptId, () => {
+      const { charge, debit } = this.#bill(status, hold)
+      return { bytes: chargeText(charge), debits: [debit] }
+    })
   }
 
   settle(status: number, tail: TailClass = 0): Charge {
@@ -216,8 +219,8 @@ export class Work implements Spend {
     return this.settled
   }
 
-  durable(): Promise<void> | undefined {
-    return this.#floor.synced?.()
+  recorded(tell: Recorded): void {
+    this.#floor.session.recorded(tell)
   }
 
   /** After the reply is written: what the writing cost trains the tail of its class. */
@@ -281,7 +284,7 @@ export class Work implements Spend {
     const { session } = this.#floor
     const { charge, tailNs, indirect, debit } = this.#bill(status, hold)
     session.append('charge', chargeText(charge), [debit])
-    session.promises.keep(this.receiptId)
+    session.settled(this.receiptId)
     hold.end(debit.amount)
     this.#floor.indirect.settled(this.#operation, indirect, indirect.cpuNs)
     this.#count(this.#measure.totalCpuNs() + tailNs + indirect.cpuNs, charge.parts)

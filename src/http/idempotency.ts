@@ -26,6 +26,7 @@ import {
   type KeyClaim,
   type StoredAnswer,
 } from './idempotency-store.ts'
+import { recorded } from './send.ts'
 import { assertStands, wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
 
 const HEADER = 'idempotency-key'
@@ -167,6 +168,7 @@ function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: L
     assertStands(reply, exchange.signal)
     spend.mark()
     const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
+    await recorded(spend)
     const body = wireBody(reply.body(charge))
     await keep(reply, charge, Buffer.from(body))
     return { ...reply, body: () => body }

@@ -27,8 +27,7 @@ export async function sendKnown(
   reply: KnownReply,
 ): Promise<void> {
   const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
-  const durable = spend.durable()
-  if (durable !== undefined) await durable
+  await recorded(spend)
   const made = reply.body(charge)
   const pieces = made instanceof Pieces ? made.list : [wireBody(made)]
   const bodyBytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
@@ -50,6 +49,12 @@ export async function sendKnown(
   exchange.response.end()
 }
 
+/** Resolves once what was settled may leave; rejects when the journal could not be written: nothing may leave. */
+export const recorded = (spend: Pick<Spend, 'recorded'>): Promise<void> =>
+  new Promise((resolve, reject) =>
+    spend.recorded((failure) => (failure === undefined ? resolve() : reject(failure.error))),
+  )
+
 export async function sendError(
   exchange: Exchange,
   spend: Spend,
@@ -58,8 +63,7 @@ export async function sendError(
 ): Promise<void> {
   const { status = error.status } = rendered
   const charge = spend.settle(status, tailClassOf(rendered.body.length))
-  const durable = spend.durable()
-  if (durable !== undefined) await durable
+  await recorded(spend)
   writeHead(exchange, { status, headers: rendered.headers }, [
     ...finalHeaders(charge, spend.requestId),
     'Content-Type',
@@ -104,7 +108,8 @@ export async function sendStreamed(
   // then is claimed, so the work settles after it.
   const letGo = async () => void (await chunks.return?.().catch(() => undefined))
   try {
-    spend.promise(reply.status)
+    spend.announce(reply.status)
+    await recorded(spend)
     writeHead(exchange, reply, streamHeaders(spend, reply, trailing))
   } catch (unwritable) {
     await letGo()
@@ -125,8 +130,8 @@ export async function sendStreamed(
   if (error !== undefined) await letGo()
   const charge = spend.settle(error?.status ?? reply.status, 0)
   const last = error === undefined ? reply.last(charge) : reply.cut(error, charge)
+  await recorded(spend)
   if (error === undefined) await reply.finished?.(charge, last)
-  await spend.durable()
   if (response.destroyed) return
   // Where the length was promised, only a broken connection can say that it is not all.
   if (error !== undefined && reply.contentLength !== undefined) return void response.destroy()

@@ -149,7 +149,10 @@ function refuseRaw(socket: Socket, refusal: ErgonError, deps: PipelineDeps): voi
   const { requestId } = spend
   const doorHeaders = deps.fallback.headers ?? []
   const { status } = refusal
-  socket.end(rawRefusal({ status, reason, charge, rendered, requestId, doorHeaders }))
-  socket.destroySoon()
-  spend.written()
+  spend.recorded((failure) => {
+    if (failure !== undefined) return socket.destroy()
+    socket.end(rawRefusal({ status, reason, charge, rendered, requestId, doorHeaders }))
+    socket.destroySoon()
+    spend.written()
+  })
 }

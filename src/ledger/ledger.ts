@@ -55,6 +55,14 @@ export function createLedger(state: Queryable): Ledger {
       )
       return decode(present(rows[0], 'tick gave no row').result)
     },
+    async posted(ids) {
+      if (ids.length === 0) return new Set()
+      const { rows } = await state.query<{ id: string }>(
+        'select id from charges where id = any ($1)',
+        [ids],
+      )
+      return new Set(rows.map(({ id }) => id))
+    },
     async lose(session, first, last) {
       const numbers = [session, first.toString(), last.toString()]
       await state.query('select lose_records($1, $2, $3)', numbers)

@@ -30,6 +30,9 @@ export function createModelLedger(books: Books, nowMs: () => number): Ledger {
     },
     closeSession: async (session) => closeSession(books, session),
     tick: async (input) => tick(books, input, nowMs()),
+    async posted(ids) {
+      return new Set(ids.filter((id) => books.charges.some((charge) => charge.id === id)))
+    },
     lose: async (session, first, last) => loseRecords(books, { session, first, last }),
     async alarm(kind, detail) {
       books.alarms.push({ kind, detail })

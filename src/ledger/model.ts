@@ -14,7 +14,7 @@ import {
   type ModelSession,
 } from './model-books.ts'
 import { burnLots, noteBalance } from './model-funds.ts'
-import type { TickGrant, TickInput, TickRecord, TickResult } from './tick.ts'
+import type { LeaseGrant, TickInput, TickRecord, TickResult } from './tick.ts'
 
 const SESSION_MS = 2000
 const SHORTAGE_MS = 1000
@@ -193,7 +193,7 @@ function debit(
   noteBalance(books, id, before)
 }
 
-function grant(books: Books, input: TickInput, nowMs: number): TickGrant[] {
+function grant(books: Books, input: TickInput, nowMs: number): LeaseGrant[] {
   const leases = leasesOf(books, input.session)
   const wanted = new Map<string, { want: string; amount: bigint }>()
   for (const { wallet: want, amount } of input.wants) {
@@ -204,7 +204,7 @@ function grant(books: Books, input: TickInput, nowMs: number): TickGrant[] {
       amount: other !== undefined && other.amount > amount ? other.amount : amount,
     })
   }
-  const grants: TickGrant[] = []
+  const grants: LeaseGrant[] = []
   for (const [id, { want, amount }] of [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const wallet = books.wallets.get(id)
     if (wallet === undefined || !wallet.bounded) continue
@@ -224,7 +224,7 @@ function grant(books: Books, input: TickInput, nowMs: number): TickGrant[] {
 function noteShortages(
   books: Books,
   session: string,
-  grants: readonly TickGrant[],
+  grants: readonly LeaseGrant[],
   nowMs: number,
 ): void {
   const short = grants.filter(({ dry, elsewhere }) => dry && elsewhere)

@@ -7,8 +7,11 @@ export type TickRecord = {
   readonly kind: 'charge' | 'window'
   readonly bytes: Uint8Array
 }
-export type TickDebit = { readonly seq: bigint; readonly wallet: string; readonly amount: bigint }
-export type TickWant = { readonly wallet: string; readonly amount: bigint }
+/** What the ledger takes of a wallet for a charge, in the wallet's unit. */
+export type Debit = { readonly wallet: string; readonly amount: bigint }
+export type TickDebit = Debit & { readonly seq: bigint }
+/** What a session wants to have leased of a wallet, all together. */
+export type Want = { readonly wallet: string; readonly amount: bigint }
 
 export type TickInput = {
   readonly session: string
@@ -21,10 +24,10 @@ export type TickInput = {
   /** In the order of their numbers. */
   readonly records: readonly TickRecord[]
   readonly debits: readonly TickDebit[]
-  readonly wants: readonly TickWant[]
+  readonly wants: readonly Want[]
 }
 
-export type TickGrant = {
+export type LeaseGrant = {
   readonly want: string
   readonly wallet: string
   readonly amount: bigint
@@ -37,7 +40,7 @@ export type TickGrant = {
 export type CredentialChange = { readonly token: string | null; readonly account: string }
 
 export type TickResult = {
-  readonly grants: readonly TickGrant[]
+  readonly grants: readonly LeaseGrant[]
   /** Wallets of which another session wants what this one has reserved and does not use. */
   readonly recalls: readonly string[]
   readonly lastSeq: bigint
@@ -68,6 +71,8 @@ export interface Ledger {
   openSessionOf(process: string): Promise<KnownSession | undefined>
   closeSession(session: string): Promise<void>
   tick(input: TickInput): Promise<TickResult>
+  /** Those of these receipt ids whose charges the ledger has. */
+  posted(ids: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Posts records as lost: those from `first`, which comes after the last posted one, to `last`. Leaves an
    * alarm. Throws EG001 and EG004 as a tick does.

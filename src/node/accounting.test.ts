@@ -58,11 +58,5 @@ test(
       assert.deepEqual([kept?.files, kept?.records.length], [[SEGMENT], 1])
     }
     assert.deepEqual(lives, ['gw-1.3', 'gw-1.4'])
-
-    // The promises of a life are kept without its journal too.
-    disk.create('promises-gw-1.9', Buffer.alloc(0), 0).close()
-    const last = await open()
-    assert.equal(last.session.id, 'gw-1.10')
-    await last.close()
   },
 )

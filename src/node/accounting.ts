@@ -10,11 +10,9 @@ import { createCharging, type Charging } from '#charging/charging.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
 import { Journal, readJournals } from '#charging/journal.ts'
 import { Leases } from '#charging/leases.ts'
-import { dropPromises, keptPromises, withPromises } from '#charging/promises.ts'
 import { replay } from '#charging/replay.ts'
 import { Session } from '#charging/session.ts'
 import { createLedger } from '#ledger/ledger.ts'
-import { postedAmong } from '#ledger/posted.ts'
 import type { CredentialChange, Ledger } from '#ledger/tick.ts'
 import { createMarks, type Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
@@ -66,7 +64,7 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   const lock = await lockFile(join(options.journalFolder, 'lock'))
   const disk = createDisk(options.journalFolder)
   const ledger = createLedger(state)
-  const { sessions } = await postEarlierLives({ process, meter, state, log, disk, ledger })
+  const { sessions } = await postEarlierLives({ process, meter, log, disk, ledger })
   const opened = await ledger.openSession(process, lifeAfter(process, sessions))
   const { leaseLeastNj = LEASE_LEAST_NJ, marks = createMarks(), segmentBytes } = options
   const journal = new Journal({
@@ -74,6 +72,7 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
     session: opened.session,
     clock: systemClock,
     failed,
+    sync: options.journalSync === true,
     ...(segmentBytes === undefined ? {} : { segmentBytes }),
   })
   const leases: Leases = new Leases((want) =>
@@ -96,13 +95,7 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
     lost: failed,
     ticked: () => charging.ticked(),
   })
-  const charging: Charging = createCharging({
-    session,
-    leases,
-    marks,
-    clock: systemClock,
-    synced: options.journalSync === true ? () => synced(journal) : undefined,
-  })
+  const charging: Charging = createCharging({ session, leases, marks, clock: systemClock })
   // A revocation waits until every session has acted on it: all of them are told at once.
   const credentials = await state
     .listen('ergon_credentials', () => session.poke())
@@ -128,26 +121,18 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   }
 }
 
-/** A refused request has a promise until its charge is journaled. */
-const synced = async (journal: Journal): Promise<void> => {
-  await Promise.all([journal.synced(), journal.promises.synced()])
-}
-
 /**
- * Posts what earlier lives of a process left in its journal and in their promises, then drops it, and ends
- * them. Resolves with their sessions, and those of them that this state does not know, whose files are kept.
+ * Posts what earlier lives of a process left in its journal, then removes the files, and ends those lives.
+ * Resolves with their sessions, and those of them that this state does not know, whose files are kept.
  */
 export async function postEarlierLives(
-  deps: Pick<AccountingOptions, 'process' | 'meter' | 'state' | 'log'> & {
+  deps: Pick<AccountingOptions, 'process' | 'meter' | 'log'> & {
     disk: Disk
     ledger: Ledger
   },
 ): Promise<{ sessions: readonly string[]; unknown: readonly string[] }> {
-  const { process, meter, state, log, disk, ledger } = deps
-  const left = await withPromises(readJournals(disk), disk, {
-    open: await ledger.openSessionOf(process),
-    posted: (ids) => postedAmong(state, ids),
-  })
+  const { process, meter, log, disk, ledger } = deps
+  const left = readJournals(disk)
   const { records, lost, unknown, done } = await replay(ledger, process, left, meter)
   const keepAside = asideOf(deps)
   if (records > 0) log.info('Posted what an earlier life had journaled', { process, records })
@@ -156,20 +141,9 @@ export async function postEarlierLives(
     log.error('Kept journals of sessions that this state does not know', { unknown })
   const damaged = left.flatMap((life) => life.damaged)
   for (const file of done)
-    if (damaged.includes(file)) await keepAside('journal_damaged', file)
+    if (damaged.includes(file)) await keepAside(file)
     else disk.remove(file)
-  const promised = await dropPromises(
-    disk,
-    async (session) => (await ledger.findSession(session)) !== undefined,
-    (file, promises) => keepAside('promises_damaged', file, { promises: String(promises) }),
-  )
-  if (promised.length > 0)
-    log.error('Kept promises of sessions that this state does not know', { unknown: promised })
-  const kept = keptPromises(disk)
-  return {
-    sessions: [...left.map(({ session }) => session), ...kept],
-    unknown: [...new Set([...unknown, ...kept])],
-  }
+  return { sessions: left.map(({ session }) => session), unknown }
 }
 
 /** Keeps damaged files for whoever looks at the disk, under names that no replay reads; alarms each. */
@@ -185,11 +159,11 @@ function asideOf({
   ledger: Ledger
 }) {
   const stamp = new Date().toISOString().replaceAll(/[:.-]/g, '')
-  return async (kind: string, file: string, more: Readonly<Record<string, string>> = {}) => {
+  return async (file: string) => {
     const aside = `${DAMAGED}${stamp}-${file}`
     log.error('A file of the journal was damaged, and is kept', { process, file: aside })
     // Alarmed first: killed in between, the next start alarms it again.
-    await ledger.alarm(kind, { process, file: aside, ...more })
+    await ledger.alarm('journal_damaged', { process, file: aside })
     disk.rename(file, aside)
   }
 }

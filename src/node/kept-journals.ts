@@ -8,7 +8,6 @@ import { fault } from '#contract/errors.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
 import { decodeSegment } from '#charging/journal-segment.ts'
 import { readJournals, type LeftBehind } from '#charging/journal.ts'
-import { keptPromises } from '#charging/promises.ts'
 import { createLedger } from '#ledger/ledger.ts'
 import { DAMAGED } from './accounting.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
@@ -87,8 +86,10 @@ export function createKeptJournals(deps: Deps): KeptJournals {
 async function keptBeside(deps: Deps, process: string): Promise<KeptJournal | undefined> {
   const disk = createDisk(join(deps.journals, process))
   const lives = readJournals(disk)
-  const promised = keptPromises(disk)
-  const sessions = await unknownOf(deps, [...lives.map(({ session }) => session), ...promised])
+  const sessions = await unknownOf(
+    deps,
+    lives.map(({ session }) => session),
+  )
   if (sessions.length === 0) return undefined
   const unknown = lives.filter(({ session }) => sessions.includes(session))
   return {
@@ -97,10 +98,7 @@ async function keptBeside(deps: Deps, process: string): Promise<KeptJournal | un
     reason: NOT_KNOWN,
     sessions,
     records: countOf(unknown),
-    files: [
-      ...unknown.flatMap(({ files }) => files),
-      ...promised.filter((session) => sessions.includes(session)).map((one) => `promises-${one}`),
-    ],
+    files: unknown.flatMap(({ files }) => files),
   }
 }
 
@@ -114,7 +112,7 @@ async function keptLeft(deps: Deps, process: string): Promise<KeptJournal | unde
     files = filesOf(disk)
     if (files.length === 0) return undefined
     const lives = readJournals(disk)
-    const found = [...lives.map(({ session }) => session), ...keptPromises(disk)]
+    const found = lives.map(({ session }) => session)
     const unknown = await unknownOf(deps, found)
     return {
       process,
@@ -223,7 +221,7 @@ async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<st
 }
 
 /** Alarms of what the list shows. Records that were lost are an alarm of their own, and stay one. */
-const KINDS = ['journal_kept', 'journal_damaged', 'promises_damaged']
+const KINDS = ['journal_kept', 'journal_damaged']
 
 /** What is done with it needs nobody's look any more, nor does the session that was written off for it. */
 const acknowledge = async (

@@ -70,6 +70,6 @@ export async function settleLeftJournal(
   await using _ = existsSync(file) && lstatSync(file).isFile() ? await lockFile(file) : undefined
   const disk = createDisk(folder)
   const ledger = createLedger(state)
-  const { unknown } = await postEarlierLives({ process, meter, state, log, disk, ledger })
+  const { unknown } = await postEarlierLives({ process, meter, log, disk, ledger })
   return unknown.length === 0 ? undefined : `sessions that are not known: ${unknown.join(' ')}`
 }

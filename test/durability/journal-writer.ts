@@ -20,6 +20,7 @@ const journal = new Journal({
 })
 for (let seq = 1; seq <= RECORDS; seq++) {
   journal.append(journalRecord(seq))
+  await new Promise<void>((resolve) => journal.recorded(() => resolve()))
   writeSync(STDOUT, `${seq}\n`)
   if (seq % POST_EVERY === 0) {
     writeSync(STDOUT, `posted ${seq - 1}\n`)

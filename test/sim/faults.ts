@@ -20,7 +20,14 @@ export const PLANTS: readonly Plant[] = [
 /** Puts a fault into the classes; dispose of it to take it out. Those of gateways are in gateway.ts. */
 export function plant(fault: Plant): Disposable {
   if (fault === 'journal not written')
-    return replace(Journal.prototype, 'append', () => function append() {})
+    return replace(
+      Journal.prototype,
+      'append',
+      () =>
+        function unwritten(record) {
+          return { ...record, bytes: Buffer.from(record.bytes as string) }
+        },
+    )
   if (fault !== 'measured is billed') return { [Symbol.dispose]: () => {} }
   const parts = replace(
     Measure.prototype,

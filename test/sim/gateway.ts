@@ -6,9 +6,9 @@ import { nj, priceCeiling } from '#base/units.ts'
 import { createCharging, type Charging } from '#charging/charging.ts'
 import { Journal, readJournals } from '#charging/journal.ts'
 import { Leases } from '#charging/leases.ts'
-import { dropPromises, withPromises } from '#charging/promises.ts'
 import { replay } from '#charging/replay.ts'
 import { Session } from '#charging/session.ts'
+import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import { createIdentity, type Identity } from '#identity/tokens.ts'
 import type { Principal } from '#identity/principal.ts'
@@ -116,7 +116,9 @@ export class Gateway {
       await work.admit(who, 'chat.create', nj(call.ceiling))
       admitted = true
       if (call.streamed === true) {
-        work.promise(200)
+        work.announce(200)
+        await recorded(work)
+        if (!clock.alive) return undefined
         this.told.push({ atMs: this.#deps.schedule.nowMs, id: work.receiptId })
       }
       for (const { waitMs, cpuNs } of call.steps) {
@@ -134,6 +136,7 @@ export class Gateway {
     if (!clock.alive) return undefined
     try {
       const charge = work.settle(status)
+      await recorded(work)
       if (call.durable === true) await life.journal.synced()
       if (!clock.alive) return undefined
       this.told.push({ atMs: this.#deps.schedule.nowMs, id: charge.id })
@@ -203,18 +206,8 @@ export class Gateway {
     const link = { schedule, books, clock, cut: () => this.isCut, lossPercent, point }
     const ledger = createNetLedger(link)
     if (plant === 'dead session is released') await release(ledger, this.name)
-    const left = await withPromises(readJournals(this.disk), this.disk, {
-      open: await ledger.openSessionOf(this.name),
-      posted: async (ids) =>
-        new Set(ids.filter((id) => books.charges.some((one) => one.id === id))),
-    })
-    const { done } = await replay(ledger, this.name, left, 'm1')
+    const { done } = await replay(ledger, this.name, readJournals(this.disk), 'm1')
     for (const file of done) this.disk.remove(file)
-    await dropPromises(
-      this.disk,
-      async () => true,
-      async (file) => this.disk.remove(file),
-    )
     const opened = await ledger.openSession(this.name)
     const ended = () => {
       if (clock.alive) this.kill('kill', 300)
@@ -225,6 +218,7 @@ export class Gateway {
       clock,
       failed: ended,
       segmentBytes: SEGMENT_BYTES,
+      atTurnEnd: (fire) => void clock.setTimer(0, fire),
     })
     const leases: Leases = new Leases((want) =>
       want.startsWith('money:')
@@ -258,6 +252,11 @@ export class Gateway {
     return { clock, session, journal, charging, identity, spendCpu: (ns) => (cpuNs += ns) }
   }
 }
+
+const recorded = (work: Pick<Spend, 'recorded'>): Promise<void> =>
+  new Promise((resolve, reject) =>
+    work.recorded((failure) => (failure === undefined ? resolve() : reject(failure.error))),
+  )
 
 async function release(ledger: Ledger, process: string): Promise<void> {
   const open = await ledger.openSessionOf(process)

@@ -31,6 +31,7 @@ export function createNetLedger(link: Link): Ledger {
     openSessionOf: (process) => call(link, () => ledger.openSessionOf(process)),
     closeSession: (session) => call(link, () => ledger.closeSession(session)),
     tick: (input) => call(link, () => ledger.tick(input), SILENT_CHANCE),
+    posted: (ids) => call(link, () => ledger.posted(ids)),
     lose: (session, first, last) => call(link, () => ledger.lose(session, first, last)),
     alarm: (kind, detail) => call(link, () => ledger.alarm(kind, detail)),
   }

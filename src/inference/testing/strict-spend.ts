@@ -2,6 +2,7 @@
 // ceilings and claims of CPU only grow, nothing after settling. Its charge is a real one.
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { carbonOf, energyOfCpu, nj, priceOf, sum, type Nj } from '#base/units.ts'
+import type { Recorded } from '#charging/journal.ts'
 import type { Served, Spend, Used } from '#charging/spend.ts'
 import { chargeBytes, parseCharge, type Charge, type ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
@@ -44,7 +45,7 @@ const refuse = () =>
 const ALIKE = {
   mark: refuse,
   claimThread: refuse,
-  durable: () => undefined,
+  recorded: (tell: Recorded) => tell(),
   bound: (rest: Nj) => invariant(rest > 0n, 'bound to nothing more'),
 }
 
@@ -116,7 +117,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       invariant(charge === undefined, 'facts after settling')
       Object.assign(facts, more)
     },
-    promise: () => invariant(charge === undefined, 'promised after settling'),
+    announce: () => invariant(charge === undefined, 'announced after settling'),
     settle(status) {
       charge ??= chargeOf({ status, facts, parts: parts(), energyNj: energy() })
       return charge
