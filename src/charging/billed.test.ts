@@ -54,18 +54,18 @@ test('billed() counts refusals when their shared charge is journaled', async () 
   gateway.process.cpuNs += 1_000_000
   assert.equal(gateway.charging.billed().accruedNj, 0n)
   const stated = sum(refused.map((work) => chargeEnergy(work.settle(401))))
-  gateway.charging.settleRefusals()
+  gateway.charging.settleUnattributed()
   assert.ok(stated > 0n)
   assert.equal(gateway.charging.billed().accruedNj, stated)
 })
 
 type Step =
-  | { kind: 'open' | 'mark' | 'refuse' | 'forgive' | 'settle'; which: number }
+  | { kind: 'open' | 'mark' | 'refuse' | 'absorb' | 'settle'; which: number }
   | { kind: 'claim'; which: number; cpuNs: number }
   | { kind: 'tariff'; joules: number }
 const which = fc.nat(9)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'forgive', 'settle'), which }),
+  fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'absorb', 'settle'), which }),
   fc.record({ kind: fc.constant('claim'), which, cpuNs: fc.nat(5_000_000_000) }),
   fc.record({ kind: fc.constant('tariff'), joules: fc.nat(9) }),
 )
@@ -96,7 +96,7 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
       neverFalls()
     }
     for (const { work } of running) work.settle(200)
-    charging.settleRefusals()
+    charging.settleUnattributed()
     assert.equal(charging.running, 0)
     await gateway.session.tickNow(AbortSignal.timeout(5000))
     const told = sum(gateway.charges.map(chargeEnergy))
@@ -107,9 +107,9 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
       if (chosen === undefined) return
       if (one.kind === 'mark') chosen.work.mark()
       else if (one.kind === 'settle') chosen.work.settle(200)
-      else if (one.kind === 'forgive') {
+      else if (one.kind === 'absorb') {
         if (chosen.work.settled === undefined) chosen.cpuNs = 0n
-        chosen.work.forgive()
+        chosen.work.absorb()
       } else if (one.kind === 'claim' && chosen.work.settled === undefined) {
         chosen.cpuNs += BigInt(one.cpuNs)
         chosen.work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: chosen.cpuNs })

@@ -103,14 +103,14 @@ test('who cannot hold what asking costs is not admitted, and pays for nothing', 
   await settleBooks(bench)
 })
 
-test('CPU of cells that is forgiven is a charge of nobody too', async () => {
+test('CPU of cells that is absorbed is a charge of nobody too', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()
   await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
   const cell = (seconds: bigint): Used => ({ kind: 'cpu', cell: 'a', cpuNs: seconds * 10n ** 9n })
   work.claim(cell(3n))
   work.claim(upstream(2n))
-  work.forgive()
+  work.absorb()
   work.claim(cell(1n))
   const before = bench.charging.billed()
   assert.deepEqual(before, { chargedNs: 4n * 10n ** 9n, accruedNj: 4n * NJ_PER_CPU_S })
@@ -127,16 +127,16 @@ test('CPU of cells that is forgiven is a charge of nobody too', async () => {
   )
 })
 
-test('what is forgiven is a charge of nobody beside that of the work, and the books hold', async () => {
+test('what is absorbed is a charge of nobody beside that of the work, and the books hold', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()
   await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
-  work.forgive()
+  work.absorb()
   work.claim(upstream(3n))
-  work.forgive()
+  work.absorb()
   work.served({ promptTokens: 4, completionTokens: 5 })
   work.claim(upstream(4n))
-  work.forgive()
+  work.absorb()
   work.claim(upstream(1n))
   bench.spendCpu(10 ** 9)
   const charge = work.settle(502)
@@ -147,7 +147,7 @@ test('what is forgiven is a charge of nobody beside that of the work, and the bo
     { ...upstreamPart, energy_nj: J.toString() },
   ])
   assert.equal(charge.completion_tokens, undefined)
-  work.forgive()
+  work.absorb()
   await settleBooks(bench)
   assert.deepEqual(
     bench.books.charges.map(({ account, energyNj }) => [account, energyNj]),

@@ -80,7 +80,13 @@ test('a segment of the format before, with one header, is read', () => {
   const list = [record(1n), record(2n)]
   const header = Buffer.from('ergonjl1 gw-1.7'.padEnd(64, '\0'), 'latin1')
   const bytes = Buffer.concat([header, ...list.map(encodeRecord), Buffer.alloc(64)])
-  const read = { session: 'gw-1.7', records: list, provisional: [], damagedTail: [], isDamaged: false }
+  const read = {
+    session: 'gw-1.7',
+    records: list,
+    provisional: [],
+    damagedTail: [],
+    isDamaged: false,
+  }
   assert.deepEqual(decodeSegment(bytes), read)
 })
 

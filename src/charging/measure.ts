@@ -1,4 +1,4 @@
-// What one piece of work used so far, in CPU time of this node and in joules of upstreams.
+// What a spend used so far, in CPU time of this node and in joules of upstreams.
 import { invariant } from '#base/errors.ts'
 import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEARNED, type ChargePart } from '#contract/charge.ts'
@@ -9,16 +9,16 @@ import type { Tariff } from './tariff.ts'
 
 type Upstream = Extract<Used, { kind: 'upstream' }>
 
-/** What was spent on answers that did not come: the operator's. */
-type Borne = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, Upstream> }
+/** What was spent on answers that did not come: the operator absorbs that. */
+type Absorbed = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, Upstream> }
 
 export class Measure {
-  /** CPU that marks gave to this work; a double, because it is written on the hot path. */
+  /** CPU that marks gave to this spend; a double, because it is written on the hot path. */
   cpuNs = 0
   readonly #cells = new Map<string, bigint>()
   readonly #upstreams = new Map<string, Upstream>()
   /** None as a rule. */
-  #borne: Borne | undefined
+  #absorbed: Absorbed | undefined
   // Their sums, kept: a stream asks for its energy at every token.
   #cellsNs = 0n
   #upstreamsNj = nj(0n)
@@ -42,21 +42,21 @@ export class Measure {
   }
 
   /** All that was claimed until now becomes the operator's; says whether there was any. */
-  forgive(tariff: Tariff): boolean {
+  absorb(tariff: Tariff): boolean {
     if (this.#upstreams.size === 0 && this.#cells.size === 0) return false
-    const borne = (this.#borne ??= { cellsNs: 0n, cellsNj: nj(0n), upstreams: new Map() })
+    const absorbed = (this.#absorbed ??= { cellsNs: 0n, cellsNj: nj(0n), upstreams: new Map() })
     for (const [meter, one] of this.#upstreams) {
-      const before = borne.upstreams.get(meter)?.energyNj ?? nj(0n)
-      borne.upstreams.set(meter, { ...one, energyNj: add(before, one.energyNj) })
+      const before = absorbed.upstreams.get(meter)?.energyNj ?? nj(0n)
+      absorbed.upstreams.set(meter, { ...one, energyNj: add(before, one.energyNj) })
     }
     this.#upstreams.clear()
     this.#upstreamsNj = nj(0n)
     const nodeNj = this.nodeEnergy(tariff)
-    borne.cellsNs += this.#cellsNs
+    absorbed.cellsNs += this.#cellsNs
     this.#cells.clear()
     this.#cellsNs = 0n
-    // What is left and what is borne are what it was, to the nanojoule: nothing that is billed may fall.
-    borne.cellsNj = add(borne.cellsNj, subtract(nodeNj, this.nodeEnergy(tariff)))
+    // What is left and what is absorbed are what it was, to the nanojoule: nothing that is billed may fall.
+    absorbed.cellsNj = add(absorbed.cellsNj, subtract(nodeNj, this.nodeEnergy(tariff)))
     return true
   }
 
@@ -99,16 +99,16 @@ export class Measure {
     return parts
   }
 
-  /** CPU of cells of this node that the operator bears. */
-  get borneCells(): Billed {
-    if (this.#borne === undefined) return NOTHING_BILLED
-    return { chargedNs: this.#borne.cellsNs, accruedNj: this.#borne.cellsNj }
+  /** CPU of cells of this node that the operator absorbs. */
+  get absorbedCells(): Billed {
+    if (this.#absorbed === undefined) return NOTHING_BILLED
+    return { chargedNs: this.#absorbed.cellsNs, accruedNj: this.#absorbed.cellsNj }
   }
 
-  /** The parts that the operator bears: the node's, then by meter; none as a rule. */
-  borneParts(tariff: Tariff): ChargePart[] {
-    if (this.#borne === undefined) return []
-    const { cellsNj, upstreams } = this.#borne
+  /** The parts that the operator absorbs: the node's, then by meter; none as a rule. */
+  absorbedParts(tariff: Tariff): ChargePart[] {
+    if (this.#absorbed === undefined) return []
+    const { cellsNj, upstreams } = this.#absorbed
     const parts = byName(upstreams).map(([meter, one]) =>
       upstreamPart(meter, one, one.energyNj.toString()),
     )

@@ -1,5 +1,5 @@
-// A Spend is one piece of work while it runs: what it holds, what it used, and in the end one Charge.
-// Every door opens, admits, marks and settles; products only claim and say what served.
+// A Spend is what one request, or another piece of work, costs while it runs: what it holds, what it used, and
+// in the end one Charge. Every protocol opens, admits, marks and settles; products only claim and say what served.
 import type { ErgonError } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
 import type { CarbonFactor, Charge, EnergyBand, EnergyMethod, Tier } from '#contract/charge.ts'
@@ -8,7 +8,7 @@ import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
 import type { Recorded } from './journal.ts'
 
-/** Who pays: an account, identified by the door. */
+/** Who pays: an account, identified by the protocol. */
 export type Payer = {
   readonly account: string
   readonly token?: string
@@ -89,20 +89,24 @@ export interface Spend {
    */
   finish(used: Used): void | Promise<void>
   /**
-   * What cells and upstreams spent until now was for an answer that did not come: it is the operator's,
-   * journaled with the work as a charge of nobody. Their claims begin again from nothing.
+   * What cells and upstreams spent until now was for an answer that did not come: the operator absorbs that, and
+   * it is journaled with the spend as a charge of nobody. Their claims begin again from nothing.
    */
-  forgive(): void
+  absorb(): void
   /** Everything that was measured so far, be it held or not. */
   measured(): Nj
   /** What the receipt says of who served. */
   served(facts: Served): void
   /** Aborts when the hold cannot grow, the token is revoked, or the service drains. */
   readonly cut: AbortSignal
+  /** Called when that happens, by who opened the spend: a signal is made only where somebody listens. */
+  onCut(act: (reason: ErgonError) => void): void
   /** The error to answer with when `cut` fired. */
   readonly cutReason: ErgonError | undefined
   /** What a streamed header states while the final figure is not known. */
   estimate(): Estimate
+  /** The most that it can be billed. */
+  readonly ceilingNj: Nj
   /**
    * No more will be billed than what was measured and this; what the work takes beyond that is the operator's. For
    * the head of a stream, which then says so.

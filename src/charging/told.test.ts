@@ -11,18 +11,18 @@ import {
   PUSD_PER_J,
   type TestCharging,
 } from './charging.fixture.ts'
-import type { Work } from './work.ts'
+import type { OpenSpend } from './open-spend.ts'
 
 const J = 1_000_000_000n
 const priceOfJoules = (joules: bigint) => joules * PUSD_PER_J
-const claim = (work: Work, energyNj: bigint) =>
+const claim = (work: OpenSpend, energyNj: bigint) =>
   work.claim({ kind: 'cpu', cell: 'model', cpuNs: (energyNj * J) / NJ_PER_CPU_S + 1n })
 const tick = async (bench: TestCharging) => {
   await bench.session.tickNow(AbortSignal.timeout(5000))
   await bench.session.tickNow(AbortSignal.timeout(5000))
 }
 /** The head leaves: what it says of the energy. */
-const head = (work: Work): bigint => {
+const head = (work: OpenSpend): bigint => {
   work.announce(200)
   return work.estimate().ceilingNj
 }

@@ -64,7 +64,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   let leave: (() => void) | undefined
   let leaveUnpaid: (() => void) | undefined
   let operation: OperationName = 'service.nobody'
-  spend.cut.addEventListener('abort', () => exchange.end(spend.cutReason), { once: true })
+  spend.onCut((reason) => exchange.end(reason))
   try {
     checkForm(exchange.request)
     deps.exposures.see(exchange.request.url ?? '')

@@ -16,7 +16,7 @@ const upstream = (energyNj: bigint): Used => ({
 test('claims of a second call come on top of the first, each meter for itself', () => {
   const claimed: Used[] = []
   const take = (used: Used) => void claimed.push(used)
-  const claims = createClaims({ claim: take, finish: take, forgive: () => undefined })
+  const claims = createClaims({ claim: take, finish: take, absorb: () => undefined })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(cpu('a', 9n))
@@ -40,17 +40,17 @@ test('claims of a second call come on top of the first, each meter for itself', 
   ])
 })
 
-test('what is forgiven is not added to what comes after it', () => {
-  const claimed: (Used | 'forgiven')[] = []
+test('what is absorbed is not added to what comes after it', () => {
+  const claimed: (Used | 'absorbed')[] = []
   const take = (used: Used) => void claimed.push(used)
-  const forgive = () => void claimed.push('forgiven')
-  const claims = createClaims({ claim: take, finish: take, forgive })
+  const absorb = () => void claimed.push('absorbed')
+  const claims = createClaims({ claim: take, finish: take, absorb })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(upstream(100n))
-  claims.forgive()
+  claims.absorb()
   claims.begin()
   claims.claim(upstream(7n))
   claims.claim(cpu('a', 2n))
-  assert.deepEqual(claimed, [cpu('a', 5n), upstream(100n), 'forgiven', upstream(7n), cpu('a', 2n)])
+  assert.deepEqual(claimed, [cpu('a', 5n), upstream(100n), 'absorbed', upstream(7n), cpu('a', 2n)])
 })

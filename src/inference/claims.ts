@@ -10,10 +10,10 @@ export type Claims = {
   /** A claim of an answer that is whole. */
   finish(used: Used): void | Promise<void>
   /** The caller gets nothing of any of it, and not by its own doing: what was claimed is the operator's. */
-  forgive(): void
+  absorb(): void
 }
 
-export function createClaims(spend: Pick<Spend, 'claim' | 'finish' | 'forgive'>): Claims {
+export function createClaims(spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>): Claims {
   const claimed = new Map<string, Used>()
   let before = new Map<string, Used>()
   const totalOf = (used: Used): Used => {
@@ -29,10 +29,10 @@ export function createClaims(spend: Pick<Spend, 'claim' | 'finish' | 'forgive'>)
     },
     claim: (used) => spend.claim(totalOf(used)),
     finish: (used) => spend.finish(totalOf(used)),
-    forgive() {
+    absorb() {
       claimed.clear()
       before.clear()
-      spend.forgive()
+      spend.absorb()
     },
   }
 }

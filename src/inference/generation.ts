@@ -120,7 +120,7 @@ export function admit(
   operation: OperationName,
   { ceilingNj, leastNj }: Pick<Bounds, 'ceilingNj' | 'leastNj'>,
 ): void | Promise<void> {
-  const ceiling = add(spend.estimate().ceilingNj, ceilingNj)
+  const ceiling = add(spend.ceilingNj, ceilingNj)
   return spend.admit(payerOf(who), operation, ceiling, leastNj)
 }
 

@@ -104,7 +104,7 @@ export class PaidSteps {
     const why = signal.aborted ? signal.reason : reason
     const isUnpaid = isWant(why)
     if (isUnpaid && !streamed && this.#hasText) return this.#cutShort(why)
-    if (!this.#isGiven && (isUnpaid || isServiceFault(why))) claims.forgive()
+    if (!this.#isGiven && (isUnpaid || isServiceFault(why))) claims.absorb()
     throw reason
   }
 

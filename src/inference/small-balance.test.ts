@@ -11,7 +11,7 @@ import {
   type TestCharging,
 } from '#charging/charging.fixture.ts'
 import type { Payer } from '#charging/spend.ts'
-import type { Work } from '#charging/work.ts'
+import type { OpenSpend } from '#charging/open-spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import { parseChatRequest } from '#contract/inference.ts'
 import { assertStands, type Reply } from '#http/reply.ts'
@@ -58,7 +58,7 @@ const cpuNsOf = (milliJoules: number): number =>
 
 /** Says the next step when the ledger has answered for the last one. */
 const inSteps =
-  (bench: TestCharging, work: Work): Script =>
+  (bench: TestCharging, work: OpenSpend): Script =>
   async (_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const [at, [text, milliJoules]] of STEPS.entries()) {
@@ -92,7 +92,7 @@ type Outcome = {
 
 /** As the pipeline does it: admits, handles, replies and settles. */
 async function conduct(
-  work: Work,
+  work: OpenSpend,
   payer: Payer,
   handle: () => Reply | Promise<Reply>,
 ): Promise<Outcome> {
@@ -112,7 +112,7 @@ async function conduct(
   }
 }
 
-async function readStream(reply: Extract<Reply, { kind: 'streamed' }>, work: Work) {
+async function readStream(reply: Extract<Reply, { kind: 'streamed' }>, work: OpenSpend) {
   let text = ''
   try {
     for await (const chunk of reply.chunks)

@@ -115,7 +115,7 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
       ends.use(lock)
       ends.use(journal)
       ends.defer(() => session.close(AbortSignal.timeout(limitMs)))
-      ends.defer(() => charging.settleRefusals())
+      ends.defer(() => charging.settleUnattributed())
       ends.use(credentials)
     },
   }

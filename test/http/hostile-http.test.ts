@@ -292,7 +292,7 @@ test('500 malformed requests leave the process, its ledger and the next request 
   const pid = await ergon.pidOf('gw-1')
   const vectors = Object.values(VECTORS).filter(([, expected]) => expected === REFUSED)
   const shares: Share[] = []
-  // Refusals of the tests before belong to seconds that are over.
+  // Unattributed of the tests before belong to seconds that are over.
   await pause(1000 - (Date.now() % 1000))
   for (let sent = 0; sent < 500; sent += 50) {
     const outcomes = await Promise.all(

@@ -169,7 +169,7 @@ for (const stream of [false, true])
     call.leave()
     await failed
     assert.equal(lastNs(call), 7_000_000n)
-    assert.deepEqual(call.spend.forgiven, [])
+    assert.deepEqual(call.spend.absorbed, [])
   })
 
 test('chat claims what a step took whose client left while nobody read', async () => {

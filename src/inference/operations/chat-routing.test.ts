@@ -120,7 +120,7 @@ test('chat with auto falls back to the next offer, and what the first one used i
     assert.equal(call.spend.admissions.length, 2)
     const cells = new Set(call.spend.claims.map((used) => used.kind === 'cpu' && used.cell))
     assert.deepEqual([...cells], ['cell-dying', 'cell-small'])
-    assert.deepEqual(call.spend.forgiven, [{ kind: 'cpu', cell: 'cell-dying', cpuNs: 7_000_000n }])
+    assert.deepEqual(call.spend.absorbed, [{ kind: 'cpu', cell: 'cell-dying', cpuNs: 7_000_000n }])
     const pinned = callOf(ask({ model: 'cheap' }))
     await assert.rejects(
       Promise.resolve(createChatCreate(depsOf([cheap, offerOf()], [other, provider]))(pinned)),

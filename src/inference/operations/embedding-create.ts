@@ -133,7 +133,7 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
     const reason = call.spend.cut.aborted ? cutError(call.spend) : error
     const why = call.signal.aborted ? call.signal.reason : reason
     // Vectors are given all or not at all: who cannot pay for all of them pays for none.
-    if (isServiceFault(why) || isWant(why)) claims.forgive()
+    if (isServiceFault(why) || isWant(why)) claims.absorb()
     throw reason
   }
   return { vectors, promptTokens }

@@ -14,8 +14,8 @@ export type StrictSpend = Spend & {
   /** What each admission had to hold at least. */
   readonly leasts: readonly Nj[]
   readonly settled: Charge | undefined
-  /** What was forgiven. */
-  readonly forgiven: readonly Used[]
+  /** What was absorbed. */
+  readonly absorbed: readonly Used[]
   /** What the gateway itself used: a figure with all its digits. */
   readonly ownNj: Nj
   /** What a revoked token or a drain does. */
@@ -43,9 +43,12 @@ const refuse = () =>
   invariant(false, 'products only claim: mark() and claimThread() are not theirs')
 /** What is the same of each. */
 const ALIKE = {
+  requestId: 'req_01arz3ndektsv4rrffq69g5fav',
+  receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',
   mark: refuse,
   claimThread: refuse,
   recorded: (tell: Recorded) => tell(),
+  onCut: refuse,
   bound: (rest: Nj) => invariant(rest > 0n, 'bound to nothing more'),
 }
 
@@ -58,16 +61,16 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
   const leasts: Nj[] = []
   const facts: Served = {}
   const latest = new Map<string, Used>()
-  const { forgive, forgiven } = forgiving(latest)
+  const { absorb, absorbed } = absorbing(latest)
   let cutReason: ErgonError | undefined
   let charge: Charge | undefined
 
+  const ceiling = () => admissions.at(-1) ?? nj(0n)
   const parts = () => partsOf(ownNj, latest)
   const energy = () => sum(parts().map((part) => nj(BigInt(part.energy_nj))))
 
   const take = (used: Used) => {
-    invariant(charge === undefined, 'claimed after settling')
-    invariant(admissions.length > 0, 'claimed before it was admitted')
+    invariant(charge === undefined && admissions.length > 0, 'claimed beside its life')
     keepLatest(latest, used)
     claims.push(used)
   }
@@ -78,8 +81,6 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
   }
 
   return {
-    requestId: 'req_01arz3ndektsv4rrffq69g5fav',
-    receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',
     claims,
     facts,
     admissions,
@@ -92,12 +93,14 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
     get settled() {
       return charge
     },
-    estimate: () => ({ ...SERVED, ceilingNj: admissions.at(-1) ?? nj(0n) }),
+    get ceilingNj() {
+      return ceiling()
+    },
+    estimate: () => ({ ...SERVED, ceilingNj: ceiling() }),
     admit(payer, operation, ceiling, least = nj(0n)) {
       invariant(charge === undefined, 'admitted after settling')
       invariant(payer.account !== '' && operation.length > 0, 'admitted without a payer')
-      invariant(ceiling > (admissions.at(-1) ?? 0n), 'a ceiling that does not grow')
-      invariant(least <= ceiling, 'more is held at least than at most')
+      invariant(ceiling > (admissions.at(-1) ?? 0n) && least <= ceiling, 'a ceiling that is wrong')
       admissions.push(ceiling)
       leasts.push(least)
     },
@@ -109,8 +112,8 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       cutNow(fault('balance_depleted', 'The hold is used up'))
     },
     finish: take,
-    forgive,
-    forgiven,
+    absorb,
+    absorbed,
     measured: energy,
     cutNow,
     served(more) {
@@ -143,13 +146,13 @@ function keepLatest(latest: Map<string, Used>, used: Used): void {
   latest.set(key, used)
 }
 
-function forgiving(latest: Map<string, Used>) {
-  const forgiven: Used[] = []
-  const forgive = () => {
-    forgiven.push(...latest.values())
+function absorbing(latest: Map<string, Used>) {
+  const absorbed: Used[] = []
+  const absorb = () => {
+    absorbed.push(...latest.values())
     latest.clear()
   }
-  return { forgive, forgiven }
+  return { absorb, absorbed }
 }
 
 const energyOf = (used: Used): Nj =>

@@ -13,7 +13,7 @@ import { chargeText } from './charge-text.ts'
 import { openTestCharging } from './charging.fixture.ts'
 import { createDisk } from './disk.ts'
 import { Journal, readJournals } from './journal.ts'
-import { Refusals } from './refusals.ts'
+import { Unattributed } from './unattributed.ts'
 import { readTariff } from './tariff.ts'
 import type { Session } from './session.ts'
 
@@ -32,7 +32,7 @@ const terms = {
   pusdPerJ: 69_444n,
 }
 
-/** Refusals on a journal of files, with a clock that the test sets. */
+/** Unattributed on a journal of files, with a clock that the test sets. */
 function open() {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-refusals-'))
   const now = { ms: Date.UTC(2026, 10, 23) }
@@ -56,7 +56,7 @@ function open() {
     },
   }
   let accruedNj = 0n
-  const refusals = new Refusals(
+  const refusals = new Unattributed(
     { session: session as unknown as Session, clock, terms: () => terms },
     (billed) => (accruedNj += billed.accruedNj),
   )

@@ -1,4 +1,4 @@
-// Requests of nobody (401, malformed) share one charge per second and status: a flood of them costs the
+// Requests that are attributed to no account (401, malformed) share one charge per second and status: a flood of them costs the
 // journal one record a second. Each reply states its own share of that charge, and the shares add up to it:
 // in energy and in carbon, to the last unit. Until the second is over the charge is provisional, so that a
 // process that is killed loses neither its id nor what was told.
@@ -17,7 +17,7 @@ export const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
 /** What is told for a request whose CPU is below what the clock can see. */
 const LEAST_CPU_NS = 1000n
 
-type Refusal = Pick<Finished, 'ids' | 'status' | 'fromMs' | 'toMs'> & { readonly cpuNs: number }
+type Refused = Pick<Finished, 'ids' | 'status' | 'fromMs' | 'toMs'> & { readonly cpuNs: number }
 
 type Deps = {
   readonly session: Session
@@ -36,7 +36,7 @@ type Shared = Pick<Finished, 'ids' | 'status' | 'fromMs'> & {
   toMs: number
 }
 
-export class Refusals {
+export class Unattributed {
   readonly #deps: Deps
   /** By status. */
   readonly #open = new Map<number, Shared>()
@@ -49,16 +49,16 @@ export class Refusals {
   }
 
   /** Adds a request; its share of the charge, with the id of the charge. */
-  share(refusal: Refusal): Charge {
+  share(request: Refused): Charge {
     const { session, clock } = this.#deps
     invariant(!session.closed, `the session ${session.id} is closed`)
     this.settle('over')
-    const { status, ids, fromMs, toMs } = refusal
+    const { status, ids, fromMs, toMs } = request
     const second = secondOf(clock)
     const terms = this.#open.get(status)?.terms ?? this.#deps.terms()
     const none = { requests: 0, cpuNs: 0n, energyNj: nj(0n) }
     const shared = this.#open.get(status) ?? { ids, status, second, terms, fromMs, toMs, ...none }
-    const measured = BigInt(Math.round(refusal.cpuNs))
+    const measured = BigInt(Math.round(request.cpuNs))
     const cpuNs = measured > LEAST_CPU_NS ? measured : LEAST_CPU_NS
     const energyNj = energyOfCpu(cpuNs, terms.tariff.njPerCpuS)
     const carbonBefore = carbonOfShared(shared)

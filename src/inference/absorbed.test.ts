@@ -56,8 +56,8 @@ const paidNj = (spend: ReturnType<typeof callOf>['spend']): bigint =>
     .parts.filter(({ meter }) => meter.startsWith('upstream:'))
     .reduce((sum, part) => sum + BigInt(part.energy_nj), 0n)
 
-const forgivenNj = ({ forgiven }: ReturnType<typeof callOf>['spend']): bigint =>
-  forgiven.reduce((sum, used) => sum + (used.kind === 'upstream' ? used.energyNj : 0n), 0n)
+const absorbedNj = ({ absorbed }: ReturnType<typeof callOf>['spend']): bigint =>
+  absorbed.reduce((sum, used) => sum + (used.kind === 'upstream' ? used.energyNj : 0n), 0n)
 
 const handlerOf = (...offers: Parameters<typeof depsOf>[0]) =>
   createChatCreate(
@@ -71,7 +71,7 @@ test('who does not stream pays nothing of an answer that broke', async () => {
   upstream.script = dying
   const call = callOf(chat({ max_tokens: 2000 }))
   await assert.rejects(Promise.resolve(handlerOf(offer)(call)), { code: 'upstream_failed' })
-  assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [0n, askedNj])
+  assert.deepEqual([paidNj(call.spend), absorbedNj(call.spend)], [0n, askedNj])
 })
 
 for (const [ends, reason, paid] of [
@@ -93,7 +93,7 @@ for (const [ends, reason, paid] of [
     while (claimedNj() < askedNj) await new Promise(setImmediate)
     ending.abort(reason)
     await settled
-    assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [paid, askedNj - paid])
+    assert.deepEqual([paidNj(call.spend), absorbedNj(call.spend)], [paid, askedNj - paid])
   })
 
 for (const stream of [false, true])
@@ -111,7 +111,7 @@ for (const stream of [false, true])
     while (call.spend.claims.length === 0) await new Promise(setImmediate)
     call.spend.cutNow(fault('balance_depleted', 'Empty'))
     await failed
-    assert.deepEqual(call.spend.forgiven, [cellUsed])
+    assert.deepEqual(call.spend.absorbed, [cellUsed])
     await close()
   })
 
@@ -126,7 +126,7 @@ test('who streams pays for what was delivered before it broke', async () => {
     },
     { code: 'upstream_failed' },
   )
-  assert.deepEqual([paidNj(call.spend), forgivenNj(call.spend)], [askedNj, 0n])
+  assert.deepEqual([paidNj(call.spend), absorbedNj(call.spend)], [askedNj, 0n])
 })
 
 const cellOffer = offerOf()
@@ -157,7 +157,7 @@ test('who does not stream pays nothing of our own cell that ended in mid-token',
   while (call.spend.claims.length === 0) await new Promise(setImmediate)
   claimed.resolve()
   await failed
-  assert.deepEqual(call.spend.forgiven, [cellUsed])
+  assert.deepEqual(call.spend.absorbed, [cellUsed])
   assert.deepEqual(
     call.spend.settle(502).parts.map(({ meter }) => meter),
     ['gateway'],
@@ -174,7 +174,7 @@ test('who streams pays for what our own cell delivered before it ended', async (
   assert.match(String((await chunks.next()).value), /"content":"a"/)
   read.resolve()
   await assert.rejects(chunks.next(), { code: 'upstream_failed' })
-  assert.deepEqual([call.spend.forgiven, call.spend.claims], [[], [cellUsed]])
+  assert.deepEqual([call.spend.absorbed, call.spend.claims], [[], [cellUsed]])
   await close()
 })
 
@@ -183,7 +183,7 @@ test('who streams pays nothing of our own cell that ended before its first token
   const script = streaming(`: ${JSON.stringify(figures)}\n\n`)
   const { call, answer, close } = await askCell(script, { stream: true })
   await assert.rejects(Promise.resolve(answer), { code: 'upstream_failed' })
-  assert.deepEqual(call.spend.forgiven, [cellUsed])
+  assert.deepEqual(call.spend.absorbed, [cellUsed])
   await close()
 })
 
@@ -203,7 +203,7 @@ test('an answer that was fallen back for is paid, and what it was fallen back fr
     charge.parts.slice(1).map(({ meter, energy_nj }) => [meter, energy_nj]),
     [['upstream:other', String(2n * other.njPerCompletionToken)]],
   )
-  assert.equal(forgivenNj(call.spend), 9n * cheap.njPerPromptToken)
+  assert.equal(absorbedNj(call.spend), 9n * cheap.njPerPromptToken)
 })
 
 const whole = { 'content-type': 'application/json', 'content-length': '999' }
@@ -211,7 +211,7 @@ const halved: Script = (_asked, response) => {
   response.writeHead(200, whole)
   response.write('{"choices":[', () => setImmediate(() => void response.destroy()))
 }
-const BROKEN: Readonly<Record<string, readonly [Script, forgivenNj?: bigint]>> = {
+const BROKEN: Readonly<Record<string, readonly [Script, absorbedNj?: bigint]>> = {
   'a stream that breaks': [dying, askedNj],
   'a stream that hangs': [saying(() => undefined), askedNj],
   'a stream that ends early': [saying((response) => void response.end()), askedNj],
@@ -242,7 +242,7 @@ for (const [how, [broken, spentNj]] of Object.entries(BROKEN))
       charge.parts.slice(1).map(({ meter, energy_nj }) => [meter, energy_nj]),
       [['upstream:other', String(2n * other.njPerCompletionToken)]],
     )
-    if (spentNj !== undefined) assert.equal(forgivenNj(call.spend), spentNj)
+    if (spentNj !== undefined) assert.equal(absorbedNj(call.spend), spentNj)
   })
 
 test('who streams gets no second answer after the first piece', async () => {
@@ -280,7 +280,7 @@ test('embeddings that broke in their second batch are not paid', async () => {
   const handle = createEmbeddingCreate(depsOf([embedding], [providerOf('up')]))
   await assert.rejects(Promise.resolve(handle(call)), { code: 'upstream_failed' })
   assert.deepEqual(
-    [paidNj(call.spend), forgivenNj(call.spend)],
+    [paidNj(call.spend), absorbedNj(call.spend)],
     [0n, 40n * embedding.njPerPromptToken],
   )
 })
@@ -300,7 +300,7 @@ test('embeddings whose balance ends between two batches are not paid', async () 
   const handle = createEmbeddingCreate(depsOf([embedding], [providerOf('up')]))
   await assert.rejects(Promise.resolve(handle(call)), { code: 'balance_depleted' })
   assert.deepEqual(
-    [paidNj(call.spend), forgivenNj(call.spend)],
+    [paidNj(call.spend), absorbedNj(call.spend)],
     [0n, 40n * embedding.njPerPromptToken],
   )
 })

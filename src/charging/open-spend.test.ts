@@ -11,13 +11,13 @@ import {
   PUSD_PER_J,
   type TestCharging,
 } from './charging.fixture.ts'
-import type { Work } from './work.ts'
+import type { OpenSpend } from './open-spend.ts'
 
 const J = 1_000_000_000n
 const FREE_TIER_NJ = 10n * J
 const priceOfJoules = (joules: bigint) => joules * PUSD_PER_J
 /** Claims a total of joules that a cell spent. */
-const claim = (work: Work, joules: bigint) =>
+const claim = (work: OpenSpend, joules: bigint) =>
   work.claim({ kind: 'cpu', cell: 'model', cpuNs: (joules * J * J) / NJ_PER_CPU_S + 1n })
 
 test('a charge bills what was measured, once, and gives the rest of its hold back', async () => {

@@ -1,0 +1,162 @@
+// What spends are billed when they end, and the only place that makes charges. A charge is journaled here before
+// its figures leave, and counts in the totals that the node's meter is held against.
+import type { Bagged } from '#base/bag.ts'
+import { newIdBody } from '#base/ids.ts'
+import { priceOf, pusd } from '#base/units.ts'
+import { LEARNED, type Charge, type ChargePart } from '#contract/charge.ts'
+import type { OperationName } from '#contract/operations.ts'
+import type { Debit, TickResult } from '#ledger/tick.ts'
+import { createTails, type TailClass } from '#metering/tail.ts'
+import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import { chargeText } from './charge-text.ts'
+import type { ChargingDeps } from './charging-deps.ts'
+import { composeCharge, energyOf, type Finished, type Terms } from './compose-charge.ts'
+import { silent } from './faults.ts'
+import type { Hold } from './hold.ts'
+import { IndirectBills, type Indirect } from './indirect.ts'
+import type { Measure } from './measure.ts'
+import { NOBODY, Unattributed } from './unattributed.ts'
+import type { Served } from './spend.ts'
+import { readTariff } from './tariff.ts'
+
+/** What is billed of a spend. */
+export type Billable = Bagged & {
+  readonly requestId: string
+  readonly receiptId: string
+  readonly operation: OperationName
+  readonly measure: Measure
+  readonly facts: Served
+  readonly fromMs: number
+  /** When it ended, or ends when it is billed now. */
+  readonly toMs: number
+  readonly tail: TailClass
+  /** What it will be billed of the node's energy, while it runs. */
+  readonly billed: Billed
+}
+
+export class Billing {
+  /** Learned: what replies cost after their figures are final. */
+  readonly tails = createTails()
+  readonly unattributed: Unattributed
+  readonly indirect: IndirectBills
+  readonly #deps: ChargingDeps
+  #settled = NOTHING_BILLED
+  // Read once for each tick, not for each request.
+  #read: { readonly from: TickResult; readonly terms: Terms } | undefined
+
+  constructor(deps: ChargingDeps) {
+    this.#deps = deps
+    const { session, clock } = deps
+    this.indirect = new IndirectBills(clock)
+    const terms = () => this.lastTerms()
+    this.unattributed = new Unattributed({ session, clock, terms }, (billed) => this.#count(billed))
+  }
+
+  /** Today's terms; throws state_unavailable when the state was silent for too long. */
+  terms(): Terms {
+    if (!this.#deps.session.fresh) throw silent()
+    return this.lastTerms()
+  }
+
+  /** The last terms known. */
+  lastTerms(): Terms {
+    const { latest } = this.#deps.session
+    if (latest === undefined) throw silent()
+    if (this.#read?.from !== latest) this.#read = { from: latest, terms: readTerms(latest) }
+    return this.#read.terms
+  }
+
+  /** Of all settled spends. */
+  get settled(): Billed {
+    return this.#settled
+  }
+
+  /** Journals the charge of a spend that holds, and gives back what it did not use of the hold. */
+  settle(spend: Billable, status: number, hold: Hold): Charge {
+    const { session } = this.#deps
+    const { charge, tailNs, indirect, debit } = this.#bill(spend, status, hold)
+    session.append('charge', chargeText(charge), [debit])
+    session.settled(spend.receiptId)
+    hold.end(debit.amount)
+    this.indirect.settled(spend.operation, indirect, indirect.cpuNs)
+    const chargedNs = spend.measure.totalCpuNs() + tailNs + indirect.cpuNs
+    this.#count({ chargedNs, accruedNj: energyOf(charge.parts.filter(isOfNode)) })
+    this.#absorb(spend, status, hold.terms)
+    return charge
+  }
+
+  /** The share of a charge that a spend without a payer has. */
+  refuse({ requestId, receiptId, measure, fromMs, toMs }: Billable, status: number): Charge {
+    const ids = { receipt: receiptId, request: requestId }
+    const charge = this.unattributed.share({ ids, status, fromMs, toMs, cpuNs: measure.cpuNs })
+    // The operator absorbs what it causes elsewhere too: that is counted, so that nobody else is billed for it.
+    const caused = this.indirect.of(this.lastTerms().tariff, 'service.nobody')
+    this.indirect.settled('service.nobody', caused, 0n)
+    return charge
+  }
+
+  /** Journals the charge of a spend as it stands. */
+  announce(spend: Billable, status: number, hold: Hold): void {
+    this.#deps.session.provisional(spend.receiptId, () => {
+      const { charge, debit } = this.#bill(spend, status, hold)
+      return { bytes: chargeText(charge), debits: [debit] }
+    })
+  }
+
+  /** What was absorbed is a charge too: an upstream's meter reads what charges say of it. */
+  #absorb(spend: Billable, status: number, terms: Terms): void {
+    const parts = spend.measure.absorbedParts(terms.tariff)
+    if (parts.length === 0) return
+    this.#count(spend.measure.absorbedCells)
+    const receipt = `rcpt_${newIdBody(this.#deps.clock.wallMs())}`
+    const charge = this.#compose(spend, {
+      operation: 'service.nobody',
+      status,
+      payer: NOBODY,
+      terms,
+      parts,
+      cost: pusd(0n),
+      ids: { receipt, request: spend.requestId },
+      served: {},
+    })
+    this.#deps.session.append('charge', chargeText(charge), [])
+  }
+
+  #bill(
+    spend: Billable,
+    status: number,
+    hold: Hold,
+  ): { charge: Charge; tailNs: bigint; indirect: Indirect; debit: Debit } {
+    const { payer, terms } = hold
+    const { operation, measure, facts, tail } = spend
+    const tailNs = BigInt(this.tails.expectedNs(operation, tail))
+    const indirect = this.indirect.of(terms.tariff, operation)
+    const parts = measure.parts(terms.tariff, { tailNs, indirect }, hold.billableNj)
+    const energy = energyOf(parts)
+    const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
+    const debit = hold.debit(payer.funded ? cost : energy)
+    const ids = { receipt: spend.receiptId, request: spend.requestId }
+    const bill = { operation, status, payer, terms, parts, cost, ids, served: facts }
+    return { charge: this.#compose(spend, bill), tailNs, indirect, debit }
+  }
+
+  #compose({ fromMs, toMs }: Billable, bill: Omit<Finished, 'record' | 'fromMs' | 'toMs'>): Charge {
+    const { session } = this.#deps
+    const record = { session: session.id, seq: session.nextSeq }
+    return composeCharge({ ...bill, fromMs, toMs, record })
+  }
+
+  #count(billed: Billed): void {
+    this.#settled = addBilled(this.#settled, billed)
+  }
+}
+
+/** The node's own part, the first, and what was learned of its other cells. */
+const isOfNode = (part: ChargePart, index: number): boolean =>
+  index === 0 || part.method === LEARNED
+
+const readTerms = ({ tariff, price }: TickResult): Terms => ({
+  tariff: readTariff(tariff),
+  priceId: price.id,
+  pusdPerJ: price.pusdPerJ,
+})

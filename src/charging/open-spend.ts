@@ -1,0 +1,305 @@
+// A spend while it runs: what it measured, what it holds, and when it must stop. Billing makes its charge.
+import type { Bag } from '#base/bag.ts'
+import { invariant } from '#base/errors.ts'
+import { newIdBody } from '#base/ids.ts'
+import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
+import { LEARNED, type Charge } from '#contract/charge.ts'
+import { fault } from '#contract/errors.ts'
+import { operationOf, type OperationName } from '#contract/operations.ts'
+import type { JoinedThread } from '#metering/marks.ts'
+import type { TailClass } from '#metering/tail.ts'
+import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
+import type { Billable, Billing } from './billing.ts'
+import type { ChargingDeps } from './charging-deps.ts'
+import { fixedTier } from './compose-charge.ts'
+import { depleted, isDepleted, silent } from './faults.ts'
+import { Hold } from './hold.ts'
+import { bandOf } from './indirect.ts'
+import type { Recorded } from './journal.ts'
+import { Measure } from './measure.ts'
+import type { Estimate, Payer, Served, Span, Spend, Used } from './spend.ts'
+
+// Held at first: some hundred tokens of a small model. It doubles while the spend goes on.
+const FIRST_HOLD_NJ = nj(5_000_000_000n)
+// What the gateway may still use of a whole answer: 0.3 s of CPU.
+const REPLY_NJ = nj(1_000_000_000n)
+// All that was measured, as a multiple of the ceiling: beyond it is no noise. Twenty runnable processes made
+// an honest answer of 1 J take 1.9 J; a body in HTTP chunks of one byte took 34 J of 1.07 J.
+const NOISE_TIMES = 4n
+const NONE = nj(0n)
+
+/** What the spends of a process share. */
+export type SpendDeps = ChargingDeps & {
+  readonly billing: Billing
+  readonly running: Bag<OpenSpend>
+}
+
+export class OpenSpend implements Spend, Billable {
+  readonly requestId: string
+  readonly receiptId: string
+  readonly measure = new Measure()
+  readonly facts: Served = {}
+  readonly fromMs: number
+  /** Of its first payer, from the first admit on. */
+  operation: OperationName = 'service.nobody'
+  tail: TailClass = 0
+  cutReason: Spend['cutReason']
+  /** In the bag of what runs. */
+  place = 0
+  settled: Charge | undefined
+  readonly #deps: SpendDeps
+  readonly #toMs: number | undefined
+  readonly #tailOwner = { cpuNs: 0 }
+  #abort: AbortController | undefined
+  #onCut: ((reason: NonNullable<Spend['cutReason']>) => void) | undefined
+  #hold: Hold | undefined
+  #growing = false
+  #isWhole = false
+  /** What a whole answer used beyond the hold was asked for, and not all of it granted. */
+  #isRefused = false
+
+  constructor(deps: SpendDeps, span?: Span) {
+    this.#deps = deps
+    this.fromMs = span?.fromMs ?? deps.clock.wallMs()
+    this.#toMs = span?.toMs
+    const body = newIdBody(this.fromMs)
+    this.requestId = `req_${body}`
+    this.receiptId = `rcpt_${body}`
+    deps.running.add(this)
+    this.mark()
+  }
+
+  get cut(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.cutReason !== undefined) this.#abort.abort(this.cutReason)
+    }
+    return this.#abort.signal
+  }
+  get payer(): Payer | undefined {
+    return this.#hold?.payer
+  }
+  get toMs(): number {
+    return this.#toMs ?? this.#deps.clock.wallMs()
+  }
+
+  admit(payer: Payer, operation: OperationName, ceiling: Nj, least = NONE): void | Promise<void> {
+    invariant(ceiling > 0n, 'a ceiling of nothing admits nothing')
+    // The first one stays, as it was then: the hold is of its wallet and in that wallet's unit.
+    const { funded } = this.payer ?? payer
+    // While the books do not add up nobody is billed; the free tier goes on.
+    if (funded && this.#deps.session.latest?.halted === true) throw silent()
+    const hold = (this.#hold ??= new Hold(this.#deps, payer, this.#deps.billing.terms()))
+    this.operation = operation
+    hold.capNj = larger(hold.capNj, add(ceiling, this.#indirectCeiling(hold)))
+    const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
+    if (hold.reach(wished)) return undefined
+    return hold.wait(wished, this.cut).then(() => {
+      if (!hold.reach(least)) throw depleted(hold.payer)
+    })
+  }
+
+  cover(): boolean {
+    const hold = this.#paying
+    return hold !== undefined && hold.reach(hold.capNj)
+  }
+
+  /**
+   * Takes the hold up to the whole cap, or to what is left of the wallet; says whether it is whole. For a spend
+   * whose energy is known before it is claimed. Throws state_unavailable.
+   */
+  async fill(): Promise<boolean> {
+    if (this.cover()) return true
+    const hold = this.#paying
+    invariant(hold !== undefined, 'a spend is admitted before it is filled')
+    await hold.wait(hold.capNj, this.cut)
+    return this.cover()
+  }
+
+  /** Ends it without a charge: what it held goes back. */
+  drop(): void {
+    this.#deps.running.delete(this)
+    if (this.settled !== undefined) return
+    this.#hold?.end(0n)
+    this.#hold = undefined
+  }
+
+  mark(): void {
+    this.#deps.marks.mark(this.measure)
+    if (this.#hold !== undefined && this.measure.cpuNs > this.#hold.halfCpuNs) this.#grow()
+  }
+
+  claimThread(thread: JoinedThread, cpuNs: number): void {
+    thread.claim(this.measure, cpuNs)
+  }
+
+  claim(used: Used): void {
+    this.measure.claim(used)
+    this.#grow()
+  }
+
+  finish(used: Used): void | Promise<void> {
+    this.#isWhole = true
+    this.measure.claim(used)
+    const wished = add(this.measured(), REPLY_NJ)
+    const hold = this.#admitted
+    if (this.#isRefused || hold.reach(wished)) return undefined
+    const asked = () => void (this.#isRefused = !hold.reach(wished))
+    return hold.wait(wished, this.cut).then(asked, asked)
+  }
+
+  absorb(): void {
+    if (this.settled !== undefined || !this.measure.absorb(this.#admitted.terms.tariff)) return
+    this.served({ promptTokens: undefined, completionTokens: undefined })
+  }
+
+  measured(): Nj {
+    return this.measure.energy(this.#admitted.terms.tariff)
+  }
+
+  served(facts: Served): void {
+    Object.assign(this.facts, facts)
+  }
+
+  estimate(): Estimate {
+    const { ceilingNj, terms } = this.#admitted
+    const { tariff } = terms
+    const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
+    const { upstream = node } = this.facts
+    const learned = { method: LEARNED, bandPct: bandOf(tariff, this.operation) } as const
+    const { method, bandPct } = [upstream, learned].reduce(
+      (a, b) => (b.bandPct > a.bandPct ? b : a),
+      node,
+    )
+    const elsewhere = this.facts.upstream?.factor ?? tariff.factor
+    const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
+    return {
+      ceilingNj,
+      factor: isWorse ? elsewhere : tariff.factor,
+      routedTo: this.facts.routedTo ?? tariff.routedTo,
+      tier: this.facts.tier ?? fixedTier(this.operation),
+      energyMethod: `${method}; band=${bandPct}%`,
+    }
+  }
+
+  get ceilingNj(): Nj {
+    return this.#admitted.ceilingNj
+  }
+
+  bound(restNj: Nj): void {
+    this.mark()
+    const hold = this.#admitted
+    hold.toldNj = add(add(this.measured(), restNj), this.#indirectCeiling(hold))
+  }
+
+  onCut(act: (reason: NonNullable<Spend['cutReason']>) => void): void {
+    this.#onCut = act
+  }
+
+  /** Cuts with a reason; the first one counts. */
+  stop(reason: NonNullable<Spend['cutReason']>): void {
+    if (this.cutReason !== undefined || this.settled !== undefined) return
+    this.cutReason = reason
+    this.#abort?.abort(reason)
+    this.#onCut?.(reason)
+  }
+
+  announce(status: number): void {
+    const hold = this.#paying
+    if (hold === undefined || this.settled !== undefined) return
+    this.mark()
+    hold.lookAtFunds()
+    this.#deps.billing.announce(this, status, hold)
+  }
+
+  settle(status: number, tail: TailClass = 0): Charge {
+    if (this.settled !== undefined) return this.settled
+    const { marks, running, billing } = this.#deps
+    marks.mark(this.measure)
+    running.delete(this)
+    this.tail = tail
+    const hold = this.#paying
+    // An admit may still be waiting: it takes nothing any more.
+    if (hold === undefined) this.#hold?.end(0n)
+    this.settled =
+      hold === undefined ? billing.refuse(this, status) : billing.settle(this, status, hold)
+    return this.settled
+  }
+
+  recorded(tell: Recorded): void {
+    this.#deps.session.recorded(tell)
+  }
+
+  /** After the reply is written: what the writing cost trains the tail of its class. */
+  written(): void {
+    this.#deps.marks.mark(this.#tailOwner)
+    if (this.#paying !== undefined)
+      this.#deps.billing.tails.learn(this.operation, this.tail, this.#tailOwner.cpuNs)
+  }
+
+  get billed(): Billed {
+    const hold = this.#paying
+    if (hold === undefined) return NOTHING_BILLED
+    const own = {
+      chargedNs: this.measure.totalCpuNs(),
+      accruedNj: smaller(this.measure.nodeEnergy(hold.terms.tariff), hold.billableNj),
+    }
+    return addBilled(own, this.measure.absorbedCells)
+  }
+
+  /** The most that it can be billed for what it causes in cells that serve all requests. */
+  #indirectCeiling({ terms: { tariff } }: Hold): Nj {
+    const { indirect } = this.#deps.billing
+    return energyOfCpu(indirect.ceilingNs(tariff, this.operation), tariff.njPerCpuS)
+  }
+
+  get #isOver(): boolean {
+    return this.#isWhole || this.settled !== undefined
+  }
+
+  get #admitted(): Hold {
+    invariant(this.#hold !== undefined, 'a spend has terms from its first admit')
+    return this.#hold
+  }
+
+  /** Without one nobody pays. */
+  get #paying(): Hold | undefined {
+    return this.#hold?.isEmpty === false ? this.#hold : undefined
+  }
+
+  /** Doubles the hold while leases allow; cuts only when they cannot and the hold is used up. */
+  #grow(): void {
+    const hold = this.#paying
+    if (hold === undefined || this.#growing || this.#isOver) return
+    const measured = this.measured()
+    if (measured * 2n < hold.coveredNj) return
+    // This process's own CPU rises with what else runs here and no caller can lower it: beyond the ceiling
+    // it is the operator's, as far as that can be noise.
+    const claimed = this.measure.claimedEnergy(hold.terms.tariff)
+    if (claimed >= hold.capNj || measured >= hold.capNj * NOISE_TIMES)
+      return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
+    // The head has said so: money that has come since then is for later work.
+    if (hold.fundsNj !== undefined && measured >= hold.fundsNj) {
+      hold.takeLeft()
+      return this.stop(depleted(hold.payer))
+    }
+    const wished = nj(measured * 4n)
+    if (hold.reach(wished)) return
+    this.#growing = true
+    const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {
+      if (this.#hold !== hold || this.#isOver || this.measured() < hold.coveredNj) return
+      if (hold.takeLeft()) return
+      // What is answered unpaid is not cut for what it costs beyond the last of a wallet.
+      if (operationOf(this.operation).answeredUnpaid !== true || !isDepleted(reason))
+        this.stop(reason)
+    }
+    void hold
+      .wait(wished, this.cut)
+      // The ledger is away: the spend goes on inside its hold, and more is asked for at the next claim.
+      .then(
+        () => cutWhenUsedUp(depleted(hold.payer)),
+        () => cutWhenUsedUp(silent()),
+      )
+      .finally(() => (this.#growing = false))
+  }
+}
