@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { giveBack, isLent } from '#base/buffer-pool.ts'
 import type { ErgonError } from '#base/errors.ts'
+import { stepsOf } from '#base/steps.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import type { Code } from '#contract/errors.ts'
@@ -99,14 +100,20 @@ export async function sendStreamed(
   failed: (error: ErgonError, thrown: unknown) => void,
 ): Promise<void> {
   const { response } = exchange
-  const chunks = reply.chunks[Symbol.asyncIterator]()
+  const chunks = stepsOf(reply.chunks)
   // HTTP/1.0 knows no chunks, so no trailers either: its stream ends with the connection.
   const trailing = exchange.request.httpVersion !== '1.0' && reply.contentLength === undefined
   // Nothing is sent before the first chunk: what fails until then is answered with its own status.
   let next = await chunks.next()
   // Whatever the end is, when nobody pulls any more, what the chunks hold must be let go. What they used until
   // then is claimed, so the work settles after it.
-  const letGo = async () => void (await chunks.return?.().catch(() => undefined))
+  const letGo = async () => {
+    try {
+      await chunks.dispose()
+    } catch {
+      // The error that ends the stream is told, not this one.
+    }
+  }
   try {
     spend.announce(reply.status)
     await recorded(spend)
@@ -117,11 +124,12 @@ export async function sendStreamed(
   }
   let error: ErgonError | undefined
   try {
-    while (next.done !== true) {
-      exchange.answered.bodyBytes += Buffer.byteLength(next.value)
-      if (!write(response, next.value)) await once(response, 'drain', { signal: exchange.signal })
+    while (next !== undefined) {
+      exchange.answered.bodyBytes += Buffer.byteLength(next)
+      if (!write(response, next)) await once(response, 'drain', { signal: exchange.signal })
       spend.mark()
-      next = await chunks.next()
+      const following = chunks.next()
+      next = following instanceof Promise ? await following : following
     }
   } catch (thrown) {
     error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : thrown)

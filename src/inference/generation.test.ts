@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { stepsOf } from '#base/steps.ts'
 import { parseChatRequest } from '#contract/inference.ts'
 import { createChatCreate } from './operations/chat-create.ts'
 import type { GenerationEvent, Provider } from './providers/provider.ts'
@@ -14,18 +15,19 @@ const used = (cpuNs: bigint): GenerationEvent => ({
 
 test('a caller who leaves while nobody reads the answer ends its call, and pays what that says', async () => {
   let isOver = false
+  async function* generated(): AsyncGenerator<GenerationEvent[]> {
+    try {
+      yield [used(1n), { kind: 'delta', index: 0, delta: { content: 'a' }, logprobs: null }]
+      yield [used(2n)]
+    } finally {
+      isOver = true
+    }
+  }
   const provider: Provider = {
     name: 'cell-small',
     givesWhole: false,
-    async *generate() {
-      try {
-        yield [used(1n), { kind: 'delta', index: 0, delta: { content: 'a' }, logprobs: null }]
-        yield [used(2n)]
-      } finally {
-        isOver = true
-      }
-    },
-    async *embed() {},
+    generate: () => stepsOf(generated()),
+    embed: () => assert.fail('no embedding is asked for'),
     close: async () => {},
   }
   const messages = [{ role: 'user', content: 'Hi' }]

@@ -3,6 +3,7 @@
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
+import { Steps } from '#base/steps.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
@@ -11,7 +12,7 @@ import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims } from './claims.ts'
 import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
-import { PaidSteps, type AnswerEvent, type Step } from './paid-steps.ts'
+import { PaidSteps, type AnswerEvent } from './paid-steps.ts'
 import type { GenerationCall, Provider, Providers } from './providers/provider.ts'
 import { nameOf, type Choice } from './router/choose.ts'
 import type { Shares } from './shares.ts'
@@ -41,7 +42,7 @@ export type Started = {
   readonly offer: ModelOffer
   readonly reason: string
   /** From the first piece of the answer to its end; what was used is claimed already. */
-  readonly events: AsyncIterable<readonly AnswerEvent[]>
+  readonly events: Steps<readonly AnswerEvent[]>
   /** Everything that it took so far, billed or not. */
   measured(): Nj
 }
@@ -68,7 +69,8 @@ export async function generate<Answer>(
     try {
       leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
       const bounds = boundsOf(offer, plan.work, deps.learned)
-      await admit(call, plan.operation, bounds)
+      const admitted = admit(call, plan.operation, bounds)
+      if (admitted !== undefined) await admitted
       call.spend.served({ model: offer.id, tier: plan.choice.tier, routedTo: offer.routedTo })
       claims.begin()
       const provider = providerOf(deps, offer)
@@ -95,7 +97,7 @@ export async function generate<Answer>(
       if (plan.streamed) spend.bound(restOf(offer, plan.work, bounds, deps.learned))
       const reason = reasonOf(plan.choice, offer, failed)
       const measured = () => call.spend.measured()
-      return await answer({ offer, reason, events: fromFirst(first, steps), measured })
+      return await answer({ offer, reason, events: new FromFirst(first, steps), measured })
     } catch (error) {
       leave?.()
       failure = error
@@ -171,24 +173,35 @@ export function learnOverhead(
     learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
 }
 
-/** A caller who goes while nobody pulls leaves nobody to end the iterator. */
+/** A caller who goes while nobody pulls leaves nobody to end the steps. */
 function closeOnAbort(steps: PaidSteps, signal: AbortSignal): void {
   const close = () => {
-    if (!steps.isPulled) void steps.return()
+    if (!steps.isPulled) void steps.dispose()
   }
   if (signal.aborted) close()
   else signal.addEventListener('abort', close, { once: true })
 }
 
 /** The steps from one that was taken already. */
-function fromFirst(first: Step, rest: PaidSteps): Started['events'] {
-  let taken: Step | undefined = first
-  const next = () => {
-    const step = taken
-    taken = undefined
-    return step === undefined ? rest.next() : Promise.resolve(step)
+class FromFirst<T> extends Steps<T> {
+  #first: { readonly step: T | undefined } | undefined
+  readonly #rest: Steps<T>
+
+  constructor(step: T | undefined, rest: Steps<T>) {
+    super()
+    this.#first = { step }
+    this.#rest = rest
   }
-  return { [Symbol.asyncIterator]: () => ({ next, return: () => rest.return() }) }
+
+  next(): T | undefined | Promise<T | undefined> {
+    const first = this.#first
+    this.#first = undefined
+    return first === undefined ? this.#rest.next() : first.step
+  }
+
+  dispose(): void | Promise<void> {
+    return this.#rest.dispose()
+  }
 }
 
 const FALLS_BACK = new Set([

@@ -1,13 +1,14 @@
 // The steps of an answer, each given on when what it used is claimed. Where an answer ends before its end, this
 // decides what of it is given and who pays.
 import { ErgonError } from '#base/errors.ts'
+import { chain, Steps } from '#base/steps.ts'
 import { isDepleted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
 import type { Claims } from './claims.ts'
 import type { GenerationEvent, TokenUsage, Usage } from './providers/provider.ts'
 
-/** The last is `end`, or the iterator throws. */
+/** The last is `end`, or a step throws. */
 export type AnswerEvent =
   | Exclude<GenerationEvent, { kind: 'used' | 'end' }>
   | {
@@ -16,9 +17,6 @@ export type AnswerEvent =
       /** Why the answer ends here and not where its model would have ended it. */
       readonly cutBy?: ErgonError
     }
-
-type Reads = AsyncGenerator<readonly GenerationEvent[], void, void>
-export type Step = IteratorResult<readonly AnswerEvent[], void>
 
 type Paying = {
   readonly spend: Spend
@@ -34,9 +32,11 @@ type Paying = {
   leave(): void
 }
 
-/** No generator: each takes several turns of the promise queue for every token. */
-export class PaidSteps {
-  readonly #reads: Reads
+type Events = readonly AnswerEvent[]
+const LEFT = Promise.resolve()
+
+export class PaidSteps extends Steps<Events> {
+  readonly #reads: Steps<readonly GenerationEvent[]>
   readonly #paying: Paying
   readonly #finished = new Set<number>()
   #usage: TokenUsage = { promptTokens: 0, completionTokens: 0 }
@@ -45,62 +45,77 @@ export class PaidSteps {
   /** The caller has got some of it. */
   #isGiven = false
   #isEnded = false
+  #leaving: Promise<void> | undefined
   /** Somebody waits for the next step. */
   isPulled = false
 
-  constructor(reads: Reads, paying: Paying) {
+  constructor(reads: Steps<readonly GenerationEvent[]>, paying: Paying) {
+    super()
     this.#reads = reads
     this.#paying = paying
   }
 
-  async next(): Promise<Step> {
+  next(): Events | undefined | Promise<Events | undefined> {
+    const failed = (error: unknown) => this.#failed(error)
+    let step: ReturnType<PaidSteps['next']>
+    try {
+      step = this.#next()
+    } catch (error) {
+      step = failed(error)
+      return this.#pulled(step)
+    }
+    return step instanceof Promise ? this.#pulled(step.catch(failed)) : step
+  }
+
+  async #pulled(step: Promise<Events | undefined>): Promise<Events | undefined> {
     this.isPulled = true
     try {
-      return await this.#next()
-    } catch (error) {
-      return await this.#failed(error)
+      return await step
     } finally {
       this.isPulled = false
     }
   }
 
-  async return(): Promise<Step> {
-    await this.#leave()
-    return { done: true, value: undefined }
+  dispose(): Promise<void> {
+    return (this.#leaving ??= this.#leave())
   }
 
   /**
    * Claims every `used` event and stops at once when that used up the hold, unless all that was asked for is
    * there by then; without an `end` the answer is not whole; at its end the call is left.
    */
-  async #next(): Promise<Step> {
-    const { spend, signal, streamed, leave } = this.#paying
-    for (;;) {
-      if (spend.cut.aborted && !this.#isEnded) throw cutError(spend)
-      const step = await this.#reads.next()
-      if (step.done === true) {
-        // However quietly it stopped: closing on abort ends the iterator like any other end.
-        if (!this.#isEnded) throw signal.aborted ? signal.reason : stoppedEarly()
-        leave()
-        return step
-      }
-      this.#note(step.value)
-      const isWhole = this.#finished.size >= this.#paying.answers
-      const paid = await (isWhole ? this.#finishAll(step.value) : this.#claimAll(step.value))
+  #next(): ReturnType<PaidSteps['next']> {
+    const { spend } = this.#paying
+    if (spend.cutReason !== undefined && !this.#isEnded) throw spend.cutReason
+    return chain(this.#reads.next(), (events) => this.#took(events))
+  }
+
+  #took(events: readonly GenerationEvent[] | undefined): ReturnType<PaidSteps['next']> {
+    const { signal, leave, answers, streamed } = this.#paying
+    if (events === undefined) {
+      // However quietly it stopped: closing on abort ends the steps like any other end.
+      if (!this.#isEnded) throw signal.aborted ? signal.reason : stoppedEarly()
+      this.#leaving = LEFT
+      leave()
+      return undefined
+    }
+    this.#note(events)
+    const isWhole = this.#finished.size >= answers
+    return chain(isWhole ? this.#finishAll(events) : this.#claimAll(events), (paid) => {
       this.#isEnded = paid.at(-1)?.kind === 'end'
-      if (paid.length === 0) continue
+      if (paid.length === 0) return this.#next()
       this.#isGiven = streamed
       this.#hasText ||= paid.some((event) => event.kind === 'delta')
-      return { done: false, value: paid }
-    }
+      return paid
+    })
   }
 
   /** Whoever could not pay for all of an answer gets what was paid; of nothing, nothing is paid. */
-  async #failed(error: unknown): Promise<Step> {
+  async #failed(error: unknown): Promise<Events> {
     const { spend, signal, streamed, claims } = this.#paying
     // The provider only sees an aborted signal; why the work was cut, the Spend knows.
-    const reason = spend.cut.aborted ? cutError(spend) : error
-    await this.#leave()
+    const reason = spend.cutReason ?? error
+    await this.dispose()
     const why = signal.aborted ? signal.reason : reason
     const isUnpaid = isWant(why)
     if (isUnpaid && !streamed && this.#hasText) return this.#cutShort(why)
@@ -108,19 +123,19 @@ export class PaidSteps {
     throw reason
   }
 
-  #cutShort(cutBy: ErgonError): Step {
+  #cutShort(cutBy: ErgonError): Events {
     this.#isEnded = true
     const events: AnswerEvent[] = []
     for (let index = 0; index < this.#paying.answers; index++)
       if (!this.#finished.has(index)) events.push({ kind: 'finish', index, reason: 'length' })
-    return { done: false, value: [...events, { kind: 'end', usage: this.#usage, cutBy }] }
+    return [...events, { kind: 'end', usage: this.#usage, cutBy }]
   }
 
   /** A caller who left pays for the step that it began: what that took is the last thing that is read. */
   async #leave(): Promise<void> {
     const { signal, leave } = this.#paying
     if (signal.aborted && !isWant(signal.reason)) await this.#claimRest()
-    else await this.#reads.return()
+    else await this.#reads.dispose()
     leave()
   }
 
@@ -143,19 +158,23 @@ export class PaidSteps {
         continue
       }
       this.#claim(event)
-      if (spend.cut.aborted) break
+      if (spend.cutReason !== undefined) break
     }
     return paid
   }
 
   /** The events of an answer that is all there: it is paid as far as can be, and given. */
-  async #finishAll(events: readonly GenerationEvent[]): Promise<readonly AnswerEvent[]> {
-    for (const event of events) {
-      if (event.kind !== 'used') continue
-      this.#serve(event)
-      await this.#paying.claims.finish(event.used)
+  #finishAll(events: readonly GenerationEvent[]): Events | Promise<Events> {
+    const given = events.filter((event) => event.kind !== 'used')
+    const used = events.filter((event) => event.kind === 'used')
+    // Each waits for the ledger in its turn, where the lease is not warm.
+    const finish = (at: number): Events | Promise<Events> => {
+      const usage = used[at]
+      if (usage === undefined) return given
+      this.#serve(usage)
+      return chain(this.#paying.claims.finish(usage.used), () => finish(at + 1))
     }
-    return events.filter((event) => event.kind !== 'used')
+    return finish(0)
   }
 
   /** Reads to the end for the figures alone. */
@@ -181,8 +200,6 @@ export class PaidSteps {
 
 const stoppedEarly = () =>
   fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
-
-export const cutError = (spend: Spend): unknown => spend.cutReason ?? spend.cut.reason
 
 /** Whether work was cut because nothing more of it could be paid. */
 export const isWant = (error: unknown): error is ErgonError =>

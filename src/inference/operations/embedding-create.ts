@@ -8,7 +8,7 @@ import type { ModelOffer } from '#inference/catalogue.ts'
 import { createClaims } from '#inference/claims.ts'
 import { admit, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
-import { cutError, isWant } from '#inference/paid-steps.ts'
+import { isWant } from '#inference/paid-steps.ts'
 import { energyFigures } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
 import { expectedOf } from './fields.ts'
@@ -124,13 +124,13 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
           // What is all there is given, whatever of it can still be paid.
           if (missing > 0) claims.claim(event.used)
           else await claims.finish(event.used)
-          if (call.spend.cut.aborted) throw cutError(call.spend)
+          if (call.spend.cutReason !== undefined) throw call.spend.cutReason
         }
       }
       learnOverhead(deps.learned, { offer, bounds, work, promptExcess, isWhole: true })
     }
   } catch (error) {
-    const reason = call.spend.cut.aborted ? cutError(call.spend) : error
+    const reason = call.spend.cutReason ?? error
     const why = call.signal.aborted ? call.signal.reason : reason
     // Vectors are given all or not at all: who cannot pay for all of them pays for none.
     if (isServiceFault(why) || isWant(why)) claims.absorb()

@@ -1,7 +1,8 @@
 // One provider for every OpenAI-shaped server: our model cells on unix sockets, and vLLM, SGLang,
 // llama-server, Ollama or OpenAI over HTTP. Answers are read as streams, so that what a caller who leaves
 // has used is known; a short one of an upstream that counts its tokens may be asked for in one piece.
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
+import { Steps } from '#base/steps.ts'
 import { fault } from '#contract/errors.ts'
 import type { EnergyElsewhere } from '#charging/spend.ts'
 import { createBreaker, type Pass } from './breaker.ts'
@@ -37,7 +38,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
   let countsTokens = true
 
   const ask = <Event>(job: Job<Event>, signal: AbortSignal) =>
-    answerOf({ upstream, calls, enter }, job, signal)
+    new Answer({ upstream, calls, enter }, job, signal)
 
   return {
     name: config.name,
@@ -85,51 +86,122 @@ type Server = {
 }
 
 /** One call, from the question to the end of its events, under the breaker. */
-async function* answerOf<Event>(
-  { upstream, calls, enter }: Server,
-  job: Job<Event>,
-  signal: AbortSignal,
-): AsyncGenerator<(Event | UsedEvent)[], void, void> {
-  const pass = enter()
-  let reply: UpstreamReply | undefined
-  try {
-    const answer = await upstream.ask({ ...job.question, sent: job.meter.asked }, signal)
-    if ('refusal' in answer) {
-      yield refusedEvents(answer, job.meter)
-      throw answer.refusal
+class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
+  readonly #server: Server
+  readonly #job: Job<Event>
+  readonly #signal: AbortSignal
+  #pass: Pass | undefined
+  #reply: UpstreamReply | undefined
+  #reader: AnswerReader<Event> | undefined
+  #bytes = 0
+  /** Nothing of the answer is to come but its end. */
+  #isRead = false
+  /** Of the next step: the end, or what it throws. */
+  #over: { readonly error?: unknown } | undefined
+
+  constructor(server: Server, job: Job<Event>, signal: AbortSignal) {
+    super()
+    this.#server = server
+    this.#job = job
+    this.#signal = signal
+  }
+
+  next(): Step<Event> | Promise<Step<Event>> {
+    if (this.#over !== undefined) return this.#end()
+    const failed = (error: unknown) => this.#failed(error)
+    try {
+      const step = this.#pass === undefined ? this.#ask() : this.#read()
+      return step instanceof Promise ? step.catch(failed) : step
+    } catch (error) {
+      return failed(error)
     }
-    reply = answer
-    const reader = job.reader(String(reply.headers['content-type']))
-    let bytes = 0
-    // No generator of its own for this: yield* costs each step two more turns of the promise queue.
-    for await (const chunk of reply.body) {
-      bytes += chunk.length
-      if (bytes > ANSWER_BYTES_MAX) throw tooLong()
-      const events = reader.push(chunk)
-      if (events.length > 0) yield events
-      const stage = reader.stage()
-      if (stage === 'more') continue
-      if (stage === 'last') {
-        reply.last()
-        continue
-      }
-      if (stage === 'done') reply.release()
-      break
-    }
-    yield reader.end()
-    pass.succeeded()
-  } catch (error) {
-    judge(error, pass, signal)
-    if (!signal.aborted) throw error
-    yield usedEvents(job.meter.left())
-    throw signal.reason
-  } finally {
-    // Left by its reader: that says nothing of the upstream.
+  }
+
+  /** Left by its reader: that says nothing of the upstream. */
+  dispose(): void {
+    const pass = this.#pass
+    this.#over ??= {}
+    if (pass === undefined) return
+    this.#pass = undefined
     pass.dropped()
-    reply?.abort()
-    calls.leave()
+    void this.#reply?.body.dispose()
+    this.#server.calls.leave()
+  }
+
+  #end(): undefined {
+    const { error } = this.#over ?? {}
+    this.#over = {}
+    this.dispose()
+    if (error !== undefined) throw error
+    return undefined
+  }
+
+  async #ask(): Promise<Step<Event>> {
+    const { meter, question, reader } = this.#job
+    this.#pass = this.#server.enter()
+    const answer = await this.#server.upstream.ask(
+      { ...question, sent: meter.asked },
+      this.#signal,
+    )
+    if ('refusal' in answer) {
+      this.#judge(answer.refusal)
+      this.#over = { error: answer.refusal }
+      return refusedEvents(answer, meter)
+    }
+    this.#reply = answer
+    this.#reader = reader(String(answer.headers['content-type']))
+    return this.#over === undefined ? this.#read() : (void answer.body.dispose(), undefined)
+  }
+
+  /** The events of what came, once there are some. */
+  #read(): Step<Event> | Promise<Step<Event>> {
+    const { body } = present(this.#reply, 'a call is answered before it is read')
+    while (!this.#isRead) {
+      const bytes = body.next()
+      if (bytes instanceof Promise) return bytes.then((came) => this.#take(came) ?? this.#read())
+      const events = this.#take(bytes)
+      if (events !== undefined) return events
+    }
+    const events = present(this.#reader, 'an answer has a reader').end()
+    this.#pass?.succeeded()
+    this.#over = {}
+    return events
+  }
+
+  #take(bytes: Buffer | undefined): Step<Event> {
+    if (bytes === undefined) {
+      this.#isRead = true
+      return undefined
+    }
+    this.#bytes += bytes.length
+    if (this.#bytes > ANSWER_BYTES_MAX) throw tooLong()
+    const reader = present(this.#reader, 'an answer has a reader')
+    const events = reader.push(bytes)
+    const stage = reader.stage()
+    if (stage === 'last') this.#reply?.last()
+    if (stage === 'done') this.#reply?.release()
+    this.#isRead = stage === 'done' || stage === 'enough'
+    return events.length > 0 ? events : undefined
+  }
+
+  #failed(error: unknown): Step<Event> {
+    const { aborted, reason } = this.#signal
+    this.#judge(error)
+    this.#over = { error: aborted ? reason : error }
+    return aborted ? usedEvents(this.#job.meter.left()) : this.#end()
+  }
+
+  /** Only the upstream's own failures count against it. */
+  #judge(error: unknown): void {
+    const isUpstreams =
+      error instanceof ErgonError &&
+      (error.code === 'upstream_failed' || error.code === 'upstream_timeout')
+    if (isUpstreams && !this.#signal.aborted) this.#pass?.failed()
+    else this.#pass?.dropped()
   }
 }
+
+type Step<Event> = readonly (Event | UsedEvent)[] | undefined
 
 /** The bound on calls and the breaker; who enters leaves `calls` again. */
 function createEntrance({ name, connectionsMax }: ProviderConfig, { clock }: UpstreamDeps) {
@@ -214,12 +286,3 @@ const energyOf = (at: Extract<ProviderConfig['at'], { kind: 'upstream' }>): Ener
   bandPct: at.bandPct,
   ...(at.factor !== undefined && { factor: at.factor }),
 })
-
-/** Only the upstream's own failures count against it. */
-function judge(error: unknown, pass: Pass, signal: AbortSignal): void {
-  const isUpstreams =
-    error instanceof ErgonError &&
-    (error.code === 'upstream_failed' || error.code === 'upstream_timeout')
-  if (isUpstreams && !signal.aborted) pass.failed()
-  else pass.dropped()
-}

@@ -1,4 +1,5 @@
 // What the gateway asks of whoever serves a model, be it our cell or somebody's upstream.
+import type { Steps } from '#base/steps.ts'
 import type { EnergyElsewhere, Used } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { Breaker } from './breaker.ts'
@@ -106,21 +107,15 @@ export interface Provider {
   readonly givesWhole: boolean
   /**
    * Runs a generation; each step is what one read from the network brought, as a step for every event
-   * would cost more than the rest of the gateway's work on it. Throws faults: those of the request as the upstream found them (400), else
-   * model_loading, overloaded, upstream_failed, upstream_timeout. Leaving the iterator closes the connection,
-   * which is how every known engine is told to stop. Aborting the signal does so too, and the iterator rejects
-   * with its reason after a last step that says what was used: a cell of ours says that when the step that it
-   * computes is over.
+   * would cost more than the rest of the gateway's work on it. A step throws faults: those of the request as the
+   * upstream found them (400), else model_loading, overloaded, upstream_failed, upstream_timeout. Disposing of the
+   * steps closes the connection, which is how every known engine is told to stop. Aborting the signal does so too,
+   * and the next step but one throws its reason: before that a last step says what was used, which a cell of ours
+   * tells when the step that it computes is over.
    */
-  generate(
-    call: GenerationCall,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly GenerationEvent[], void, void>
+  generate(call: GenerationCall, signal: AbortSignal): Steps<readonly GenerationEvent[]>
   /** Embeds texts in one request; throws as generate() does. */
-  embed(
-    call: EmbeddingCall,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly EmbeddingEvent[], void, void>
+  embed(call: EmbeddingCall, signal: AbortSignal): Steps<readonly EmbeddingEvent[]>
   /** Ends its connections: once its calls have ended, or after so long; at once by default. */
   close(graceMs?: number): Promise<void>
 }

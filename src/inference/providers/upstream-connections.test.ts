@@ -44,7 +44,7 @@ test('calls beyond the connections are refused at once', async () => {
     const running = narrow.generate(callOf(), new AbortController().signal)
     await running.next()
     await assert.rejects(read(narrow), { code: 'overloaded', retryAfterS: 1 })
-    await running.return()
+    await running.dispose()
   } finally {
     await narrow.close()
   }
@@ -69,7 +69,7 @@ test('a slow reader holds the upstream back', async () => {
   await new Promise((resume) => setTimeout(resume, 100))
   // 30 MB are asked for; the kernel's buffers hold a few.
   assert.ok(written < 400, `${written} chunks were taken from the upstream unread`)
-  await events.return()
+  await events.dispose()
 })
 
 test('an aborted call rejects with the reason and closes the connection', async () => {

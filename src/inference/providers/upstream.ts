@@ -161,7 +161,7 @@ function addressOf({ name, at }: UpstreamConfig) {
 function expectType(reply: UpstreamReply, types: readonly string[]): UpstreamReply {
   const given = String(reply.headers['content-type'] ?? '')
   if (types.some((type) => given.startsWith(type))) return reply
-  reply.abort()
+  void reply.body.dispose()
   throw fault(
     'upstream_failed',
     `Could not read the upstream: content-type "${given.slice(0, 80)}"`,

@@ -26,11 +26,15 @@ export async function collectAnswers(
 ): Promise<{ answers: Answer[]; usage: TokenUsage; cutBy: ErgonError | undefined }> {
   const drafts = new Map<number, Draft>()
   let end: Extract<AnswerEvent, { kind: 'end' }> | undefined
-  for await (const events of steps)
+  for (;;) {
+    const next = steps.next()
+    const events = next instanceof Promise ? await next : next
+    if (events === undefined) break
     for (const event of events) {
       if (event.kind === 'end') end = event
       else addEvent(drafts, event)
     }
+  }
   invariant(end !== undefined, 'an answer that ended without its end')
   return { answers: answersOf(drafts), usage: end.usage, cutBy: end.cutBy }
 }

@@ -1,5 +1,6 @@
 // A started generation as a Reply: whole JSON after settling, or SSE chunks with the figures last.
 import type { ErgonError } from '#base/errors.ts'
+import { chain, Steps } from '#base/steps.ts'
 import { larger } from '#base/units.ts'
 import { openaiError } from '#contract/errors.ts'
 import { directEnergy, type Charge } from '#contract/charge.ts'
@@ -55,7 +56,7 @@ export function streamedReply(
     status: 200,
     headers: { 'x-router-reason': reason },
     contentType: 'text/event-stream',
-    chunks: chunksOf(started.events, { shape, write, state }),
+    chunks: new PrintedSteps(started.events, { shape, write, state }),
     last: (charge) => {
       const usage = state.usage ?? NOTHING_USED
       learn(deps, { offer, usage, charge, measured })
@@ -113,43 +114,34 @@ function plainWriter(shape: Shape, write: WriteChunk): (index: number, delta: De
 }
 
 /** One write for each step: the chunks of what one read from the network brought. */
-function chunksOf(
-  events: Started['events'],
-  chunk: { shape: Shape; write: WriteChunk; state: StreamState },
-): AsyncIterable<string> {
-  const chunkOf = chunkPrinter(chunk)
-  return {
-    [Symbol.asyncIterator]() {
-      const steps = events[Symbol.asyncIterator]()
-      return {
-        async next() {
-          for (;;) {
-            const step = await steps.next()
-            if (step.done === true) return { done: true, value: undefined }
-            let text = ''
-            for (const event of step.value) text += chunkOf(event)
-            if (text !== '') return { done: false, value: text }
-          }
-        },
-        async return() {
-          await steps.return?.()
-          return { done: true, value: undefined }
-        },
-      }
-    },
+class PrintedSteps extends Steps<string> {
+  readonly #events: Started['events']
+  readonly #print: (event: AnswerEvent) => string
+
+  constructor(events: Started['events'], chunk: Chunks) {
+    super()
+    this.#events = events
+    this.#print = chunkPrinter(chunk)
+  }
+
+  next(): string | undefined | Promise<string | undefined> {
+    return chain(this.#events.next(), (events) => {
+      if (events === undefined) return undefined
+      let text = ''
+      for (const event of events) text += this.#print(event)
+      return text === '' ? this.next() : text
+    })
+  }
+
+  dispose(): void | Promise<void> {
+    return this.#events.dispose()
   }
 }
 
+type Chunks = { readonly shape: Shape; readonly write: WriteChunk; readonly state: StreamState }
+
 /** Prints what goes out at once of an event; what must wait for the charge goes into the state. */
-function chunkPrinter({
-  shape,
-  write,
-  state,
-}: {
-  shape: Shape
-  write: WriteChunk
-  state: StreamState
-}): (event: AnswerEvent) => string {
+function chunkPrinter({ shape, write, state }: Chunks): (event: AnswerEvent) => string {
   const opened = new Set<number>()
   const plain = plainWriter(shape, write)
   return (event) => {
