@@ -49,7 +49,6 @@ export class OpenSpend implements Spend, Billable {
   settled: Charge | undefined
   readonly #deps: SpendDeps
   readonly #toMs: number | undefined
-  readonly #tailOwner = { cpuNs: 0 }
   #abort: AbortController | undefined
   #onCut: ((reason: NonNullable<Spend['cutReason']>) => void) | undefined
   #hold: Hold | undefined
@@ -66,7 +65,6 @@ export class OpenSpend implements Spend, Billable {
     this.requestId = `req_${body}`
     this.receiptId = `rcpt_${body}`
     deps.running.add(this)
-    this.mark()
   }
 
   get cut(): AbortSignal {
@@ -207,7 +205,6 @@ export class OpenSpend implements Spend, Billable {
   announce(status: number): void {
     const hold = this.#paying
     if (hold === undefined || this.settled !== undefined) return
-    this.mark()
     hold.lookAtFunds()
     this.#deps.billing.announce(this, status, hold)
   }
@@ -232,9 +229,11 @@ export class OpenSpend implements Spend, Billable {
 
   /** After the reply is written: what the writing cost trains the tail of its class. */
   written(): void {
-    this.#deps.marks.mark(this.#tailOwner)
-    if (this.#paying !== undefined)
-      this.#deps.billing.tails.learn(this.operation, this.tail, this.#tailOwner.cpuNs)
+    this.#deps.billing.written(this)
+  }
+
+  get isPaid(): boolean {
+    return this.#paying !== undefined
   }
 
   get billed(): Billed {

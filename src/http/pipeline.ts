@@ -3,9 +3,9 @@
 //   limits → match → identify → admit → body → handle → settle → reply  ⇒ tick: post ⇒ sealer: seal
 //   431 400  404 405  401 403   402 429  400 413  409 422 4xx 5xx
 //
-// Every door goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
+// Every protocol goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
 // before the head it is answered with all the energy headers, after it the stream says it in its own
-// form. Whatever happens, the work is settled once and an unread body is drained or its socket closed.
+// form. Whatever happens, the spend is settled once and an unread body is drained or its socket closed.
 import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
@@ -18,7 +18,7 @@ import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
 import type { Call, Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
-import type { Idempotency } from './idempotency.ts'
+import type { Idempotency, Key } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import { toErgonError } from './problem.ts'
@@ -80,16 +80,19 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     const arriveAsStranger = (account: string): void => {
       leave ??= deps.accounts.enterStranger(account)
     }
-    const who = await door.identify(exchange, call)
+    // What is there already is not waited for: an await costs a turn of the promise queue.
+    const known = door.identify(exchange, call)
+    const who = known instanceof Promise ? await known : known
     if (who !== undefined) {
       arrive(who)
-      if (!(await isPaid(spend, who, call.operation)))
+      const paid = isPaid(spend, who, call.operation)
+      if (!(paid instanceof Promise ? await paid : paid))
         leaveUnpaid = deps.accounts.enterUnpaid(who.account)
     }
     const body = await door.body(exchange, call)
-    spend.mark()
     const work = { exchange, call, who, arrive, arriveAsStranger, body, spend, log: deps.log }
-    await serve(work, deps.idempotency)
+    const claimed = deps.idempotency.claim(work)
+    await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {
     await refuse({ exchange, door, spend, thrown, log: deps.log })
   } finally {
@@ -104,13 +107,19 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
 }
 
 /** Admits; false where the account cannot pay and is answered all the same. */
-async function isPaid(spend: Spend, who: Principal, operation: OperationName): Promise<boolean> {
-  try {
-    await spend.admit(who, operation, FIRST_CEILING)
-    return true
-  } catch (error) {
+function isPaid(
+  spend: Spend,
+  who: Principal,
+  operation: OperationName,
+): boolean | Promise<boolean> {
+  const unpaid = (error: unknown): boolean => {
     if (operationOf(operation).answeredUnpaid === true && isDepleted(error)) return false
     throw error
+  }
+  try {
+    return spend.admit(who, operation, FIRST_CEILING)?.then(() => true, unpaid) ?? true
+  } catch (error) {
+    return unpaid(error)
   }
 }
 
@@ -125,15 +134,21 @@ type Work = {
   readonly log: Logger
 }
 
-/** Handles and replies; a request with an Idempotency-Key may be answered by an earlier one. */
-async function serve(work: Work, idempotency: Idempotency): Promise<void> {
-  const claimed = idempotency.claim(work)
-  if (claimed === undefined) return await reply(work, await handle(work))
-  await using key = await claimed
-  await reply(work, await key.answer(() => handle(work)))
+/** Handles and replies. */
+async function serve(work: Work): Promise<void> {
+  const made = handle(work)
+  // What it cost until it waits is this request's; what follows marks whoever goes on then.
+  if (made instanceof Promise) work.spend.mark()
+  await reply(work, made instanceof Promise ? await made : made)
 }
 
-async function handle(work: Work): Promise<Reply> {
+/** A request with an Idempotency-Key may be answered by an earlier one. */
+async function serveOnce(work: Work, claimed: Promise<Key>): Promise<void> {
+  await using key = await claimed
+  await reply(work, await key.answer(async () => await handle(work)))
+}
+
+function handle(work: Work): Reply | Promise<Reply> {
   const { exchange, call, who, body, spend } = work
   const handled: Handled<never> = {
     who,
@@ -146,15 +161,15 @@ async function handle(work: Work): Promise<Reply> {
     spend,
     signal: exchange.signal,
   }
-  return await call.endpoint.handle(handled)
+  return call.endpoint.handle(handled)
 }
 
-async function reply(work: Work, made: Reply): Promise<void> {
+function reply(work: Work, made: Reply): Promise<void> {
   const { exchange, spend } = work
   if (made.kind === 'streamed')
-    return await sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
+    return sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
   assertStands(made, exchange.signal)
-  await sendKnown(exchange, spend, made)
+  return sendKnown(exchange, spend, made)
 }
 
 /** Tells the operator of what is neither the caller's fault nor an upstream's. */

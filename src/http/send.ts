@@ -127,8 +127,8 @@ export async function sendStreamed(
     while (next !== undefined) {
       exchange.answered.bodyBytes += Buffer.byteLength(next)
       if (!write(response, next)) await once(response, 'drain', { signal: exchange.signal })
-      spend.mark()
       const following = chunks.next()
+      if (following instanceof Promise) spend.mark()
       next = following instanceof Promise ? await following : following
     }
   } catch (thrown) {

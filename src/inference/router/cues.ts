@@ -72,31 +72,59 @@ function tiersOf(byTier: readonly (readonly string[])[]): ReadonlyMap<string, Cu
   return found
 }
 
-/** Chinese words have two ideograms each. */
-export const CUES = tiersOf(WORDS.map(words))
-export const PAIRS = tiersOf(WORD_PAIRS.map((pairs) => pairs.split('|')))
+const CUES = tiersOf(WORDS.map(words))
+const PAIRS = tiersOf(WORD_PAIRS.map((pairs) => pairs.split('|')))
 
 /** A sentence may have these before the verb that it begins with. */
-export const OPENINGS: ReadonlySet<string> = new Set(
-  words(
-    'please can could would you pls hey hi hello ok so now then i we need want me to the bitte',
-  ),
+const OPENINGS = words(
+  'please can could would you pls hey hi hello ok so now then i we need want me to the bitte',
 )
-export const CONDITIONS: ReadonlySet<string> = new Set(
-  words('if suppose assume assuming wenn falls angenommen supongamos'),
+const CONDITIONS = words('if suppose assume assuming wenn falls angenommen supongamos')
+const QUANTIFIERS = words(
+  `all every each some none no any most both neither only alle jeder jede einige kein keine
+  tous toutes chaque aucun aucune todos todas cada ningún ninguno`,
 )
-export const QUANTIFIERS: ReadonlySet<string> = new Set(
-  words(
-    `all every each some none no any most both neither only alle jeder jede einige kein keine
-    tous toutes chaque aucun aucune todos todas cada ningún ninguno`,
-  ),
+const NUMBER_WORDS = words(
+  `two three four five six seven eight nine ten twelve dozen half twice third quarter zwei drei vier fünf
+  sechs doppelt deux trois quatre cinq double triple dos tres cuatro cinco`,
 )
-export const NUMBER_WORDS: ReadonlySet<string> = new Set(
-  words(
-    `two three four five six seven eight nine ten twelve dozen half twice third quarter zwei drei vier fünf
-    sechs doppelt deux trois quatre cinq double triple dos tres cuatro cinco`,
-  ),
-)
+
+/** All that is known of a word: one look-up for each word of a text. */
+export type Word = {
+  cues?: CueTiers
+  /** Where a sentence begins with it. */
+  openingCues?: CueTiers
+  /** By the word that follows. */
+  readonly pairs: Map<string, CueTiers>
+  isOpening?: boolean
+  isCondition?: boolean
+  isQuantifier?: boolean
+  isNumber?: boolean
+}
+
+/** Chinese words have two ideograms each. */
+export const LEXICON: ReadonlyMap<string, Word> = createLexicon()
+
+function createLexicon(): Map<string, Word> {
+  const lexicon = new Map<string, Word>()
+  const of = (text: string): Word => {
+    const known = lexicon.get(text) ?? { pairs: new Map<string, CueTiers>() }
+    lexicon.set(text, known)
+    return known
+  }
+  for (const [text, tiers] of CUES)
+    if (text.endsWith('!')) of(text.slice(0, -1)).openingCues = tiers
+    else of(text).cues = tiers
+  for (const [pair, tiers] of PAIRS) {
+    const [first = '', second = ''] = pair.split(' ')
+    of(first).pairs.set(second, tiers)
+  }
+  for (const text of OPENINGS) of(text).isOpening = true
+  for (const text of CONDITIONS) of(text).isCondition = true
+  for (const text of QUANTIFIERS) of(text).isQuantifier = true
+  for (const text of NUMBER_WORDS) of(text).isNumber = true
+  return lexicon
+}
 
 const GREETINGS: ReadonlySet<string> = new Set(
   words(

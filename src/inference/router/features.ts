@@ -1,14 +1,6 @@
 // What the scorer sees of a text: counts of words, marks and cues, made in one pass over at most
 // 800 characters. No regular expressions, so that no text can make it slow.
-import {
-  CONDITIONS,
-  CUES,
-  NUMBER_WORDS,
-  OPENINGS,
-  PAIRS,
-  QUANTIFIERS,
-  type CueTiers,
-} from './cues.ts'
+import { LEXICON, type CueTiers, type Word } from './cues.ts'
 
 type PerTier = [number, number, number, number]
 
@@ -90,7 +82,7 @@ function createReader(text: string, lower: string) {
     commands: [0, 0, 0, 0],
   }
   const tailFrom = lower.length - INSTRUCTION_TAIL
-  let previous = ''
+  let previous: Word | undefined
   let isOpening = true
   let isGiven = false
 
@@ -104,23 +96,26 @@ function createReader(text: string, lower: string) {
 
   function word(from: number, to: number): void {
     const said = lower.slice(from, to)
+    const known = LEXICON.get(said)
     counts.words++
-    if (isDigit(said.charCodeAt(0)) || NUMBER_WORDS.has(said)) counts.numbers++
-    if (QUANTIFIERS.has(said)) counts.quantifiers++
-    if (CONDITIONS.has(said)) counts.conditions++
-    if (previous === 'how' && (said === 'many' || said === 'much')) counts.howMany = true
-    cue(CUES.get(said), from)
-    if (isOpening) cue(CUES.get(`${said}!`), from)
-    cue(PAIRS.get(`${previous} ${said}`), from)
+    if (known?.isNumber === true || isDigit(said.charCodeAt(0))) counts.numbers++
+    if (previous === HOW && (said === 'many' || said === 'much')) counts.howMany = true
+    cue(previous?.pairs.get(said), from)
+    if (known !== undefined) {
+      if (known.isQuantifier === true) counts.quantifiers++
+      if (known.isCondition === true) counts.conditions++
+      cue(known.cues, from)
+      if (isOpening) cue(known.openingCues, from)
+    }
     if (isCode(text, from, to)) counts.code += CODE_MARKS
-    previous = said
-    if (!OPENINGS.has(said)) isOpening = false
+    previous = known
+    if (known?.isOpening !== true) isOpening = false
   }
 
   function ideogram(at: number): void {
     // Most words of Chinese have two of them.
     counts.words += 0.5
-    cue(CUES.get(lower.slice(at, at + 2)), at)
+    cue(LEXICON.get(lower.slice(at, at + 2))?.cues, at)
     isOpening = false
   }
 
@@ -140,6 +135,7 @@ function createReader(text: string, lower: string) {
   return { counts, word, ideogram, mark }
 }
 
+const HOW = LEXICON.get('how')
 const QUOTES = '"“„«'
 /** So much after a colon is a text to work on. */
 const GIVEN_LENGTH = 8
