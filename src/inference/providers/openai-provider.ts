@@ -139,10 +139,7 @@ class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   async #ask(): Promise<Step<Event>> {
     const { meter, question, reader } = this.#job
     this.#pass = this.#server.enter()
-    const answer = await this.#server.upstream.ask(
-      { ...question, sent: meter.asked },
-      this.#signal,
-    )
+    const answer = await this.#server.upstream.ask({ ...question, sent: meter.asked }, this.#signal)
     if ('refusal' in answer) {
       this.#judge(answer.refusal)
       this.#over = { error: answer.refusal }
