@@ -34,14 +34,17 @@ export type TestGateway = AsyncDisposable & {
 }
 
 export type TestGatewayOptions = {
-  /** With `journal=sync`: replies wait for this and for the disk. */
+  /** What the disk waits for at each sync (default nothing). */
   readonly synced?: () => Promise<void>
+  /** `journal=sync`: replies wait for the disk. */
+  readonly sync?: boolean
   /** Told of an error of the disk; without it the test ends. */
   readonly failed?: (error: unknown) => void
 }
 
 export async function startTestGateway({
   synced,
+  sync = false,
   failed,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const charges: Charge[] = []
@@ -57,7 +60,7 @@ export async function startTestGateway({
     session: 'gw-1.1',
     failed: failed ?? fail,
     segmentBytes: SEGMENT_BYTES,
-    sync: synced !== undefined,
+    sync,
   })
   const leases = new Leases(() => ASKED_LEAST_NJ)
   const session = new Session({

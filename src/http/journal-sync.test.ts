@@ -30,7 +30,7 @@ for (const [name, handler] of Object.entries({ known, refused, streamed }))
       started.resolve()
       return disk.promise
     }
-    await using http = await startTestHttp({ '/it': handler }, { charging: { synced } })
+    await using http = await startTestHttp({ '/it': handler }, { charging: { synced, sync: true } })
     const url = `http://127.0.0.1:${http.port}/it`
     const answered = fetch(url).then(async (reply) => {
       await reply.text()
@@ -46,10 +46,13 @@ for (const [name, handler] of Object.entries({ known, refused, streamed }))
   })
 
 test('without journal=sync a reply does not wait for the disk', async () => {
-  await using http = await startTestHttp({ '/it': known })
+  const disk = Promise.withResolvers<void>()
+  const synced = () => disk.promise
+  await using http = await startTestHttp({ '/it': known }, { charging: { synced } })
   const reply = await fetch(`http://127.0.0.1:${http.port}/it`)
   const receipt = reply.headers.get('x-receipt-id')
   assert.ok(!http.gateway.durable().includes(`"id":"${receipt}"`))
+  disk.resolve()
 })
 
 test('with journal=sync an error of the disk lets no figures out', async () => {
@@ -59,7 +62,7 @@ test('with journal=sync an error of the disk lets no figures out', async () => {
   const failures: unknown[] = []
   await using http = await startTestHttp(
     { '/it': known },
-    { charging: { synced, failed: (error) => failures.push(error) } },
+    { charging: { synced, sync: true, failed: (error) => failures.push(error) } },
   )
   await assert.rejects(fetch(`http://127.0.0.1:${http.port}/it`))
   assert.equal(failures.length, 1)
