@@ -9,33 +9,41 @@ import { carbonOf, nj, priceOf } from '#base/units.ts'
 
 /** True when parseCharge() accepts the bytes; false when it must be asked. */
 export function isPlainCharge(bytes: Uint8Array): boolean {
-  const { buffer, byteOffset, byteLength } = bytes
-  const found = CHARGE.exec(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'))
+  const found = CHARGE.exec(bufferOf(bytes).toString('latin1'))
   if (found === null) return false
   const [, carbonPg, chargePusd, energyNj, env, mgPerKwh, free, parts, pusdPerJ, unit] = found
   const energy = nj(whole(energyNj))
-  const carbon = carbonOfPlain(parts, whole(mgPerKwh))
+  const summed = sumsOf(parts, whole(mgPerKwh))
   return (
     (env === 'test') === (unit === 'tUSD') &&
-    sumOf(parts) === energy &&
-    carbon === whole(carbonPg) &&
+    summed.energyNj === energy &&
+    summed.carbonPg === whole(carbonPg) &&
     (free === 'true' ? 0n : priceOf(energy, whole(pusdPerJ))) === whole(chargePusd)
   )
 }
 
 const whole = (digits: string | undefined): bigint => BigInt(digits ?? '')
 
-const sumOf = (parts = ''): bigint =>
-  parts.matchAll(PART_ENERGY).reduce((sum, [, energyNj]) => sum + whole(energyNj), 0n)
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** As carbonOfParts() of charge.ts. */
-function carbonOfPlain(parts = '', mgPerKwh: bigint): bigint {
+/** The energy of parts, and their carbon as carbonOfParts() of charge.ts has it. */
+function sumsOf(parts = '', mgPerKwh: bigint): { energyNj: bigint; carbonPg: bigint } {
   let hereNj = 0n
-  let elsewhere = 0n
-  for (const [, energyNj, own] of parts.matchAll(PART_ENERGY))
-    if (own === undefined) hereNj += whole(energyNj)
-    else elsewhere += carbonOf(nj(whole(energyNj)), whole(own))
-  return carbonOf(nj(hereNj), mgPerKwh) + elsewhere
+  let elsewhereNj = 0n
+  let elsewherePg = 0n
+  for (const [, energyNj, own] of parts.matchAll(PART_ENERGY)) {
+    const energy = whole(energyNj)
+    if (own === undefined) hereNj += energy
+    else {
+      elsewhereNj += energy
+      elsewherePg += carbonOf(nj(energy), whole(own))
+    }
+  }
+  return {
+    energyNj: hereNj + elsewhereNj,
+    carbonPg: carbonOf(nj(hereNj), mgPerKwh) + elsewherePg,
+  }
 }
 
 // Printable ASCII but the quote and the backslash.

@@ -68,9 +68,9 @@ async function bundle(
   from: number,
   width: number,
 ): Promise<Buffer> {
-  const leaves = await readLeaves(store, shard, from, width)
-  invariant(leaves.length === width, `The ledger lacks sealed leaves after ${from}`)
+  const page = await readLeaves(store, shard, from, width)
+  invariant(page.count === width, `The ledger lacks sealed leaves after ${from}`)
   const length = Buffer.alloc(2)
   length.writeUInt16BE(ENTRY_BYTES)
-  return Buffer.concat(leaves.flatMap((leaf) => [length, logEntry(leaf)]))
+  return Buffer.concat(page.leaves().flatMap((leaf) => [length, logEntry(leaf)]))
 }

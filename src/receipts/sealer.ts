@@ -9,6 +9,7 @@ import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { leafOf, type LeafContent } from '#tlog/leaf.ts'
 import { edgeFrontier, extendTiles, readEdge, type Tile, type TileEdge } from '#tlog/tiles.ts'
 import { frontierRoot } from '#tlog/tree.ts'
+import type { LeafPage } from './leaf-page.ts'
 import { currentShard, isPastYear } from './shards.ts'
 import { readLeaves, type ReceiptStore, type Shard } from './store.ts'
 
@@ -57,7 +58,7 @@ const KEPT_LEAVES = 8_192
 
 // While a very busy log waits for its next checkpoint, what comes is read and sent to the signers in steps
 // of about so many leaves: what is then left to do for the checkpoint is the last step and the signing.
-const STEP_LEAVES = 250
+const STEP_LEAVES = 500
 const STEP_MIN_MS = 50
 
 /** One shard as this sealer leaves it: all that the next checkpoint needs. */
@@ -75,8 +76,8 @@ type Work = {
   edge: TileEdge
   readonly tiles: Map<string, Tile>
 }
-/** The last leaves that were read, from the log's place `from` on. */
-type Recent = { from: number; readonly leaves: LeafContent[] }
+/** The last pages that were read; the oldest of them begins at the log's place `from`. */
+type Recent = { from: number; readonly pages: LeafPage[] }
 
 export function createSealer(deps: SealerDeps): Sealer {
   let work: Work | undefined
@@ -183,7 +184,7 @@ async function begin(
   const { shard, size, floor } = await currentShard(known, deps)
   const edge = await readEdge(size, (wanted) => store.tiles(shard.origin, wanted))
   log.info('Sealing begins', { origin: shard.origin, size, floor, epoch, atMs: clock.wallMs() })
-  const recent = { from: size, leaves: [] }
+  const recent = { from: size, pages: [] }
   const againMs = isNewAwaited ? clock.monotonicMs() + NEW_KEY_RETRY_MS : Infinity
   return { epoch, shard, recent, againMs, sealed: size, floor, edge, tiles: new Map() }
 }
@@ -241,27 +242,40 @@ async function prepare(
   while (work.edge.size < floor || work.edge.size - sealed < LEAVES_MAX) {
     signal.throwIfAborted()
     const { edge } = work
-    const leaves = await readLeaves(store, shard, edge.size, PAGE_LEAVES)
+    const page = await readLeaves(store, shard, edge.size, PAGE_LEAVES)
     // The link alone is nothing to seal; it goes with the first charge.
-    if (leaves.length === 0 || (edge.size === 0 && leaves.length === 1 && shard.link !== undefined))
-      break
-    const grown = extendTiles(edge, leaves.map(leafOf))
+    if (page.count === 0 || (edge.size === 0 && page.count === 1 && shard.link !== undefined)) break
+    const hashes = Array.from({ length: page.count }, (_, nth) => leafOf(page.leaf(nth)))
+    const grown = extendTiles(edge, hashes)
     for (const tile of grown.written) tiles.set(`${tile.level}/${tile.index}`, tile)
-    recent.leaves.push(...leaves)
-    recent.from += recent.leaves.splice(0, recent.leaves.length - KEPT_LEAVES).length
+    keep(recent, page)
     work.edge = grown.edge
-    if (leaves.length < PAGE_LEAVES) break
+    if (page.count < PAGE_LEAVES) break
   }
   const { size } = work.edge
   if (size > before) signers.prepare(shard.origin, size, leafSource(work, store))
 }
 
+function keep(recent: Recent, page: LeafPage): void {
+  recent.pages.push(page)
+  let kept = recent.pages.reduce((sum, { count }) => sum + count, 0)
+  while (kept > KEPT_LEAVES) {
+    const oldest = recent.pages.shift()?.count ?? kept
+    recent.from += oldest
+    kept -= oldest
+  }
+}
+
 /** Leaves for the signers: those just read from memory, older ones for a signer that was away. */
 function leafSource({ shard, recent }: Work, store: ReceiptStore) {
   return async (from: number, limit: number): Promise<readonly LeafContent[]> => {
-    const at = from - recent.from
-    return at >= 0 && at < recent.leaves.length
-      ? recent.leaves.slice(at, at + limit)
-      : readLeaves(store, shard, from, limit)
+    const found: LeafContent[] = []
+    let at = from - recent.from
+    for (const page of at < 0 ? [] : recent.pages) {
+      if (at < page.count) found.push(...page.leaves(at, at + limit - found.length))
+      at = Math.max(0, at - page.count)
+      if (found.length === limit) break
+    }
+    return found.length > 0 ? found : (await readLeaves(store, shard, from, limit)).leaves()
   }
 }

@@ -124,9 +124,9 @@ async function hasSigned(
   let edge = await readEdge(Math.min(signed.size, saved), (ids) => store.tiles(shard.origin, ids))
   while (edge.size < signed.size) {
     const limit = Math.min(PAGE_LEAVES, signed.size - edge.size)
-    const leaves = await readLeaves(store, shard, edge.size, limit)
-    if (leaves.length === 0) return false
-    ;({ edge } = extendTiles(edge, leaves.map(leafOf)))
+    const page = await readLeaves(store, shard, edge.size, limit)
+    if (page.count === 0) return false
+    ;({ edge } = extendTiles(edge, page.leaves().map(leafOf)))
   }
   return frontierRoot(edgeFrontier(edge)).equals(fromBase64(signed.root))
 }

@@ -1,10 +1,10 @@
 // receipts/ turns posted charges into sealed receipts: it reads rows of the ledger in log order, has
 // the tree head signed, keeps tiles, and proves. This file is all that it asks of storage.
-import { invariant } from '#base/errors.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import type { Tile, TileId } from '#tlog/tiles.ts'
+import { LeafPage } from './leaf-page.ts'
 
 /**
  * One log. `firstLeaf` is the ledger's leaf index of its first charge; `link`, when there was a shard
@@ -16,9 +16,11 @@ export type Shard = ReceiptKey & {
   readonly handover: string | undefined
 }
 export type SealedCheckpoint = Checkpoint & { readonly note: string }
-/** A charge in the order of the ledger. */
-export type ChargeRow = LeafContent & { readonly leafIndex: number }
-export type StoredCharge = ChargeRow & { readonly account: string; readonly bytes: Buffer }
+export type StoredCharge = LeafContent & {
+  readonly leafIndex: number
+  readonly account: string
+  readonly bytes: Buffer
+}
 
 export type ReceiptStore = {
   /** Oldest first. */
@@ -34,7 +36,7 @@ export type ReceiptStore = {
   openShard(epoch: number, shard: Shard, alarm?: object): Promise<void>
   latest(origin: string): Promise<SealedCheckpoint | undefined>
   /** Charges from a ledger leaf index on, in order and without gaps. */
-  rows(from: number, limit: number): Promise<readonly ChargeRow[]>
+  rows(from: number, limit: number): Promise<LeafPage>
   tiles(origin: string, wanted: readonly TileId[]): Promise<readonly Tile[]>
   /** All or nothing. Throws ErgonError `sealer_fenced` like openShard(). */
   saveCheckpoint(epoch: number, checkpoint: SealedCheckpoint, tiles: readonly Tile[]): Promise<void>
@@ -62,12 +64,8 @@ export async function readLeaves(
   shard: Shard,
   from: number,
   limit: number,
-): Promise<LeafContent[]> {
+): Promise<LeafPage> {
   const head = from === 0 && shard.link !== undefined ? [linkLeaf(shard.link)] : []
-  const first = leafIndexOf(shard, from + head.length)
-  const rows = await store.rows(first, limit - head.length)
-  rows.forEach(({ leafIndex }, nth) =>
-    invariant(leafIndex === first + nth, `The ledger has a gap before leaf ${leafIndex}`),
-  )
-  return [...head, ...rows]
+  const page = await store.rows(leafIndexOf(shard, from + head.length), limit - head.length)
+  return head.length === 0 ? page : LeafPage.of([...head, ...page.leaves()])
 }
