@@ -55,8 +55,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
       const [row] = rows
       if (row === undefined) return new LeafPage(Buffer.alloc(0), Buffer.alloc(0))
       const page = new LeafPage(toBytes(row['heads']), toBytes(row['bytes']))
-      const isWhole =
-        Number(row['first']) === from && Number(row['last']) === from + page.count - 1
+      const isWhole = Number(row['first']) === from && Number(row['last']) === from + page.count - 1
       invariant(isWhole, `The ledger has a gap after leaf ${from}`)
       return page
     },
