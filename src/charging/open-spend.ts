@@ -136,9 +136,9 @@ export class OpenSpend implements Spend, Billable {
     this.#grow()
   }
 
-  finish(used: Used): void | Promise<void> {
+  finish(used?: Used): void | Promise<void> {
     this.#isWhole = true
-    this.measure.claim(used)
+    if (used !== undefined) this.measure.claim(used)
     const wished = add(this.measured(), REPLY_NJ)
     const hold = this.#admitted
     if (this.#isRefused || hold.reach(wished)) return undefined

@@ -87,7 +87,7 @@ export interface Spend {
    * hold is asked of the ledger, until that refuses once; what is not granted then is the operator's.
    * Never rejects; synchronous when the leases are warm.
    */
-  finish(used: Used): void | Promise<void>
+  finish(used?: Used): void | Promise<void>
   /**
    * What cells and upstreams spent until now was for an answer that did not come: the operator absorbs that, and
    * it is journaled with the spend as a charge of nobody. Their claims begin again from nothing.

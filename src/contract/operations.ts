@@ -57,6 +57,8 @@ export const OPERATIONS = {
   ...STORAGE_OPERATIONS,
   /** No request: what a bucket stored for a minute. */
   'storage.standing': { ...look, service: 'storage', scope: null, remembered: false },
+  /** No request: lines of an access log become an object. */
+  'storage.log-delivery': { ...look, service: 'storage', scope: null, remembered: false },
   /** No request: what a cell of an account used for a minute. */
   'cell.standing': { ...look, service: 'service', scope: null, remembered: false },
   /** What is answered to nobody: public pages, parser errors, 401, 404, 405. Many share one charge. */

@@ -80,6 +80,8 @@ const LEVEL_MAX = 3
 /** The level is of the last four windows, about. */
 const DECAY = 4
 const OUTLIER = 2
+/** A deviation of the cost of rest below which that is known. */
+const REST_KNOWN_MS = 10
 const REPAY_WINDOWS = 5
 
 /** Begins with the rates of an earlier life, where there are any. */
@@ -99,6 +101,13 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
     sum.costMs += costMs
     if (++sum.windows < WINDOWS_PER_SUM) return
     if (sum.counts.size > 1) revision++
+    const { value = 0, deviation = Infinity } = regression.rate(REST) ?? {}
+    const seconds = sum.counts.get(REST) ?? 0
+    // Under load, what rest costs cannot be told from what requests do: it is learned where there are none.
+    if (sum.counts.size > 1 && deviation < REST_KNOWN_MS) {
+      sum.counts.delete(REST)
+      sum.costMs -= value * seconds
+    }
     regression.learn(sum.counts, sum.costMs)
     sum = { counts: new Map(), costMs: 0, windows: 0 }
   }

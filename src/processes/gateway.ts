@@ -223,6 +223,7 @@ const { accessLog, damages, ...doors } = createStorageDoors({
   clock: systemClock,
   log,
   marks: accounting.marks,
+  charging,
   hosts: config.hosts,
   settings: config.storage,
 })

@@ -1,4 +1,7 @@
 // The S3 protocol over the object store: the API, and the websites of buckets.
+import { nj } from '#base/units.ts'
+import type { Charging } from '#charging/charging.ts'
+import { during } from '#charging/during.ts'
 import { createClientOf } from '#http/client-of.ts'
 import type { Door } from '#http/door.ts'
 import type { Damages } from '#objects/damage.ts'
@@ -19,15 +22,31 @@ export type StorageDoors = {
   readonly damages: Pick<Damages, 'met'>
 }
 
+// An object of 1 MiB, encrypted, takes 0.1 s of CPU at most.
+const DELIVERY_NJ = nj(2_000_000_000n)
+
 /** `hosts` are the names that the service answers to. */
 export function createStorageDoors(
-  options: StorageOptions & { readonly hosts: readonly string[] },
+  options: StorageOptions & {
+    readonly hosts: readonly string[]
+    readonly charging: Pick<Charging, 'open'>
+  },
 ): StorageDoors {
-  const { clock, hosts, settings, marks, log } = options
+  const { charging, clock, hosts, settings, marks, log, payerOf } = options
   const parts = createParts(options)
   // The CPU of work that no request caused is the operator's.
   const mark = () => marks.mark(marks.operator)
-  const accessLog = new AccessLog({ deliver: createDeliver({ ...parts, mark }), clock, log })
+  const deliver = createDeliver({
+    ...parts,
+    during: async ({ account, name }, work, signal) => {
+      const payer = await payerOf(account)
+      const served = { resource: `s3://${name}` }
+      const operation = 'storage.log-delivery'
+      const long = { payer, operation, ceilingNj: DELIVERY_NJ, served, signal } as const
+      return await during({ charging, clock }, long, work)
+    },
+  })
+  const accessLog = new AccessLog({ deliver, clock, log })
   const loggedBuckets = createLoggedBuckets(parts)
   const storage = createS3Door({
     callers: parts.callers,

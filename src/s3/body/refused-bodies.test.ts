@@ -208,7 +208,7 @@ test(
     const deliver = createDeliver({
       ...deps,
       buckets: { ...store.buckets, get: async () => bucket },
-      mark: () => {},
+      during: (_, work, signal) => work({ mark() {}, claim() {}, claimThread() {} }, signal),
     })
     const logging = { bucket: bucket.name, prefix: '', format: 'simple' as const }
     const times = { bytes: 50_000, eventTimeMs: 0, deliveryTimeMs: 0 }

@@ -18,6 +18,7 @@ const RECEIVER = {
     return { body: { kind: 'inline', bytes }, size: bytes.length, etag: 'e', checksums: {} }
   },
 } as unknown as DeliverDeps['receiver']
+const NO_METER = { mark() {}, claim() {}, claimThread() {} }
 const PLAIN = {
   byDefault: () => undefined,
   keyFor: () => undefined,
@@ -33,7 +34,7 @@ test('nothing is delivered to an account that is read-only', { skip }, async () 
     receiver: RECEIVER,
     encrypting: PLAIN,
     clock: systemClock,
-    mark: () => undefined,
+    during: (_, work, signal) => work(NO_METER, signal),
   })
   const once = (unique: string) =>
     deliver(

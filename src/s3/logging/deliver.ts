@@ -1,7 +1,8 @@
 // A batch of log lines becomes an object of its target bucket, as the bucket's owner would put it. It is
-// no request: it leaves no line in any log, so a bucket may be its own target, and it costs nobody.
+// no request: it leaves no line in any log, so a bucket may be its own target. The owner pays for it as for a put.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
+import type { Meter } from '#charging/during.ts'
 import type { Buckets, Objects } from '#objects/objects.ts'
 import type { Bucket } from '#objects/types.ts'
 import { commitBody } from '#s3/body/commit-body.ts'
@@ -19,54 +20,75 @@ export type DeliverDeps = {
   readonly receiver: Receiver
   readonly encrypting: Encrypting
   readonly clock: Clock
-  /** Called after each piece of work: its CPU is the operator's. */
-  readonly mark: () => void
+  /** Charges a delivery to the owner of the bucket. */
+  readonly during: <T>(
+    bucket: Bucket,
+    work: (meter: Meter, signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ) => Promise<T>
 }
 
 export const createDeliver =
-  ({ buckets, objects, receiver, encrypting, clock, mark }: DeliverDeps): Deliver =>
+  ({ buckets, during, ...store }: DeliverDeps): Deliver =>
   async (batch, signal) => {
-    const { bucket: source, logging, lines } = batch
-    const target = await targetOf(buckets, source, logging.bucket)
+    const target = await targetOf(buckets, batch.bucket, batch.logging.bucket)
     // Nothing more is stored for who cannot pay for what he stores already.
     if (target === undefined || target.isReadOnly) return false
-    await receiver.admit()
-    const bytes = Buffer.from(`${lines.join('\n')}\n`)
-    const sealing = encrypting.byDefault(target)
-    const bodyKey = encrypting.keyFor(sealing)
-    const { size, etag, checksums, body } = await receiver.take(once(bytes), {
-      length: bytes.length,
-      bodyKey,
-      isWhole: true,
-      request: { signal },
-    })
-    mark()
-    const { account, region, name: sourceBucket } = source
-    const object = {
-      attributes: {
-        size,
-        etag,
-        checksums,
-        headers: { contentType: 'text/plain' },
-        metadata: {},
-        tags: {},
-        acl: null,
-        retention: defaultRetentionOf(documentOf(target, 'object-lock'), clock.wallMs()),
-        legalHold: null,
-        encryption: keptEncryption(
-          sealing?.encryption,
-          body.kind === 'inline' ? bodyKey?.envelope : undefined,
-        ),
-        storageClass: 'STANDARD',
-        owner: target.account,
-      },
-      body,
+    try {
+      await during(target, (meter, ends) => put(store, { batch, target, meter }, ends), signal)
+      return true
+    } catch (error) {
+      if (isDepleted(error)) return false
+      throw error
     }
-    const key = logKey(logging, { ...batch, account, region, sourceBucket })
-    await commitBody(objects, body, () => objects.put(target, key, object))
-    mark()
-    return true
   }
+
+async function put(
+  { objects, receiver, encrypting, clock }: Omit<DeliverDeps, 'buckets' | 'during'>,
+  { batch, target, meter }: { batch: Parameters<Deliver>[0]; target: Bucket; meter: Meter },
+  signal: AbortSignal,
+): Promise<void> {
+  const { bucket: source, logging, lines } = batch
+  await receiver.admit()
+  const bytes = Buffer.from(`${lines.join('\n')}\n`)
+  const sealing = encrypting.byDefault(target)
+  const bodyKey = encrypting.keyFor(sealing)
+  const { size, etag, checksums, body } = await receiver.take(once(bytes), {
+    length: bytes.length,
+    bodyKey,
+    isWhole: true,
+    request: { signal },
+  })
+  meter.mark()
+  const { account, region, name: sourceBucket } = source
+  const object = {
+    attributes: {
+      size,
+      etag,
+      checksums,
+      headers: { contentType: 'text/plain' },
+      metadata: {},
+      tags: {},
+      acl: null,
+      retention: defaultRetentionOf(documentOf(target, 'object-lock'), clock.wallMs()),
+      legalHold: null,
+      encryption: keptEncryption(
+        sealing?.encryption,
+        body.kind === 'inline' ? bodyKey?.envelope : undefined,
+      ),
+      storageClass: 'STANDARD',
+      owner: target.account,
+    },
+    body,
+  }
+  const key = logKey(logging, { ...batch, account, region, sourceBucket })
+  await commitBody(objects, body, () => objects.put(target, key, object))
+  meter.mark()
+}
+
+const isDepleted = (error: unknown): boolean =>
+  error instanceof ErgonError &&
+  (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
 
 /** The bucket that takes the logs of another; undefined when it is gone, or somebody else's by now. */
 export async function targetOf(

@@ -1,0 +1,145 @@
+// Work that is no request is charged each minute and at its end, and cut like a request.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock, type TimerClock } from '#base/clock.ts'
+import { nj } from '#base/units.ts'
+import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
+import { brokenInvariants } from '#ledger/model-books.ts'
+import {
+  NJ_PER_CPU_S,
+  openTestCharging,
+  PUSD_PER_J,
+  type TestCharging,
+} from './charging.fixture.ts'
+import { during, type LongWork } from './during.ts'
+
+const J = 1_000_000_000n
+const CPU_S = 1e9
+
+/** A clock whose minutes the test ends. */
+function createMinutes(): TimerClock & { end(): Promise<void> } {
+  let fire: () => void = () => undefined
+  return {
+    wallMs: systemClock.wallMs,
+    monotonicMs: systemClock.monotonicMs,
+    setTimer(_ms, due) {
+      fire = due
+      return () => (fire = () => undefined)
+    },
+    async end() {
+      fire()
+      // As long as an admission on a warm lease takes, and the timer of the next minute.
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+const chargesOf = async (bench: TestCharging): Promise<Charge[]> => {
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  assert.deepEqual(brokenInvariants(bench.books), [])
+  return [...bench.books.records.values()].flat().map((text) => parseCharge(Buffer.from(text)))
+}
+
+const longWork = (bench: TestCharging, over: Partial<LongWork> = {}): LongWork => ({
+  payer: bench.payer('acct_1', 1000n * PUSD_PER_J),
+  operation: 'storage.log-delivery',
+  ceilingNj: nj(100n * J),
+  served: { resource: 's3://logs' },
+  ...over,
+})
+
+test('each minute is a charge, and all of them are what was used', async () => {
+  await using bench = await openTestCharging()
+  const minutes = createMinutes()
+  const deps = { charging: bench.charging, clock: minutes }
+  const result = await during(deps, longWork(bench), async (meter) => {
+    for (let minute = 1n; minute <= 3n; minute++) {
+      bench.spendCpu(CPU_S / 5)
+      meter.mark()
+      meter.claim({ kind: 'cpu', cell: 'db-1', cpuNs: minute * 100_000_000n })
+      await minutes.end()
+    }
+    return 'done'
+  })
+  assert.equal(result, 'done')
+  const charges = await chargesOf(bench)
+  assert.deepEqual(
+    charges.map((charge) => [chargeEnergy(charge), charge.status, charge.resource]),
+    [
+      ...Array.from({ length: 3 }, () => [(3n * NJ_PER_CPU_S) / 10n, 200, 's3://logs']),
+      [0n, 200, 's3://logs'],
+    ],
+  )
+  assert.equal(bench.charging.running, 0)
+})
+
+test('the work is cut when the wallet ends, and billed what the wallet had', async () => {
+  await using bench = await openTestCharging()
+  const long = longWork(bench, { payer: bench.payer('acct_2', 8n * PUSD_PER_J) })
+  const cut = during(
+    { charging: bench.charging, clock: systemClock },
+    long,
+    async (meter, signal) => {
+      for (let cpuS = 1n; !signal.aborted; cpuS++) {
+        meter.claim({ kind: 'cpu', cell: 'db-1', cpuNs: cpuS * 1_000_000_000n })
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      throw signal.reason
+    },
+  )
+  await assert.rejects(cut, { code: 'balance_depleted' })
+  const charges = await chargesOf(bench)
+  assert.deepEqual(
+    charges.map((charge) => [charge.charge_pusd, charge.status]),
+    [[String(8n * PUSD_PER_J), 402]],
+  )
+})
+
+test('all minutes together have one ceiling', async () => {
+  await using bench = await openTestCharging()
+  const minutes = createMinutes()
+  const long = longWork(bench, { ceilingNj: nj(7n * J) })
+  const deps = { charging: bench.charging, clock: minutes }
+  const cut = during(deps, long, async (meter, signal) => {
+    for (let cpuS = 1n; !signal.aborted; cpuS++) {
+      meter.claim({ kind: 'cpu', cell: 'db-1', cpuNs: cpuS * 1_000_000_000n })
+      await minutes.end()
+    }
+    throw signal.reason
+  })
+  await assert.rejects(cut, { code: 'ceiling_reached' })
+  const charges = await chargesOf(bench)
+  assert.equal(
+    charges.reduce((sum, charge) => sum + chargeEnergy(charge), 0n),
+    7n * J,
+  )
+})
+
+test('who cannot pay is not admitted, and the work does not begin', async () => {
+  await using bench = await openTestCharging()
+  const long = longWork(bench, { payer: { account: 'acct_3', env: 'live', funded: true } })
+  const refused = during({ charging: bench.charging, clock: systemClock }, long, async () =>
+    assert.fail('it began'),
+  )
+  await assert.rejects(refused, { code: 'balance_depleted' })
+  assert.equal(bench.charging.running, 0)
+})
+
+test('a revoked token and a signal end the work, which is charged', async () => {
+  await using bench = await openTestCharging()
+  const deps = { charging: bench.charging, clock: systemClock }
+  const whenAborted = (_: unknown, signal: AbortSignal) =>
+    new Promise<never>((_resolve, reject) =>
+      signal.aborted
+        ? reject(signal.reason as Error)
+        : signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+    )
+  const revoked = during(deps, longWork(bench), whenAborted)
+  const leaving = new AbortController()
+  const left = during(deps, longWork(bench, { signal: leaving.signal }), whenAborted)
+  leaving.abort(new Error('gone'))
+  await assert.rejects(left, /gone/)
+  bench.charging.revoke({ token: 'tok_acct_1', account: 'acct_1' })
+  await assert.rejects(revoked, { code: 'token_revoked' })
+  assert.equal((await chargesOf(bench)).length, 2)
+})

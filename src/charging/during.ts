@@ -1,0 +1,145 @@
+// Work that is no request: a task, a delivery, a session of another protocol. It is admitted like a request, settled
+// each minute while it goes on and at its end, and cut when its payer or its ceiling ends. So a session of hours is
+// on the bill by the minute, and a killed process loses a minute of it at most, in the payer's favour.
+import type { TimerClock } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+import { nj, smaller, subtract, type Nj } from '#base/units.ts'
+import { chargeEnergy } from '#contract/charge.ts'
+import { fault } from '#contract/errors.ts'
+import type { OperationName } from '#contract/operations.ts'
+import type { JoinedThread } from '#metering/marks.ts'
+import type { Charging } from './charging.ts'
+import type { Payer, Served, Spend, Used } from './spend.ts'
+
+export type LongWork = {
+  readonly payer: Payer
+  readonly operation: OperationName
+  /** The most energy that all of it may be billed. */
+  readonly ceilingNj: Nj
+  readonly served?: Served
+  /** Ends it early; its error is what the work is told. */
+  readonly signal?: AbortSignal
+}
+
+/** What the work says of itself while it runs; figures of cells and upstreams are cumulative from its begin. */
+export type Meter = Pick<Spend, 'mark' | 'claim' | 'claimThread'>
+
+export type DuringDeps = {
+  readonly charging: Pick<Charging, 'open'>
+  readonly clock: TimerClock
+}
+
+const MINUTE_MS = 60_000
+const STATUS_DONE = 200
+const STATUS_FAILED = 500
+
+/**
+ * Does the work, and resolves with its result once it is charged. Throws `balance_depleted`,
+ * `free_tier_exceeded` or `state_unavailable` where it is not admitted. When the hold cannot grow, the ceiling is
+ * reached, the token is revoked or the process drains, `signal` aborts with that error; what the work used until
+ * it ends is charged as far as it is held.
+ */
+export async function during<T>(
+  deps: DuringDeps,
+  long: LongWork,
+  work: (meter: Meter, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const minutes = await openMinutes(deps, long)
+  let status = STATUS_FAILED
+  try {
+    const result = await work(minutes, minutes.signal)
+    status = STATUS_DONE
+    return result
+  } catch (error) {
+    if (error instanceof ErgonError) ({ status } = error)
+    throw error
+  } finally {
+    await minutes.end(status)
+  }
+}
+
+/** Work of one minute after the other: each settles when the next one is admitted. */
+async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
+  long.signal?.throwIfAborted()
+  const abort = new AbortController()
+  const claims = createClaims()
+  let leftNj = long.ceilingNj
+  const admit = async (ceilingNj: Nj) => {
+    if (ceilingNj === 0n)
+      throw fault('ceiling_reached', 'Could not go on: the work used its ceiling')
+    const minute = charging.open()
+    try {
+      await minute.admit(long.payer, long.operation, ceilingNj)
+    } catch (error) {
+      minute.drop()
+      throw error
+    }
+    minute.served(long.served ?? {})
+    const cut = () => abort.abort(minute.cutReason)
+    if (minute.cut.aborted) cut()
+    else minute.cut.addEventListener('abort', cut, { once: true })
+    return minute
+  }
+  const settle = async (minute: Awaited<ReturnType<typeof admit>>, status: number) => {
+    // What was measured since the hold last grew is asked for.
+    await minute.finish()
+    leftNj = subtract(leftNj, smaller(leftNj, chargeEnergy(minute.settle(status))))
+  }
+  let running = await admit(leftNj)
+  const turn = async () => {
+    // The minute is billed what it used until now, so that the next one has the rest of the ceiling.
+    const before = running
+    before.bound(nj(0n))
+    const next = await admit(subtract(leftNj, smaller(leftNj, before.measured())))
+    running = next
+    claims.settled()
+    await settle(before, STATUS_DONE)
+  }
+  let turning = Promise.resolve()
+  let cancelTimer = () => {}
+  const schedule = () => {
+    // Whole minutes, so that none has a midnight in it: a free tier is of a day.
+    cancelTimer = clock.setTimer(MINUTE_MS - (clock.wallMs() % MINUTE_MS), () => {
+      turning = turn().catch((error: unknown) => {
+        // While the ledger is away the minute goes on inside its hold.
+        if (!isSilence(error)) abort.abort(error)
+      })
+      void turning.then(schedule)
+    })
+  }
+  schedule()
+  return {
+    signal: long.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, long.signal]),
+    mark: () => running.mark(),
+    claimThread: (thread: JoinedThread, cpuNs: number) => running.claimThread(thread, cpuNs),
+    claim: (used: Used) => running.claim(claims.take(used)),
+    async end(status: number) {
+      await turning
+      cancelTimer()
+      running.mark()
+      await settle(running, status)
+    },
+  }
+}
+
+/** Cumulative claims of all of the work, as claims of its last minute. */
+function createClaims() {
+  const seen = new Map<string, { last: bigint; settled: bigint }>()
+  return {
+    take(used: Used): Used {
+      const name = used.kind === 'cpu' ? `cpu ${used.cell}` : `upstream ${used.meter}`
+      const last = used.kind === 'cpu' ? used.cpuNs : used.energyNj
+      const settled = seen.get(name)?.settled ?? 0n
+      seen.set(name, { last, settled })
+      // An upstream may declare less than was counted of it, and was settled.
+      const rest = last > settled ? last - settled : 0n
+      return used.kind === 'cpu' ? { ...used, cpuNs: rest } : { ...used, energyNj: nj(rest) }
+    },
+    settled() {
+      for (const claim of seen.values()) claim.settled = claim.last
+    },
+  }
+}
+
+const isSilence = (error: unknown): boolean =>
+  error instanceof ErgonError && error.code === 'state_unavailable'
