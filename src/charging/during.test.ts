@@ -19,17 +19,19 @@ const CPU_S = 1e9
 /** A clock whose minutes the test ends. */
 function createMinutes(): TimerClock & { end(): Promise<void> } {
   let fire: () => void = () => undefined
+  let next = Promise.withResolvers<void>()
   return {
     wallMs: systemClock.wallMs,
     monotonicMs: systemClock.monotonicMs,
     setTimer(_ms, due) {
       fire = due
+      next.resolve()
       return () => (fire = () => undefined)
     },
     async end() {
+      next = Promise.withResolvers()
       fire()
-      // As long as an admission on a warm lease takes, and the timer of the next minute.
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      await next.promise
     },
   }
 }

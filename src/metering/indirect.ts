@@ -11,7 +11,7 @@
 //
 // Never billed: rest, and what was not spent. What is billed is a little less than what was learned, as a
 // bill may fall short of the meter and never exceed it.
-import { createRegression, type Rate } from './kalman.ts'
+import { createRegression, type Rate, type Regression } from './kalman.ts'
 
 /** Totals of a node's gateways since they began; none may fall. */
 export type Activity = {
@@ -87,69 +87,37 @@ const REPAY_WINDOWS = 5
 /** Begins with the rates of an earlier life, where there are any. */
 export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner {
   const regression = createRegression({ ...REGRESSION, known: knownOf(earlier) })
+  const level = createLevel((earlier?.levelMilli ?? 1000) / 1000)
+  const learn = createSums(regression)
   let before = NO_ACTIVITY
-  let level = (earlier?.levelMilli ?? 1000) / 1000
-  let spentMs = 0
-  let predictedMs = 0
-  let debtMs = 0
   let revision = 0
-  let sum = { counts: new Map<string, number>(), costMs: 0, windows: 0 }
   const valueOf = (name: string) => regression.rate(name)?.value ?? 0
-
-  const learn = (counts: ReadonlyMap<string, number>, costMs: number) => {
-    for (const [name, count] of counts) sum.counts.set(name, (sum.counts.get(name) ?? 0) + count)
-    sum.costMs += costMs
-    if (++sum.windows < WINDOWS_PER_SUM) return
-    if (sum.counts.size > 1) revision++
-    const { value = 0, deviation = Infinity } = regression.rate(REST) ?? {}
-    const seconds = sum.counts.get(REST) ?? 0
-    // Under load, what rest costs cannot be told from what requests do: it is learned where there are none.
-    if (sum.counts.size > 1 && deviation < REST_KNOWN_MS) {
-      sum.counts.delete(REST)
-      sum.costMs -= value * seconds
-    }
-    regression.learn(sum.counts, sum.costMs)
-    sum = { counts: new Map(), costMs: 0, windows: 0 }
-  }
-  /** Moves level and debt by what a window spent beyond rest, what its counts predict, and what it billed. */
-  const follow = (windowMs: { spent: number; predicted: number; billed: number }) => {
-    predictedMs += windowMs.predicted - predictedMs / DECAY
-    // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
-    const most = OUTLIER * Math.max(windowMs.predicted, predictedMs / DECAY)
-    const spent = Math.min(windowMs.spent, most)
-    spentMs += spent - spentMs / DECAY
-    debtMs = Math.max(-Math.max(0, spentMs) / 2, debtMs + windowMs.billed - spent)
-    if (windowMs.predicted === 0) return
-    revision++
-    const repaidMs = (Math.max(0, debtMs) / REPAY_WINDOWS) * DECAY
-    const wanted = (spentMs - repaidMs) / predictedMs
-    level = Math.max(0, Math.min(LEVEL_MAX, wanted))
+  const inNs = (name: string): Rate => {
+    const { value, deviation } = regression.rate(name) ?? NOTHING
+    return { value: Math.round(value * MS), deviation: Math.round(deviation * MS) }
   }
 
   return {
     observe({ elapsedNs, cpuNs, chargedNs, activity }) {
       const counts = countsSince(before, activity)
-      counts.set(REST, Number(elapsedNs) / 1e9)
-      const billedMs = Number(activity.indirectNs - before.indirectNs) / MS
+      const billed = Number(activity.indirectNs - before.indirectNs) / MS
       before = activity
-      const costMs = Number(cpuNs - chargedNs) / MS + billedMs
+      const seconds = Number(elapsedNs) / 1e9
+      const costMs = Number(cpuNs - chargedNs) / MS + billed
+      const directMs = Number(chargedNs) / MS - billed
       let predicted = 0
-      for (const [name, count] of counts) if (name !== REST) predicted += valueOf(name) * count
-      const directMs = Number(chargedNs) / MS - billedMs
-      const beyondRestMs = costMs - valueOf(REST) * (counts.get(REST) ?? 0)
+      for (const [name, count] of counts) predicted += valueOf(name) * count
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
+      const beyondRestMs = costMs - valueOf(REST) * seconds
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
-      follow({ spent, predicted, billed: billedMs })
-      learn(counts, costMs)
+      level.follow({ spent, predicted, billed })
+      if (counts.size > 0) revision++
+      if (learn(counts.set(REST, seconds), costMs)) revision++
     },
     rates() {
-      const inNs = (name: string): Rate => {
-        const { value, deviation } = regression.rate(name) ?? NOTHING
-        return { value: Math.round(value * MS), deviation: Math.round(deviation * MS) }
-      }
       const names = [...regression.names].filter((name) => name !== REST && name !== ACTIVE)
       return {
-        levelMilli: Math.round(level * 1000),
+        levelMilli: Math.round(level.value * 1000),
         activeSecond: inNs(ACTIVE),
         operations: Object.fromEntries(names.map((name) => [name, inNs(name)])),
         rest: inNs(REST),
@@ -159,7 +127,60 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       return revision
     },
     get debtNs() {
-      return BigInt(Math.round(Math.max(0, debtMs) * MS))
+      return BigInt(Math.round(Math.max(0, level.debtMs) * MS))
+    },
+  }
+}
+
+/** Gives the regression sums over some windows; says whether requests were learned from. */
+function createSums(regression: Regression) {
+  let counts = new Map<string, number>()
+  let costMs = 0
+  let windows = 0
+  return (more: ReadonlyMap<string, number>, moreMs: number): boolean => {
+    for (const [name, count] of more) counts.set(name, (counts.get(name) ?? 0) + count)
+    costMs += moreMs
+    if (++windows < WINDOWS_PER_SUM) return false
+    const { value = 0, deviation = Infinity } = regression.rate(REST) ?? {}
+    const hasRequests = counts.size > 1
+    // Under load, what rest costs cannot be told from what requests do: it is learned where there are none.
+    if (hasRequests && deviation < REST_KNOWN_MS) {
+      costMs -= value * (counts.get(REST) ?? 0)
+      counts.delete(REST)
+    }
+    regression.learn(counts, costMs)
+    counts = new Map()
+    costMs = 0
+    windows = 0
+    return hasRequests
+  }
+}
+
+/** What one window spent beyond rest, what its counts predict, and what it billed; in milliseconds. */
+type Followed = { readonly spent: number; readonly predicted: number; readonly billed: number }
+
+/** How much of the rates is billed, and what was billed too much. */
+function createLevel(first: number) {
+  let value = first
+  let spentMs = 0
+  let predictedMs = 0
+  let debtMs = 0
+  return {
+    get value() {
+      return value
+    },
+    get debtMs() {
+      return debtMs
+    },
+    follow({ spent, predicted, billed }: Followed): void {
+      predictedMs += predicted - predictedMs / DECAY
+      // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
+      const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
+      spentMs += own - spentMs / DECAY
+      debtMs = Math.max(-Math.max(0, spentMs) / 2, debtMs + billed - own)
+      if (predicted === 0) return
+      const repaidMs = (Math.max(0, debtMs) / REPAY_WINDOWS) * DECAY
+      value = Math.max(0, Math.min(LEVEL_MAX, (spentMs - repaidMs) / predictedMs))
     },
   }
 }
