@@ -24,7 +24,7 @@ export function errorsPage(): string {
       code(type),
       help,
     ])
-  const operator = Object.entries(OPERATOR_ERRORS).map(([name, help]) => [code(name), help])
+  const operator = Object.entries(OPERATOR_ERRORS).map(([name, { help }]) => [code(name), help])
   return `${NOTE('src/contract/errors.ts and operator-errors.ts')}
 
 # Errors

@@ -36,10 +36,11 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ['src/base/a.ts', 'export const a = 1', /no header/],
   ['src/http/a.ts', `${HEADER}throw fault('internal', 'It broke.')`, /ends with a full stop/],
   ['src/http/a.ts', `${HEADER}throw fault('internal', 'it broke')`, /begins with a small letter/],
+  ['src/base/a.ts', `${HEADER}baseFault(\n 'locked',\n \`It is \${x}.\`)`, /ends with a full stop/],
   [
-    'src/base/a.ts',
-    `${HEADER}new ErgonError(\n { code: 'locked', status: 500 },\n \`It is \${x}.\`)`,
-    /ends with a full stop/,
+    'src/http/a.ts',
+    `${HEADER}new ErgonError({ code: 'locked', status: 500 }, 'It is')`,
+    /a status beside a code/,
   ],
   [
     'acceptance/COVERAGE.md',

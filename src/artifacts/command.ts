@@ -64,7 +64,7 @@ export function run(
       settle()
       reject(
         errnoOf(error) === 'ENOENT'
-          ? artifactFault('toolMissing', `Not installed on this machine: ${file}`, error)
+          ? artifactFault('artifact_tool_missing', `Not installed on this machine: ${file}`, error)
           : error,
       )
     })
@@ -81,7 +81,7 @@ export function run(
 }
 
 const interrupted = (program: string, limit: AbortSignal) =>
-  artifactFault('interrupted', `${program} was stopped before its end`, limit.reason)
+  artifactFault('artifact_interrupted', `${program} was stopped before its end`, limit.reason)
 
 function tail() {
   let kept = Buffer.alloc(0)

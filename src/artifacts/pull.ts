@@ -67,7 +67,7 @@ function httpsUrl(text: string): URL {
   const url = URL.parse(text)
   if (url?.protocol === 'https:' && url.username === '' && url.password === '') return url
   throw artifactFault(
-    'unreachable',
+    'artifact_unreachable',
     `Only https addresses without a password can be fetched: ${text}`,
   )
 }
@@ -86,7 +86,7 @@ async function bring(url: URL, part: string, options: PullOptions): Promise<void
     for await (const chunk of chunks) {
       doneBytes += chunk.length
       if (doneBytes > most)
-        throw artifactFault('mismatch', `Larger than ${most} bytes: ${url.host}`)
+        throw artifactFault('artifact_mismatch', `Larger than ${most} bytes: ${url.host}`)
       hash.update(chunk)
       options.progress?.(doneBytes, totalBytes)
       yield chunk
@@ -96,7 +96,10 @@ async function bring(url: URL, part: string, options: PullOptions): Promise<void
   await pipeline(answer, counted, sink, { signal: options.signal })
   if (hash.digest('hex') === options.sha256) return
   await rm(part)
-  throw artifactFault('mismatch', `The file has not the SHA-256 that was named: ${url.href}`)
+  throw artifactFault(
+    'artifact_mismatch',
+    `The file has not the SHA-256 that was named: ${url.href}`,
+  )
 }
 
 async function announcedBytes(
@@ -111,8 +114,9 @@ async function announcedBytes(
   const full = rest > free
   if (!full && from + rest <= sizeMaxBytes) return from + rest
   answer.destroy()
-  if (full) throw artifactFault('full', `${rest} bytes are to come, free are ${free} in ${folder}`)
-  throw artifactFault('mismatch', `Larger than ${sizeMaxBytes} bytes: ${from + rest}`)
+  if (full)
+    throw artifactFault('storage_full', `${rest} bytes are to come, free are ${free} in ${folder}`)
+  throw artifactFault('artifact_mismatch', `Larger than ${sizeMaxBytes} bytes: ${from + rest}`)
 }
 
 /** The answer with the bytes from `had` on (206) or with all of them (200), redirects followed. */
@@ -129,9 +133,10 @@ async function request(first: URL, had: number, options: PullOptions): Promise<I
     if (statusCode === 416 || statusCode === 206) from = 0
     else if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined)
       url = httpsUrl(new URL(headers.location, url).href)
-    else throw artifactFault('unreachable', `The server answered ${statusCode}: ${url.host}`)
+    else
+      throw artifactFault('artifact_unreachable', `The server answered ${statusCode}: ${url.host}`)
   }
-  throw artifactFault('unreachable', `More than ${REDIRECTS_MAX} redirects: ${first.host}`)
+  throw artifactFault('artifact_unreachable', `More than ${REDIRECTS_MAX} redirects: ${first.host}`)
 }
 
 const startsAt = (range: string | undefined, from: number) =>
@@ -143,13 +148,19 @@ function requestOnce(url: URL, from: number, options: PullOptions): Promise<Inco
   return new Promise((resolve, reject) => {
     const sent = get(url, { headers, signal, timeout: SILENCE_MAX_MS, ...(ca && { ca }) }, resolve)
     sent.once('timeout', () =>
-      sent.destroy(artifactFault('unreachable', `No byte for ${SILENCE_MAX_MS} ms: ${url.host}`)),
+      sent.destroy(
+        artifactFault('artifact_unreachable', `No byte for ${SILENCE_MAX_MS} ms: ${url.host}`),
+      ),
     )
     sent.once('error', (error) =>
       reject(
         signal.aborted
           ? error
-          : artifactFault('unreachable', `Could not reach ${url.host}: ${error.message}`, error),
+          : artifactFault(
+              'artifact_unreachable',
+              `Could not reach ${url.host}: ${error.message}`,
+              error,
+            ),
       ),
     )
   })

@@ -81,7 +81,7 @@ const isSystemError = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && typeof error.syscall === 'string'
 
 const malformed = (problem: string) =>
-  artifactFault('mismatch', `The archive is not usable: ${problem}`)
+  artifactFault('artifact_mismatch', `The archive is not usable: ${problem}`)
 
 /** Throws errors of yauzl as artifact_mismatch, and faults of ours as they are. */
 function refuse(error: unknown): never {

@@ -2,7 +2,7 @@
 // AES-256-GCM under a key of the data folder, so that a dump of the state, or whoever administers an
 // external one, has nothing. `purpose` is authenticated: a text cannot be moved to another use.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { ErgonError } from './errors.ts'
+import { baseFault } from './own-errors.ts'
 import { Secret } from './log.ts'
 
 const CIPHER = 'aes-256-gcm'
@@ -33,11 +33,7 @@ export function decrypt(text: string, key: Secret, purpose: string): Secret {
     const body = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
     return new Secret(Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8'))
   } catch (cause) {
-    throw new ErgonError(
-      { code: 'undecipherable', status: 500 },
-      `Could not decrypt a secret: ${purpose}`,
-      { cause },
-    )
+    throw baseFault('undecipherable', `Could not decrypt a secret: ${purpose}`, { cause })
   }
 }
 

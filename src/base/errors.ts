@@ -1,20 +1,31 @@
-// The one error of the product. Codes live in contract/errors.ts; doors render it in their own form.
+// The error class of the product. contract/errors.ts has the codes; each protocol renders errors in its own form.
 
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>
 
-/** An expected failure with a public code. `status` is the HTTP status that a door answers with. */
+/** A code for operators: the HTTP status where the error crosses HTTP, and advice. */
+export type OperatorEntry = { readonly status: number; readonly help: string }
+
+export type ErrorOptions = {
+  /** The member of the request that is wrong. */
+  readonly param?: string
+  readonly retryAfterS?: number
+  /** Facts for programs, in the body of the answer. */
+  readonly details?: ErrorDetails
+  /** Headers of the answer, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+/** An expected failure with a public code. `status` is the HTTP status of the answer. */
 export class ErgonError extends Error {
   readonly code: string
   readonly status: number
   readonly param: string | null
   readonly retryAfterS: number | undefined
   readonly details: ErrorDetails
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(
-    fault: { code: string; status: number },
-    message: string,
-    more: { param?: string; retryAfterS?: number; details?: ErrorDetails; cause?: unknown } = {},
-  ) {
+  constructor(fault: { code: string; status: number }, message: string, more: ErrorOptions = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.name = 'ErgonError'
     this.code = fault.code
@@ -22,6 +33,7 @@ export class ErgonError extends Error {
     this.param = more.param ?? null
     this.retryAfterS = more.retryAfterS
     this.details = more.details ?? {}
+    this.headers = more.headers ?? {}
   }
 }
 

@@ -3,8 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-
-import { ErgonError } from './errors.ts'
+import { baseFault } from './own-errors.ts'
 
 /** A held lock; `release` is idempotent, and so is disposing of it. */
 export type Lock = AsyncDisposable & { readonly path: string; release(): Promise<void> }
@@ -49,8 +48,7 @@ async function lockDescriptor(descriptor: number, path: string, wait?: AbortSign
       throw cannotLock(path, 'flock(1) of util-linux is missing', error)
     },
   )
-  if (code === CONFLICT)
-    throw new ErgonError({ code: 'locked', status: 500 }, `Another process holds: ${path}`)
+  if (code === CONFLICT) throw baseFault('locked', `Another process holds: ${path}`)
   if (code !== 0) throw cannotLock(path, `flock ended with ${String(code)}`)
 }
 
@@ -60,4 +58,4 @@ async function isStillAt(file: FileHandle, path: string): Promise<boolean> {
 }
 
 const cannotLock = (path: string, why: string, cause?: unknown) =>
-  new ErgonError({ code: 'internal', status: 500 }, `Cannot lock ${path}: ${why}`, { cause })
+  baseFault('internal', `Cannot lock ${path}: ${why}`, { cause })

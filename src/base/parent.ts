@@ -3,7 +3,8 @@
 import { read } from 'node:fs'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { ErgonError } from './errors.ts'
+import { baseFault } from './own-errors.ts'
+import type { ErgonError } from './errors.ts'
 
 const readAsync = promisify(read)
 const CHUNK_BYTES = 65_536
@@ -45,8 +46,6 @@ export function onParentGone(callback: () => void, fd = 3): void {
 }
 
 const invalid = (detail: string, cause?: unknown): ErgonError =>
-  new ErgonError(
-    { code: 'config_invalid', status: 500 },
-    `Could not read the configuration of the process: ${detail}`,
-    { cause },
-  )
+  baseFault('config_invalid', `Could not read the configuration of the process: ${detail}`, {
+    cause,
+  })

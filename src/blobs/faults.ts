@@ -1,54 +1,43 @@
 // What can go wrong with a blob, as codes of contract/errors.ts where a client may see it.
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { messageOf } from '#base/errors.ts'
 
 export const storageFull = (cause?: unknown) =>
-  new ErgonError(
-    { code: 'storage_full', status: 507 },
-    'Could not store the bytes: the disk is full',
-    {
-      ...(cause !== undefined && { cause }),
-    },
-  )
+  fault('storage_full', 'Could not store the bytes: the disk is full', {
+    ...(cause !== undefined && { cause }),
+  })
 
 export const storageFenced = (reason: string, cause?: unknown) =>
-  new ErgonError(
-    { code: 'storage_fenced', status: 503 },
+  fault(
+    'storage_fenced',
     `Could not store the bytes: the store is read only since a disk error: ${reason}`,
     { ...(cause !== undefined && { cause }) },
   )
 
 /** Of a store on another machine: it is tried again by whoever asked. */
 export const storageAway = (cause?: unknown) =>
-  new ErgonError(
-    { code: 'storage_away', status: 503 },
-    'Could not reach the bytes: their store does not answer',
-    { retryAfterS: 5, ...(cause !== undefined && { cause }) },
-  )
+  fault('storage_away', 'Could not reach the bytes: their store does not answer', {
+    retryAfterS: 5,
+    ...(cause !== undefined && { cause }),
+  })
 
 export const tooManyPuts = () =>
-  new ErgonError(
-    { code: 'overloaded', status: 503 },
+  fault(
+    'overloaded',
     'Could not take the bytes: too many large bodies are on their way to the store',
     { retryAfterS: 1 },
   )
 
 export const bodyTooLarge = (sizeMax: number) =>
-  new ErgonError(
-    { code: 'body_too_large', status: 413 },
-    `Could not store more than the greatest size: ${sizeMax} bytes`,
-  )
+  fault('body_too_large', `Could not store more than the greatest size: ${sizeMax} bytes`)
 
 export const blobMissing = (id: string, cause?: unknown) =>
-  new ErgonError(
-    { code: 'blob_missing', status: 500 },
-    `Could not find the bytes of a blob: ${id}`,
-    {
-      ...(cause !== undefined && { cause }),
-    },
-  )
+  fault('blob_missing', `Could not find the bytes of a blob: ${id}`, {
+    ...(cause !== undefined && { cause }),
+  })
 
 export const blobDamaged = (id: string, found: string) =>
-  new ErgonError({ code: 'blob_damaged', status: 500 }, `Could not trust blob ${id}: ${found}`)
+  fault('blob_damaged', `Could not trust blob ${id}: ${found}`)
 
 const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
 /** Whether the bytes of one blob are damaged or gone; EIO is what a disk answers for a sector that it cannot read. */

@@ -2,6 +2,7 @@
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import type { BlobStore } from './blob.ts'
 import { ASK_MS, createS3Store, isRefusal, nameOf, statusOf } from './s3-store.ts'
 
@@ -140,13 +141,7 @@ function placeOf(location: string): { bucket: string; prefix: string } {
 }
 
 const refused = (location: string, reason: string) =>
-  new ErgonError(
-    { code: 'blob_store_refused', status: 500 },
-    `Could not use the blob store ${location}: ${reason}`,
-  )
+  fault('blob_store_refused', `Could not use the blob store ${location}: ${reason}`)
 
 const away = (location: string, reason: string) =>
-  new ErgonError(
-    { code: 'blob_store_away', status: 503 },
-    `Could not reach the blob store ${location}: ${reason}`,
-  )
+  fault('blob_store_away', `Could not reach the blob store ${location}: ${reason}`)

@@ -1,7 +1,8 @@
 // The blob stores of this installation by location: rows say where a blob is, this says who reads it. The
 // location of files is `fs`; that of an upstream is its address, so that a row can be read by itself.
+import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, present } from '#base/errors.ts'
+import { present } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobRef, BlobStore } from './blob.ts'
 import { createFsStore } from './fs-store.ts'
@@ -57,8 +58,8 @@ export const createBlobStores = (stores: readonly BlobStore[]): BlobStores =>
 export function storeOf(stores: BlobStores, { location }: Pick<BlobRef, 'location'>): BlobStore {
   const store = stores.get(location)
   if (store !== undefined) return store
-  throw new ErgonError(
-    { code: 'blob_location_unknown', status: 500 },
+  throw fault(
+    'blob_location_unknown',
     `Could not read a blob: no store is configured for its location: ${location}`,
   )
 }

@@ -4,9 +4,9 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseFault } from '#base/own-errors.ts'
 
 import { type Clock, sleep } from '#base/clock.ts'
-import { ErgonError } from '#base/errors.ts'
 
 export type CgroupMounts = {
   /** Our own version 2 group, below which the cells' groups are made. */
@@ -146,7 +146,7 @@ async function untilEmpty(isPopulated: () => boolean, folder: string, clock: Clo
   const until = clock.monotonicMs() + REMOVE_TIMEOUT_MS
   while (isPopulated()) {
     if (clock.monotonicMs() > until)
-      throw new ErgonError({ code: 'internal', status: 500 }, `Processes do not end in: ${folder}`)
+      throw baseFault('internal', `Processes do not end in: ${folder}`)
     await sleep(2)
   }
 }
@@ -154,8 +154,7 @@ async function untilEmpty(isPopulated: () => boolean, folder: string, clock: Clo
 /** `usage_usec` of a cpu.stat, its first line, in ns. */
 export function usageNs(cpuStat: string): bigint {
   const found = /^usage_usec (\d+)$/m.exec(cpuStat)
-  if (found?.[1] === undefined)
-    throw new ErgonError({ code: 'internal', status: 500 }, `Not a cpu.stat: ${cpuStat}`)
+  if (found?.[1] === undefined) throw baseFault('internal', `Not a cpu.stat: ${cpuStat}`)
   return BigInt(found[1]) * NS_PER_US
 }
 

@@ -1,6 +1,6 @@
 // Cells: supervised, metered, isolated process trees. This folder knows how to start, watch and end one on
 // this machine; what runs in it, who pays and where its requests go is known elsewhere.
-import { ErgonError } from '#base/errors.ts'
+import { baseFault } from '#base/own-errors.ts'
 
 import type { Cell, Cells, CellSpec } from './cell.ts'
 import { checkCommand } from './launch.ts'
@@ -79,7 +79,7 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
 const isRunning = (cell: Cell | undefined) => cell !== undefined && cell.state !== 'stopped'
 
 const cannotStart = (why: string, spec: CellSpec) =>
-  new ErgonError({ code: 'internal', status: 500 }, `Cannot start a cell, as ${why}: ${spec.name}`)
+  baseFault('internal', `Cannot start a cell, as ${why}: ${spec.name}`)
 
 function checkSpec(spec: CellSpec): void {
   for (const name of [spec.name, spec.user ?? spec.name, spec.socketGroup, ...spec.calls])

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseFault } from '#base/own-errors.ts'
 
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
@@ -62,7 +63,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const lock = await lockFile(join(own, 'lock')).catch((cause: unknown) => {
     if (!(cause instanceof ErgonError && cause.code === 'locked')) throw cause
     const message = `Another Ergon runs on the data folder ${options.dataFolder}: stop it, or give this one another folder (--data)`
-    throw new ErgonError({ code: 'locked', status: 500 }, message, { cause })
+    throw baseFault('locked', message, { cause })
   })
   try {
     return await takePlace(options, own, lock.release)

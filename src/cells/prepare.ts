@@ -12,8 +12,8 @@ import {
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { baseFault } from '#base/own-errors.ts'
 
-import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
 import type { CellSpec, OutputLine } from './cell.ts'
@@ -107,8 +107,8 @@ async function identify(spec: CellSpec, { uids }: Place): Promise<CellIdentity |
 function checkSocketPath(socket: string): void {
   const bytes = Buffer.byteLength(socket)
   if (bytes > SOCKET_PATH_BYTES_MAX)
-    throw new ErgonError(
-      { code: 'internal', status: 500 },
+    throw baseFault(
+      'internal',
       `The path of a socket has ${bytes} bytes, and 107 is the most: ${socket}`,
     )
 }
@@ -179,8 +179,8 @@ function checkReadable(spec: CellSpec, shown: readonly Show[], place: Place): vo
         ? firstBlocked(path)
         : undefined
     if (closed !== undefined)
-      throw new ErgonError(
-        { code: 'internal', status: 500 },
+      throw baseFault(
+        'internal',
         `The cell ${spec.name} has a uid of its own, which may not pass; chmod o+x: ${closed}`,
       )
   }

@@ -4,8 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseFault } from '#base/own-errors.ts'
 
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 
 import type { Isolation } from './cell.ts'
 import { type CgroupMounts, findCgroups } from './cgroup.ts'
@@ -72,8 +73,8 @@ function findTools(given: Partial<Tools>): Tools {
     const places = PLACES.map((place) => join(place, name))
     const path = given[name] ?? places.find((file) => existsSync(file))
     if (path === undefined)
-      throw new ErgonError(
-        { code: 'internal', status: 500 },
+      throw baseFault(
+        'internal',
         `Cannot start cells without util-linux and coreutils: ${name} is missing`,
       )
     return [name, path] as const
@@ -91,7 +92,7 @@ function chooseLevel(tools: Tools, wanted: Level | undefined, reasons: string[])
   }
   if (wanted !== undefined) {
     if (works[wanted]()) return wanted
-    throw new ErgonError({ code: 'internal', status: 500 }, `Cannot isolate cells as: ${wanted}`)
+    throw baseFault('internal', `Cannot isolate cells as: ${wanted}`)
   }
   for (const level of ['root', 'userns'] as const) if (works[level]()) return level
   reasons.push(

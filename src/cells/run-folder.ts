@@ -12,7 +12,8 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
+import { baseFault } from '#base/own-errors.ts'
 
 /**
  * Makes it anew, 0711 where cells have uids of their own, else 0700. Throws `run_folder_taken` when
@@ -46,8 +47,4 @@ export const removeRunFolder = (path: string): void =>
 const isOurs = ({ uid, mode }: Stats) => uid === process.geteuid?.() && (mode & 0o077) === 0
 
 const taken = (path: string, why: string, cause?: unknown) =>
-  new ErgonError(
-    { code: 'run_folder_taken', status: 500 },
-    `Could not make the folder of sockets: ${path}: ${why}`,
-    { cause },
-  )
+  baseFault('run_folder_taken', `Could not make the folder of sockets: ${path}: ${why}`, { cause })

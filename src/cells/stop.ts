@@ -1,7 +1,7 @@
 // How a tree of processes is stopped, frozen and found empty: by its cgroup, or by /proc where there is
 // none. One way to die: a signal to the program, a time of grace, then SIGKILL to the whole tree.
+import { baseFault } from '#base/own-errors.ts'
 import { type Clock, sleep } from '#base/clock.ts'
-import { ErgonError } from '#base/errors.ts'
 
 import type { Cgroup } from './cgroup.ts'
 import { INIT_NAME } from './launch.ts'
@@ -104,10 +104,7 @@ async function until(done: () => boolean, timeoutMs: number, clock: Clock, what:
   const last = clock.monotonicMs() + timeoutMs
   while (!done()) {
     if (clock.monotonicMs() > last)
-      throw new ErgonError(
-        { code: 'internal', status: 500 },
-        `The processes of a cell do not ${what} within: ${timeoutMs} ms`,
-      )
+      throw baseFault('internal', `The processes of a cell do not ${what} within: ${timeoutMs} ms`)
     await sleep(LOOK_MS)
   }
 }

@@ -2,9 +2,10 @@
 // left of it, wait as the restart rule says, start again; until stop().
 import { existsSync, rmSync } from 'node:fs'
 import { constants } from 'node:os'
+import { baseFault } from '#base/own-errors.ts'
 
 import { type Clock, sleep } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
 import type { Cell, CellSpec, CellState, Exit, OutputLine, Watch } from './cell.ts'
@@ -313,5 +314,4 @@ function decode(code: number | null, signal: NodeJS.Signals | null, hasInit: boo
   return named === undefined ? { code, signal } : { code: null, signal: named[0] as NodeJS.Signals }
 }
 
-const cannot = (what: string, name: string) =>
-  new ErgonError({ code: 'internal', status: 500 }, `${what}: ${name}`)
+const cannot = (what: string, name: string) => baseFault('internal', `${what}: ${name}`)

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { baseFault } from '#base/own-errors.ts'
 
 import { ErgonError, invariant } from '#base/errors.ts'
 import { type Lock, lockFile } from '#base/lock.ts'
@@ -63,10 +64,7 @@ export async function claimUids(deps: {
       if (known !== undefined) return known
       const next = Object.keys(names).length
       if (next >= half)
-        throw new ErgonError(
-          { code: 'internal', status: 500 },
-          `No number is left in the uid range for: ${name}`,
-        )
+        throw baseFault('internal', `No number is left in the uid range for: ${name}`)
       names[name] = next
       await writeRecord(deps.recordPath, record)
       return next
@@ -105,7 +103,7 @@ async function claimRange(
     await writeFile(path, record.instance)
     return { range, lock }
   }
-  throw new ErgonError({ code: 'internal', status: 500 }, `No uid range is free in: ${folder}`)
+  throw baseFault('internal', `No uid range is free in: ${folder}`)
 }
 
 async function readClaims(folder: string): Promise<Map<number, string>> {

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 
 export interface Disk {
   list(): string[]
@@ -61,8 +61,8 @@ function create(folder: string, name: string, head: Uint8Array, size: number): D
     // What has no header is none, and would be in the way of the next attempt.
     unlinkSync(join(folder, name))
     const full = (cause as NodeJS.ErrnoException).code === 'ENOSPC' ? ': the disk is full' : ''
-    throw new ErgonError(
-      { code: 'journal_not_made', status: 500 },
+    throw fault(
+      'journal_not_made',
       `Could not make a journal of ${size} bytes in ${folder}${full}`,
       { cause },
     )

@@ -1,7 +1,8 @@
 // A session: one life of one of our processes, as the ledger knows it. It keeps the records that are
 // journaled and not yet posted, and ticks. Past `until` nothing new may be admitted.
+import { fault } from '#contract/errors.ts'
 import type { TimerClock } from '#base/clock.ts'
-import { ErgonError, invariant, InvariantError, messageOf } from '#base/errors.ts'
+import { invariant, InvariantError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import {
   LEFT_OUT,
@@ -249,9 +250,7 @@ export class Session {
   #ask(input: TickInput): Promise<TickResult> {
     return new Promise((resolve, reject) => {
       const cancel = this.#deps.clock.setTimer(ANSWER_MS_MAX, () =>
-        reject(
-          new ErgonError({ code: 'state_unavailable', status: 503 }, 'The ledger took too long'),
-        ),
+        reject(fault('state_unavailable', 'The ledger took too long')),
       )
       void this.#deps.ledger.tick(input).then(resolve, reject).finally(cancel)
     })

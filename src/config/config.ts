@@ -1,9 +1,10 @@
 // Settings, checked. All faults are reported at once, by the name that was set.
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
 import { parseSubnet } from '#base/subnets.ts'
+import { fault } from '#contract/errors.ts'
 import { S3_ADDRESS, s3Endpoint, s3Key, s3Region, s3Stores } from './s3-stores.ts'
 import { nearest } from './nearest.ts'
 import { isSecret, readSecretFile, SETTINGS, type RawSettings, type SettingKey } from './env.ts'
@@ -154,10 +155,7 @@ export function readConfig(
     if (!wrong.has(key)) blame(key, what)
   if (parsed.success) faults.push(...faultsTogether(parsed.data))
   if (!parsed.success || faults.length > 0)
-    throw new ErgonError(
-      { code: 'settings_invalid', status: 500 },
-      `Could not use the settings:\n  ${faults.join('\n  ')}`,
-    )
+    throw fault('settings_invalid', `Could not use the settings:\n  ${faults.join('\n  ')}`)
   return { ...parsed.data, data: resolve(parsed.data.data) }
 }
 

@@ -3,8 +3,8 @@
 // signers import this file and must stay small.
 import { isUtf8 } from 'node:buffer'
 import { canonicalJson } from '#base/canonical-json.ts'
-import { ErgonError } from '#base/errors.ts'
 import { add, carbonOf, nj, pg, priceOf, type Nj, type Pg } from '#base/units.ts'
+import { fault } from './errors.ts'
 
 /** From the easiest to the hardest. */
 export const TIERS = ['L0', 'L1', 'L2', 'L3'] as const
@@ -150,7 +150,7 @@ function isSorted(value: unknown): boolean {
 }
 
 const invalid = (detail: string, cause?: unknown) =>
-  new ErgonError({ code: 'charge_invalid', status: 500 }, `Could not read the charge: ${detail}`, {
+  fault('charge_invalid', `Could not read the charge: ${detail}`, {
     cause,
   })
 

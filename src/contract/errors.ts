@@ -1,32 +1,36 @@
-// Every error code of the product: its status, whose fault it is, the OpenAI error type that SDKs
-// branch on, and what to do. docs/reference/errors.md is printed from here.
-import { ErgonError } from '#base/errors.ts'
+// The error codes of the API: status, whose fault, the OpenAI error type that SDKs branch on, and advice.
+// docs/reference/errors.md is printed from here and from operator-errors.ts.
+import { ErgonError, type ErrorOptions, type OperatorEntry } from '#base/errors.ts'
+import { BASE_ERRORS } from '#base/own-errors.ts'
+import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
-type Fault = {
-  readonly status: number
+/** `final` marks an error that SDKs must not retry, though they retry others of its status by themselves. */
+export type ErrorEntry = OperatorEntry & {
   readonly fault: 'caller' | 'account' | 'service'
   readonly type: string
-  readonly help: string
+  readonly final?: true
 }
 
-const caller = (status: number, help: string, type = 'invalid_request_error'): Fault => ({
+const caller = (status: number, help: string, type = 'invalid_request_error'): ErrorEntry => ({
   status,
   fault: 'caller',
   type,
   help,
 })
-const account = (status: number, type: string, help: string): Fault => ({
+const account = (status: number, type: string, help: string): ErrorEntry => ({
   status,
   fault: 'account',
   type,
   help,
 })
-const service = (status: number, help: string): Fault => ({
+const service = (status: number, help: string): ErrorEntry => ({
   status,
   fault: 'service',
   type: 'api_error',
   help,
 })
+
+const final = (entry: ErrorEntry): ErrorEntry => ({ ...entry, final: true })
 
 export const ERRORS = {
   invalid_request: caller(400, 'Correct the field named in `param`.'),
@@ -56,9 +60,11 @@ export const ERRORS = {
   method_not_allowed: caller(405, 'Use a method named in the Allow header.'),
   request_timeout: caller(408, 'Send the request faster.'),
   idempotency_in_progress: caller(409, 'Wait for the first request to end.'),
-  idempotency_answer_too_large: caller(
-    409,
-    'Send a new Idempotency-Key to be served, and billed, again; ask for less at once to have it kept.',
+  idempotency_answer_too_large: final(
+    caller(
+      409,
+      'Send a new Idempotency-Key to be served, and billed, again; ask for less at once to have it kept.',
+    ),
   ),
   body_too_large: caller(413, 'Send a smaller body.'),
   uri_too_long: caller(414, 'Send a shorter path and query.'),
@@ -71,32 +77,34 @@ export const ERRORS = {
   idempotency_key_reused: caller(422, 'Use a new Idempotency-Key for another request.'),
   headers_too_large: caller(431, 'Send fewer or shorter headers.'),
   client_closed: caller(499, 'The client closed the connection before the answer was complete.'),
-  balance_depleted: account(402, 'insufficient_quota', 'Add funds to the account.'),
-  ceiling_reached: account(
-    402,
-    'insufficient_quota',
-    'The request used the energy it was admitted with; lower max_tokens.',
+  balance_depleted: final(account(402, 'insufficient_quota', 'Add funds to the account.')),
+  ceiling_reached: final(
+    account(
+      402,
+      'insufficient_quota',
+      'The request used the energy it was admitted with; lower max_tokens.',
+    ),
   ),
-  free_tier_exceeded: account(
-    429,
-    'insufficient_quota',
-    'Put funds on file, or wait until 00:00 UTC.',
+  free_tier_exceeded: final(
+    account(429, 'insufficient_quota', 'Put funds on file, or wait until 00:00 UTC.'),
   ),
   too_many_requests: account(
     429,
     'rate_limit_error',
     'Send fewer requests at once; retry after the time in Retry-After.',
   ),
-  internal: service(500, 'Retry; if it stays, report the request id.'),
-  not_implemented: service(501, 'This part of the interface is not served yet.'),
+  internal: service(BASE_ERRORS.internal.status, BASE_ERRORS.internal.help),
+  not_implemented: final(service(501, 'This part of the interface is not served yet.')),
   upstream_failed: service(
     502,
     'Retry, or name another model. What models spent on an answer of which nothing came is not charged.',
   ),
   model_loading: service(503, 'Retry after the time in Retry-After.'),
-  model_not_available: service(
-    503,
-    '`ergon models list` says what runs and why not, `ergon models add <name>` adds a model.',
+  model_not_available: final(
+    service(
+      503,
+      '`ergon models list` says what runs and why not, `ergon models add <name>` adds a model.',
+    ),
   ),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),
   storage_fenced: service(
@@ -111,37 +119,46 @@ export const ERRORS = {
   draining: service(503, 'Retry; this process is stopping.'),
   // The time that any request has, whoever is slow: were it the service's, one could ask for more than fits and
   // have models work for nothing.
-  deadline_exceeded: caller(
-    504,
-    'Ask for less at once, such as fewer tokens; what was spent in the time that a request has is charged.',
-    'api_error',
+  deadline_exceeded: final(
+    caller(
+      504,
+      'Ask for less at once, such as fewer tokens; what was spent in the time that a request has is charged.',
+      'api_error',
+    ),
   ),
   upstream_timeout: service(
     504,
     'Retry, or lower max_tokens. What models spent on an answer of which nothing came is not charged.',
   ),
   storage_full: service(507, 'The disk of the service is full; tell its operator.'),
-} as const satisfies Record<string, Fault>
+} as const satisfies Record<string, ErrorEntry>
 
 export type Code = keyof typeof ERRORS
 
 /** An error of the catalogue. The message says what could not be done, then a colon and the value. */
 export const fault = (
-  code: Code,
+  code: Code | OperatorCode,
   message: string,
-  more: ConstructorParameters<typeof ErgonError>[2] = {},
-): ErgonError => new ErgonError({ code, status: ERRORS[code].status }, message, more)
+  more: ErrorOptions = {},
+): ErgonError => new ErgonError({ code, status: statusOf(code) }, message, more)
+
+const statusOf = (code: Code | OperatorCode): number =>
+  code in ERRORS ? ERRORS[code as Code].status : OPERATOR_ERRORS[code as OperatorCode].status
+
+/** The entry of an error of the API; undefined for the operator's codes and for other protocols' codes. */
+export const entryOf = ({ code }: { readonly code: string }): ErrorEntry | undefined =>
+  (ERRORS as Record<string, ErrorEntry>)[code]
 
 /** Whether it is the service's fault: no caller could have asked otherwise, and no balance paid for it. */
 export const isServiceFault = (error: unknown): boolean =>
-  !(error instanceof ErgonError) ||
-  ((ERRORS as Record<string, Fault>)[error.code]?.fault ?? 'service') === 'service'
+  !(error instanceof ErgonError) || (entryOf(error)?.fault ?? 'service') === 'service'
 
 /**
  * What happened and what to do, for people. The message of an Ergon that is our upstream has the advice already.
  */
-export function advised({ code, message }: ErgonError): string {
-  const help = (ERRORS as Record<string, Fault>)[code]?.help
+export function advised(error: ErgonError): string {
+  const { message } = error
+  const help = entryOf(error)?.help
   if (help === undefined || message.endsWith(help)) return message
   return `${message.replace(/\.$/, '')}. ${help}`
 }
@@ -156,10 +173,9 @@ export function openaiError(error: ErgonError): {
   code: string
   param: string | null
 } {
-  const known = (ERRORS as Record<string, Fault>)[error.code]
   return {
     message: advised(error),
-    type: known?.type ?? 'api_error',
+    type: entryOf(error)?.type ?? 'api_error',
     code: error.code,
     param: error.param,
   }

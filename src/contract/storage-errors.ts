@@ -233,10 +233,11 @@ export type StorageCode = keyof typeof STORAGE_ERRORS
 export function storageFault(
   code: StorageCode,
   message?: string,
-  details?: ErrorDetails,
+  details: ErrorDetails = {},
+  headers: Readonly<Record<string, string>> = {},
 ): ErgonError {
   const [status, text] = STORAGE_ERRORS[code]
-  return new ErgonError({ code, status }, message ?? text, details === undefined ? {} : { details })
+  return new ErgonError({ code, status }, message ?? text, { details, headers })
 }
 
 export const isStorageCode = (code: string): code is StorageCode =>

@@ -72,7 +72,7 @@ export function createApiDoor(deps: {
         `Could not find the path: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
       )
     return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {
-      details: { allow: allow.join(', ') },
+      headers: { allow: allow.join(', ') },
     })
   }
 

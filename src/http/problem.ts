@@ -1,7 +1,7 @@
 // How the API door says no: application/problem+json (RFC 9457) whose extension member `error` is the
 // OpenAI error object, so that both kinds of client find what they look for.
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { advised, fault, openaiError, type Code } from '#contract/errors.ts'
+import { advised, entryOf, fault, openaiError } from '#contract/errors.ts'
 import type { RenderedError } from './door.ts'
 
 export function renderProblem(error: ErgonError, ids: { requestId: string }): RenderedError {
@@ -19,23 +19,13 @@ export function renderProblem(error: ErgonError, ids: { requestId: string }): Re
     body: JSON.stringify(body),
     headers: {
       ...(error.retryAfterS === undefined ? {} : { 'Retry-After': String(error.retryAfterS) }),
-      // SDKs retry 429 and 5xx by themselves; where that cannot help they are told so.
-      ...(NEVER_RETRY.has(error.code) ? { 'x-should-retry': 'false' } : {}),
+      // SDKs retry 429 and 5xx by themselves.
+      ...(entryOf(error)?.final === true ? { 'x-should-retry': 'false' } : {}),
       ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-      ...(typeof error.details['allow'] === 'string' ? { Allow: error.details['allow'] } : {}),
+      ...error.headers,
     },
   }
 }
-
-const NEVER_RETRY: ReadonlySet<string> = new Set<Code>([
-  'free_tier_exceeded',
-  'balance_depleted',
-  'ceiling_reached',
-  'model_not_available',
-  'not_implemented',
-  'deadline_exceeded',
-  'idempotency_answer_too_large',
-])
 
 /** Anything thrown as an error of the catalogue; what is not one is ours, and its text stays inside. */
 export function toErgonError(thrown: unknown): ErgonError {

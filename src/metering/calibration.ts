@@ -1,6 +1,6 @@
 // The calibration file: what `ergon meter calibrate` measured on this very machine. Four points bring
 // the model's error from 23 % (idle and maximum only) to 6 % on published traces.
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { valueAt } from './json-reader.ts'
 import type { CpuInfo } from './sources/cpu-info.ts'
 import { createCpuModel, type CpuModel, type CurvePoint } from './sources/model.ts'
@@ -87,8 +87,4 @@ function jsonOf(text: string): unknown {
 }
 
 const invalid = (detail: string, cause?: unknown) =>
-  new ErgonError(
-    { code: 'calibration_invalid', status: 500 },
-    `Could not use the calibration: ${detail}`,
-    { cause },
-  )
+  fault('calibration_invalid', `Could not use the calibration: ${detail}`, { cause })

@@ -1,5 +1,6 @@
 // The carbon factor of now: an adapter's while it is valid, else the built-in table's, and each says
 // which it is. Reading it never waits: charges are priced on the hot path, a timer refreshes.
+import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { CarbonFactor } from '#contract/charge.ts'
@@ -66,10 +67,7 @@ export function createCarbon(deps: {
   const { zone, adapter, clock } = deps
   const table = fromTable(zone)
   if (adapter === undefined && table.zone !== zone)
-    throw new ErgonError(
-      { code: 'zone_unknown', status: 500 },
-      `No carbon figure is built in for the zone: "${zone}"`,
-    )
+    throw fault('zone_unknown', `No carbon figure is built in for the zone: "${zone}"`)
   let cached: CarbonReading | undefined
   let failure = adapter === undefined ? undefined : `${adapter.name}: not asked yet`
 

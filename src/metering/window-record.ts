@@ -1,7 +1,7 @@
 // A window's bytes: record kind 2 of the journal. Canonical JSON (RFC 8785), every value text but the
 // list of shares, so that whoever reads it later finds the same integers. Shares of nothing are left out.
+import { fault } from '#contract/errors.ts'
 import { canonicalJson } from '#base/canonical-json.ts'
-import { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { EnergyMethod } from '#contract/charge.ts'
 import { sharesOf, type Share, type SharePayer, type Window } from './window.ts'
@@ -115,6 +115,6 @@ const payerOf = (share: ShareRecord): SharePayer =>
     : { kind: share.payer }
 
 const invalid = (detail: string, cause?: unknown) =>
-  new ErgonError({ code: 'window_invalid', status: 500 }, `Could not read the window: ${detail}`, {
+  fault('window_invalid', `Could not read the window: ${detail}`, {
     cause,
   })

@@ -2,11 +2,11 @@
 import type * as Http from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ErgonError } from '#base/errors.ts'
 import { createLogger, type Level, type Logger } from '#base/log.ts'
 import { Agent, request } from '#base/node-http.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
+import { fault } from '#contract/errors.ts'
 import type { Program } from './program-flags.ts'
 
 export const APP_FOLDER = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
@@ -120,17 +120,10 @@ function askOn(agent: Http.Agent | false, ...[socketPath, path, signal]: Paramet
       response.on('error', reject)
       response.on('end', () => {
         if (response.statusCode === 200) return resolve(parse(text))
-        reject(
-          new ErgonError(
-            { code: 'cell_not_ready', status: 503 },
-            `${path} answered ${response.statusCode}`,
-          ),
-        )
+        reject(fault('cell_not_ready', `${path} answered ${response.statusCode}`))
       })
     })
-    asked.on('timeout', () =>
-      asked.destroy(new ErgonError({ code: 'cell_silent', status: 504 }, `${path} timed out`)),
-    )
+    asked.on('timeout', () => asked.destroy(fault('cell_silent', `${path} timed out`)))
     asked.on('error', reject)
     asked.end()
   })

@@ -15,8 +15,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '#artifacts/command.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { APP_FOLDER, pathOf } from './cell-specs.ts'
 import type { Program } from './program-flags.ts'
 
@@ -70,10 +71,7 @@ async function compile(
     environment: { PATH: '/usr/bin:/bin', NODE_ENV: 'production', NODE_COMPILE_CACHE: work },
   })
   if (done.code !== 0)
-    throw new ErgonError(
-      { code: 'internal', status: 500 },
-      `Could not compile the programs: ${done.stderr.trim().slice(-500)}`,
-    )
+    throw fault('internal', `Could not compile the programs: ${done.stderr.trim().slice(-500)}`)
 }
 
 /** `new/<version of Node>-<our uid>` becomes `<version of Node>`, which every uid may read. */

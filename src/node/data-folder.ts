@@ -14,8 +14,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { writeDurably } from '#base/durable-file.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Config } from '#config/config.ts'
+import { fault } from '#contract/errors.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import { claimPorts, type Ports } from './ports.ts'
 
@@ -81,8 +82,8 @@ export async function openDataFolder(config: Config): Promise<OpenFolder> {
       makeFolder(folder)
       chmodSync(folder, 0o711)
     } catch (cause) {
-      throw new ErgonError(
-        { code: 'data_unmade', status: 500 },
+      throw fault(
+        'data_unmade',
         `Could not make the data folder ${config.data}: ${messageOf(cause)}`,
         { cause },
       )
@@ -117,8 +118,8 @@ export async function settleDataFolder(
   const file = join(path, 'ergon.json')
   const known = existsSync(file) ? readKnown(file) : undefined
   if (known !== undefined && known.format > FORMAT)
-    throw new ErgonError(
-      { code: 'data_too_new', status: 500 },
+    throw fault(
+      'data_too_new',
       `Could not use ${path}: a newer version wrote it (format ${known.format})`,
     )
   const ports =
@@ -165,8 +166,8 @@ function demandRoom(path: string): void {
   const freeMb = Math.floor((bavail * bsize) / 1_000_000)
   const neededMb = existsSync(join(path, 'ergon.json')) ? ROOM_LEAST_MB : ROOM_AT_FIRST_MB
   if (freeMb >= neededMb) return
-  throw new ErgonError(
-    { code: 'storage_full', status: 507 },
+  throw fault(
+    'storage_full',
     `Could not start: ${freeMb} MB are free in ${path}, ${neededMb} MB are needed`,
   )
 }
@@ -175,11 +176,7 @@ function readKnown(file: string): Decided {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Decided
   } catch (cause) {
-    throw new ErgonError(
-      { code: 'data_damaged', status: 500 },
-      `Could not read what the first start decided: ${file}`,
-      { cause },
-    )
+    throw fault('data_damaged', `Could not read what the first start decided: ${file}`, { cause })
   }
 }
 

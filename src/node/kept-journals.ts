@@ -4,13 +4,13 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
-import { fault } from '#contract/errors.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
 import { decodeSegment } from '#charging/journal-segment.ts'
 import { readJournals, type LeftBehind } from '#charging/journal.ts'
+import { fault } from '#contract/errors.ts'
 import { createLedger } from '#ledger/ledger.ts'
-import { DAMAGED } from './accounting.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
+import { DAMAGED } from './accounting.ts'
 import { leftFolders, settleLeftJournal, type LeftDeps } from './left-journals.ts'
 
 type Deps = Omit<LeftDeps, 'signal'>

@@ -9,8 +9,8 @@ import type { Logger } from '#base/log.ts'
 import { createDisk } from '#charging/disk.ts'
 import { replay } from '#charging/replay.ts'
 import { createLedger } from '#ledger/ledger.ts'
-import { postEarlierLives } from './accounting.ts'
 import { isStateAway, type State } from '#state/connect.ts'
+import { postEarlierLives } from './accounting.ts'
 
 export type LeftDeps = {
   /** It holds a folder for each process. */

@@ -3,7 +3,7 @@
 // name of an abstract socket (unix(7)), which ends with its process and belongs to the network
 // namespace, as ports do.
 import { createServer, type ListenOptions, type Server } from 'node:net'
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 
 const BLOCK_SIZE = 10
 const BLOCKS_MAX = 50
@@ -37,15 +37,9 @@ export async function claimPorts(wanted: Wanted): Promise<Ports> {
     await release()
     const isPg = taken.port === pgPort
     if ((isPg ? wanted.pgPort : wanted.port) !== undefined)
-      throw new ErgonError(
-        { code: 'port_taken', status: 500 },
-        refusalText(taken, wanted.host, isPg ? '--pg-port' : '--port'),
-      )
+      throw fault('port_taken', refusalText(taken, wanted.host, isPg ? '--pg-port' : '--port'))
   }
-  throw new ErgonError(
-    { code: 'port_taken', status: 500 },
-    'Could not find free ports: give --port and --pg-port',
-  )
+  throw fault('port_taken', 'Could not find free ports: give --port and --pg-port')
 }
 
 /** A port that is not to be had: another Ergon claims it, or listen(2) failed with a code. */

@@ -1,18 +1,18 @@
 // Our own state: the PostgreSQL cell, or DATABASE_URL; connected, migrated and ready.
 import { join } from 'node:path'
 import { createArtifacts } from '#artifacts/fetch.ts'
-import { ErgonError } from '#base/errors.ts'
 import { Secret, type Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
+import { fault } from '#contract/errors.ts'
 import { initialiseCluster } from '#postgres/cluster.ts'
 import { installPostgres } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
 import { unusable } from '#state/database-url.ts'
-import type { Schema } from '#state/schema.ts'
 import { migrate } from '#state/migrate.ts'
+import type { Schema } from '#state/schema.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Reporter } from './report.ts'
 import { demandSameState, rememberState } from './state-identity.ts'
@@ -163,8 +163,8 @@ async function demandVersion(state: Queryable): Promise<void> {
     "select current_setting('server_version_num')::int / 10000 as major",
   )
   if (rows[0]?.major !== SERVER_VERSION_NUM)
-    throw new ErgonError(
-      { code: 'postgres_version', status: 500 },
+    throw fault(
+      'postgres_version',
       `Could not use the database: it is PostgreSQL ${rows[0]?.major}, 16 is needed`,
     )
 }

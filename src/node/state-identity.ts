@@ -1,7 +1,7 @@
 // A data folder belongs to one state. With another the journals in it would be taken for posted, since
 // sessions of every state are called gw-1.1 and so on, and would be dropped; so such a start is refused,
 // before the other state is migrated and before a journal is read.
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import type { DataFolder } from './data-folder.ts'
 
@@ -10,8 +10,8 @@ export async function demandSameState(state: State, data: DataFolder): Promise<v
   if (data.stateId === undefined) return
   const found = await idOf(state)
   if (found === data.stateId) return
-  throw new ErgonError(
-    { code: 'state_mismatch', status: 500 },
+  throw fault(
+    'state_mismatch',
     `Could not start: ${data.path} belongs to the state ${data.stateId}, and the database ` +
       `${found === undefined ? 'has none' : `has the state ${found}`}: correct DATABASE_URL`,
   )

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sleep } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { type ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
@@ -235,8 +235,8 @@ function inUse(what: string, owner: Owner | undefined, backend?: number): ErgonE
     backend === undefined
       ? ''
       : `; if its machine is gone for good: select pg_terminate_backend(${backend})`
-  return new ErgonError(
-    { code: 'state_in_use', status: 500 },
+  return fault(
+    'state_in_use',
     `${what}: the state is in use by ${whoIs(owner)}. A state is for one node: stop that one, or give ` +
       `another DATABASE_URL${gone}`,
   )

@@ -1,5 +1,6 @@
 // Where blobs may be: what the settings name, and what rows name from before. A store that is named for the
 // first time must answer; one that is in use may be away, as the rest of the cloud goes on without it.
+import { fault } from '#contract/errors.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { S3Settings } from '#blobs/s3-open.ts'
@@ -25,8 +26,8 @@ export async function settleBlobStores(deps: {
   const used = await locationsOf(state, 'blobs')
   const unknown = used.find((place) => place !== FS_LOCATION && s3Of(config, place) === undefined)
   if (unknown !== undefined)
-    throw new ErgonError(
-      { code: 'blob_location_unknown', status: 500 },
+    throw fault(
+      'blob_location_unknown',
       `Could not start: objects are in ${unknown}, and neither ERGON_STORAGE_S3_KEY nor ERGON_STORAGE_S3_STORES has a key for it`,
     )
   const target = config.storageBlobs

@@ -80,7 +80,10 @@ async function isFree(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return true
   if (existsSync(join(folder, RECORD))) return false
   if ((await readdir(folder)).length > 0)
-    throw postgresFault('initialise', `Not a cluster of Ergon, and not empty: ${folder}`)
+    throw postgresFault(
+      'postgres_not_initialised',
+      `Not a cluster of Ergon, and not empty: ${folder}`,
+    )
   await rmdir(folder)
   return true
 }
@@ -118,9 +121,12 @@ async function runInitdb(scratch: Scratch, options: ClusterOptions): Promise<str
     },
   )
   if (/No space left on device/.test(done.stderr))
-    throw artifactFault('full', `Could not make a cluster: the disk of ${folder} is full`)
+    throw artifactFault('storage_full', `Could not make a cluster: the disk of ${folder} is full`)
   if (done.code !== 0)
-    throw postgresFault('initialise', `initdb failed: ${done.stderr.trim().slice(0, 500)}`)
+    throw postgresFault(
+      'postgres_not_initialised',
+      `initdb failed: ${done.stderr.trim().slice(0, 500)}`,
+    )
   // Another process of nobody could write there still, and what follows is done as root.
   if (user !== undefined) await lchown(folder, 0, 0)
   return data

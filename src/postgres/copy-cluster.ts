@@ -14,7 +14,7 @@ export async function copyOwned(from: string, to: string, owner: Owner | undefin
     const target = join(to, name.name)
     if (name.isDirectory()) await copyOwned(source, target, owner)
     else if (name.isFile()) await copyFileOwned(source, target, owner)
-    else throw postgresFault('initialise', `Neither a file nor a folder: ${source}`)
+    else throw postgresFault('postgres_not_initialised', `Neither a file nor a folder: ${source}`)
   }
   await settle(to, (await stat(from)).mode, owner)
 }

@@ -1,17 +1,9 @@
 // How PostgreSQL can fail to be installed or initialised.
-import { ErgonError } from '#base/errors.ts'
+import type { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import type { OperatorCode } from '#contract/operator-errors.ts'
 
-const FAULTS = {
-  missing: { code: 'postgres_missing', status: 503 },
-  version: { code: 'postgres_version', status: 503 },
-  changed: { code: 'postgres_install_changed', status: 503 },
-  damaged: { code: 'postgres_install_damaged', status: 503 },
-  initialise: { code: 'postgres_not_initialised', status: 503 },
-  notReady: { code: 'postgres_not_ready', status: 503 },
-} as const
+type PostgresCode = Extract<OperatorCode, `postgres_${string}`>
 
-export const postgresFault = (
-  fault: keyof typeof FAULTS,
-  message: string,
-  cause?: unknown,
-): ErgonError => new ErgonError(FAULTS[fault], message, { cause })
+export const postgresFault = (code: PostgresCode, message: string, cause?: unknown): ErgonError =>
+  fault(code, message, { cause })

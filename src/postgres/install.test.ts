@@ -19,7 +19,9 @@ let folders = 0
 const { signal } = new AbortController()
 const unreachable = {
   ensure: () =>
-    Promise.reject(artifactFault('unreachable', 'Could not reach the package index: timed out')),
+    Promise.reject(
+      artifactFault('artifact_unreachable', 'Could not reach the package index: timed out'),
+    ),
 }
 const options = (more: Partial<InstallOptions> = {}): InstallOptions => ({
   folder: join(root, `data-${++folders}`),

@@ -78,7 +78,11 @@ async function recorded(folder: string): Promise<Choice | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Choice
   } catch (error) {
-    throw postgresFault('damaged', `Could not read what was installed, ${UPGRADE}: ${path}`, error)
+    throw postgresFault(
+      'postgres_install_damaged',
+      `Could not read what was installed, ${UPGRADE}: ${path}`,
+      error,
+    )
   }
 }
 
@@ -88,7 +92,7 @@ function demandSame(before: Choice, { ownBinFolder, folder }: InstallOptions): v
   const was = made === undefined ? `the ${before.rung} PostgreSQL` : `ERGON_PG_BIN=${made}`
   const is = ownBinFolder === undefined ? 'no ERGON_PG_BIN' : `ERGON_PG_BIN=${ownBinFolder}`
   throw postgresFault(
-    'changed',
+    'postgres_install_changed',
     `This data folder was made with ${was} and there is ${is}, set it back or ${UPGRADE}: ${folder}`,
   )
 }
@@ -142,7 +146,7 @@ async function assembleTree(
   const source = options.packageTree ?? findPackageTree()
   if (source === undefined)
     throw postgresFault(
-      'missing',
+      'postgres_missing',
       `npm has no PostgreSQL for ${process.platform}-${process.arch}: install PostgreSQL 16 and set ERGON_PG_BIN`,
     )
   log.info('Assembling PostgreSQL', { rung, folder: root })

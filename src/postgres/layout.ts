@@ -41,7 +41,7 @@ export async function layoutOf(binFolder: string, signal: AbortSignal): Promise<
 async function versionOf(program: string, signal: AbortSignal): Promise<string> {
   const version = await printedVersion(program, signal)
   if (version.split('.')[0] === '16') return version
-  throw postgresFault('version', `PostgreSQL 16 is needed, not ${version}: ${program}`)
+  throw postgresFault('postgres_version', `PostgreSQL 16 is needed, not ${version}: ${program}`)
 }
 
 async function printedVersion(program: string, signal: AbortSignal): Promise<string> {
@@ -49,15 +49,21 @@ async function printedVersion(program: string, signal: AbortSignal): Promise<str
     const done = await run([program, '--version'], { signal, timeoutMs: VERSION_MAX_MS })
     const version = /^postgres \(PostgreSQL\) (\d+\.\d+)/.exec(done.stdout)?.[1]
     if (version !== undefined) return version
-    throw postgresFault('missing', `Not a PostgreSQL server: ${program}: ${done.stderr.trim()}`)
+    throw postgresFault(
+      'postgres_missing',
+      `Not a PostgreSQL server: ${program}: ${done.stderr.trim()}`,
+    )
   } catch (error) {
     if (!(error instanceof ErgonError) || error.code !== 'artifact_tool_missing') throw error
-    throw postgresFault('missing', `There is no PostgreSQL server at: ${program}`, error)
+    throw postgresFault('postgres_missing', `There is no PostgreSQL server at: ${program}`, error)
   }
 }
 
 function firstWith(file: string, folders: readonly string[]): string {
   const found = folders.find((folder) => existsSync(join(folder, file)))
   if (found !== undefined) return found
-  throw postgresFault('missing', `No ${file} of PostgreSQL in any of: ${folders.join(', ')}`)
+  throw postgresFault(
+    'postgres_missing',
+    `No ${file} of PostgreSQL in any of: ${folders.join(', ')}`,
+  )
 }

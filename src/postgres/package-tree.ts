@@ -53,7 +53,7 @@ export async function copyPackageTree(from: string, to: string): Promise<void> {
   const digest = createHash('sha256').update(lines.join('')).digest('hex')
   if (digest !== DIGESTS[process.arch])
     throw postgresFault(
-      'damaged',
+      'postgres_install_damaged',
       `Not the files of PostgreSQL ${PACKAGE_VERSION}, run npm ci: ${from}`,
     )
   await makeLinks(to)

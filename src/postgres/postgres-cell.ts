@@ -76,5 +76,8 @@ export function postgresCell(options: PostgresCellOptions): CellSpec {
 function toolPath(tool: string): string {
   const path = ['/usr/bin', '/bin'].map((each) => join(each, tool)).find((each) => existsSync(each))
   if (path !== undefined) return path
-  throw postgresFault('missing', `Install util-linux, PostgreSQL is started through: ${tool}`)
+  throw postgresFault(
+    'postgres_missing',
+    `Install util-linux, PostgreSQL is started through: ${tool}`,
+  )
 }

@@ -26,7 +26,7 @@ export function probeServer(socketPath: string, signal: AbortSignal): Promise<vo
       settle()
     }
     const fail = (why: string) =>
-      end(() => reject(postgresFault('notReady', `PostgreSQL does not answer: ${why}`)))
+      end(() => reject(postgresFault('postgres_not_ready', `PostgreSQL does not answer: ${why}`)))
     signal.addEventListener('abort', stop, { once: true })
     socket.on('connect', () => socket.write(startupMessage('postgres')))
     socket.on('error', (error) => fail(error.message))

@@ -68,7 +68,7 @@ function temporaryFolder(user: Owner | undefined): string {
   const found = places.find((place) => existsSync(place) && isReachable(place))
   if (found !== undefined) return found
   throw postgresFault(
-    'initialise',
+    'postgres_not_initialised',
     `No temporary folder that all users reach: ${places.join(', ')}`,
   )
 }
@@ -84,6 +84,9 @@ async function unprivilegedUser(): Promise<Owner> {
   const users = lines.map((line) => line.split(':')).filter(([, , uid]) => Number(uid) > 0)
   const nobody = users.find(([name]) => name === 'nobody') ?? users[0]
   if (nobody === undefined)
-    throw postgresFault('initialise', 'initdb needs a user that is not root: /etc/passwd has none')
+    throw postgresFault(
+      'postgres_not_initialised',
+      'initdb needs a user that is not root: /etc/passwd has none',
+    )
   return { uid: Number(nobody[2]), gid: Number(nobody[3]) }
 }

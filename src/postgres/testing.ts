@@ -63,7 +63,8 @@ export async function copyCachedCluster(
   })
   const argv = ['cp', '-R', '-p', '--reflink=auto', '--', cached, folder] as const
   const { code, stderr } = await run(argv, { signal, timeoutMs: READY_MAX_MS })
-  if (code !== 0) throw postgresFault('initialise', `Could not copy a cluster: ${stderr}`)
+  if (code !== 0)
+    throw postgresFault('postgres_not_initialised', `Could not copy a cluster: ${stderr}`)
 }
 
 /** Why a server cannot be started here by spawn alone; to skip with. */

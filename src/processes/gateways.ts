@@ -1,18 +1,18 @@
 // The gateway cells of a node, on one port.
-import { ErgonError } from '#base/errors.ts'
 import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
-import type { GatewayConfig } from './gateway.ts'
+import { fault } from '#contract/errors.ts'
 import { MODEL_SOCKETS } from '#inference/models/fleet.ts'
-import type { StateAddress } from '#state/connect.ts'
-import type { StorageSettings } from '#s3/settings.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
-import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { placeOf, type DataFolder } from '#node/data-folder.ts'
-import { SIGNERS_HERE } from '#receipts/sealing.ts'
+import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import { DRAIN_MS } from '#node/stop-budget.ts'
+import { SIGNERS_HERE } from '#receipts/sealing.ts'
+import type { StorageSettings } from '#s3/settings.ts'
+import type { StateAddress } from '#state/connect.ts'
+import type { GatewayConfig } from './gateway.ts'
 
 export const GATEWAY_PROGRAM: Program = {
   file: 'processes/gateway.ts',
@@ -99,8 +99,8 @@ async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
     const last = cell.exits.at(-1)
     const end =
       last === undefined ? '' : `; it ended ${cell.exits.length} times, last with code ${last.code}`
-    throw new ErgonError(
-      { code: 'gateway_not_ready', status: 500 },
+    throw fault(
+      'gateway_not_ready',
       `The gateway ${cell.spec.name} did not answer in ${START_TIMEOUT_MS / 1000} s${end}`,
       { cause },
     )

@@ -1,7 +1,7 @@
 // Which log the sealer writes to. A new shard begins each year, after the ledger was restored to an
 // older size than was signed, and with a new key; its first leaf names the last checkpoint before it.
+import { fault } from '#contract/errors.ts'
 import { timestamp, type Clock } from '#base/clock.ts'
-import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { THRESHOLD, type Position } from '#signers/wire.ts'
 import { checkpointBody, compareShards, fromBase64, originOf } from '#tlog/checkpoint.ts'
@@ -35,8 +35,8 @@ export type OpenShard = { readonly shard: Shard; readonly size: number; readonly
 export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenShard> {
   // Any three of the five include one of those that signed the last head.
   if (known.positions.length < THRESHOLD)
-    throw new ErgonError(
-      { code: 'signers_unavailable', status: 503 },
+    throw fault(
+      'signers_unavailable',
       `Could not learn what was signed last: ${known.positions.length} signers answer`,
     )
   const shards = await deps.store.shards()

@@ -1,5 +1,6 @@
 // ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, `charges`.
-import { ErgonError, invariant } from '#base/errors.ts'
+import { invariant } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { Queryable, Row, State } from '#state/connect.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import type { Tile, TileId } from '#tlog/tiles.ts'
@@ -154,10 +155,7 @@ async function requireEpoch(queries: Queryable, epoch: number): Promise<void> {
   const { rows } = await queries.query('select epoch from receipt_sealer for update')
   const current = Number(rows[0]?.['epoch'])
   if (current !== epoch)
-    throw new ErgonError(
-      { code: 'sealer_fenced', status: 500 },
-      `Could not save as sealer ${epoch}: sealer ${current} has begun`,
-    )
+    throw fault('sealer_fenced', `Could not save as sealer ${epoch}: sealer ${current} has begun`)
 }
 
 const toKey = (row: Row): ReceiptKey => ({

@@ -157,7 +157,7 @@ test('match() says what is allowed instead', () => {
     try {
       match(method, at(target, host), {})
     } catch (error) {
-      if (error instanceof ErgonError) return error.details['allow']
+      if (error instanceof ErgonError) return error.headers['allow']
     }
     return assert.fail(`${method} ${target} was not refused`)
   }

@@ -62,11 +62,15 @@ export function match(method: string, target: Place, headers: IncomingHttpHeader
     ({ condition }) => condition === undefined || CONDITIONS[condition](target, headers),
   )
   if (found === undefined)
-    throw storageFault('MethodNotAllowed', undefined, {
-      Method: method,
-      ResourceType: subresource === '' ? level.toUpperCase() : subresource.toUpperCase(),
-      allow: allowedMethods(target).join(', '),
-    })
+    throw storageFault(
+      'MethodNotAllowed',
+      undefined,
+      {
+        Method: method,
+        ResourceType: subresource === '' ? level.toUpperCase() : subresource.toUpperCase(),
+      },
+      { allow: allowedMethods(target).join(', ') },
+    )
   const row = S3_OPERATIONS[found.name]
   const versionId = target.query.get('versionId')
   if (versionId !== undefined && row.refusesVersionId === true)

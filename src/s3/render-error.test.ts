@@ -57,7 +57,12 @@ test("renderFault() keeps what is the operator's to mend to itself", () => {
 })
 
 test('renderFault() says in the head what else may be called', () => {
-  const error = storageFault('MethodNotAllowed', undefined, { Method: 'PUT', allow: 'GET, HEAD' })
+  const error = storageFault(
+    'MethodNotAllowed',
+    undefined,
+    { Method: 'PUT' },
+    { allow: 'GET, HEAD' },
+  )
   const { headers, body } = renderFault(error, 'PUT', PLACE)
   assert.equal(headers['allow'], 'GET, HEAD')
   assert.ok(!body.includes('<allow>'), body)

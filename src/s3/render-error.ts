@@ -44,9 +44,6 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
   internal: 'InternalError',
 }
 
-/** Details so named are headers of the answer. */
-const HEADER = /^(x-amz-|access-control-|vary$|allow$)/
-
 const isOfOperator = (code: string): boolean => Object.hasOwn(OPERATOR_ERRORS, code)
 
 /**
@@ -71,9 +68,8 @@ export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<strin
   const headers: Record<string, string> = {
     'x-amz-request-id': place.requestId,
     'x-amz-id-2': place.hostId,
+    ...error.headers,
   }
-  for (const [name, value] of Object.entries(error.details))
-    if (HEADER.test(name)) headers[name] = String(value)
   if (error.retryAfterS !== undefined) headers['retry-after'] = String(error.retryAfterS)
   return headers
 }
@@ -81,7 +77,7 @@ export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<strin
 /** The details that are told in the body. */
 export const shownDetails = (error: ErgonError): [name: string, value: string][] =>
   Object.entries(error.details)
-    .filter(([name, value]) => value !== null && !HEADER.test(name))
+    .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, String(value)])
 
 /**

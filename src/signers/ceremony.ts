@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { handoverBody, isHandover } from '#tlog/handover.ts'
 import { publicKeyOf } from './frost-key.ts'
 import type { Member } from './member.ts'
@@ -188,4 +189,4 @@ const byIndex = <T>(entries: readonly [Member, T][]): Record<string, T> =>
   Object.fromEntries(entries.map(([member, value]) => [member.index, value]))
 
 const disagree = (detail: string): ErgonError =>
-  new ErgonError({ code: 'signers_disagree', status: 500 }, `Could not use the signers: ${detail}`)
+  fault('signers_disagree', `Could not use the signers: ${detail}`)

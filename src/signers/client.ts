@@ -1,6 +1,7 @@
 // The coordinator: gets a tree head signed by any three of the five. It takes them in turn and needs to
 // be trusted with nothing: the worst it can do is to get no signature.
-import { ErgonError, invariant, messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { type ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { checkpointBody, formatNote, type Checkpoint } from '#tlog/checkpoint.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
@@ -140,10 +141,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
 }
 
 const closed = (): ErgonError =>
-  new ErgonError(
-    { code: 'signers_unavailable', status: 503 },
-    'Could not sign: the client is closed',
-  )
+  fault('signers_unavailable', 'Could not sign: the client is closed')
 
 /** What is no tree head takes no leaves. */
 const NO_LEAVES: Goal = {

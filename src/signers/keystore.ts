@@ -8,7 +8,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, timestamp, type Clock } from '#base/clock.ts'
 import { writeDurably } from '#base/durable-file.ts'
-import { ErgonError, invariant } from '#base/errors.ts'
+import { type ErgonError, invariant } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { HASH_BYTES } from '#tlog/leaf.ts'
 import { isFrontier } from '#tlog/tree.ts'
 import { decode } from './frost-group.ts'
@@ -147,8 +148,4 @@ function readJson(path: string): unknown {
 }
 
 const damaged = (path: string, cause?: unknown): ErgonError =>
-  new ErgonError(
-    { code: 'signer_damaged', status: 500 },
-    `Could not read what the signer kept: ${path}`,
-    { cause },
-  )
+  fault('signer_damaged', `Could not read what the signer kept: ${path}`, { cause })

@@ -2,6 +2,7 @@
 // for their shares. Whoever is silent, refuses or lies is left out and the rest start over with new
 // nonces: the idea of ROAST (Ruffing et al. 2022), without which one slow signer stalls all.
 import { ErgonError, messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { aggregate } from './frost-signing.ts'
 import type { Goal, Member } from './member.ts'
@@ -79,7 +80,7 @@ function createTally() {
     },
     error(code: 'signers_refused' | 'signers_unavailable'): ErgonError {
       const reasons = [...refused.values(), ...absent.values()].join('; ')
-      return new ErgonError({ code, status: 503 }, `Could not get three signatures: ${reasons}`)
+      return fault(code, `Could not get three signatures: ${reasons}`)
     },
   }
 }

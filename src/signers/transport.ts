@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { Agent, request } from '#base/node-http.ts'
+import { fault } from '#contract/errors.ts'
 import type { RefusalReply } from './wire.ts'
 
 export type Transport = {
@@ -34,11 +35,9 @@ export function createTransport(socketPath: string): Transport {
       } catch (cause) {
         signal.throwIfAborted()
         const why = deadline.aborted ? `no answer in ${timeoutMs} ms` : messageOf(cause)
-        throw new ErgonError(
-          { code: 'signer_silent', status: 503 },
-          `Could not reach the signer at ${socketPath}: ${why}`,
-          { cause },
-        )
+        throw fault('signer_silent', `Could not reach the signer at ${socketPath}: ${why}`, {
+          cause,
+        })
       }
       const value: unknown = JSON.parse(reply.text)
       if (reply.status === 200) return value

@@ -1,6 +1,7 @@
 // What coordinator and signers say to each other: HTTP on a unix socket, JSON except for leaves, which
 // are u64be(accountSeq) ‖ u32be(length) ‖ bytes, one after another.
-import { ErgonError, type ErrorDetails } from '#base/errors.ts'
+import type { ErgonError, ErrorDetails } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
 
 /** Three of five must agree. 3 + 3 > 5: two checkpoints that contradict need a signer that signed both. */
@@ -106,7 +107,7 @@ export type RefusalCode =
 
 /** A signer's no. */
 export const refusal = (code: RefusalCode, message: string, more: Refused = {}): ErgonError =>
-  new ErgonError({ code, status: 409 }, message, more)
+  fault(code, message, more)
 type Refused = { details?: ErrorDetails; cause?: unknown }
 
 export type Batch = { readonly body: Buffer; readonly count: number }

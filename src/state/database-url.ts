@@ -1,6 +1,7 @@
 // What a start says of a DATABASE_URL that cannot be used: where it leads and why not, never its password.
 import pg from 'pg'
 import { ErgonError, messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 
 // SQLSTATE read_only_sql_transaction.
 const READ_ONLY = '25006'
@@ -16,8 +17,8 @@ export function unusable(url: string, error: unknown): unknown {
     cause instanceof pg.DatabaseError && cause.code === READ_ONLY
       ? ' (a standby, or set to be read only: name the server that may be written to)'
       : ''
-  return new ErgonError(
-    { code: 'database_unusable', status: 500 },
+  return fault(
+    'database_unusable',
     `Could not use DATABASE_URL (${placeOf(url)}): ${reasonOf(cause)}${hint}`,
     { cause },
   )

@@ -1,7 +1,7 @@
 // Brings the state to this version under one advisory lock: the numbered, forward-only files of each area, then
 // the functions, which are replaced as a whole at every start.
 import { readdir, readFile } from 'node:fs/promises'
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { ADVISORY_LOCKS } from './advisory-locks.ts'
 import type { Queryable, State } from './connect.ts'
 import type { Schema } from './schema.ts'
@@ -27,8 +27,8 @@ export async function migrate(
     const known = await appliedFiles(transaction)
     const newer = [...known].filter((name) => !files.has(name))
     if (newer.length > 0)
-      throw new ErgonError(
-        { code: 'state_too_new', status: 500 },
+      throw fault(
+        'state_too_new',
         `Could not use this state: a newer version wrote it: ${newer.join(', ')}`,
       )
     const applied: string[] = []
@@ -60,8 +60,8 @@ async function appliedFiles(transaction: Queryable): Promise<Set<string>> {
     `select to_regclass('migrations') is not null as "isOld"`,
   )
   if (rows[0]?.isOld === true)
-    throw new ErgonError(
-      { code: 'state_too_old', status: 500 },
+    throw fault(
+      'state_too_old',
       'Could not use this state: a version before 0.1.0 made it, and its tables were different. ' +
         'Start with a new data folder (--data) or an empty database, or run the version that made the state',
     )

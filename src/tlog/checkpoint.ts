@@ -1,6 +1,7 @@
 // Checkpoints: a tree head as a signed note (C2SP tlog-checkpoint and signed-note, key type 0x01).
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { ErgonError } from '#base/errors.ts'
+import type { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { HASH_BYTES, sha256 } from './leaf.ts'
 import type { Head } from './tree.ts'
 
@@ -137,7 +138,4 @@ export function fromBase64(text: string, length?: number): Buffer {
 }
 
 const invalid = (detail: string): ErgonError =>
-  new ErgonError(
-    { code: 'receipt_invalid', status: 400 },
-    `Could not read the receipt: its checkpoint: ${detail}`,
-  )
+  fault('receipt_invalid', `Could not read the receipt: its checkpoint: ${detail}`)

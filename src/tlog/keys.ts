@@ -1,6 +1,7 @@
 // The public keys of the log, as published at /.well-known/ergon/receipt-keys.json and pinned by
 // whoever checks receipts later. A key is never taken out of the list: old receipts need it.
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import type { ErgonError } from '#base/errors.ts'
 import {
   fromBase64,
   originOf,
@@ -80,8 +81,4 @@ export function parseReceiptKeys(text: string): ReceiptKey[] {
 }
 
 const invalid = (detail: string, cause?: unknown): ErgonError =>
-  new ErgonError(
-    { code: 'receipt_keys_invalid', status: 400 },
-    `Could not read the receipt keys: ${detail}`,
-    { cause },
-  )
+  fault('receipt_keys_invalid', `Could not read the receipt keys: ${detail}`, { cause })

@@ -1,5 +1,6 @@
 // A receipt as a file: C2SP tlog-proof@v1, whose `extra` is the charge itself, and the same as JSON.
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import type { ErgonError } from '#base/errors.ts'
 import { fromBase64 } from './checkpoint.ts'
 import { HASH_BYTES } from './leaf.ts'
 
@@ -116,10 +117,6 @@ function parseHashes(texts: readonly unknown[]): Buffer[] {
 }
 
 const invalid = (detail: string, cause?: unknown): ErgonError =>
-  new ErgonError(
-    { code: 'receipt_invalid', status: 400 },
-    `Could not read the receipt: ${detail}`,
-    {
-      cause,
-    },
-  )
+  fault('receipt_invalid', `Could not read the receipt: ${detail}`, {
+    cause,
+  })

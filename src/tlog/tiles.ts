@@ -1,6 +1,7 @@
 // The tree in tiles of 256 hashes (C2SP tlog-tiles): the form in which it is stored and served. A tile
 // only ever grows at its end, so a partial tile of any older size is a prefix of the stored one.
-import { ErgonError, present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { present } from '#base/errors.ts'
 import { HASH_BYTES, nodeHash } from './leaf.ts'
 import {
   consistencyRanges,
@@ -125,8 +126,8 @@ function hashesAt(stored: readonly Tile[], id: TileId, offset: number, width: nu
   const tile = stored.find((each) => each.level === id.level && each.index === id.index)
   const end = (offset + width) * HASH_BYTES
   if (tile === undefined || tile.hashes.length < end)
-    throw new ErgonError(
-      { code: 'tile_missing', status: 500 },
+    throw fault(
+      'tile_missing',
       `Could not read ${offset + width} hashes of the tile: ${tilePath(id, TILE_WIDTH)}`,
     )
   return tile.hashes.subarray(offset * HASH_BYTES, end)

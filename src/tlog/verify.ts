@@ -1,6 +1,7 @@
 // Checks a receipt offline: who signed, that the charge is in the log, and that its figures follow
 // from each other. Nothing here trusts the service that issued it, only the keys that were pinned.
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { type ErgonError, messageOf } from '#base/errors.ts'
 import { parseCharge, type Charge } from '#contract/charge.ts'
 import { isSignedBy, parseCheckpoint, parseNote, type Checkpoint, type Note } from './checkpoint.ts'
 import type { ReceiptKey } from './keys.ts'
@@ -82,5 +83,4 @@ function requireInclusion(receipt: Receipt, { size, root }: Checkpoint): void {
     throw refused(`The proof does not lead to the signed tree head: leaf ${index} of ${size}`)
 }
 
-const refused = (message: string): ErgonError =>
-  new ErgonError({ code: 'receipt_invalid', status: 400 }, message)
+const refused = (message: string): ErgonError => fault('receipt_invalid', message)

@@ -1,6 +1,7 @@
 // Reads safetensors files: a little-endian u64 header length, a JSON header, raw data.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { ErgonError, present } from '#base/errors.ts'
+import { type ErgonError, present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 
 const HEADER_BYTES_MAX = 16 << 20
 
@@ -53,7 +54,7 @@ export function openSafetensors(file: string): Safetensors {
 
 /** The error of a model file that cannot be used. */
 export const invalid = (file: string, detail: string): ErgonError =>
-  new ErgonError(
-    { code: 'model_file_invalid', status: 500 },
+  fault(
+    'model_file_invalid',
     `Could not use the model file ${present(file.split('/').at(-1), 'a path without a name')}: ${detail}`,
   )

@@ -6,8 +6,9 @@ import {
   type Llama,
   type LlamaModel,
 } from 'node-llama-cpp'
-import { ErgonError } from '#base/errors.ts'
+import type { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { fittingContext, type FileFacts } from './fit.ts'
 import type { ModelConfig } from './model-config.ts'
 
@@ -65,8 +66,8 @@ function factsOf({ fileInfo, embeddingVectorSize: dimensions }: LlamaModel): Fil
 const RANK = 4
 
 const unusable = (gpu: ModelConfig['gpu'], cause: unknown): ErgonError =>
-  new ErgonError(
-    { code: 'gpu_unusable', status: 500 },
+  fault(
+    'gpu_unusable',
     `Could not open the engine: no package of it for this machine and ERGON_GPU=${gpu ?? 'off'}`,
     { cause },
   )

@@ -6,7 +6,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Level } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { isWithin } from '#cells/view.ts'
@@ -137,5 +137,5 @@ export async function modelFile(
   if (result !== undefined && 'file' in result) return result.file
   const reason =
     result !== undefined && 'error' in result ? result.error : 'the child ended without a word'
-  throw new ErgonError({ code: 'model_files_missing', status: 503 }, reason)
+  throw fault('model_files_missing', reason)
 }

@@ -1,6 +1,6 @@
 // The sensors of this node by its settings, the best first: a power meter at the wall sees memory, disks
 // and the power supply, which the processor's own counters do not.
-import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { Secret } from '#base/log.ts'
 import type { Config } from '#config/config.ts'
 import { createPlug, type PlugKind } from '#metering/sources/plug.ts'
@@ -52,7 +52,4 @@ function openPlug(setting: Secret, bandPct: number): MeterSource {
 }
 
 const unfit = (detail: string) =>
-  new ErgonError(
-    { code: 'settings_invalid', status: 500 },
-    `Could not use ERGON_PLUG_URL (--plug-url): ${detail}`,
-  )
+  fault('settings_invalid', `Could not use ERGON_PLUG_URL (--plug-url): ${detail}`)

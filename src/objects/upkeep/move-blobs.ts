@@ -1,6 +1,7 @@
 // Moves one blob to another store: copied, read again there, then its row is changed. Reads follow the row;
 // those that began before come to their end, as the old copy stays for an hour.
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
 import type { State } from '#state/connect.ts'
 import { isOfBlob } from '#blobs/faults.ts'
@@ -26,18 +27,15 @@ export async function moveBlob(
     id,
   ])
   await target.delete({ id }, signal)
-  const fault = await copy(source, target, blob, signal)
-  if (fault !== undefined) {
+  const wrong = await copy(source, target, blob, signal)
+  if (wrong !== undefined) {
     await target.delete({ id }, signal)
-    return (await isNamed(state, blob)) ? fault : undefined
+    return (await isNamed(state, blob)) ? wrong : undefined
   }
   const arrived = await readAgain(target, { ...blob, location: target.location }, signal)
   if ('fault' in arrived) {
     await target.delete({ id }, signal)
-    throw new ErgonError(
-      { code: 'blob_damaged', status: 500 },
-      `Could not move blob ${id} to ${target.location}: ${arrived.fault}`,
-    )
+    throw fault('blob_damaged', `Could not move blob ${id} to ${target.location}: ${arrived.fault}`)
   }
   await switchRow(state, blob, { location: target.location, checksum: arrived.checksum })
   return undefined

@@ -3,7 +3,6 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ErgonError } from '#base/errors.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { ask } from '#node/cell-specs.ts'
@@ -97,8 +96,8 @@ async function opened(store: SignerStore, jobs: Cell, signal: AbortSignal): Prom
     signal.throwIfAborted()
     if (limit.aborted) {
       const { reason } = (await ask(jobs.socket, '/sealer', signal)) as { reason?: string }
-      throw new ErgonError(
-        { code: 'signers_unavailable', status: 503 },
+      throw fault(
+        'signers_unavailable',
         `Could not make the new key yet, it is still tried: ${reason ?? 'no reason given'}`,
       )
     }

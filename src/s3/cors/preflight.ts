@@ -1,11 +1,11 @@
 // What browsers ask before they ask, and what they must be told with every answer.
-import type { Access } from '#s3/policy/judge.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ErgonError } from '#base/errors.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import { corsHeaders, preflightHeaders, type CorsRequest } from './cors.ts'
+import type { Access } from '#s3/policy/judge.ts'
 import { emptyReply } from '#s3/reply.ts'
+import { corsHeaders, preflightHeaders, type CorsRequest } from './cors.ts'
 
 /** What scripts of other origins may read of every answer: without it nobody sees what a request cost. */
 const ENERGY_HEADERS = 'X-Energy-Joules, X-Carbon-mg, X-Routed-To, X-Tier, X-Receipt-Id'
@@ -42,7 +42,7 @@ export const withCors =
       const reply = await handler(request)
       return { ...reply, headers: { ...reply.headers, ...headers } }
     } catch (error) {
-      if (error instanceof ErgonError) throw withDetails(error, headers)
+      if (error instanceof ErgonError) throw withHeaders(error, headers)
       throw error
     }
   }
@@ -81,9 +81,10 @@ function exposing(headers: Record<string, string>): Record<string, string> {
 }
 
 /** The same refusal with headers more. */
-const withDetails = (error: ErgonError, details: Record<string, string>): ErgonError =>
-  new ErgonError({ code: error.code, status: error.status }, error.message, {
+const withHeaders = (error: ErgonError, headers: Record<string, string>): ErgonError =>
+  new ErgonError(error, error.message, {
     ...(error.retryAfterS === undefined ? {} : { retryAfterS: error.retryAfterS }),
-    details: { ...error.details, ...details },
+    details: error.details,
+    headers: { ...error.headers, ...headers },
     cause: error,
   })

@@ -60,7 +60,7 @@ export function allowedBy(question: AccessQuestion): AccessReason | undefined {
   if (!OF_OWNER_ALONE.has(action)) return allowedByAny(question)
   if (caller === bucket.owner) return 'owner'
   if (allowedByAny(question) === undefined) return undefined
-  throw storageFault('MethodNotAllowed', undefined, { allow: 'OPTIONS' })
+  throw storageFault('MethodNotAllowed', undefined, {}, { allow: 'OPTIONS' })
 }
 
 function allowedByAny(question: AccessQuestion): AccessReason | undefined {

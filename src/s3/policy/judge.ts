@@ -6,16 +6,16 @@ import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Buckets, FoundVersion, Objects, Target } from '#objects/objects.ts'
 import type { Bucket, Version } from '#objects/types.ts'
+import type { Tags } from '#objects/types.ts'
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import { accessBucket, privateAcl } from '#s3/buckets/bucket-view.ts'
 import type { StorageRequest } from '#s3/call.ts'
+import type { CopySource } from '#s3/objects/copy-source.ts'
+import { checkRoom } from '#s3/read-only.ts'
+import { parseTaggingHeader } from '#s3/tagging/tagging.ts'
 import { allowedBy, mayAllowStranger, type AccessReason } from './access.ts'
 import type { Acl } from './acl.ts'
 import { policyContext } from './policy-context.ts'
-import { parseTaggingHeader } from '#s3/tagging/tagging.ts'
-import type { Tags } from '#objects/types.ts'
-import type { CopySource } from '#s3/objects/copy-source.ts'
-import { checkRoom } from '#s3/read-only.ts'
 
 export type Found = FoundVersion & { readonly bucket: Bucket }
 
@@ -269,8 +269,8 @@ const absent = ({ key, versionId }: Target): ErgonError =>
 
 /** A marker is no object: the key is gone (404), and by its own version it cannot be read (405). */
 function refuseMarker(marker: Version, versionId: string | undefined): ErgonError {
-  const details = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': marker.versionId }
+  const headers = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': marker.versionId }
   return versionId === undefined
-    ? storageFault('NoSuchKey', undefined, details)
-    : storageFault('MethodNotAllowed', undefined, { ...details, allow: 'DELETE' })
+    ? storageFault('NoSuchKey', undefined, {}, headers)
+    : storageFault('MethodNotAllowed', undefined, {}, { ...headers, allow: 'DELETE' })
 }
