@@ -1,5 +1,4 @@
-// Reads the bodies of versions, wherever their blobs are: each blob says its location, and each encrypted
-// body has the key it was encrypted with beside it, wrapped.
+// Reads the bodies of versions. Each blob has a location; each encrypted body has its wrapped key beside it.
 import type { Readable } from 'node:stream'
 import { messageOf } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from '#blobs/blob.ts'
@@ -11,20 +10,20 @@ import { openFrames, sealedRange } from './encryption/frames.ts'
 
 export type ReadOptions = {
   readonly signal: AbortSignal
-  /** In bytes, as the client sees it. */
+  /** In bytes, before encryption. */
   readonly size: number
   readonly range?: ByteRange
-  /** Of encrypted bodies: the wrapped key of one in the row, and how to unwrap any. */
+  /** For encrypted bodies: the wrapped key of an inline body, and how to unwrap keys. */
   readonly cipher?: { readonly envelope: Json; readonly open: (envelope: Json) => Buffer }
 }
 
 export interface BlobReader {
   /**
-   * The bytes of a body, all or a range, pulled with back-pressure. Throws `blob_missing` and `blob_damaged`, of which the
-   * operator is told.
+   * The bytes of a body, whole or a range, with back-pressure. Throws `blob_missing` and `blob_damaged`, after
+   * alarming the operator.
    */
   read(body: Body, options: ReadOptions): AsyncIterable<Buffer>
-  /** Makes sure that each blob of a body is there, in its length. Throws what read() does. */
+  /** Checks that each blob of a body exists in its length. Throws what read() throws. */
   check(body: Body, signal: AbortSignal): Promise<void>
 }
 
@@ -32,7 +31,7 @@ export interface BlobReader {
 const CHECKS_AT_ONCE = 16
 
 export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tell'>): BlobReader {
-  /** Throws the error again. The reader waits for the alarm: a state that does not answer ends its wait by itself. */
+  /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
   async function told(error: unknown, blob: NewBlob): Promise<never> {
     if (isOfBlob(error)) await damages.tell(blob, messageOf(error)).catch(() => undefined)
     throw error
@@ -64,7 +63,7 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
       yield* chunksOf(await store.get(blob, { signal, ...(isWhole ? {} : { range }) }))
       return
     }
-    // First the key: where it cannot be unwrapped nobody would close what is opened.
+    // The key first: if unwrapping fails, no blob is open.
     const key = cipher.open(part.encryption)
     const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
     yield* openFrames(key, chunksOf(sealed), { range, size, blobId: blob.id })
@@ -102,7 +101,7 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
   }
 }
 
-/** A body in the row is opened whole: it is one frame. */
+/** An inline body is one frame and is decrypted whole. */
 async function* openInline(
   sealed: Buffer,
   key: Buffer,

@@ -1,13 +1,13 @@
-// Annotations of versions: one round trip each, but for copies; the rules are in annotation.sql.
+// Annotations of versions: one round trip each, except for copies. The rules are in sql/annotation.sql.
 import { present } from '#base/errors.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import type { Annotation, Annotations, Target, WrittenAnnotation } from './objects.ts'
 import { refuse } from './refusal.ts'
 import type { Bucket, JsonObject, Sheet } from './types.ts'
 
-/** AWS: annotations of one version. */
+/** The most annotations of a version (AWS). */
 const PER_VERSION_MAX = 1000
-/** 32 MiB of the largest in one transaction of a copy. */
+/** Annotations in one transaction of a copy: at most 32 MiB. */
 const COPIED_AT_ONCE = 32
 
 type AnnotationRow = Row & {

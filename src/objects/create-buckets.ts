@@ -17,7 +17,7 @@ import {
 } from './rows.ts'
 import type { Bucket, ConfigurationKind, Json } from './types.ts'
 
-// The array comes out of a subquery for the reason that find-object.ts has.
+// The array comes from a subquery for the reason in find-object.ts.
 const BY_NAME = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
     storage_is_read_only(b.account) as is_read_only
   from unnest((select $1::text[])) with ordinality as r (name, n) left join buckets b on b.name = r.name`
@@ -27,7 +27,7 @@ type Deps = {
   readonly state: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'setTimer'>
-  /** Of one account. */
+  /** The most buckets of an account. */
   readonly bucketsMax: number
 }
 type Find = (name: string) => Promise<BucketRow | undefined>
@@ -66,7 +66,7 @@ export function createBuckets(deps: Deps): Buckets {
   }
 }
 
-/** The bucket of a name; those that several requests name in one question. */
+/** The bucket of a name; concurrent requests share a query. */
 function createFind({ state, clock }: Deps): Find {
   type Found = { n: number; bucket: string | null; is_read_only: boolean }
   const findRow = gather({
@@ -95,7 +95,7 @@ async function create(
   const refused = made.rows[0]?.refused
   if (refused !== 'BucketAlreadyExists') refuse(refused)
   const row = await find(given.name)
-  // Deleted in between: it was another's a moment ago, or is free now; a repetition finds out.
+  // Deleted meanwhile: the name belonged to another account, or is free now. A retry finds out.
   if (row === undefined) throw storageFault('OperationAborted')
   if (row.account !== given.account)
     throw storageFault('BucketAlreadyExists', undefined, { BucketName: given.name })

@@ -1,5 +1,5 @@
-// What happened to the objects of a bucket, as far as its notification configuration wants it told: rows
-// that the write itself made. They are read in an order that never grows but at its end.
+// Events of the objects of a bucket, where its notification configuration asks for them. The transaction of the write
+// also writes the event. Readers see events in an order that only grows at its end.
 import type { Queryable, Row } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket } from './types.ts'
@@ -8,7 +8,7 @@ export type StorageEvent = {
   readonly id: bigint
   /** `ObjectCreated:Put` */
   readonly name: string
-  /** The Id of the rule that wanted it. */
+  /** The Id of the matching rule. */
   readonly rule: string
   readonly key: string
   readonly versionId: string
@@ -19,16 +19,16 @@ export type StorageEvent = {
 
 export type EventPage = {
   readonly events: readonly StorageEvent[]
-  /** Where the next page begins; the same as `after` when there was nothing. */
+  /** The position after this page; equal to `after` when the page is empty. */
   readonly next: string
-  /** Events after `after` are not kept any more. */
+  /** Some events after `after` were dropped. */
   readonly missed: boolean
 }
 
 export interface Events {
   /**
-   * Up to `limit` events after a place that an earlier page named, '' for the oldest that is kept. What
-   * runs still, and all that began after it, is on a later page. Throws InvalidArgument.
+   * Up to `limit` events after a position that an earlier page returned ('' for the oldest kept event). Events of
+   * running transactions, and all events after these began, come on a later page. Throws InvalidArgument.
    */
   list(bucket: Bucket, page: { after: string; limit: number }): Promise<EventPage>
 }
@@ -56,15 +56,15 @@ export const createEvents = ({ state }: { state: Queryable }): Events => {
        order by transaction, id limit $4`,
       [bucket.id, place.transaction, place.id, limit],
     )
-    // After the page: what is dropped while it is read is told too.
+    // After reading the page, so that events dropped meanwhile are reported too.
     const { rows: dropped } = await state.query<{ is_missed: boolean; is_foreign: boolean }>(
       `select (events_dropped_transaction, events_dropped_to) > ($2::xid8, $3::bigint) as is_missed,
          $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) as is_foreign
        from buckets where id = $1`,
       [bucket.id, place.transaction, place.id],
     )
-    // A place that this cluster has not come to is of one whose dump this is (restored.sql): what came after it
-    // is lost, so all that is kept is told again.
+    // The position is ahead of this cluster, so it is from a cluster whose dump was restored (restored.sql). Later
+    // events of that cluster are lost: all kept events are returned again.
     if (dropped[0]?.is_foreign === true)
       return { ...(await listed(bucket, { after: '', limit })), missed: true }
     const last = rows.at(-1)

@@ -1,4 +1,4 @@
-// Commits, finds, deletes and amends versions: one round trip each at most, the rules are in *.sql.
+// Commits, finds, deletes and changes versions, with at most one round trip each. The rules are in sql/.
 import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -12,7 +12,7 @@ import { createPutObject, type WrittenRow } from './put-object.ts'
 import { bucketOf, toBody, toBucket, toVersion, versionOf } from './rows.ts'
 import type { Bucket } from './types.ts'
 
-/** Keys deleted in one transaction, 15 ms of CPU: its locks hold up the puts of one key in ten meanwhile. */
+/** Keys deleted in one transaction: 15 ms of CPU, whose locks delay one put in ten. */
 const BATCH_MAX = 100
 
 const UNMET = `select storage_unmet($3, v.etag, v.size, v.modified_at) as refused

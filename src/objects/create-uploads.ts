@@ -1,4 +1,4 @@
-// Uploads in parts. A completed upload keeps its answer, so that the same request again gets it too.
+// Uploads in parts. A completed upload keeps its answer: a repeated completion gets the same answer.
 import { createHash } from 'node:crypto'
 import type { Clock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
@@ -20,7 +20,10 @@ import type { Bucket, Part, UploadPart } from './types.ts'
 /** All parts but the last one have this size at least (Amazon S3, "Multipart upload limits"). */
 export const PART_SIZE_MIN = 5 * 1024 * 1024
 export const PART_COUNT_MAX = 10_000
-/** Open uploads of a bucket: deleting it ends all of them in one transaction. Guests begin none above half of them. */
+/**
+ * The most open uploads of a bucket, because deleting the bucket ends all of them in one transaction. Other accounts
+ * may open half as many.
+ */
 const OPEN_MAX = 10_000
 
 export function createUploads(deps: {
@@ -69,7 +72,7 @@ export function createUploads(deps: {
 }
 
 type UploadName = { readonly key: string; readonly uploadId: string }
-/** What storage_complete keeps with an upload. */
+/** The answer that storage_complete keeps with an upload. */
 type Answer = Omit<Completed, 'encryption'>
 type AnyUploadRow = UploadRow & { completed: ({ request: string } & Answer) | null }
 
@@ -126,7 +129,7 @@ async function complete(
   completion: Completion & { partSizeMin: number },
 ): Promise<Completed> {
   const request = digest(completion.parts)
-  // The parts first: a completion takes them away, so after the upload was found open they could be gone.
+  // Parts before the upload: a completion removes them, so parts read after the upload could be missing.
   const known = await selectParts(state, upload.uploadId, { after: 0, limit: PART_COUNT_MAX })
   const found = await findAny(state, bucket, upload)
   if (found?.completed?.request === request) return answered(found, found.completed)

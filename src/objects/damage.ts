@@ -1,14 +1,13 @@
-// Tells the operator of stored bytes that are not what was written: an alarm that names them, counted by
-// `ergon status`, and a line of the log. However often and by however many readers they are met, they are told
-// once: unique indexes of the table of alarms see to that.
+// Alarms the operator of damaged blobs: an alarm that names the blob (`ergon status` counts them) and a log line.
+// Each damage is alarmed once, however many readers meet it: unique indexes of the table of alarms see to that.
 import type { Logger } from '#base/log.ts'
 import type { BlobRef } from '#blobs/blob.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** The kinds whose details a unique index keeps apart. */
+/** The kinds of alarm with a unique index over their details. */
 type ToldOnce = 'blobs_unnamed' | 'body_damaged' | 'page_damaged'
 
-/** Raises an alarm, unless there is one of this kind with these details. */
+/** Raises an alarm unless the same alarm exists. */
 export async function raiseAlarm(state: Queryable, kind: ToldOnce, detail: object): Promise<void> {
   await state.query(
     'insert into alarms (kind, detail) values ($1, $2::jsonb) on conflict do nothing',
@@ -17,9 +16,9 @@ export async function raiseAlarm(state: Queryable, kind: ToldOnce, detail: objec
 }
 
 export interface Damages {
-  /** How many reads met a damaged blob since the start. */
+  /** The number of reads that met a damaged blob since the start. */
   met(): number
-  /** Tells of a damaged or missing blob. One that no row names any more was deleted, and is none. */
+  /** Alarms of a damaged or missing blob. A blob that no row names any more was deleted: no alarm. */
   tell(blob: BlobRef, found: string): Promise<void>
 }
 

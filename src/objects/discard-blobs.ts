@@ -1,10 +1,10 @@
-// Blobs that were written and that no version, nor any part, names: they go where deleted ones go.
+// Turns written blobs that no row names into garbage.
 import type { BlobRef } from '#blobs/blob.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /**
- * Makes garbage of blobs, for `laterMs` and the usual hour; answers how many were none before. What a row
- * names, and what is garbage already, stays as it is.
+ * Adds blobs to the garbage, removable after `laterMs` and an hour. Returns the number of new entries. Blobs that a
+ * row names, and existing garbage, stay as they are.
  */
 export async function discardBlobs(
   state: Queryable,

@@ -1,26 +1,26 @@
-// The configurations of buckets as gateways keep them: each request asks for the edition that there is, in the
-// query that it sends anyway, and reads the documents only when it has not got that one. So what is kept is
-// never older than the request.
+// The configurations of buckets, cached by edition. Each request learns the current edition in the query that it
+// sends anyway, and reads the documents only when the cache has another edition. So a cached document is never older
+// than the request.
 import { LRUCache } from 'lru-cache'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket } from './types.ts'
 
-/** Of text in JSON; in memory it takes some times that. */
+/** In bytes of JSON text; parsed documents take several times that. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024
-/** What a bucket with none takes. */
+/** The cost of an entry without documents. */
 const ENTRY_BYTES = 512
 
 type Configurations = Bucket['configurations']
 
 export interface Documents {
-  /** The configurations of an edition, or of a later one. Throws NoSuchBucket. */
+  /** The configurations of this edition or a later one. Throws NoSuchBucket. */
   of(bucket: { readonly id: number; readonly edition: string | number }): Promise<Configurations>
 }
 
 type Read = { readonly edition: string; readonly bytes: number; readonly found: Configurations }
 
-/** `keptBytesMax` bounds what is kept, least recently used first to go. */
+/** `keptBytesMax` bounds the cache; the least recently used entry is evicted first. */
 export function createDocuments(
   deps: { state: Queryable },
   keptBytesMax = KEPT_BYTES_MAX,
@@ -31,7 +31,7 @@ export function createDocuments(
   })
   const reading = new Map<string, Promise<Read>>()
 
-  /** Those who ask for one edition at once read it once. */
+  /** Concurrent reads of one edition share a query. */
   async function readOnce(id: number, edition: string): Promise<Read> {
     const place = `${id} ${edition}`
     const running = reading.get(place) ?? read(deps.state, id)

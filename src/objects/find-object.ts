@@ -1,4 +1,4 @@
-// The bucket and the version that a request names, in one look; those of several requests in one question.
+// Finds the bucket and the version of a request in one query; concurrent requests share a query.
 import type { TimerClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { gather } from './gather.ts'
@@ -7,19 +7,18 @@ import { BUCKET_JSON, inOrder, VERSION_JSON } from './rows.ts'
 
 type Question = { readonly bucketName: string; readonly target: Target }
 
-/** As JSON text, that whoever asked reads; null where there is none. */
+/** JSON text, which the caller parses; null when absent. */
 export type FoundRow = {
   readonly bucket: string | null
   readonly version: string | null
-  /** A body in the row. */
+  /** An inline body. */
   readonly inline: Buffer | null
 }
 
-/** Bodies in their rows have at most 32 KiB: so the longest answer has a megabyte of them, twice that in hex. */
+/** Inline bodies have at most 32 KiB, so the longest answer has a megabyte of them, twice that in hex. */
 const TOGETHER_MAX = 32
 
-// The arrays come out of subqueries, so that the server does not count them: for each count it would make
-// another plan, in 400 µs.
+// Arrays from subqueries have no known length. For each length the server would make another plan, in 400 µs.
 const FIND = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
     case when v.seq is not null then ${VERSION_JSON} end as version, v.inline
   from unnest((select $1::text[]), (select $2::text[]), (select $3::text[]))
@@ -35,7 +34,7 @@ const FIND = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} en
       and o.seq <= case when r.version is null then 9223372036854775807 else named.seq end
     order by o.seq desc limit 1) v on true`
 
-/** Finds a version, the latest where the target names none. */
+/** Finds a version; the latest when the target names none. */
 export const createFindObject = (deps: {
   state: Queryable
   clock: Pick<TimerClock, 'setTimer'>

@@ -1,16 +1,16 @@
-// Questions to the state that come at about the same time go as one: what each costs however small it is (its
-// messages, a wake-up of the server and one of ours, the start of its plan) is shared. One alone goes at once.
+// Joins concurrent queries of the same kind into one. Each query has fixed costs (messages, a wake-up of the server
+// and one of ours, the start of a plan), which a joint query pays once. A single query is sent at once.
 //
-// A question goes only with what is sent after it came, so its answer is as fresh as it would be alone.
+// A query never joins one that was sent before, so its answer is as fresh as it would be alone.
 import type { TimerClock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { isStateAway } from '#state/connect.ts'
 
 export type Gathering<Q, A> = {
-  /** Answers each of the questions, in their order. */
+  /** Answers the questions in their order. */
   ask(questions: readonly Q[]): Promise<readonly A[]>
   readonly clock: Pick<TimerClock, 'setTimer'>
-  /** So many are asked at once. */
+  /** The most questions of one joint query. */
   readonly most: number
 }
 
@@ -20,13 +20,13 @@ type Waiter<Q, A> = {
   reject(error: unknown): void
 }
 
-/** What is under way longer than this, as for pages on a slow disk, holds up nobody else. */
+/** A slow query, such as for pages on a slow disk, delays others at most this long. */
 const WAIT_MS_MAX = 5
 
 /**
- * One question's answer. While some are under way others wait for them, at most 5 ms and until `most` are
- * there. Where the state is away all fail alike; with any other error each is asked alone, so that it meets
- * only whose it is: what fails must have changed nothing.
+ * Answers one question. While a query runs, later questions wait for it, at most 5 ms and until `most` are waiting.
+ * When the state is unreachable all of them fail. After any other error each question is sent alone, so that only the
+ * question at fault fails; so a failed query must have changed nothing.
  */
 export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promise<A> {
   const { ask, clock, most } = gathering
@@ -47,7 +47,7 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
   async function answer(sent: readonly Waiter<Q, A>[]): Promise<void> {
     const answers = await askAll(ask, sent).catch((error: unknown) => ({ error }))
     running--
-    // Before anybody works on an answer: the server works meanwhile.
+    // Before the answers are delivered, so that the server works meanwhile.
     send()
     if (!('error' in answers)) tell(sent, answers)
     else if (sent.length === 1 || isStateAway(answers.error))
@@ -63,7 +63,7 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
     })
 }
 
-/** After all that has come by now was read. */
+/** After the events of this turn of the loop. */
 function soon(send: () => void): () => void {
   const due = setImmediate(send)
   return () => clearImmediate(due)

@@ -1,6 +1,6 @@
-// The metadata of object storage: what a door calls. Every method is one round trip to the state and
-// one transaction, unless it says otherwise; callers at the same time may share them (gather.ts). Errors
-// are S3's codes (contract/storage-errors.ts).
+// The interface of the object store. Each method is one round trip to the state and one transaction unless its
+// comment says otherwise; concurrent calls may share both (gather.ts). Errors have codes of
+// contract/storage-errors.ts.
 import type { BlobRef } from '#blobs/blob.ts'
 import type {
   Attributes,
@@ -22,15 +22,15 @@ import type {
 
 export interface Buckets {
   /**
-   * Makes a bucket; `created` is false when the account has it already (then nothing is changed).
-   * Throws BucketAlreadyExists when another account has it, TooManyBuckets.
+   * Creates a bucket; `created` is false when the account has it already, and then nothing changes. Throws
+   * BucketAlreadyExists when another account has it, TooManyBuckets.
    */
   create(bucket: NewBucket): Promise<{ bucket: Bucket; created: boolean }>
   /** Throws NoSuchBucket. */
   get(name: string): Promise<Bucket>
   /** Aborts open uploads. Throws NoSuchBucket, or BucketNotEmpty while there is a version or a delete marker. */
   delete(bucket: Bucket): Promise<void>
-  /** By name; a prefix may be given. At most `limit`; `next` goes on from there. */
+  /** Buckets by name, at most `limit`. `next` is the `after` of the next page. */
   list(query: BucketQuery): Promise<{ buckets: ListedBucket[]; next: string | undefined }>
   /** Sets one configuration; null removes it. */
   configure(bucket: Bucket, kind: ConfigurationKind, value: Json): Promise<void>
@@ -39,7 +39,7 @@ export interface Buckets {
   /** Allows object lock and enables versioning with it. */
   enableObjectLock(bucket: Bucket): Promise<void>
 }
-/** Without its documents. */
+/** Without the bucket's configurations. */
 export type ListedBucket = Omit<Bucket, 'configurations'>
 export type NewBucket = {
   readonly name: string
@@ -62,9 +62,9 @@ export type Written = { readonly versionId: string; readonly modifiedAtMs: numbe
 export type Deleted =
   | {
       readonly key: string
-      /** Of what was removed, or of the marker that was made. */
+      /** The id of the removed version or of the new marker. */
       readonly versionId: string | undefined
-      /** A marker was made, or a marker was removed. */
+      /** A marker was created or removed. */
       readonly deleteMarker: boolean
     }
   /** `code` is AccessDenied (object lock), PreconditionFailed or NoSuchKey. */
@@ -73,39 +73,37 @@ export type Deletion = Target & { readonly conditions?: Conditions }
 
 export interface Objects {
   /**
-   * Commits an object: its blobs are durable already. Throws NoSuchBucket, PreconditionFailed or
-   * NoSuchKey (If-Match without an object), decided in the transaction that commits.
-   * Parts that `share` blobs of another version (a copy) may be gone by now:
-   * ConditionalRequestConflict; look the source up again.
+   * Commits an object whose blobs are durable. Throws NoSuchBucket, PreconditionFailed, and NoSuchKey (If-Match
+   * without an object), as judged in the transaction that commits. Throws ConditionalRequestConflict when blobs that
+   * the object should `share` with a source are gone: find the source again.
    */
   put(bucket: Bucket, key: string, written: WrittenObject): Promise<Written>
   /**
-   * Throws what put() would throw by these conditions now: NoSuchBucket, PreconditionFailed, NoSuchKey. It is
-   * asked before a body is read, for nothing; put() decides.
+   * Throws what put() would throw for these conditions now: NoSuchBucket, PreconditionFailed, NoSuchKey. It saves
+   * reading a body in vain; put() decides.
    */
   check(bucket: Bucket, key: string, conditions: Conditions): Promise<void>
-  /** Makes garbage of bodies that will not be put after all; what a row names stays. */
+  /** Turns blobs of a body that will not be committed into garbage. Blobs that a row names stay. */
   discard(blobs: readonly BlobRef[]): Promise<void>
   /**
-   * A bucket and a version of it with its body, in one round trip; a delete marker has an empty one.
-   * Without `found` there is no such key or version. Throws NoSuchBucket.
+   * A bucket and a version with its body; the body of a delete marker is empty. `found` is absent when the key or the
+   * version does not exist. Throws NoSuchBucket.
    */
   find(bucketName: string, target: Target): Promise<{ bucket: Bucket; found?: FoundVersion }>
   /**
-   * Deletes up to 1000 keys or versions, each by itself: an answer for each, in order. Retention in
-   * GOVERNANCE mode yields to `bypassGovernance`.
+   * Deletes up to 1000 keys or versions, each on its own; one answer for each, in order. Retention in GOVERNANCE mode
+   * yields to `bypassGovernance`.
    */
   delete(
     bucket: Bucket,
     deletions: readonly Deletion[],
     options: { bypassGovernance: boolean },
   ): Promise<Deleted[]>
-  /** Changes what may change on a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
+  /** Changes tags, ACL or lock of a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
   amend(bucket: Bucket, target: Target, change: Amendment): Promise<Written>
   /**
-   * Replaces the wrapped keys of a version, and what is said of them; no byte of it changes. Throws
-   * NoSuchVersion, ConditionalRequestConflict (they are not `before` any more) and, unless
-   * `despiteLock`, AccessDenied.
+   * Replaces the wrapped keys and the encryption of a version; its bytes stay. Throws NoSuchVersion,
+   * ConditionalRequestConflict (the seals are not `before` any more) and, unless `despiteLock`, AccessDenied.
    */
   reseal(bucket: Pick<Bucket, 'id'>, target: Required<Target>, change: Resealing): Promise<void>
 }
@@ -114,11 +112,11 @@ export type WrittenObject = {
   readonly attributes: Attributes
   readonly body: Body
   readonly conditions?: Conditions
-  /** The parts' blobs belong to another version too: they are counted, not taken. */
+  /** The blobs belong to another version too: they get one more reference. */
   readonly share?: boolean
-  /** Of a copy of an object that was uploaded in parts. */
+  /** For a copy of an object that was uploaded in parts. */
   readonly partCount?: number
-  /** Of a copy: a sheet that was filled for it (Annotations.copy). */
+  /** For a copy: a sheet that was filled for it (Annotations.copy). */
   readonly annotations?: Sheet
   /** The event's name for notifications; by default ObjectCreated:Put. */
   readonly event?: 'ObjectCreated:Put' | 'ObjectCreated:Post' | 'ObjectCreated:Copy'
@@ -135,16 +133,19 @@ export type Amendment =
   | { readonly legalHold: boolean }
   | { readonly retention: Retention | null; readonly bypassGovernance: boolean }
 
-/** Named texts of a version, sealed by whoever writes them. */
+/** Named texts of a version. The caller encrypts them. */
 export interface Annotations {
   /**
-   * Sets one. Throws NoSuchBucket, NoSuchKey, PreconditionFailed (another ETag), AccessDenied (object
-   * lock keeps what it would replace), AnnotationLimitExceeded, and ConditionalRequestConflict when the
-   * version is not what the writer sealed for: look it up again.
+   * Writes one annotation. Throws NoSuchBucket, NoSuchKey, PreconditionFailed (another ETag), AccessDenied (object
+   * lock protects the annotation that would be replaced), AnnotationLimitExceeded, and ConditionalRequestConflict
+   * when the version has changed since the caller encrypted: find the version again.
    */
   put(bucket: Bucket, target: Target, written: WrittenAnnotation): Promise<{ modifiedAtMs: number }>
   get(sheet: Sheet, name: string): Promise<KeptAnnotation | undefined>
-  /** Also of what is not there. Throws NoSuchKey, PreconditionFailed, AccessDenied (object lock). */
+  /**
+   * Deletes one annotation; a missing one is no error. Throws NoSuchKey, PreconditionFailed, AccessDenied (object
+   * lock).
+   */
   delete(
     bucket: Bucket,
     target: Target,
@@ -156,14 +157,14 @@ export interface Annotations {
     query: { prefix: string; after: string; limit: number },
   ): Promise<{ entries: Annotation[]; truncated: boolean }>
   /**
-   * Fills another sheet with the same, in several transactions; it is garbage until a version is put with
-   * it, within the hour. `key` is the sheet's, wrapped for the version that will have it.
+   * Copies the annotations into a new sheet, in several transactions. The new sheet is garbage until a version is put
+   * with it, within the hour. `key` is the wrapped key of the new sheet.
    */
   copy(sheet: Sheet, key: Json, signal: AbortSignal): Promise<Sheet>
 }
 export type Annotation = {
   readonly name: string
-  /** In bytes, as the client sees it. */
+  /** In bytes, before encryption. */
   readonly size: number
   /** Without quotes. */
   readonly etag: string
@@ -172,13 +173,13 @@ export type Annotation = {
 }
 export type KeptAnnotation = Annotation & { readonly salt: Buffer; readonly sealed: Buffer }
 export type WrittenAnnotation = Omit<KeptAnnotation, 'modifiedAtMs'> & {
-  /** What the writer found of the version: its encryption without an envelope, its sheet. */
+  /** The version's encryption (without an envelope) and sheet, as the writer read them. */
   readonly encryption: Json
   readonly sheet: Sheet | null
-  /** Of a sheet that there is not yet. */
+  /** The wrapped key of a new sheet. */
   readonly key: Json
   readonly ifMatch: string | undefined
-  /** Replaces in spite of a retention in GOVERNANCE mode. */
+  /** Ignores a retention in GOVERNANCE mode. */
   readonly bypassGovernance: boolean
 }
 
@@ -204,7 +205,7 @@ export type Listed = Pick<
   | 'owner'
   | 'modifiedAtMs'
 >
-/** What a list of objects says of one. */
+/** An object in a listing. */
 export type ListedObject = Pick<
   Version,
   'key' | 'size' | 'etag' | 'storageClass' | 'owner' | 'modifiedAtMs'
@@ -218,7 +219,7 @@ export type Page<T> = {
 export interface Listings {
   /** Keys in UTF-8 byte order and common prefixes; `last` is the `after` of the next page. */
   objects(bucket: Bucket, query: ListQuery): Promise<Page<ListedObject> & { last: string }>
-  /** All versions and markers: by key, newest first. Throws InvalidArgument for a marker of no form. */
+  /** All versions and markers: by key, newest first. Throws InvalidArgument for a malformed marker. */
   versions(
     bucket: Bucket,
     query: ListQuery & { afterVersion?: string },
@@ -238,27 +239,29 @@ export interface Uploads {
       key: string
       initiator: string
       attributes: UploadAttributes
-      /** Begun by somebody else than the bucket's account. */
+      /** Created by another account than the bucket's. */
       isGuest?: boolean
     },
   ): Promise<Upload>
-  /** The upload, for a day after its completion too; undefined: there is none of this key. */
+  /** The upload, also for a day after its completion; undefined when the key has no such upload. */
   find(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<FoundUpload | undefined>
-  /** Commits a part whose blob is durable; the same number replaces it. Throws NoSuchUpload. */
+  /**
+   * Commits a part whose blob is durable; a second part of the same number replaces the first. Throws NoSuchUpload.
+   */
   putPart(
     bucket: Bucket,
     upload: { key: string; uploadId: string },
     part: Part,
   ): Promise<{ modifiedAtMs: number }>
-  /** Parts by number after one. Throws NoSuchUpload. */
+  /** Parts by number. Throws NoSuchUpload. */
   parts(
     bucket: Bucket,
     upload: { key: string; uploadId: string },
     page: { after: number; limit: number },
   ): Promise<{ upload: Upload; parts: UploadPart[]; truncated: boolean }>
   /**
-   * Makes the object of the listed parts, two round trips. `compose` gets them in order and says the
-   * ETag and the checksums. The same request again gets the same answer for a day. Throws NoSuchUpload, InvalidPart,
+   * Creates the object from the listed parts, in two round trips. `compose` gets the parts in order and returns ETag
+   * and checksums. The same completion gets the same answer for a day. Throws NoSuchUpload, InvalidPart,
    * InvalidPartOrder, EntityTooSmall, and what put() throws.
    */
   complete(
@@ -270,7 +273,7 @@ export interface Uploads {
   abort(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<void>
 }
 export type FoundUpload = Upload & { readonly isCompleted: boolean }
-/** What completing says of the whole. */
+/** ETag and checksums of the completed object. */
 export type Composed = { readonly etag: string; readonly checksums: JsonObject }
 
 export type Completion = {

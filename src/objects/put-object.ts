@@ -1,4 +1,4 @@
-// Commits new versions; those of several requests in one transaction, so that its sync is shared.
+// Commits new versions. Concurrent requests share a transaction and its sync.
 import type { TimerClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -11,12 +11,12 @@ export type WrittenRow = { refused: string | null; version_id: string; modified_
 
 type Put = { readonly bucket: Bucket; readonly key: string; readonly written: WrittenObject }
 
-/** SQLSTATE of put.sql: a shared blob went with its last version. */
+/** SQLSTATE of put.sql: a shared blob was removed with its last version. */
 const SOURCE_GONE = 'ERG01'
-/** Half a megabyte of bodies, and 4 to 8 ms of the server's CPU while their stripes are locked. */
+/** Half a megabyte of bodies, and 4 to 8 ms of server CPU under locks. */
 const TOGETHER_MAX = 16
 
-/** Commits one version. Throws ConditionalRequestConflict when what it shares is gone. */
+/** Commits one version. Throws ConditionalRequestConflict when shared blobs are gone. */
 export function createPutObject(deps: {
   state: Queryable
   clock: Pick<TimerClock, 'setTimer'>

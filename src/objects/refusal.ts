@@ -1,14 +1,14 @@
-// The functions in SQL refuse by the code of an S3 error, so that a refusal is an answer and no exception.
+// SQL functions return the code of an error instead of raising an exception.
 import { invariant } from '#base/errors.ts'
 import { type StorageCode, isStorageCode, storageFault } from '#contract/storage-errors.ts'
 
-/** The code, checked to be one that the door may answer with. */
+/** The code, checked against contract/storage-errors.ts. */
 export function storageCode(refused: string): StorageCode {
   invariant(isStorageCode(refused), `The state refused with an unknown code: ${refused}`)
   return refused
 }
 
-/** Throws the S3 error when the state refused. */
+/** Throws the error when the SQL function returned a code. */
 export function refuse(refused: string | null | undefined): void {
   if (refused !== null && refused !== undefined) throw storageFault(storageCode(refused))
 }

@@ -1,4 +1,4 @@
-// Rows of the state to the types of the object store, and back.
+// Converts between rows of the state and the types of the object store.
 import { invariant } from '#base/errors.ts'
 import type { NewBlob } from '#blobs/blob.ts'
 import type { Row } from '#state/connect.ts'
@@ -18,7 +18,7 @@ import type {
   Version,
 } from './types.ts'
 
-/** A version as JSON has it. */
+/** A version as JSON. */
 export type VersionRow = {
   version_id: string
   is_latest: boolean
@@ -39,11 +39,11 @@ export type VersionRow = {
   modified_at: string
   part_count: number
   annotations: Sheet | null
-  /** The parts with what is known of their blobs. */
+  /** The parts with the current rows of their blobs. */
   located: Part[] | null
 }
 
-/** Rows as JSON text, that whoever asked reads. */
+/** Rows as JSON text, which the caller parses. */
 const jsonOf = (table: string, names: readonly string[]): string =>
   `json_build_object(${names.map((name) => `'${name}', ${table}.${name}`).join(', ')})::text`
 
@@ -121,7 +121,7 @@ export function toBody({ located }: VersionRow, inline: Buffer | null): Body {
   return { kind: 'inline', bytes: inline ?? Buffer.alloc(0) }
 }
 
-/** A bucket as columns have it, or as JSON has it. */
+/** A bucket, from columns or from JSON. */
 export type BucketRow = Row & {
   id: number
   name: string
@@ -130,9 +130,9 @@ export type BucketRow = Row & {
   created_at: Date | string
   versioning: Bucket['versioning']
   object_lock: boolean
-  /** Of its configurations. */
+  /** The edition of its configurations. */
   edition: string | number
-  /** Where it was asked for. */
+  /** Only in queries that ask for it. */
   is_read_only?: boolean
 }
 
@@ -221,7 +221,7 @@ export const writtenParts = (parts: readonly Part[]) => ({
   })),
 })
 
-/** Rows by their number `n`, from 1: nothing promises that they come in the order of what was asked. */
+/** Sorts rows by their number `n`, from 1: SQL promises no order. */
 export function inOrder<R extends { n: number }>(rows: readonly R[], count: number): R[] {
   const ordered = rows.toSorted((a, b) => a.n - b.n)
   invariant(
@@ -231,13 +231,13 @@ export function inOrder<R extends { n: number }>(rows: readonly R[], count: numb
   return ordered
 }
 
-/** The attributes of put.sql; an object of parts has the sum of their sizes. */
+/** Checks the size: an object of parts has the sum of their sizes. */
 export function checkedSize(attributes: Attributes, body: Body): void {
   const size =
     body.kind === 'inline'
       ? body.bytes.length
       : body.parts.reduce((total, part) => total + part.size, 0)
-  // An encrypted body in the row is longer by its tag.
+  // An encrypted inline body is longer by its tag.
   invariant(
     size === attributes.size || (body.kind === 'inline' && attributes.encryption !== null),
     `The body has ${size} bytes, not ${attributes.size}`,

@@ -1,5 +1,5 @@
-// Where blobs may be: what the settings name, and what rows name from before. A store that is named for the
-// first time must answer; one that is in use may be away, as the rest of the cloud goes on without it.
+// The stores of blobs: those of the settings, and those that rows name. A store that the settings name for the first
+// time must answer. A store in use may be unreachable: the rest of the cloud runs without it.
 import { fault } from '#contract/errors.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -12,8 +12,8 @@ import { BLOB_FOLDER, type DataFolder } from '#node/data-folder.ts'
 const LOCATIONS_MAX = 100
 
 /**
- * What the cells need to know of blobs. Throws `blob_store_refused`, `blob_store_away`, or
- * `blob_location_unknown` when objects are in an upstream whose key is not set.
+ * The blob settings of the cells. Throws `blob_store_refused`, `blob_store_away`, or `blob_location_unknown` when
+ * rows name a store without a key in the settings.
  */
 export async function settleBlobStores(deps: {
   config: Config
@@ -32,7 +32,7 @@ export async function settleBlobStores(deps: {
     )
   const target = config.storageBlobs
   const s3: Record<string, S3Settings> = {}
-  // What waits to be removed where no key is known can wait for it.
+  // Garbage in a store without a key can wait for the key.
   for (const location of new Set([
     target,
     ...used,
@@ -46,7 +46,7 @@ export async function settleBlobStores(deps: {
   return { folder: data.at(BLOB_FOLDER), target, locations: [FS_LOCATION, ...Object.keys(s3)], s3 }
 }
 
-/** How a store is reached: by its own line of the settings, else as all others are. */
+/** The settings of a store: its own entry, otherwise the common ones. */
 function s3Of(config: Config, location: string): S3Settings | undefined {
   const own = config.storageS3Stores.find(({ store }) => store === location)
   const { endpoint, region, key } = own ?? {
@@ -73,7 +73,7 @@ async function claim(
   })
 }
 
-/** The locations that rows name: a look into the index for each, however many rows there are. */
+/** The locations that rows name, by one index lookup for each location. */
 async function locationsOf(state: Queryable, of: 'blobs' | 'blob_garbage'): Promise<string[]> {
   const found: string[] = []
   while (found.length < LOCATIONS_MAX) {

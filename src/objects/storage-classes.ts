@@ -1,22 +1,22 @@
-// The storage classes of AWS that are read like any other. Here all are stored alike: a class is a label, which is kept
-// and told. Of an object in an archive class (GLACIER, DEEP_ARCHIVE) clients believe that they must have it restored
-// first, so there is none.
+// The storage classes of AWS that can be read at once. All bytes are stored alike: the class is a label that is kept
+// and returned. Archive classes (GLACIER, DEEP_ARCHIVE) are refused, because clients would first restore such
+// objects.
 import { storageFault } from '#contract/storage-errors.ts'
 
-/** From the first to the last that a lifecycle moves an object through; none goes back. */
+/** In the order of lifecycle transitions; no transition goes back. */
 const WATERFALL = ['STANDARD_IA', 'INTELLIGENT_TIERING', 'ONEZONE_IA', 'GLACIER_IR'] as const
 const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE']
 
 const CLASSES: ReadonlySet<string> = new Set(['STANDARD', 'REDUCED_REDUNDANCY', ...WATERFALL])
 
-/** How far down an object of a class is: 0 for those where objects begin. */
+/** The position in the transition order; 0 for the classes of new objects. */
 export const depthOf = (storageClass: string): number =>
   WATERFALL.findIndex((name) => name === storageClass) + 1
 
 export const isTransitionTarget = (name: string): boolean => depthOf(name) > 0
 export const isArchive = (name: string): boolean => ARCHIVES.includes(name)
 
-/** The class of a header that may be absent. Throws InvalidStorageClass. */
+/** The class that a write asks for; STANDARD when absent. Throws InvalidStorageClass. */
 export function storageClassOf(given: string | string[] | undefined): string {
   const name = given === undefined ? 'STANDARD' : String(given)
   if (CLASSES.has(name)) return name

@@ -1,5 +1,5 @@
-// What the object store keeps: buckets, versions of objects, uploads. Documents that only a door
-// understands (an ACL, a policy, checksums) are JSON here and come back as they were given.
+// The stored data: buckets, versions of objects, uploads. Documents that only a protocol understands (an ACL, a
+// policy, checksums) are JSON here and are returned as they were given.
 import type { NewBlob } from '#blobs/blob.ts'
 
 export type Json =
@@ -42,10 +42,10 @@ export type Bucket = {
   readonly region: string
   readonly createdAtMs: number
   readonly versioning: Versioning
-  /** Object lock can be used; versioning is then enabled for good. */
+  /** Object lock is available; versioning then stays enabled for good. */
   readonly objectLock: boolean
   readonly configurations: { readonly [kind in ConfigurationKind]?: Json }
-  /** Its account cannot pay for storing more; known where a bucket was asked for by its name. */
+  /** Its account cannot pay for more stored bytes. Only known for a bucket that was found by name. */
   readonly isReadOnly: boolean
 }
 
@@ -54,15 +54,15 @@ export type Retention = {
   readonly untilMs: number
 }
 
-/** What a writer says about an object, besides its bytes. */
+/** The attributes that a write gives an object, besides its bytes. */
 export type Attributes = {
   /** Without quotes. */
   readonly etag: string
-  /** In bytes, as the client sees it. */
+  /** In bytes, before encryption. */
   readonly size: number
-  /** Algorithm → value, and the type (full object or composite): the door's own form. */
+  /** Algorithm → value, and the type (full object or composite), in the protocol's form. */
   readonly checksums: JsonObject
-  /** Content-Type and the like, to be sent back. */
+  /** Content-Type and similar headers, returned by reads. */
   readonly headers: Readonly<Record<string, string>>
   /** x-amz-meta-*, without the prefix. */
   readonly metadata: Readonly<Record<string, string>>
@@ -71,37 +71,37 @@ export type Attributes = {
   readonly retention: Retention | null
   /** Null while it was never set. */
   readonly legalHold: boolean | null
-  /** How the bytes are encrypted (wrapped key, algorithm), or null. */
+  /** The encryption with its wrapped key, or null. */
   readonly encryption: Json
   readonly storageClass: string
   /** The account that owns the object. */
   readonly owner: string
 }
 
-/** The annotations of a version together. */
+/** All annotations of a version. */
 export type Sheet = {
   readonly sheet: number
-  /** What their keys follow from, wrapped as the version's own key is. */
+  /** The root of their keys, wrapped like the version's own key. */
   readonly key: Json
   readonly count: number
   readonly bytes: number
-  /** Another with each change. */
+  /** Changes with each change of the annotations. */
   readonly changed: number
 }
 
-/** What is kept of how a version is encrypted. */
+/** The stored encryption and wrapped keys of a version. */
 export type Seals = {
-  /** With the wrapped key of a body in the row. */
+  /** With the wrapped key of an inline body. */
   readonly encryption: Json
   /** The wrapped keys of its parts. */
   readonly parts: readonly Json[] | null
   readonly sheetKey: Json
 }
 
-/** A piece of a body: one blob. An object that was not uploaded in parts has one, with number 1. */
+/** A piece of a body: one blob. An object that was not uploaded in parts has one part, number 1. */
 export type Part = {
   readonly number: number
-  /** In bytes, as the client sees it; a blob of encrypted bytes may be larger. */
+  /** In bytes, before encryption; the blob of an encrypted body is larger. */
   readonly size: number
   readonly etag: string
   readonly checksums: JsonObject
@@ -109,14 +109,14 @@ export type Part = {
   readonly blob: NewBlob
 }
 
-/** Small bodies are in the row; all others are a list of parts. */
+/** Small bodies are inline, in the row; all others are a list of parts. */
 export type Body =
   | { readonly kind: 'inline'; readonly bytes: Buffer }
   | { readonly kind: 'parts'; readonly parts: readonly Part[] }
 
 /**
- * Bodies up to here go into the row: 1.8 times the rate of a file with fdatasync at 4 KiB. Beyond,
- * TOAST cuts them into 2 kB pieces, each with its own index entry.
+ * Bodies up to this size are inline: at 4 KiB that has 1.8 times the rate of a file with fdatasync. TOAST cuts larger
+ * values into pieces of 2 kB, each with an index entry.
  */
 export const INLINE_SIZE_MAX = 32 * 1024
 
@@ -127,22 +127,22 @@ export type Version = Attributes & {
   readonly isLatest: boolean
   readonly deleteMarker: boolean
   readonly modifiedAtMs: number
-  /** How many parts it was uploaded in; 0 when it was not uploaded in parts. */
+  /** The number of uploaded parts; 0 when the object was not uploaded in parts. */
   readonly partCount: number
-  /** Null while it has never had any. */
+  /** Null when the version never had annotations. */
   readonly annotations: Sheet | null
 }
 
-/** What must hold when a write commits. ETags are without quotes. */
+/** Conditions that must hold when a write commits. ETags are without quotes. */
 export type Conditions = {
-  /** Any of these, or any object at all. Absent object: NoSuchKey. */
+  /** One of these ETags, or '*' for any object. Without an object: NoSuchKey. */
   readonly ifMatch?: readonly string[] | '*'
-  /** None of these, or no object at all. */
+  /** None of these ETags, or '*' for no object. */
   readonly ifNoneMatch?: readonly string[] | '*'
-  /** Of deletes: the size in bytes, and the time of change to the second. */
+  /** For deletes: the size in bytes, and the modification time in seconds. */
   readonly ifMatchSize?: number
   readonly ifMatchModifiedMs?: number
-  /** Of deletes of a version: another one is the latest. */
+  /** For deletes of a version: a newer version exists. */
   readonly ifNoncurrent?: boolean
 }
 
@@ -150,14 +150,14 @@ export type Upload = {
   readonly id: string
   readonly key: string
   readonly initiatedAtMs: number
-  /** The account that began it. */
+  /** The account that created the upload. */
   readonly initiator: string
-  /** As given at the beginning; etag and size are not known yet. */
+  /** As given at creation; ETag and size are not known yet. */
   readonly attributes: UploadAttributes
 }
-/** `checksums` holds the algorithm and type that the parts are to have. */
+/** `checksums` has the algorithm and type that the parts must have. */
 export type UploadAttributes = Omit<Attributes, 'etag' | 'size'> & {
-  /** Headers of the beginning that policies ask of its parts too. */
+  /** Headers of the creation that policies also apply to the parts. */
   readonly said?: Readonly<Record<string, string>>
 }
 

@@ -1,7 +1,7 @@
-// Which names a bucket may have (AWS, "General purpose buckets naming rules", and our own paths).
+// The rules of bucket names (AWS, "General purpose buckets naming rules", and paths of the API).
 import { storageFault } from '#contract/storage-errors.ts'
 
-/** First segments of paths that are not buckets (DESIGN §9); shorter ones can never be. */
+/** First path segments of the API, which no bucket may have as its name; shorter names are invalid anyway. */
 const RESERVED: ReadonlySet<string> = new Set([
   'healthz',
   'readyz',

@@ -1,4 +1,4 @@
-// What an operation of the S3 door is handed: where it was called, by whom, with what body.
+// A request as the operations of S3 get it: the call, the caller and the body.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ServedOperation } from '#contract/s3-operations.ts'
 import type { Client } from '#http/client-of.ts'
@@ -10,17 +10,17 @@ import type { Payload } from './body/payload.ts'
 import type { Target } from './target.ts'
 
 export type StorageCall = {
-  /** What its handling finds out, for the log of its bucket; how it was signed, for policies too. */
+  /** Facts for the access log of the bucket; policies use the signing. */
   readonly trace: Trace
-  /** What judging it has cost so far. */
+  /** The cost of evaluating policies so far. */
   readonly judging: Judging
   readonly match: Match
   readonly target: Target
   readonly headers: IncomingHttpHeaders
   readonly payload: Payload
-  /** From now on it may take as long as an object does: for who may do what is asked. */
+  /** Extends the deadline to that of a transfer; called once the request is allowed. */
   prolong(): void
-  /** Who asked, for policies. */
+  /** The client's address, for policies. */
   readonly client: Client
 }
 

@@ -1,6 +1,5 @@
-// The S3 door: the same pipeline as the API, another protocol. It finds the operation by method and
-// subresource, the caller by signature (the access key is the token, and so is the secret), and the body
-// as a stream that is verified as it flows.
+// The S3 protocol on the pipeline of the API. The method and the subresource name the operation, the signature names
+// the caller (access key and secret are the token), and the body is a stream that is verified as it flows.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientOf } from '#http/client-of.ts'
 import type { Call, Door, Endpoint } from '#http/door.ts'
@@ -27,11 +26,11 @@ import type { Verified, Verifier } from './authentication/verify.ts'
 import type { CredentialV2 } from './authentication/version-two.ts'
 import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
 
-/** A call of this door: what match() found, and later what the signature said. */
+/** A call of this protocol: the match, and later the verified signature. */
 type S3Call = Call & {
   readonly match: Match
   readonly target: Target
-  /** With those of a presigned address: they count once its signature holds. */
+  /** With the headers in a presigned address, which count once its signature is verified. */
   readonly headers: IncomingHttpHeaders
   readonly trace: Trace
   verified?: Verified
@@ -122,7 +121,7 @@ const render: Door['render'] = (error, { requestId, exchange }) => {
   return { status: rendered.status, contentType, body: rendered.body, headers }
 }
 
-/** An answer that worked says which request it is of, as refusals do. */
+/** Successful replies have the request's id, as errors do. */
 const identified =
   (handler: StorageHandler): StorageHandler =>
   async (request) => {
@@ -132,7 +131,7 @@ const identified =
     return { ...reply, headers }
   }
 
-/** What handlers get; its payload is not read yet. */
+/** The input of handlers; its payload is unread. */
 function callOf(
   exchange: Exchange,
   { match: found, target, headers, trace, verified }: S3Call,

@@ -51,8 +51,9 @@ for (const [name, { method, level, subresource, when }] of Object.entries(S3_OPE
 export const SUBRESOURCE_NAMES: ReadonlySet<string> = new Set(SUBRESOURCES.keys())
 
 /**
- * The operation that a request names. Throws MethodNotAllowed, InvalidArgument (two subresources, a
- * version of what has none, a malformed version id) and InvalidRequest (a subresource of something else: `PUT /bucket/key?policy` must not store a body).
+ * The operation that a request names. Throws MethodNotAllowed, InvalidArgument (two subresources, a version id where
+ * none applies, a malformed version id) and InvalidRequest (a subresource of another level: `PUT /bucket/key?policy`
+ * must not store a body).
  */
 export function match(method: string, target: Place, headers: IncomingHttpHeaders): Match {
   const level = levelOf(target)
@@ -88,7 +89,7 @@ function actionOf({ action, isVersioned }: S3Operation, namesVersion: boolean): 
   return `s3:${namesVersion && isVersioned === true ? versionAction(action) : action}`
 }
 
-/** The methods that something there answers to, for `Allow` (RFC 9110 §15.5.6); preflights always. */
+/** The methods for `Allow` (RFC 9110 §15.5.6); preflights always. */
 function allowedMethods(target: Place): string[] {
   const level = levelOf(target)
   const subresource = subresourceOf(target.query, level)
@@ -104,7 +105,7 @@ function levelOf({ form, bucket, key }: Place): Level {
 }
 
 function subresourceOf(query: Target['query'], level: Level): string {
-  // A page's parameters are its own.
+  // Parameters of a page belong to the page.
   if (level === 'website') return ''
   let found = ''
   for (const [name, value] of query.entries()) {

@@ -1,4 +1,4 @@
-// An error as S3 clients read it.
+// Renders an error as S3 clients expect it.
 import type { ErgonError } from '#base/errors.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { isStorageCode, storageFault, type StorageCode } from '#contract/storage-errors.ts'
@@ -6,20 +6,20 @@ import { writePlainXml } from './xml/write.ts'
 
 export type ErrorPlace = {
   readonly requestId: string
-  /** The path as it was asked for. */
+  /** The path of the request. */
   readonly resource: string
-  /** Names the host that answered, where AWS has a token of its own. */
+  /** The host id of the reply; AWS has an opaque token. */
   readonly hostId: string
 }
 
 export type RenderedFault = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Empty where HTTP allows none: 304 and replies to HEAD. */
+  /** Empty for 304 and replies to HEAD. */
   readonly body: string
 }
 
-/** Codes of the pipeline that reach S3 clients, in S3's words. */
+/** S3's codes for codes of the pipeline. */
 const FOREIGN: Readonly<Record<string, StorageCode>> = {
   token_missing: 'AccessDenied',
   token_unknown: 'InvalidAccessKeyId',
@@ -47,23 +47,22 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
 const isOfOperator = (code: string): boolean => Object.hasOwn(OPERATOR_ERRORS, code)
 
 /**
- * The error's code in S3's words; one that S3 has no word for keeps its own, unless it is the operator's to
- * mend: a blob that is damaged or gone.
+ * The S3 code of an error. A code without an S3 equivalent stays, except the operator's (a damaged or missing blob).
  */
 export const codeOf = ({ code }: { readonly code: string }): string =>
   isStorageCode(code) ? code : (FOREIGN[code] ?? (isOfOperator(code) ? 'InternalError' : code))
 
-/** What clients are told: of what is the operator's to mend that it is ours, and whether it may pass. */
+/** The error that clients see. An operator's error is InternalError or ServiceUnavailable. */
 export function told(error: ErgonError): ErgonError {
   if (!isOfOperator(error.code)) return error
   return storageFault(error.status === 503 ? 'ServiceUnavailable' : 'InternalError')
 }
 
-/** S3's clients know SlowDown by 503, and some try nothing else again. */
+/** S3 clients expect SlowDown with 503; some retry nothing else. */
 const statusOf = ({ code, status }: ErgonError): number =>
   code === 'too_many_requests' ? 503 : status
 
-/** What every refusal says in its head. */
+/** The headers of every error. */
 export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<string, string> {
   const headers: Record<string, string> = {
     'x-amz-request-id': place.requestId,
@@ -74,15 +73,15 @@ export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<strin
   return headers
 }
 
-/** The details that are told in the body. */
+/** The details in the body. */
 export const shownDetails = (error: ErgonError): [name: string, value: string][] =>
   Object.entries(error.details)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, String(value)])
 
 /**
- * The reply to a request that failed. The pipeline's own codes get S3's names and keep their message
- * and, but for too_many_requests, their status: 402 and 429 say what to do as everywhere else.
+ * The reply to a failed request. Errors of the pipeline get S3's codes and keep their message and their status,
+ * except too_many_requests: 402 and 429 mean the same as everywhere else.
  */
 export function renderFault(fault: ErgonError, method: string, place: ErrorPlace): RenderedFault {
   const error = told(fault)

@@ -1,9 +1,9 @@
-// Replies of the S3 door, made from what an operation found out.
+// Replies of the S3 protocol.
 import type { Headers, KnownReply } from '#http/reply.ts'
 
 const XML = 'application/xml'
 
-/** An XML document; long listings say how long, for the tail that is billed. */
+/** An XML document. Its length helps to bill the writing of the reply. */
 export const xmlReply = (xml: string, headers: Headers = {}, status = 200): KnownReply => ({
   kind: 'known',
   status,
@@ -13,7 +13,7 @@ export const xmlReply = (xml: string, headers: Headers = {}, status = 200): Know
   body: () => xml,
 })
 
-/** No body: 200 with a length of 0, or 204. */
+/** No body: 200 with length 0, or 204. */
 export const emptyReply = (headers: Headers = {}, status = 200): KnownReply => ({
   kind: 'known',
   status,

@@ -1,12 +1,12 @@
-// The request target of S3: which bucket, which key, which parameters. The raw text is kept, because
-// signatures are made over it. `new URL` is never used here: it folds `..` out of keys.
+// Parses the address of a request: bucket, key and parameters. Keeps the raw text, which signatures cover. Does not
+// use `new URL`, which folds `..` out of keys.
 import { storageFault } from '#contract/storage-errors.ts'
 
-/** A key's limit in bytes of UTF-8 (AWS, "Naming Amazon S3 objects"). */
+/** The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects"). */
 export const KEY_BYTES_MAX = 1024
 const QUERY_PAIRS_MAX = 256
 
-/** The host names that this server answers to, without port, in lower case. */
+/** The host names of this server, without port, in lower case. */
 export type BaseHosts = {
   /** `<bucket>.<host>` names a bucket; the host itself takes it from the path. */
   readonly api: readonly string[]
@@ -14,13 +14,13 @@ export type BaseHosts = {
   readonly website: readonly string[]
 }
 
-/** Decoded parameters; of a repeated name the first value counts, as at AWS. */
+/** Decoded parameters; the first value of a repeated name counts, as at AWS. */
 export type Query = ReadonlyMap<string, string>
 
 export type Target = {
   readonly form: 'path' | 'host' | 'website'
   readonly bucket: string | undefined
-  /** Decoded once; never empty: a path that ends after the bucket has no key. */
+  /** Decoded once; undefined when the path ends after the bucket. */
   readonly key: string | undefined
   readonly query: Query
   /** As sent, from the first `/` to before the `?`. */
@@ -29,25 +29,25 @@ export type Target = {
   readonly rawQuery: string
 }
 
-/** What a target says of its bucket: what is known of one that is malformed behind it. */
+/** The bucket and the raw text of an address, known also when its key or query is malformed. */
 export type Place = Pick<Target, 'form' | 'bucket' | 'rawPath' | 'rawQuery'> & {
   /** As sent; empty when there is none. */
   readonly rawKey: string
 }
 
 /**
- * Reads a request target (origin form, as node:http gives it: one character a byte) and a Host header.
- * Throws InvalidURI, KeyTooLongError, InvalidArgument (NUL in a key).
+ * Parses a request target (origin form, one character for each byte, as node:http gives it) and a Host header. Throws
+ * InvalidURI, KeyTooLongError, InvalidArgument (NUL in a key).
  */
 export const parseTarget = (rawTarget: string, host: string, bases: BaseHosts): Target =>
   targetAt(parsePlace(rawTarget, host, bases))
 
-/** The rest of it. Throws as parseTarget does. */
+/** Decodes key and query. Throws what parseTarget throws. */
 export function targetAt({ rawKey, ...place }: Place): Target {
   return { ...place, key: keyOf(rawKey), query: parseQuery(place.rawQuery) }
 }
 
-/** The first part of it. Throws InvalidURI, InvalidArgument. */
+/** Finds the bucket and splits the address. Throws InvalidURI, InvalidArgument. */
 export function parsePlace(rawTarget: string, host: string, bases: BaseHosts): Place {
   if (!rawTarget.startsWith('/')) throw storageFault('InvalidURI', undefined, { URI: rawTarget })
   const mark = rawTarget.indexOf('?')
@@ -69,7 +69,7 @@ function bucketOfHost(
   bases: BaseHosts,
 ): { form: 'host' | 'website'; bucket: string } | undefined {
   const name = host.toLowerCase().replace(/:\d*$/, '')
-  // Website hosts first: they may be sub-domains of an API host.
+  // Website hosts first, as they may be sub-domains of an API host.
   for (const form of ['website', 'host'] as const)
     for (const base of form === 'website' ? bases.website : bases.api)
       if (name.length > base.length + 1 && name.endsWith(`.${base}`))
@@ -84,9 +84,9 @@ function keyOf(rawKey: string): string | undefined {
   return key
 }
 
-/** Refuses keys that are too long or that PostgreSQL's text cannot hold. */
+/** Throws KeyTooLongError, and InvalidArgument for NUL, which PostgreSQL's text cannot store. */
 export function checkKey(key: string): void {
-  // No character of UTF-16 takes more than three bytes of UTF-8.
+  // A UTF-16 unit takes at most three bytes of UTF-8.
   if (key.length * 3 > KEY_BYTES_MAX) {
     const size = Buffer.byteLength(key)
     if (size > KEY_BYTES_MAX)
@@ -121,8 +121,8 @@ export function rawPairs(rawQuery: string): [name: string, value: string][] {
 }
 
 /**
- * Percent-decoding of one character a byte into UTF-8 text, once. Throws InvalidURI, and InvalidArgument
- * for NUL, which no name can have and PostgreSQL's text cannot hold.
+ * Decodes percent-encoded text, with one character for each byte, into UTF-8 text, once. Throws InvalidURI, and
+ * InvalidArgument for NUL.
  */
 export function decodeOnce(raw: string): string {
   const escaped = raw.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
@@ -140,14 +140,14 @@ function decodeText(escaped: string, raw: string): string {
   }
 }
 
-/** As a signature writes it: encodeURIComponent() leaves five characters bare that are escaped there. */
+/** Encodes as signatures do: encodeURIComponent() leaves out five characters. */
 export const encodeName = (text: string): string =>
   encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 
-/** A key, or a bucket and a key, as a path without its first `/`. */
+/** Encodes a key, or bucket and key, as a path without its first `/`. */
 export const encodePath = (text: string): string => text.split('/').map(encodeName).join('/')
 
 function refuseNul(text: string): void {

@@ -1,4 +1,4 @@
-// What is always answered where an operation is not served: "there is none", or an honest refusal.
+// The fixed answers of operations that are not served: "there is none", or NotImplemented.
 import type { Access } from '#s3/policy/judge.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from './call.ts'
@@ -12,8 +12,8 @@ const publicName = (operation: string): string =>
 export type Unserved = (found: Match) => StorageHandler
 
 /**
- * The handler of what has none. That there is none of a thing is said of a bucket that there is, to who
- * may ask: throws NoSuchBucket and AccessDenied first, then what the operation always answers.
+ * The handler of an operation that is not served. "There is none" is only told for an existing bucket and to allowed
+ * callers: throws NoSuchBucket and AccessDenied first, then the fixed answer.
  */
 export const createUnserved =
   ({ access }: { access: Access }): Unserved =>

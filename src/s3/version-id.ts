@@ -1,14 +1,13 @@
-// The ids of versions as the store makes them (objects/common.sql, storage_version_id): any other text can
-// name no version of any object.
+// The form of version ids (objects/sql/common.sql, storage_version_id): no version has another id.
 import { storageFault } from '#contract/storage-errors.ts'
 
-/** `null` is the version that was written while versioning was not enabled. */
+/** `null` is the version written while versioning was not enabled. */
 export const isVersionId = (text: string): boolean =>
   text === 'null' || /^[0-7][0-9a-f]{31}$/.test(text)
 
 export const MALFORMED_VERSION_ID = 'Invalid version id specified'
 
-/** Throws InvalidArgument. `name` is the parameter or the header that says the id. */
+/** Throws InvalidArgument. `name` is the parameter or header with the id. */
 export function checkVersionId(text: string, name = 'versionId'): void {
   if (isVersionId(text)) return
   throw storageFault('InvalidArgument', MALFORMED_VERSION_ID, {

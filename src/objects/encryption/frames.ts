@@ -11,7 +11,7 @@ const FRAME_BYTES = 64 * 1024
 const TAG_BYTES = 16
 const SEALED_BYTES = FRAME_BYTES + TAG_BYTES
 
-/** Bytes that a body of `size` takes once encrypted; an empty one is one empty frame. */
+/** The encrypted size of a body of `size` bytes; an empty body is one empty frame. */
 export const sealedSize = (size: number): number => size + framesOf(size) * TAG_BYTES
 
 const framesOf = (size: number): number => Math.max(1, Math.ceil(size / FRAME_BYTES))
@@ -45,18 +45,18 @@ function open(key: Buffer, sealed: Buffer, { index, isLast, blobId }: Place): Bu
   }
 }
 
-/** Encrypts a body as it passes. */
+/** Encrypts a stream. */
 export async function* sealFrames(
   key: Buffer,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void, undefined> {
   let index = 0
-  // A frame is sealed only when a byte follows it: the last one must know that it is.
+  // A frame is sealed when a byte after it is known: the last frame is marked as the last.
   for await (const { bytes, isLast } of inPieces(chunks, FRAME_BYTES))
     yield seal(key, bytes, index++, isLast)
 }
 
-/** Which stored bytes hold a range of a body of `size` bytes. */
+/** The stored bytes that hold a range of a body of `size` bytes. */
 export function sealedRange(range: ByteRange, size: number): ByteRange {
   const last = Math.floor(range.last / FRAME_BYTES)
   return {
@@ -66,8 +66,8 @@ export function sealedRange(range: ByteRange, size: number): ByteRange {
 }
 
 /**
- * Decrypts what `sealedRange` names, and gives the range alone. Throws `blob_damaged`, of a body that is in no blob
- * InternalError.
+ * Decrypts the bytes of `sealedRange` and returns the range. Throws `blob_damaged`, or InternalError for bytes that
+ * are in no blob.
  */
 export async function* openFrames(
   key: Buffer,
@@ -85,7 +85,7 @@ export async function* openFrames(
   }
 }
 
-/** The same bytes in pieces of one length; the last may be shorter, and is empty only if all is. */
+/** The same bytes in pieces of one length. The last piece may be shorter; it is empty only for an empty body. */
 async function* inPieces(
   chunks: AsyncIterable<Buffer>,
   length: number,

@@ -1,24 +1,24 @@
-// Versions of the named keys. Each follows from the installation's secret, its name and its number, so an
-// old one never goes; which is the current one is in the state, and processes look every few seconds.
+// Versions of the named keys. A version is derived from the installation's secret, the name and the number, so old
+// versions never disappear. The state has the number of the current version; processes read it every few seconds.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const LOOK_MS = 5000
-/** After so long every process writes by the new version, but for uploads that began before. */
+/** After this time every process writes with the new version, except for uploads that began before. */
 export const SETTLED_MS = 3 * LOOK_MS
 
 export type RotatedKey = {
   readonly name: string
   readonly version: number
-  /** All envelopes have at least this version. */
+  /** The least version of all envelopes. */
   readonly wrapped: number
   readonly rotatedAt: Date
-  /** How long ago, by the clock of the state. */
+  /** Since the rotation, by the clock of the state. */
   readonly ageMs: number
 }
 
-/** The keys that were ever rotated, by name. */
+/** The keys that were rotated at least once, by name. */
 export async function rotatedKeys(state: Queryable): Promise<RotatedKey[]> {
   const { rows } = await state.query<RotatedKey>(
     `select name, version, wrapped, rotated_at as "rotatedAt",
@@ -27,7 +27,7 @@ export async function rotatedKeys(state: Queryable): Promise<RotatedKey[]> {
   return rows
 }
 
-/** Makes the next version of a key the current one; answers its number. */
+/** Makes the next version of a key current and returns its number. */
 export async function rotateKey(state: Queryable, name: string): Promise<number> {
   const { rows } = await state.query<{ version: number }>(
     `insert into storage_keys (name, version) values ($1, 2)
@@ -39,12 +39,15 @@ export async function rotateKey(state: Queryable, name: string): Promise<number>
 }
 
 export interface KeyVersions {
-  /** The current version of a key, as of some seconds ago. */
+  /** The current version of a key, at most some seconds old. */
   versionOf(name: string): number
   close(): void
 }
 
-/** Follows the current versions. Without the state the last ones known are used: all can be opened. */
+/**
+ * Polls the current versions. While the state is unreachable the last known versions are used: all versions can be
+ * opened.
+ */
 export async function followKeyVersions(deps: {
   state: Queryable
   log: Logger

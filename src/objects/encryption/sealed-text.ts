@@ -1,5 +1,5 @@
-// Texts of up to some MiB that are encrypted whole: each by a key of its own, which follows from a root, a
-// random salt and its name, so that one wrapped root serves them all.
+// Encrypts short texts whole. The key of each text is derived from a root key, a random salt and the text's name, so
+// one wrapped root serves all texts of a version.
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { openFrames, sealFrames } from './frames.ts'
 
@@ -9,7 +9,7 @@ const SALT_BYTES = 16
 const keyOf = (root: Buffer, salt: Buffer, name: string): Buffer =>
   Buffer.from(hkdfSync('sha256', root, salt, name, KEY_BYTES))
 
-/** Encrypts a text by a fresh salt; `name` has at most 1024 bytes. */
+/** Encrypts a text with a new salt; `name` has at most 1024 bytes. */
 export async function sealText(root: Buffer, name: string, text: Buffer) {
   const salt = randomBytes(SALT_BYTES)
   const chunks: Buffer[] = []
@@ -17,7 +17,7 @@ export async function sealText(root: Buffer, name: string, text: Buffer) {
   return { salt, sealed: Buffer.concat(chunks) }
 }
 
-/** The text again. Throws InternalError when it is not what was sealed under this name. */
+/** Decrypts a text. Throws InternalError when the text was not sealed under this name. */
 export async function openText(
   root: Buffer,
   name: string,

@@ -1,5 +1,5 @@
-// The wrapped keys of a version: of its body in the row or of its parts, and of its annotations. They are
-// wrapped again together, so that all of a version is under one key.
+// The wrapped keys of a version: of its inline body or of its parts, and of its annotations. They are wrapped anew
+// together, so that one key opens all of a version.
 import type { Body, Json, JsonObject, Seals, Version } from '#objects/types.ts'
 import type { Encryption } from './encryption.ts'
 
@@ -13,8 +13,8 @@ export const sealsOf = (
 })
 
 /**
- * The seals of an encrypted version with each of its keys wrapped by `wrap`, under what is said of them
- * now. Undefined from `wrap` leaves one as it is.
+ * The seals of an encrypted version with each key wrapped by `wrap`, under the given encryption. When `wrap` returns
+ * undefined the envelope stays.
  */
 export function resealed(
   seals: Seals,

@@ -1,6 +1,6 @@
-// The keys of encrypted objects. Each body has a data key of its own, kept with it, wrapped by a key that
-// is not: the service's (SSE-S3), a named one (SSE-KMS, local names), or the client's (SSE-C). Wrapping is
-// AES-256-GCM; what the object says of its encryption is bound to it.
+// The keys of encrypted objects. Each body has a data key, stored beside it and wrapped by another key: the service's
+// (SSE-S3), a named key (SSE-KMS, local names) or the client's (SSE-C). Wrapping is AES-256-GCM with the encryption
+// of the object as additional data.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { invariant } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -10,14 +10,14 @@ import type { CustomerKey, Encryption } from './encryption.ts'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Of the derivation below; kept with each wrapped key, for when there is another. */
+/** The version of the derivation below, kept with each wrapped key. */
 const VERSION = 1
 
-/** A data key, and how it is kept. */
+/** A data key and its stored form. */
 export type BodyKey = { readonly key: Buffer; readonly envelope: Json }
 
 export interface Vault {
-  /** Whether there is a key of this name for SSE-KMS. */
+  /** Whether SSE-KMS has a key of this name. */
   hasKey(keyId: string): boolean
   /** A new data key for one body. */
   create(encryption: Encryption, customerKey: CustomerKey | undefined): BodyKey
@@ -25,13 +25,15 @@ export interface Vault {
   open(encryption: Encryption, envelope: Json, customerKey: CustomerKey | undefined): Buffer
   /** The same key, wrapped for another encryption. Throws what `open` does; neither is SSE-C. */
   move(from: Encryption, envelope: Json, to: Encryption): Json
-  /** The same data key by the current version of its named key; undefined where that has wrapped it. */
+  /**
+   * The data key wrapped by the current version of its named key; undefined when the current version wrapped it
+   * already.
+   */
   rewrap(encryption: Encryption, envelope: Json): Json | undefined
 }
 
 /**
- * `secret` is the installation's; all its keys follow from it, each version of a named one too.
- * `versionOf` is the current version of a named key.
+ * `secret` is the installation's; all keys are derived from it. `versionOf` is the current version of a named key.
  */
 export function createVault(deps: {
   secret: string
@@ -109,7 +111,7 @@ export function createVault(deps: {
 
 type Wrapping = { readonly version: number; readonly customerKey: CustomerKey | undefined }
 
-/** What the key of a name follows from; the first version is older than the numbers. */
+/** The input of the derivation of a named key; version 1 has no number, for compatibility. */
 const namedKey = (keyId: string, version: number): string =>
   version === 1 ? `kms ${keyId}` : `kms ${keyId} ${version}`
 

@@ -1,11 +1,11 @@
-// What a lifecycle configuration means for one version or upload, and when. Times are rounded up to the
-// next midnight UTC, as AWS does, unless the length of a day is set to another one.
+// Applies a lifecycle configuration to a version or an upload. Times are rounded up to the next midnight UTC, as at
+// AWS, unless the length of a day is set to another value.
 import type { Lifecycle, LifecycleFilter, LifecycleRule } from './rules.ts'
 import { DAY_MS } from './rules.ts'
 import { depthOf } from '#objects/storage-classes.ts'
 import type { Tags } from '#objects/types.ts'
 
-/** What rules look at to choose an object. */
+/** The facts by which rules select an object. */
 export type LifecycleSubject = {
   readonly key: string
   /** In bytes. */
@@ -17,9 +17,9 @@ export type LifecycleVersion = LifecycleSubject & {
   readonly modifiedAtMs: number
   readonly isLatest: boolean
   readonly deleteMarker: boolean
-  /** When the next newer version came; undefined for the latest. */
+  /** When the next newer version was written; undefined for the latest. */
   readonly noncurrentSinceMs: number | undefined
-  /** How many noncurrent versions are newer than this one. */
+  /** The number of newer noncurrent versions. */
   readonly newerNoncurrent: number
   /** Whether the key has no other version. */
   readonly alone: boolean
@@ -28,8 +28,8 @@ export type LifecycleVersion = LifecycleSubject & {
 export type At = { readonly nowMs: number; readonly dayMs: number }
 
 /**
- * What is to be done with a version now. `expire`: as a client's delete does, so a marker is put where
- * versioning is on. `remove`: this version is deleted for good.
+ * The action for a version now. `expire`: like a client's delete, so with versioning a marker is written. `remove`:
+ * the version is deleted for good.
  */
 export function lifecycleAction(
   lifecycle: Lifecycle,
@@ -48,7 +48,7 @@ export function lifecycleAction(
   return rules.some((rule) => isDue(expiresAt(rule, version, at.dayMs), at)) ? 'expire' : undefined
 }
 
-/** The storage class that a version is to have now; undefined where that is no further down than its own. */
+/** The storage class that a version should have now; undefined when none is further down than its own. */
 export function lifecycleClass(
   lifecycle: Lifecycle,
   version: LifecycleVersion & { readonly storageClass: string },
@@ -74,7 +74,7 @@ function dueClasses(rule: LifecycleRule, version: LifecycleVersion, at: At): str
   return due.map(({ storageClass }) => storageClass)
 }
 
-/** Whether an upload that was begun at this time is to be aborted now. */
+/** Whether an upload of this age should be aborted now. */
 export function isUploadDue(
   lifecycle: Lifecycle,
   upload: { readonly key: string; readonly initiatedAtMs: number },
@@ -125,7 +125,7 @@ function expiresAt(
   return 'days' in expiration ? after(modifiedAtMs, expiration.days, dayMs) : expiration.dateMs
 }
 
-/** A marker with nothing under it goes when the rule says so, or when an object of its age would. */
+/** A marker without other versions goes when the rule says so, or when an object of its age would expire. */
 function isMarkerDue(rule: LifecycleRule, version: LifecycleVersion, at: At): boolean {
   const { expiration } = rule
   if (expiration !== undefined && 'deleteMarker' in expiration) return expiration.deleteMarker

@@ -19,7 +19,7 @@ export type NoncurrentTransition = {
 }
 
 export type LifecycleFilter = {
-  /** Written as a bare `Prefix`, the form before filters; clients compare what they read back. */
+  /** Written as a bare `Prefix`, the older form without filters; clients compare what they read back. */
   readonly bare: boolean
   readonly prefix?: string
   readonly tags: Tags

@@ -1,7 +1,6 @@
--- Annotations: named texts of a version. They change the version's `annotations`, under the lock of its key.
+-- Annotations: named texts of a version. They change the version's `annotations` under the lock of its key.
 
--- The version that an annotation is written to or deleted from, or why it is not: its key and version are
--- there, and its ETag is the one wanted.
+-- The version to annotate, or the error: the key and version must exist, and the ETag must match.
 create or replace function storage_annotated(
   bucket_id int, object_key text, version text, given jsonb, out refused text, out target object_versions)
 language plpgsql as $$
@@ -16,7 +15,7 @@ begin
   end;
 end $$;
 
--- Notes what a version has now; `sheet` and `sealed_by` count while it has none.
+-- Updates the version's totals; `sheet` and `sealed_by` are used when the version has no sheet yet.
 create or replace function storage_note(target object_versions, sheet bigint, sealed_by jsonb, more int, more_bytes int)
 returns void language plpgsql as $$
 begin
@@ -25,14 +24,14 @@ begin
     'key', coalesce(target.annotations -> 'key', sealed_by),
     'count', coalesce((target.annotations ->> 'count')::int, 0) + more,
     'bytes', storage_sheet_bytes(target.annotations) + more_bytes,
-    -- A copy sees by it that what it read is still what there is.
+    -- A copy compares this number to notice a change of its source.
     'changed', nextval('object_seq'))
   where v.bucket = target.bucket and v.key = target.key and v.seq = target.seq;
   perform storage_count(target.bucket, storage_stripe(target.bucket, target.key), more_bytes, 0);
 end $$;
 
--- `given` is {name, size, etag, checksums, salt, sheet, key, encryption, ifMatch, bypass, most}: `sheet` is
--- null where the writer found none, and `encryption` what it found of the version.
+-- `given` is {name, size, etag, checksums, salt, sheet, key, encryption, ifMatch, bypass, most}. `sheet` and
+-- `encryption` are what the writer read of the version; `sheet` is null when the version had none.
 create or replace function storage_put_annotation(
   bucket_id int, object_key text, version text, given jsonb, payload bytea)
 returns table (refused text, modified_ms bigint) language plpgsql as $$
@@ -48,7 +47,7 @@ begin
   judged := storage_annotated(bucket_id, object_key, version, given);
   if judged.refused is not null then return query select judged.refused, null::bigint; return; end if;
   target := judged.target;
-  -- It was encrypted for another: who writes looks again.
+  -- The text was encrypted for another version: the writer reads the version again.
   if target.annotations -> 'sheet' is distinct from nullif(given -> 'sheet', 'null')
     or target.encryption - 'envelope' is distinct from nullif(given -> 'encryption', 'null') then
     return query select 'ConditionalRequestConflict', null::bigint;
@@ -77,7 +76,7 @@ begin
   return query select null::text, storage_ms(at);
 end $$;
 
--- `given` is {name, ifMatch, bypass}. What is not there is deleted already.
+-- `given` is {name, ifMatch, bypass}. Deleting a missing annotation succeeds.
 create or replace function storage_delete_annotation(bucket_id int, object_key text, version text, given jsonb)
 returns text language plpgsql as $$
 declare
@@ -102,7 +101,7 @@ begin
   return null;
 end $$;
 
--- Copies up to `most` annotations after a name into another sheet; answers the last name, or null at the end.
+-- Copies up to `most` annotations after a name into another sheet. Returns the last name, or null at the end.
 create or replace function storage_copy_sheet(from_sheet bigint, to_sheet bigint, after text, most int)
 returns text language sql volatile as $$
   with copied as (

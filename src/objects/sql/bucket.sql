@@ -1,6 +1,6 @@
--- What needs more than one statement about a bucket, and changes of a version after it was written.
+-- Changes of a bucket that take more than one statement, and changes of a version after it was written.
 
--- Two of one account make theirs one after the other, so that both count what the other made.
+-- Buckets of one account are created one after the other, so that each creation counts the other.
 create or replace function storage_create_bucket(given jsonb, most int) returns text language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(4207712, hashtext(given ->> 'account'));
@@ -13,8 +13,9 @@ begin
   return case when not found then 'BucketAlreadyExists' end;
 end $$;
 
--- Alone with the bucket: whoever writes an object holds it shared. Open uploads keep no bucket, as at AWS:
--- they end as storage_abort ends each. Parts come without the bucket's lock: their upload's row keeps them out.
+-- Holds the lock of the bucket alone; writers of objects hold it shared. Open uploads do not keep a bucket, as at
+-- AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
+-- upload's row excludes them.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
 declare
   held uuid[];
@@ -30,7 +31,7 @@ begin
   if held is not null then perform storage_release(held); end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
-  -- What is due is charged at the next look; a charge is of 1 nJ at least.
+  -- The next sample charges what is due; a charge is at least 1 nJ.
   delete from storage_samples where bucket = bucket_id and due_zj < 1000000000000;
   update storage_samples s set name = b.name, account = b.account from buckets b
   where b.id = bucket_id and s.bucket = bucket_id;
@@ -78,7 +79,7 @@ begin
   return query select null::text, found_row.version_id, storage_ms(found_row.modified_at);
 end $$;
 
--- While a retention runs, it may only become longer in its mode; GOVERNANCE yields to a bypass.
+-- A running retention may only become longer in its mode. GOVERNANCE mode yields to a bypass.
 create or replace function storage_weakens(mode text, until timestamptz, change jsonb)
 returns boolean language sql volatile as $$
   select coalesce(until > clock_timestamp(), false)
@@ -87,7 +88,7 @@ returns boolean language sql volatile as $$
       or storage_time(change #> '{retention,untilMs}') < until)
 $$;
 
--- The wrapped keys of a version, and how it is encrypted: Seals of types.ts.
+-- The wrapped keys of a version and its encryption: `Seals` of types.ts.
 create or replace function storage_seals(target object_versions) returns jsonb language plpgsql immutable as $$
 begin
   return jsonb_build_object('encryption', target.encryption, 'sheetKey', target.annotations -> 'key',
@@ -95,7 +96,7 @@ begin
       from jsonb_array_elements(target.parts) with ordinality p (part, n)) end);
 end $$;
 
--- Replaces them, where they are what the caller read. A rotation does it in spite of object lock.
+-- Replaces the seals if they are still those that the caller read. A key rotation ignores object lock.
 create or replace function storage_reseal(
   bucket_id int, object_key text, version text, seals_before jsonb, seals_after jsonb, despite_lock boolean)
 returns text language plpgsql as $$

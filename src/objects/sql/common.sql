@@ -1,17 +1,17 @@
 -- Locks, conditions, blobs and counters, used by put.sql, delete.sql and upload.sql.
 --
--- Functions in SQL are those that the planner can inline: any other is parsed anew at each call.
+-- Only functions that the planner can inline have the language SQL: all others would be parsed anew at each call.
 --
--- Locks are taken in this order: the bucket (shared; only deleting it takes it alone), stripes in
--- ascending order, the upload's row, rows of blobs by id. A key's stripe is one of 1024: a lock for each key
--- would overflow the server's lock table (64 × max_connections) when clients delete a thousand at once.
+-- The order of locks: the bucket (shared, and exclusive for its deletion), stripes in ascending order, the upload's
+-- row, rows of blobs by id. The stripe of a key is one of 1024: a lock for each key would overflow the server's lock
+-- table (64 × max_connections) when clients delete a thousand at once.
 
 create or replace function storage_stripe(bucket_id int, object_key text)
 returns int language sql immutable as $$
   select (hashtextextended(object_key, bucket_id) & 1023)::int
 $$;
 
--- The bucket, which cannot be deleted until the transaction ends. None: it is gone.
+-- The bucket, locked against deletion until the transaction ends. Null: the bucket does not exist.
 create or replace function storage_enter(bucket_id int) returns storage_home language plpgsql as $$
 declare
   home storage_home;
@@ -26,7 +26,8 @@ begin
   perform pg_advisory_xact_lock(4207711, storage_stripe(bucket_id, object_key));
 end $$;
 
--- Begins with the seq, so that a version is found by it, and cannot be guessed.
+-- The id begins with the seq, so that a version is found by its id. The rest is random, so that nobody can guess the
+-- id.
 create or replace function storage_version_id(seq bigint) returns text language sql volatile as $$
   select lpad(to_hex(seq), 16, '0') || right(replace(gen_random_uuid()::text, '-', ''), 16)
 $$;
@@ -48,7 +49,7 @@ create or replace function storage_now() returns timestamptz language sql volati
   select date_trunc('milliseconds', clock_timestamp())
 $$;
 
--- Why the conditions do not hold for what is there, or null. All of them are null for most writes.
+-- The error of the first condition that does not hold, or null. Most writes have no condition.
 create or replace function storage_unmet(conditions jsonb, found_etag text, found_size bigint, found_at timestamptz)
 returns text language plpgsql immutable as $$
 declare
@@ -69,8 +70,8 @@ begin
   return null;
 end $$;
 
--- Counts new blobs in: [{id, location, size, checksum}]. Shared ones must be there already; false: some
--- are gone.
+-- Adds a reference to each blob: [{id, location, size, checksum}]. Shared blobs must exist already; false: some do
+-- not.
 create or replace function storage_hold(blobs_given jsonb, shared boolean) returns boolean language plpgsql as $$
 declare
   wanted int;
@@ -92,15 +93,15 @@ begin
   return held = wanted;
 end $$;
 
--- Counts blobs out, each as often as it is there; those that nobody names become garbage. Once in a
--- transaction, for all that it freed: copies share blobs, and of two that released them one by one each
--- could wait for the other.
+-- Removes a reference from each blob, as often as the blob is listed. Blobs without references become garbage. Called
+-- once in a transaction with all its blobs: copies share blobs, and two transactions that released them one by one
+-- could deadlock.
 create or replace function storage_release(blob_ids uuid[]) returns void language plpgsql as $$
 begin
   with freed as (
     select id, count(*) as n from unnest(blob_ids) id group by id
   ), locked as materialized (
-    -- What is read here is what is there once the lock is had, and is what is changed below.
+    -- The counts are read after the lock is taken, so they are the counts that are changed below.
     select b.id, b.refs - freed.n as refs from blobs b join freed using (id) order by b.id for update of b
   ), less as (
     update blobs b set refs = locked.refs from locked where b.id = locked.id and locked.refs > 0
@@ -116,7 +117,7 @@ begin
   return array(select (part ->> 'blob')::uuid from jsonb_array_elements(parts) part);
 end $$;
 
--- Adds to what a bucket stores; whoever counts versions holds the stripe's lock.
+-- Adds to the usage counters of a bucket. The caller holds the lock of the stripe.
 create or replace function storage_count(
   bucket_id int, in_stripe int, more_bytes bigint, more_versions int, more_uploads int default 0)
 returns void language plpgsql as $$
@@ -132,28 +133,29 @@ begin
   end if;
 end $$;
 
--- Adds to what open uploads store; whoever calls holds the upload's row. In rows of their own, below 0, as
--- parts come without a stripe's lock: whoever holds one may wait for the upload. They are spread by `name`,
--- so that parts do not wait for each other; what an upload added to several it takes from one.
+-- Adds to the counters of open uploads; the caller holds the upload's row. They are in rows below 0, because parts
+-- are written without the lock of a stripe: the holder of that lock may wait for the upload. `name` spreads the parts
+-- of an upload over these rows, so that parts do not wait for each other; the end of the upload subtracts its sum
+-- from one row.
 create or replace function storage_count_upload(bucket_id int, name text, more_bytes bigint, more_uploads int)
 returns void language plpgsql as $$
 begin
   perform storage_count(bucket_id, -1 - (hashtext(name) & 63), more_bytes, 0, more_uploads);
 end $$;
 
--- Whether object lock keeps a version; GOVERNANCE yields to a bypass.
+-- Whether object lock protects a version. GOVERNANCE mode yields to a bypass.
 create or replace function storage_keeps(hold boolean, mode text, until timestamptz, bypass boolean)
 returns boolean language sql volatile as $$
   select coalesce(hold, false) or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
 $$;
 
--- What the annotations of a version add to what is stored, with their names.
+-- The stored bytes of a version's annotations, with their names.
 create or replace function storage_sheet_bytes(annotations jsonb) returns bigint language sql immutable as $$
   select coalesce((annotations ->> 'bytes')::bigint, 0)
 $$;
 
--- What a version adds to what is stored: its body, its annotations, and what is written about it, as the text
--- of the JSON that keeps it (three documents are `{}` where they say nothing). A delete marker is its key.
+-- The stored bytes of a version: its body, its annotations and its metadata as JSON text. Three empty documents are
+-- `{}` and count nothing. A delete marker counts its key.
 create or replace function storage_stored(v object_versions) returns bigint language sql stable as $$
   select v.size + storage_sheet_bytes(v.annotations)
     + octet_length(concat(v.key, v.headers, v.metadata, v.tags, v.acl)) - 6
@@ -165,8 +167,7 @@ begin
   values ((annotations ->> 'sheet')::bigint, clock_timestamp());
 end $$;
 
--- Removes one version: its annotations, its part of the counters, its row. Whoever calls releases the blobs
--- that it answers.
+-- Removes one version with its annotations and its counters, and returns its blobs, which the caller releases.
 create or replace function storage_remove(bucket_id int, object_key text, at_seq bigint)
 returns uuid[] language plpgsql as $$
 declare
@@ -179,7 +180,7 @@ begin
   return case when gone.parts is not null then storage_blobs_of(gone.parts) end;
 end $$;
 
--- Whether a rule of a notification configuration wants an event.
+-- Whether a notification rule matches an event.
 create or replace function storage_wants(rule jsonb, event text, object_key text)
 returns boolean language plpgsql immutable as $$
 declare
@@ -191,7 +192,7 @@ begin
     and right(object_key, length(suffix)) = suffix;
 end $$;
 
--- Writes an event where the bucket wants it told; at most one rule does, as they may not overlap.
+-- Writes an event when a rule of the bucket matches. At most one rule does, as rules may not overlap.
 create or replace function storage_tell(home storage_home, event text, object_key text, version text, of_size bigint, of_etag text)
 returns void language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Deletes keys and versions: [{key, versionId, conditions}], an answer for each in the same order.
+-- Deletes keys and versions: [{key, versionId, conditions}]. Returns one answer for each, in the same order.
 
 create or replace function storage_delete(bucket_id int, deletions jsonb, bypass boolean)
 returns table (refused text, version_id text, marker boolean) language plpgsql as $$
@@ -10,7 +10,7 @@ declare
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return query select 'NoSuchBucket', null::text, false; return; end if;
-  -- In order, so that two batches cannot wait for each other.
+  -- In one order, so that two batches cannot deadlock.
   perform pg_advisory_xact_lock(4207711, stripe) from (
     select distinct storage_stripe(bucket_id, d ->> 'key') as stripe
     from jsonb_array_elements(deletions) d order by stripe offset 0
@@ -31,8 +31,8 @@ begin
   if freed <> '{}' then perform storage_release(freed); end if;
 end $$;
 
--- Without versioning the object goes; with it, it is hidden behind a delete marker. Whoever calls releases
--- `freed`, here and below.
+-- Without versioning the object is removed; with versioning a delete marker hides it. The caller releases `freed`,
+-- here and below.
 create or replace function storage_delete_latest(home storage_home, object_key text, conditions jsonb)
 returns table (refused text, version_id text, marker boolean, freed uuid[]) language plpgsql as $$
 declare
@@ -45,7 +45,7 @@ begin
   select v.seq, v.version_id, v.etag, v.size, v.modified_at into latest
   from object_versions v where v.bucket = home.id and v.key = object_key order by v.seq desc limit 1;
   if conditions is not null then
-    -- What is not there need not be deleted, whatever it should have been.
+    -- A missing object needs no deletion, whatever the conditions say.
     if latest.seq is null then return query select null::text, null::text, false, null::uuid[]; return; end if;
     unmet := storage_unmet(conditions, latest.etag, latest.size, latest.modified_at);
     if unmet is not null then return query select unmet, null::text, false, null::uuid[]; return; end if;
@@ -76,7 +76,7 @@ begin
   return query select null::text, version, true, freed;
 end $$;
 
--- Removes one version for good, unless object lock keeps it; the one before it is then the latest.
+-- Removes one version for good, unless object lock protects it. The version before it becomes the latest.
 create or replace function storage_delete_version(
   home storage_home, object_key text, version text, conditions jsonb, bypass boolean)
 returns table (refused text, version_id text, marker boolean, freed uuid[]) language plpgsql as $$
@@ -107,7 +107,8 @@ begin
   return query select null::text, version, victim.delete_marker, freed;
 end $$;
 
--- The seq of a version, or null: an id that we made says it; `null` is the latest or in its own index.
+-- The seq of a version, or null. Ids that the store made contain the seq; `null` is the latest version or in an index
+-- of its own.
 create or replace function storage_find(bucket_id int, object_key text, version text)
 returns bigint language plpgsql stable as $$
 declare

@@ -3,12 +3,13 @@
 -- prefixes cost the same in a bucket of a thousand keys and of a million (26 ms of CPU on a busy machine
 -- at a million; 1000 plain keys 4 ms).
 
--- What no key with a prefix is beyond: a key has 1024 bytes at most, and this has 1024 of the greatest.
+-- Greater than every key with the prefix: a key has at most 1024 bytes, and this text has 1024 more of the greatest
+-- character.
 create or replace function storage_beyond(prefix text) returns text language sql immutable as $$
   select prefix || repeat(chr(1114111), 256)
 $$;
 
--- The least key after one: NUL is in no key.
+-- The least key after a key: no key contains NUL.
 create or replace function storage_next(after text) returns text language sql immutable as $$
   select after || chr(1)
 $$;
@@ -22,7 +23,7 @@ returns text language sql immutable as $$
     + strpos(substr(object_key, length(prefix) + 1), delimiter)) end
 $$;
 
--- Where a page begins: after a key, after the common prefix that it is part of, or with the prefix.
+-- The first possible key of a page: after a key, after the common prefix of that key, or at the prefix.
 create or replace function storage_from(after text, prefix text, delimiter text)
 returns text language sql immutable as $$
   select greatest(prefix, case when after = '' then '' else coalesce(

@@ -1,4 +1,4 @@
--- Parts with what is known of their blobs now: where they are changes when they are moved.
+-- Adds the current row of its blob to each part: a move changes the location.
 create or replace function storage_located(parts jsonb) returns jsonb language plpgsql stable as $$
 begin
   return (select jsonb_agg(p.part || jsonb_build_object('blob', jsonb_build_object(

@@ -1,8 +1,8 @@
--- Commits versions. `written` is Attributes of types.ts with `parts`, `blobs`, `partCount`, `conditions`,
--- `share`, `event` and `annotations` (of a copy: a sheet that is filled); of several, an array of them.
+-- Commits versions. `written` is `Attributes` of types.ts with `parts`, `blobs`, `partCount`, `conditions`, `share`,
+-- `event` and `annotations` (for a copy: a filled sheet). For several versions it is an array.
 
--- Several at once, each by itself as if it came alone, in the order of their locks. `bodies` are those in
--- rows, one after the other: `starts` and `lengths` in bytes, null for what is in blobs.
+-- Commits several versions in the order of their locks, each as if it came alone. `bodies` has the inline bodies one
+-- after the other; `starts` and `lengths` are in bytes, and null for bodies in blobs.
 create or replace function storage_put_all(
   bucket_ids int[], keys text[], written jsonb, bodies bytea, starts int[], lengths int[])
 returns table (n int, refused text, version_id text, modified_ms bigint) language plpgsql as $$
@@ -12,7 +12,7 @@ declare
   answer storage_written;
   freed uuid[] := '{}';
 begin
-  -- All of them before any stripe: a deletion that waits for one would be waited for by who holds another.
+  -- All bucket locks before any stripe lock, so that a waiting deletion cannot deadlock with a holder of a stripe.
   perform pg_advisory_xact_lock_shared(4207710, b.id)
   from (select distinct id from unnest(bucket_ids) id order by id) b;
   for one in
@@ -34,7 +34,7 @@ begin
   if freed <> '{}' then perform storage_release(freed); end if;
 end $$;
 
--- One, for whoever holds the locks already, and releases what it `freed`; `body` is one in the row.
+-- Commits one version for a caller that holds the locks and releases `freed`. `body` is an inline body.
 create or replace function storage_commit(home storage_home, object_key text, written jsonb, body bytea)
 returns storage_written language plpgsql as $$
 declare
@@ -65,19 +65,19 @@ begin
     if in_place and latest.parts is not null then freed := storage_blobs_of(latest.parts); end if;
   end if;
   if freed is not null and (written ->> 'share')::boolean then
-    -- All at once: of two copies that swap keys, each would hold what the other one frees.
+    -- Locks all of them at once: two copies that swap keys would deadlock otherwise.
     perform from blobs where id = any (
       freed || array(select (b ->> 'id')::uuid from jsonb_array_elements(written -> 'blobs') b))
     order by id for update;
   end if;
   if written -> 'blobs' is not null
     and not storage_hold(written -> 'blobs', coalesce((written ->> 'share')::boolean, false)) then
-    -- Some were counted in: undone with the transaction.
+    -- The exception also undoes the references that were added.
     raise exception 'the source of the copy is gone' using errcode = 'ERG01';
   end if;
 
   if written -> 'annotations' is not null then
-    -- An older one may be losing rows by now.
+    -- The rows of an older sheet may be in removal already.
     delete from annotation_garbage where sheet = (written #>> '{annotations,sheet}')::bigint
       and since > clock_timestamp() - interval '30 minutes';
     if not found then raise exception 'the copied annotations are gone' using errcode = 'ERG01'; end if;
@@ -119,7 +119,7 @@ begin
   return row(null, version, storage_ms(at), freed)::storage_written;
 end $$;
 
--- Removes the `null` version where it is an older one, and answers its blobs.
+-- Removes the `null` version where it is not the latest, and returns its blobs.
 create or replace function storage_drop_null(bucket_id int, object_key text) returns uuid[] language plpgsql as $$
 declare
   found_seq bigint;

@@ -1,6 +1,6 @@
--- Not a function: run at each start. A dump that was restored into another cluster has transactions of the old
--- one, where those of this one begin anew: its events would be hidden until this cluster had used up as many, and
--- new ones would come before them. They go to the beginning of the order, by their ids.
+-- Not a function: runs at each start. A dump that was restored into another cluster has transaction numbers of the
+-- old cluster, and the new cluster begins at lower numbers. Without this statement old events would stay hidden until
+-- the new cluster had used as many numbers. The old events move to the beginning of the order, by id.
 do $$
 begin
   if (select transaction >= pg_snapshot_xmax(pg_current_snapshot())

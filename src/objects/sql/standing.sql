@@ -1,12 +1,10 @@
--- The standing charge of stored bytes: looking at buckets, and what an account must keep.
+-- The standing charge of stored bytes: samples of buckets, and the balance that an account must keep.
 
--- Looks at buckets, each once in a minute whoever asks, and says what is charged now. A minute is for the
--- lesser of what was stored at this look and at the one before, from that one to now; where the minute
--- before had no look (the service was down, the bucket is new) it is for nothing.
---
--- What minutes are for adds up in the sample until it is worth a charge, or for a day; what is below 1 nJ
--- stays there. A bucket that was deleted is looked at once more, for what is due of it. The look is
--- committed before anything is charged: what it takes may be lost with a process, and is never charged twice.
+-- Samples each bucket once a minute, however many processes ask, and returns what is due now. A minute is charged for
+-- the smaller of two samples: this one and the one before. Without a sample in the minute before (the service was
+-- down, or the bucket is new) the minute costs nothing. Due energy adds up in the sample until it is worth a charge,
+-- or for a day; less than 1 nJ stays in the sample. A deleted bucket is sampled once more, for what is still due. The
+-- sample is committed before the charge, so a crash can lose a charge but never charge twice.
 create or replace function storage_look(minute_ms bigint, bucket_ids int[], zj_per_byte_ms numeric)
 returns table (bucket int, name text, account text, bytes numeric, energy_nj numeric, from_ms bigint, to_ms bigint)
 language plpgsql as $$
@@ -27,11 +25,11 @@ begin
     (select s.bucket, s.name, s.account, 0, true from storage_samples s
       where s.bucket = any (bucket_ids) and s.account is not null)
   ), earlier as materialized (
-    -- Locked in one order: of two who ask at once the second one sees what the first one wrote.
+    -- Locked in one order: of two concurrent callers the second sees the samples of the first.
     select s.bucket, s.at_ms, s.bytes, s.due_zj, s.due_from_ms, s.due_to_ms from storage_samples s
     where s.bucket in (select id from page) order by s.bucket for update
   ), stored as materialized (
-    -- Counters are read, not the objects. As numeric: bytes times milliseconds times power pass 2^63.
+    -- Reads the counters, not the objects. Numeric, because bytes × milliseconds × milliwatts pass 2^63.
     select page.*, e.at_ms, e.bytes as bytes_before, e.due_zj, e.due_from_ms, e.due_to_ms,
       not is_deleted and coalesce(e.at_ms / minute_ms < now_ms / minute_ms, true) as is_looked,
       documents_bytes
@@ -67,7 +65,7 @@ begin
   from due d order by d.id;
 end $$;
 
--- Replaces what accounts with funds must keep: the price of so much energy.
+-- Sets the balance that each account with funds must keep: the price of the given energy.
 create or replace function storage_reserve(account_ids text[], energies_nj numeric[])
 returns void language sql as $$
   delete from storage_reserves where account <> all (account_ids);
@@ -78,7 +76,7 @@ returns void language sql as $$
   on conflict (account) do update set pusd = excluded.pusd where r.pusd <> excluded.pusd;
 $$;
 
--- Whether an account has less than it must keep: then nothing more is stored for it.
+-- Whether the balance of an account is below what it must keep. Then the account can store no more.
 create or replace function storage_is_read_only(account_id text) returns boolean language plpgsql stable as $$
 begin
   return coalesce((select w.posted < r.pusd from storage_reserves r join wallets w on w.id = 'money:' || r.account

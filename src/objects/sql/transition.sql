@@ -1,12 +1,12 @@
--- Moves versions to other storage classes: [{key, seq, etag, modifiedMs, storageClass}]. A version that is another one
--- by now is left as it is. Answers how many were moved. A lock of an object is none against its class.
+-- Sets the storage class of versions: [{key, seq, etag, modifiedMs, storageClass}]. A version that changed meanwhile
+-- is left alone. Returns the number of changed versions. Object lock does not protect the storage class.
 
 create or replace function storage_transition(bucket_id int, changes jsonb) returns int language plpgsql as $$
 declare
   moved int;
 begin
   if (storage_enter(bucket_id)).id is null then return 0; end if;
-  -- In order, so that two batches cannot wait for each other.
+  -- In one order, so that two batches cannot deadlock.
   perform pg_advisory_xact_lock(4207711, stripe) from (
     select distinct storage_stripe(bucket_id, c ->> 'key') as stripe
     from jsonb_array_elements(changes) c order by stripe offset 0

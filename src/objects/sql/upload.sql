@@ -1,4 +1,4 @@
--- Uploads in parts: beginning, parts, completing and aborting.
+-- Uploads in parts: create, parts, complete and abort.
 
 create or replace function storage_begin_upload(
   bucket_id int, object_key text, upload_id text, by_account text, given jsonb, most int)
@@ -8,7 +8,7 @@ declare
   own bigint;
 begin
   if (storage_enter(bucket_id)).id is null then return query select 'NoSuchBucket', at; return; end if;
-  -- Those that begin at the same time do not see each other: a few more than that there may be.
+  -- Concurrent creations do not see each other, so the number may pass the limit by a few.
   if (select sum(u.uploads) from bucket_usage u where u.bucket = bucket_id) >= most then
     return query select 'TooManyUploads', at;
     return;
@@ -27,12 +27,12 @@ declare
   replaced uuid;
   replaced_size bigint := 0;
 begin
-  -- Shared: parts come side by side, completing and aborting wait for them.
+  -- Shared: parts are written concurrently; completing and aborting wait for them.
   perform from uploads u
   where u.id = upload_id and u.bucket = bucket_id and u.key = object_key and u.completed is null for share;
   if not found then return query select 'NoSuchUpload', at; return; end if;
   perform storage_hold(jsonb_build_array(part -> 'blob'), false);
-  -- The lock is the number's: of two writers of one the later one replaces the other.
+  -- The lock is per part number: of two writers the later replaces the earlier.
   insert into upload_parts as kept (upload, number, size, etag, checksums, encryption, blob, modified_at)
   values (upload_id, (part ->> 'number')::int, (part ->> 'size')::bigint, part ->> 'etag',
     part -> 'checksums', nullif(part -> 'encryption', 'null'), (part #>> '{blob,id}')::uuid, at)
@@ -51,7 +51,8 @@ begin
   return query select null::text, at;
 end $$;
 
--- `written` as in put.sql; its parts must be the upload's own still. `request` names the client's list.
+-- `written` as in put.sql; its parts must still be the parts of the upload. `request` is a digest of the client's
+-- list.
 create or replace function storage_complete(
   bucket_id int, object_key text, upload_id text, request text, written jsonb)
 returns table (refused text, answer jsonb) language plpgsql as $$

@@ -1,5 +1,5 @@
-// Removes annotations that no version names any more, an hour after the version went: a copy that is still
-// filling a sheet comes to its end.
+// Removes annotations that no version names any more, an hour after their version was removed, so that a running copy
+// of their sheet can finish.
 import type { State } from '#state/connect.ts'
 import { GRACE_MS } from './collect-garbage.ts'
 
@@ -7,8 +7,8 @@ import { GRACE_MS } from './collect-garbage.ts'
 const ROWS_AT_ONCE = 32
 
 /**
- * Removes up to `limit` annotations and answers how many. The sheet's row is locked meanwhile, so that no
- * version is put with a sheet that loses rows; it goes when it has none left.
+ * Removes up to `limit` annotations and returns the number. The sheet's row is locked meanwhile, so that no version
+ * is put with the sheet; the row goes with the last annotation.
  */
 export async function collectAnnotations(
   state: State,
@@ -20,7 +20,7 @@ export async function collectAnnotations(
     signal.throwIfAborted()
     const found = await collectSome(state, graceMs)
     if (found === undefined) break
-    // An empty sheet is work, too.
+    // An empty sheet counts, so that the loop goes on.
     removed += Math.max(found, 1)
   }
   return removed

@@ -1,15 +1,14 @@
-// Removes blobs that no row names any more, or never did, an hour after the last one went, so that a read that began before
-// then comes to its end. Of an object in parts that is replaced meanwhile, a read that takes longer than the hour
-// is cut at the next part: who deletes wants the room.
+// Removes blobs that no row names, an hour after the last row went, so that running reads can finish. A longer read
+// of a replaced object in parts is cut at the next part: its owner wants the space.
 import type { State } from '#state/connect.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 
 export const GRACE_MS = 3_600_000
 
 /**
- * Removes up to `limit` blobs of a store and answers how many. A row is locked while its file is removed, so that
- * the mover cannot bring the blob back meanwhile; it goes after the file, so that a kill in between only
- * removes what is gone already. What a row names in spite of it is kept: only the garbage forgets it.
+ * Removes up to `limit` blobs of a store and returns the number. A row is locked while its file is removed, so that
+ * the mover cannot bring the blob back; the row goes after the file, so a crash in between only repeats the removal.
+ * A blob that a row names after all stays; only its garbage row goes.
  */
 export async function collectGarbage(
   deps: { state: State; store: BlobStore },

@@ -1,5 +1,5 @@
-// Applies lifecycle rules: walks the versions of each bucket that has any, a bounded number at a call, deletes
-// what has expired, and labels with its storage class what is due to move. Object lock keeps what it keeps.
+// Applies lifecycle rules: walks the versions of each bucket with rules, a bounded number at a call, deletes expired
+// versions, and sets storage classes that are due. Object lock protects locked versions.
 import type { Clock } from '#base/clock.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import type { Lifecycle } from '#objects/lifecycle/rules.ts'
@@ -30,8 +30,8 @@ where bucket = $1 and completed is null and (key, id) > ($2, $3) order by key, i
 export type Expiry = { readonly examined: number; readonly deleted: number; readonly done: boolean }
 
 /**
- * Examines up to `limit` versions of one bucket, going on where the last call ended; `done` says that a
- * round over all buckets has ended. A day is `dayMs` long.
+ * Examines up to `limit` versions of one bucket, from where the last call ended; `done` says that a round over all
+ * buckets has ended. A day has `dayMs`.
  */
 export async function expireObjects(
   deps: { state: Queryable; objects: Objects; clock: Clock },
@@ -72,7 +72,7 @@ export async function expireObjects(
 const parsePlace = (text: string | undefined): Place =>
   text === undefined ? BEGINNING : (JSON.parse(text) as Place)
 
-// The door checked the document before it stored it.
+// The protocol checked the document before it was stored.
 const lifecycleOf = (bucket: Bucket): Lifecycle =>
   (bucket.configurations.lifecycle as Lifecycle | undefined) ?? { rules: [] }
 
@@ -101,7 +101,7 @@ type VersionRow = Row & {
   alone: boolean
 }
 
-// Rules keep 100 older versions at most: no need to count further.
+// Rules keep at most 100 older versions: no need to count further.
 const VERSIONS = `select v.key, v.seq, v.version_id, v.is_latest, v.delete_marker, v.size, v.etag, v.tags,
   v.storage_class, v.modified_at,
   case when not v.is_latest then (select n.modified_at from object_versions n
@@ -133,9 +133,9 @@ const toVersion = (row: VersionRow): LifecycleVersion & { readonly storageClass:
 })
 
 /**
- * Of the latest object: as a client would. Only while it is what was examined: `null` is whatever was written
- * last without an id, the ETag of a marker is that of no object, and an older version is the object again once
- * its owner has removed what hid it.
+ * Deletes the latest object like a client, but only while it is the examined one: `null` is the last object written
+ * without an id, the ETag of a marker is that of no object, and an older version becomes the object again when its
+ * owner removes the marker.
  */
 const toDeletion = (row: VersionRow): Deletion => ({
   key: row.key,
@@ -155,7 +155,7 @@ type Change = {
   readonly storageClass: string
 }
 
-/** The class that the version is to have from now on, where that is another one. */
+/** The version's new class, when it changes. */
 function changesOf(lifecycle: Lifecycle, row: VersionRow, day: At): Change[] {
   const storageClass = lifecycleClass(lifecycle, toVersion(row), day)
   if (storageClass === undefined) return []

@@ -1,10 +1,10 @@
-// Ends uploads that nobody completes, and forgets the answers of completed ones.
+// Ends abandoned uploads, and forgets the answers of completed ones.
 import type { Queryable } from '#state/connect.ts'
 
-/** How long the same CompleteMultipartUpload gets the same answer. */
+/** How long a repeated CompleteMultipartUpload gets the same answer. */
 export const ANSWER_KEPT_MS = 24 * 3_600_000
 
-/** Aborts up to `limit` uploads that began before a time, whatever lifecycle rules say; answers how many. */
+/** Aborts up to `limit` uploads created before a time, besides lifecycle rules; returns the number. */
 export async function expireUploads(
   state: Queryable,
   options: { beforeMs: number; limit: number },
@@ -20,7 +20,7 @@ export async function expireUploads(
   return rowCount
 }
 
-/** Forgets up to `limit` answers that are a day old; answers how many. */
+/** Forgets up to `limit` answers that are a day old; returns the number. */
 export async function forgetCompletions(
   state: Queryable,
   options: { nowMs: number; limit: number },

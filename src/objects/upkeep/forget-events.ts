@@ -1,12 +1,11 @@
-// Events of buckets are kept for a while, whether anybody reads them or not: seven days, and the newest
-// hundred thousand of a bucket. What goes is counted with its bucket, with the last place in the order of
-// readers that is gone, so they are told.
+// Drops old events: events are kept for seven days, and the newest hundred thousand of a bucket, read or not. The
+// bucket's row counts the dropped events and has the greatest position among them, so that readers learn of the gap.
 import type { Queryable } from '#state/connect.ts'
 
 export const EVENTS_KEPT_MS = 7 * 24 * 3_600_000
 export const EVENTS_KEPT = 100_000
 
-/** Forgets up to `limit` events of each of both reasons; answers how many. */
+/** Drops up to `limit` events for each of both reasons; returns the number. */
 export async function forgetEvents(
   state: Queryable,
   options: { nowMs: number; limit: number; kept?: number },

@@ -1,5 +1,5 @@
-// Moves one blob to another store: copied, read again there, then its row is changed. Reads follow the row;
-// those that began before come to their end, as the old copy stays for an hour.
+// Moves one blob to another store: copies it, reads the copy, then changes its row. Reads follow the row; running
+// reads finish, because the old copy stays for an hour.
 import { fault } from '#contract/errors.ts'
 import { messageOf } from '#base/errors.ts'
 import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
@@ -10,9 +10,9 @@ import { readAgain } from './scrub.ts'
 export type MovedBlob = { readonly id: string; readonly size: number; readonly checksum: string }
 
 /**
- * What was found instead of the blob, when its bytes are not those that were written; undefined when it is
- * moved, or gone meanwhile. Throws when a store failed: then the row is as it was, and it can be tried
- * again. Two at once on the same blob are for the caller to exclude.
+ * Moves a blob; returns the damage of its source, or undefined when the blob was moved or deleted meanwhile. Throws
+ * when a store fails: the row is unchanged and the move can be tried again. The caller excludes two moves of one
+ * blob.
  */
 export async function moveBlob(
   state: State,
@@ -21,7 +21,7 @@ export async function moveBlob(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const blob: NewBlob = { id, location: source.location, size, checksum }
-  // What an earlier move left there: from now on it is no garbage, and it is written anew.
+  // The remains of an earlier move: no garbage any more, as the blob is written anew.
   await state.query('delete from blob_garbage where location = $1 and id = $2', [
     target.location,
     id,
@@ -41,7 +41,7 @@ export async function moveBlob(
   return undefined
 }
 
-/** What is wrong with the source; undefined when it is copied. Throws the errors of the target. */
+/** The damage of the source; undefined when it was copied. Throws the errors of the target. */
 async function copy(
   source: BlobStore,
   target: BlobStore,
@@ -50,7 +50,7 @@ async function copy(
 ): Promise<string | undefined> {
   try {
     const body = await source.get(blob, { signal })
-    // A target that refuses reads none of it: then nobody else hears how it ends.
+    // A target that refuses reads nothing, so the source's end is handled here.
     body.on('error', () => undefined)
     try {
       await target.put(body, { signal, sizeMax: blob.size, id: blob.id })
@@ -73,7 +73,7 @@ async function isNamed(state: State, { id, location }: BlobRef): Promise<boolean
   return found.rowCount > 0
 }
 
-/** One statement: the row names the copy, and the other one is garbage, or neither is so. */
+/** One statement, so that the row names the copy and the original is garbage, or neither. */
 async function switchRow(
   state: State,
   blob: NewBlob,
@@ -84,7 +84,7 @@ async function switchRow(
        update blobs set location = $3, checksum = $5 where id = $1 and location = $2 returning id
      )
      insert into blob_garbage (location, id, size, since)
-     -- Deleted meanwhile: then it is the copy that nobody names.
+     -- Deleted meanwhile: the copy is garbage.
      select case when exists (select from moved) then $2 else $3 end, $1, $4, clock_timestamp()
      where exists (select from moved)
        or not exists (select from blobs where id = $1 and location = $3)

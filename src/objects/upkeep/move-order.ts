@@ -1,5 +1,5 @@
-// What the operator has asked the mover for and how far it is, kept in the state: the command that asked may
-// go, and the cell that moves may be killed.
+// The operator's move order and its progress, in the state: the ordering command may end, and the moving cell may be
+// killed.
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '#state/connect.ts'
 
@@ -10,22 +10,22 @@ export type MoveOrder = {
   /** Blobs, and their bytes. */
   readonly moved: number
   readonly bytes: number
-  /** How far the pass over all blobs is: their ids are random, so this is a share of them. */
+  /** The share of the pass that is done: ids are random, so an id is a share. */
   readonly permille: number
-  /** Blobs that the last pass could not move because their bytes are not what was written. */
+  /** Blobs that the last pass did not move because they are damaged. */
   readonly damagedCount: number
   readonly damaged: readonly DamagedBlob[]
-  /** Why nothing moves at the moment. */
+  /** The reason why nothing moves at the moment. */
   readonly failure: string | null
 }
 export type DamagedBlob = { readonly id: string; readonly location: string; readonly found: string }
 
 const TASK = 'move'
 
-/** The storage cell's page that makes it look for an order. */
+/** The page of the storage cell that makes it read the order. */
 export const MOVE_PAGE = '/move'
 
-/** The order, or undefined where there never was one. */
+/** The order; undefined when there never was one. */
 export async function loadMove(state: Queryable): Promise<MoveOrder | undefined> {
   const { rows } = await state.query<{ place: MoveOrder }>(
     'select place from storage_upkeep where task = $1',
@@ -34,7 +34,7 @@ export async function loadMove(state: Queryable): Promise<MoveOrder | undefined>
   return rows[0]?.place
 }
 
-/** Orders a move; one to the same place that goes on already is that one. */
+/** Orders a move; a running order to the same store is kept. */
 export async function beginMove(state: Queryable, to: string): Promise<MoveOrder> {
   const order: MoveOrder = {
     run: randomUUID(),
@@ -58,7 +58,7 @@ export async function beginMove(state: Queryable, to: string): Promise<MoveOrder
   return rows[0]?.place ?? order
 }
 
-/** Says how far it is. False when it was stopped or another was ordered: then nothing is changed. */
+/** Stores the progress. False, without a change, when the order was stopped or replaced. */
 export async function saveMove(state: Queryable, order: MoveOrder): Promise<boolean> {
   const { rowCount } = await state.query(
     `update storage_upkeep set place = $2, at = now()
@@ -68,7 +68,7 @@ export async function saveMove(state: Queryable, order: MoveOrder): Promise<bool
   return rowCount > 0
 }
 
-/** Stops what moves; what was moved stays moved. False when nothing did. */
+/** Stops the order; moved blobs stay moved. False when none was running. */
 export async function stopMove(state: Queryable): Promise<boolean> {
   const { rowCount } = await state.query(
     `update storage_upkeep set place = place || '{"state": "stopped"}', at = now()

@@ -1,5 +1,5 @@
-// Does what a MoveOrder says: pass after pass over the blobs that are elsewhere, until one finds nothing to
-// move. All that a new process needs is in the state: it begins at the first blob that is still elsewhere.
+// Executes a move order: passes over all blobs that are in another store until a pass finds none. The state has all
+// progress: a new process begins at the first blob that is still elsewhere.
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
@@ -8,7 +8,7 @@ import { ADVISORY_LOCKS, SCHEMA_KEY } from '#state/advisory-locks.ts'
 import { moveBlob, type MovedBlob } from './move-blobs.ts'
 import { loadMove, saveMove, type DamagedBlob, type MoveOrder } from './move-order.ts'
 
-/** Four at once take 128 MiB of memory at most; small ones wait for round trips most of the time. */
+/** Four concurrent moves take at most 128 MiB; small blobs mostly wait for round trips. */
 const AT_ONCE = 4
 const PAGE = 64
 const SAVE_MS = 500
@@ -17,8 +17,8 @@ const DAMAGED_MAX = 100
 type Deps = { readonly state: State; readonly stores: BlobStores; readonly clock: Clock }
 
 /**
- * Works on the order until it is done, stopped, or something fails, which the order then says: the next
- * call goes on. False when nothing is left to do.
+ * Works on the order until it is done, stopped, or fails with an error, which is stored in the order; the next call
+ * goes on. Returns false when nothing is left to do.
  */
 export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<boolean> {
   const order = await loadMove(deps.state)
@@ -28,7 +28,7 @@ export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<bo
     await moving.run()
     return false
   } catch (error) {
-    // By its operator, or only here, where another process moves.
+    // Stopped by the operator, or because another process moves.
     if (error instanceof Stopped) return true
     signal.throwIfAborted()
     const { cause } = error instanceof Error ? error : {}
@@ -38,7 +38,7 @@ export async function moveAsOrdered(deps: Deps, signal: AbortSignal): Promise<bo
   }
 }
 
-/** It was told to stop, or another process moves. */
+/** The order was stopped, or another process moves. */
 class Stopped extends Error {}
 type Row = { id: string; size: string; checksum: string }
 
@@ -68,7 +68,7 @@ class Moving {
     }
   }
 
-  /** Throws Stopped when the operator wants no more of it. */
+  /** Throws Stopped when the operator stopped the order. */
   async save(more: Partial<MoveOrder>): Promise<void> {
     this.#order = { ...this.#order, failure: null, ...more }
     this.#savedAtMs = this.#deps.clock.monotonicMs()
@@ -80,10 +80,10 @@ class Moving {
     damaged: this.#damaged.slice(0, DAMAGED_MAX),
   })
 
-  /** Once over all blobs of one store. */
+  /** One pass over the blobs of a store. */
   async #pass(from: string): Promise<void> {
     for (let after: string | undefined; ;) {
-      // A page at a time: a lock that was lost with its connection is noticed soon.
+      // A page at a time, to notice soon when the lock was lost with its connection.
       const rows = await this.#deps.state.session((session) => this.#page(session, from, after))
       after = rows.at(-1)?.id
       if (after === undefined) return
@@ -106,12 +106,12 @@ class Moving {
       await this.#moveAll(from, rows)
       return rows
     } finally {
-      // The connection goes back to the pool and would keep the lock there.
+      // The connection returns to the pool and would keep the lock.
       await session.query('select pg_advisory_unlock_all()')
     }
   }
 
-  /** All have ended when it resolves or rejects: none works on without the lock. */
+  /** When it resolves or rejects all moves have ended: none runs without the lock. */
   async #moveAll(from: string, rows: readonly Row[]): Promise<void> {
     const waiting = [...rows]
     const failing = new AbortController()

@@ -1,7 +1,7 @@
-// How far a task has come, kept in the state, so that the next process goes on from there.
+// The progress of a task, in the state: the next process goes on from there.
 import type { Queryable } from '#state/connect.ts'
 
-/** The place that was saved, or undefined at a beginning. */
+/** The saved progress; undefined at the beginning. */
 export async function loadPlace(state: Queryable, task: string): Promise<string | undefined> {
   const { rows } = await state.query<{ place: string | null }>(
     "select place #>> '{}' as place from storage_upkeep where task = $1",
@@ -10,7 +10,7 @@ export async function loadPlace(state: Queryable, task: string): Promise<string 
   return rows[0]?.place ?? undefined
 }
 
-/** Saves the place; undefined begins again. */
+/** Saves the progress; undefined starts over. */
 export async function savePlace(
   state: Queryable,
   task: string,

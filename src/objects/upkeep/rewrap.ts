@@ -1,6 +1,6 @@
-// After a rotation the data keys of objects are wrapped again by the new version of their named key, a
-// bounded number of rows at a call. Bodies are not touched. An envelope that a request writes meanwhile by
-// the old version stays readable: no version ever goes.
+// After a rotation the data keys of objects are wrapped by the new version of their named key, a bounded number of
+// rows at a call. Bodies stay as they are. An envelope that a request writes meanwhile with the old version stays
+// readable, as no version disappears.
 import { ErgonError } from '#base/errors.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import { rotatedKeys, SETTLED_MS, type RotatedKey } from '#objects/encryption/key-versions.ts'
@@ -17,7 +17,7 @@ type Place = {
   readonly bucket: number
   readonly key: string
   readonly seq: string
-  /** Of each key that was settled when the round began; what was rotated later waits for the next round. */
+  /** The version of each key that was settled when the round began; later rotations wait for the next round. */
   readonly versions: Readonly<Record<string, number>>
 }
 const SEQ_END = '9223372036854775807'
@@ -31,8 +31,8 @@ type VersionRow = Row & {
 }
 
 /**
- * Wraps the keys of up to `limit` versions again, going on where the last call ended; `done` says that
- * nothing is left to do, or that a rotation is too fresh. Parts of uploads that are not complete keep their envelopes.
+ * Wraps the keys of up to `limit` versions, from where the last call ended; `done` says that nothing is left to do,
+ * or that a rotation is too recent. Parts of open uploads keep their envelopes.
  */
 export async function rewrapKeys(
   deps: {
@@ -88,7 +88,7 @@ async function versionsFrom(state: Queryable, from: Place, limit: number): Promi
   return rows
 }
 
-/** Whether anything of it was wrapped again; a version that changed meanwhile is as its writer left it. */
+/** Whether a key of the version was wrapped; a version that changed meanwhile stays as its writer left it. */
 async function rewrapRow(
   objects: Pick<Objects, 'reseal'>,
   vault: Vault,

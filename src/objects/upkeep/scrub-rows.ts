@@ -1,7 +1,6 @@
-// Reads again what is in rows: small bodies and annotations. PostgreSQL compares the checksum of each page that
-// it reads from disk, so that reading alone finds a page that has changed (an error, which is logged); what is not
-// encrypted and was not put together of parts is compared with its MD5 as well, which finds what was changed above
-// the disk.
+// Reads inline bodies and annotations again. PostgreSQL compares the checksum of each page that it reads from disk,
+// so reading finds a changed page (an error, which is logged). Bodies without encryption and parts are also compared
+// with their MD5, which finds changes above the disk.
 import type { Queryable, Row } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
 
@@ -12,13 +11,15 @@ export type RowDamage = {
   readonly found: string
 }
 
-/** One way through a table: what reads the next rows from a place, in the order of places. */
+/** A walk through a table: the query of the next rows, in order. */
 export type RowPass = {
   readonly task: string
   readonly beginning: readonly (string | number)[]
-  /** `$1` and so on are the place, the one after them how many rows; `place` is that of each row, `size` its bytes. */
+  /**
+   * The first parameters are the position, the next is the number of rows; each row has `place` and `size` in bytes.
+   */
   readonly next: string
-  /** How many rows are read at once. */
+  /** Rows of one query. */
   readonly rowsMax: number
 }
 
@@ -27,7 +28,7 @@ type Read = Row & { place: RowPass['beginning']; size: number; damage: RowDamage
 /** The bodies of versions, by bucket, key, and seq from the newest. */
 export const BODIES: RowPass = {
   task: 'scrub:rows',
-  // Of 32 KiB at most, or with none: its body is in blobs.
+  // At most 32 KiB, or without a body in the row.
   rowsMax: 200,
   // Greater than any seq: all versions of the keys after ''.
   beginning: [0, '', '9223372036854775807'],
@@ -39,7 +40,7 @@ where (bucket, key) >= ($1, $2) and ((bucket, key) > ($1, $2) or seq < $3)
 order by bucket, key, object_versions.seq desc limit $4`,
 }
 
-/** Annotations, which are all encrypted, by sheet and name. Only a digest reads them: their length is known without. */
+/** Annotations, by sheet and name. All are encrypted; only a digest reads them, as their length is known without. */
 export const ANNOTATIONS: RowPass = {
   task: 'scrub:annotations',
   // Of 1 MiB at most.
@@ -51,12 +52,12 @@ from object_annotations
 where (sheet, name) > ($1, $2) order by sheet, name limit $3`,
 }
 
-/** What a row takes at least: without it, a million rows with bodies in blobs would be read each minute. */
+/** The least cost of a row: without it a million rows with bodies in blobs would be read each minute. */
 const ROW_BYTES_MIN = 1024
 
 /**
- * Reads on from where the last call ended, about `bytesMax` bytes of bodies and rows, and answers what is damaged; `done` says
- * that a round over all rows has ended. Throws what PostgreSQL says of a page that it cannot read.
+ * Reads about `bytesMax` bytes of bodies and rows, from where the last call ended, and returns the damaged ones;
+ * `done` says that a round over all rows has ended. Throws PostgreSQL's error for an unreadable page.
  */
 export async function scrubRows(
   state: Queryable,

@@ -1,5 +1,5 @@
-// Reads stored blobs again, which compares their checksums: a disk that forgets is found before its owner
-// finds it. A checksum of the older form, of a whole blob, becomes one by pieces, so that ranges are checked too.
+// Reads stored blobs again and compares their checksums, to find disk errors before an owner does. An older checksum
+// over a whole blob is replaced by one over pieces, so that ranges are checked too.
 import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
 import { createChecksum, isOfWhole } from '#blobs/checksum.ts'
 import { isAway } from '#blobs/faults.ts'
@@ -13,9 +13,9 @@ type Row = { id: string; size: string; checksum: string }
 const PAGE = 100
 
 /**
- * Reads on in a store from where the last call ended, about `bytesMax` bytes, and answers what is damaged
- * or missing; `done` says that a round over all its blobs has ended. A blob that was deleted or moved
- * meanwhile is no damage. Throws `storage_away`: the next call begins at the same place.
+ * Reads about `bytesMax` bytes of a store, from where the last call ended, and returns damaged and missing blobs;
+ * `done` says that a round over all blobs has ended. A blob that was deleted or moved meanwhile is no damage. Throws
+ * `storage_away`: the next call begins at the same position.
  */
 export async function scrub(
   deps: { state: Queryable; store: BlobStore },
@@ -61,7 +61,7 @@ async function nextBlobs(
   return rows
 }
 
-/** The checksum of a blob by pieces, or why its bytes are not those that were written. Throws `storage_away`. */
+/** The checksum of a blob over pieces, or the reason why its bytes are damaged. Throws `storage_away`. */
 export async function readAgain(
   store: BlobStore,
   blob: NewBlob,

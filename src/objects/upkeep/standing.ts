@@ -1,10 +1,9 @@
-// The standing charge: what is stored costs energy while nobody asks for it. One charge for each bucket
-// and minute, by the same leases, journal and receipts as any request. What a minute is for adds up in the
-// bucket's sample until it is worth a charge (1 J, or a day), and is taken out of it by storage_look()
-// before it is charged, so that no minute is charged twice.
+// The standing charge of stored bytes. One charge for each bucket and minute, by the same leases, journal and
+// receipts as requests. The energy of minutes adds up in the bucket's sample until it is worth a charge (1 J, or a
+// day). storage_look() takes it out of the sample before the charge, so no minute is charged twice.
 //
-// The energy is taken out of what the meters showed and no request used (the disks' idle power): its part
-// is of the meter `storage`, which has no readings of its own, so no energy is in the books twice.
+// The energy comes out of what the meters measured and no request used (the idle power of disks): its part has the
+// meter `storage`, which has no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -17,29 +16,32 @@ export type StoragePower = {
   readonly pueMilli: number
 }
 
-/** A bucket at one look: what is stored, and what is charged now. */
+/** A sample of a bucket: stored bytes, and the energy to charge now. */
 export type Look = {
   readonly bucket: number
   readonly name: string
   readonly account: string
-  /** All versions, and parts of uploads that are not completed yet. */
+  /** All versions, and parts of open uploads. */
   readonly bytes: bigint
-  /** Of this minute and of those before that were not worth a charge; 0 where nothing is charged now. */
+  /** The energy of this minute and of earlier uncharged ones; 0 when nothing is charged now. */
   readonly energyNj: Nj
-  /** From the beginning of the first of these minutes to the end of the last. */
+  /** From the start of the first of these minutes to the end of the last. */
   readonly fromMs: number
   readonly toMs: number
 }
 
 export interface Standing {
-  /** Looks at all buckets and charges what is due. */
+  /** Samples all buckets and charges what is due. */
   charge(signal: AbortSignal): Promise<void>
 }
 
-/** Days of what is stored that a balance must pay for, or nothing more is stored: time to fetch it. */
+/**
+ * Days of storage that a balance must pay for; below that the account can store no more, and has this long to fetch
+ * its data.
+ */
 const RESERVE_DAYS = 7n
 const DAY_MS = 86_400_000n
-/** Of the source of the default: 650 mW a disk is 46 % below 1200 mW an SSD. */
+/** The band of the default's source: 650 mW of a disk is 46 % below 1200 mW of an SSD. */
 const BAND_PCT = 50
 const PRODUCT: StandingProduct = {
   operation: 'storage.standing',
@@ -47,9 +49,9 @@ const PRODUCT: StandingProduct = {
   known: { method: 'model', bandPct: BAND_PCT },
   name: 'stored bytes',
 }
-/** Buckets of one look; their charges wait for one tick together. */
+/** Buckets of one query; their charges wait for one tick together. */
 const BUCKETS_MAX = 500
-/** Rounds begin so long after the last one ended. One that comes late still finds its minute. */
+/** The delay between rounds. A late round still finds its minute. */
 export const restMs = (minuteMs: number): number => minuteMs / 2
 
 type Deps = StandingDeps & {
@@ -77,7 +79,7 @@ export function createStanding(deps: Deps): Standing {
   }
 }
 
-/** What is due of all buckets, a page at a time; then what each account must keep. */
+/** Charges all buckets, a page at a time; then sets what each account must keep. */
 async function* lookAtAll(deps: Deps, signal: AbortSignal): AsyncGenerator<readonly Due[]> {
   const { state, power } = deps
   const bytesOf = new Map<string, bigint>()
@@ -95,7 +97,7 @@ async function* lookAtAll(deps: Deps, signal: AbortSignal): AsyncGenerator<reado
   await reserve(state, bytesOf, power)
 }
 
-/** Where looking fails, at fewer, so that it fails only for the bucket whose fault it is. */
+/** After an error it asks for fewer buckets, so that only the faulty bucket fails. */
 async function lookApart(deps: Deps, buckets: readonly number[]): Promise<Look[]> {
   try {
     return await lookAtBuckets(deps.state, { ...deps, buckets })
@@ -124,7 +126,7 @@ const zjPerByteMs = ({ milliwattsPerTb, pueMilli }: StoragePower): bigint =>
   BigInt(milliwattsPerTb) * BigInt(pueMilli)
 const ZJ_PER_NJ = 1_000_000_000_000n
 
-/** Ids of buckets after one in order, with those of deleted ones that something is due of. */
+/** Ids of buckets after an id, with deleted buckets that still owe energy. */
 async function bucketsAfter(
   state: Queryable,
   page: { after: number; limit: number },
@@ -140,7 +142,7 @@ async function bucketsAfter(
   return rows.map(({ id }) => id)
 }
 
-/** Looks at buckets by their ids; see storage_look(). */
+/** Samples buckets by id; see storage_look(). */
 export async function lookAtBuckets(
   state: Queryable,
   page: { minuteMs: number; buckets: readonly number[]; power: StoragePower },
@@ -170,7 +172,7 @@ type LookRow = {
   to_ms: string
 }
 
-/** Says what each account must keep of its balance, by what it stores. */
+/** Sets what each account must keep of its balance, by its stored bytes. */
 async function reserve(
   state: Queryable,
   bytesOf: ReadonlyMap<string, bigint>,

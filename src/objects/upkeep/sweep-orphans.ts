@@ -1,30 +1,30 @@
-// Finds files that no row names: what puts left behind that were killed before their commit. They become
-// garbage, a week later than what was deleted: to a state that is older than its files, a dump that was
-// restored, all that was written since looks like that, and another dump may still know it.
+// Finds files that no row names, left behind by puts that were killed before their commit. They become garbage,
+// removable a week later than deleted blobs: after an old dump was restored, all later files look like orphans, and
+// another dump may still name them.
 import type { Clock } from '#base/clock.ts'
 import { type BlobRef, type BlobStore, SHARDS } from '#blobs/blob.ts'
 import { discardBlobs } from '#objects/discard-blobs.ts'
 import type { Queryable } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
 
-/** No upload of one blob takes this long: its row is there, or never will be. */
+/** No upload of a blob takes this long: its row exists or never will. */
 export const ORPHAN_AGE_MS = 24 * 3_600_000
 export const ORPHAN_KEPT_MS = 7 * 24 * 3_600_000
 const ASK_COUNT = 500
-/** Waiting ones; a process that is killed leaves as many as large bodies were on their way. */
+/** The usual number of orphans: a killed process leaves one for each large body in progress. */
 const USUAL_MAX = 32
 
 export type Swept = {
   readonly shard: string
-  /** Orphans that were not known before. */
+  /** Newly found orphans. */
   readonly found: number
-  /** All of the store that wait for their removal, counted where some were found. */
+  /** All orphans of the store that wait for removal, counted when some were found. */
   readonly waiting: number
-  /** There are more by now than kills leave: the state may be older than the files. */
+  /** There are more orphans than kills leave: the state may be older than the files. */
   readonly isAlarming: boolean
 }
 
-/** Looks through the next one of the store's 256 folders; a whole round is 256 calls. */
+/** Scans the next of the store's 256 folders; a round is 256 calls. */
 export async function sweepOrphans(
   deps: { state: Queryable; store: BlobStore; clock: Clock },
   options: { signal: AbortSignal; ageMs?: number; keptMs?: number },
@@ -56,7 +56,7 @@ export async function sweepOrphans(
   }
 }
 
-/** Nothing else is garbage from a time to come. */
+/** Only orphans have a future time. */
 async function countWaiting(state: Queryable, location: string): Promise<number> {
   const { rows } = await state.query<{ count: string }>(
     'select count(*) from blob_garbage where location = $1 and since > clock_timestamp()',

@@ -1,5 +1,5 @@
-// Annotations: named texts of 1 byte to 1 MiB that are kept with a version and go with it (AWS, "Annotating
-// your objects"). They are encrypted as their object is; a body in the clear has them under SSE-S3.
+// Annotations: named texts of 1 byte to 1 MiB that belong to a version and are removed with it (AWS, "Annotating your
+// objects"). They have the encryption of their object, or SSE-S3 for an object without encryption.
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { isUtf8 } from 'node:buffer'
@@ -22,10 +22,13 @@ import { isoTime, writeXml } from '#s3/xml/write.ts'
 
 const TEXT_BYTES_MAX = 1024 * 1024
 const NAME_BYTES_MAX = 512
-/** Looks at a version that others replace meanwhile. */
+/** Tries while other writers change the version. */
 const TRIES = 3
 
-/** Throws InvalidAnnotationName (none, a control character, what AWS keeps for itself), AnnotationNameTooLong. */
+/**
+ * The annotation name in the request. Throws InvalidAnnotationName (missing, a control character, a reserved prefix
+ * of AWS), AnnotationNameTooLong.
+ */
 function nameOf({ body: { target } }: StorageRequest): string {
   const name = target.query.get('annotationName') ?? ''
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) throw storageFault('AnnotationNameTooLong')
@@ -44,14 +47,14 @@ const targetOf = ({ body: { target } }: StorageRequest, { versionId }: Version) 
   versionId,
 })
 
-/** Buckets that never had versions do not speak of them. */
+/** A bucket without versioning has no version ids in its replies. */
 const versionHeader = (bucket: Bucket, { versionId }: Version): Record<string, string> =>
   bucket.versioning === 'off' ? {} : { 'x-amz-object-version-id': versionId }
 
 /**
- * PutObjectAnnotation. Throws NoSuchKey, AccessDenied (also where object lock keeps what it would
- * replace), InvalidAnnotationName, AnnotationNameTooLong, AnnotationLimitExceeded, EntityTooSmall,
- * EntityTooLarge, UnsupportedMediaType, PreconditionFailed, InvalidRequest (SSE-C).
+ * PutObjectAnnotation. Throws NoSuchKey, AccessDenied (also when object lock protects the annotation that would be
+ * replaced), InvalidAnnotationName, AnnotationNameTooLong, AnnotationLimitExceeded, EntityTooSmall, EntityTooLarge,
+ * UnsupportedMediaType, PreconditionFailed, InvalidRequest (SSE-C).
  */
 export const createPutObjectAnnotation =
   (deps: {
@@ -83,7 +86,7 @@ export const createPutObjectAnnotation =
     })
   }
 
-/** Seals and keeps it; answers the version that has it now. */
+/** Encrypts and stores an annotation; returns the version that has it. */
 async function put(
   {
     access,
@@ -208,8 +211,8 @@ function listXml(found: {
 }
 
 /**
- * DeleteObjectAnnotation: 204 also for what is not there. Throws NoSuchKey, AccessDenied (also where
- * object lock keeps it), PreconditionFailed.
+ * DeleteObjectAnnotation. A missing annotation is 204 too. Throws NoSuchKey, AccessDenied (also by object lock),
+ * PreconditionFailed.
  */
 export const createDeleteObjectAnnotation =
   ({ access, annotations }: { access: Access; annotations: Annotations }): StorageHandler =>

@@ -1,5 +1,5 @@
-// Whose an access key is, and what secret it signs with: a token is both, a derived key (derived-keys.ts)
-// has a secret of its own. At S3 a caller that is not known is forbidden, where the API says 401.
+// The account of an access key, and its secret: a token is both key and secret, a derived key (derived-keys.ts) has a
+// secret of its own. S3 answers 403 to an unknown caller, the API 401.
 import { ErgonError } from '#base/errors.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Identity } from '#identity/tokens.ts'
@@ -15,7 +15,7 @@ const REFUSALS: Readonly<Record<string, StorageCode>> = {
   token_expired: 'ExpiredToken',
 }
 
-/** What a signature is for. */
+/** The request that is signed. */
 export type Place = {
   readonly method: string
   readonly bucket: string | undefined
@@ -23,11 +23,11 @@ export type Place = {
 }
 
 export interface Callers {
-  /** Whose a bearer token is. Throws InvalidAccessKeyId, ExpiredToken, state_unavailable. */
+  /** The caller of a bearer token. Throws InvalidAccessKeyId, ExpiredToken, state_unavailable. */
   ofToken(token: string): Promise<Principal>
   /**
-   * Who a signature speaks for, and the secret that it must be made with. Throws the same, and
-   * AccessDenied for a token in an address or a form where its account refuses those.
+   * The caller of a signature, and the secret to verify it with. Throws the same, and AccessDenied for a token in an
+   * address or a form when its account refuses those.
    */
   ofSignature(
     credential: SignedCredential | CredentialV2 | FormCredential,
@@ -64,7 +64,7 @@ export function createCallers(deps: { identity: Identity; keys: DerivedKeys }): 
   }
 }
 
-/** Where a token is seen by nobody who is not asked; addresses and forms are passed on. */
+/** Whether only the service sees the token; addresses and forms are passed on. */
 const IN_HEADERS: ReadonlySet<string> = new Set(['header', 'header-v2'])
 
 const REFUSED =

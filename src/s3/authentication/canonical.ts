@@ -1,5 +1,5 @@
-// The canonical request of signature version 4, made from the bytes that came and never from parsed
-// values (AWS, "Create a signed AWS API request", step 1; S3 neither folds nor doubles the path).
+// The canonical request of signature version 4, from the received bytes and never from parsed values (AWS, "Create a
+// signed AWS API request", step 1; S3 neither folds nor double-encodes the path).
 import { rawPairs } from '#s3/target.ts'
 
 export type SignedRequest = {
@@ -66,7 +66,7 @@ const encoded = (text: string): string =>
 const ESCAPE = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~-]/g
 const ESCAPE_IN_PATH = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/-]/g
 
-/** An escape or a character that needs one, in AWS's one form: upper case, unreserved bytes bare. */
+/** An escape, or a character that needs one, in AWS's form: upper case, unreserved bytes bare. */
 function canonicalEscape(found: string): string {
   const byte = found.length === 3 ? Number.parseInt(found.slice(1), 16) : found.charCodeAt(0)
   const character = String.fromCharCode(byte)

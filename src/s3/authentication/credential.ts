@@ -1,5 +1,5 @@
-// Finds who says they ask: Authorization header, presigned query, Bearer token or nobody (AWS,
-// "Authenticating Requests (AWS Signature Version 4)"). Nothing is verified here. Version 2: version-two.ts.
+// Parses the credential of a request: Authorization header, presigned query, bearer token or none (AWS,
+// "Authenticating Requests (AWS Signature Version 4)"). Verifies nothing. Version 2: version-two.ts.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Target } from '#s3/target.ts'
@@ -11,10 +11,10 @@ export const ALGORITHM = 'AWS4-HMAC-SHA256'
 /** AWS: seven days. */
 export const EXPIRY_MAX_S = 604_800
 
-/** Where a signature is, and of which version. */
+/** The position and version of a signature. */
 export type Signing = { readonly by: 'header' | 'query' | 'form'; readonly version: 2 | 4 }
 
-/** What a signature of version 4 says it is made with. */
+/** The parameters of a signature of version 4. */
 export type SignedCredential = {
   readonly kind: 'header' | 'query' | 'form'
   readonly accessKey: string
@@ -71,7 +71,7 @@ export function parseCredential(
   }
 }
 
-/** Version 2 writes its parameters in lower case. */
+/** Parameters of version 2 are in lower case. */
 const hasSessionToken = (query: Target['query']): boolean =>
   query.has('X-Amz-Security-Token') || query.has('x-amz-security-token')
 
@@ -154,7 +154,7 @@ function fromQuery(query: Target['query']): SignedCredential {
   }
 }
 
-// An address that has ended before it begins has ended: 403, as the public suite has it.
+// An address that expired before it began has expired: 403, as the public suite expects.
 function expiry(text: string): number {
   if (!/^-?\d{1,15}$/.test(text))
     throw storageFault('AuthorizationQueryParametersError', 'X-Amz-Expires should be a number')

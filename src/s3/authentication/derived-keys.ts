@@ -1,12 +1,11 @@
-// Access keys that follow from a token's id and the installation's secret, so that nothing of them is
-// kept: a pair for one token, whose id is no secret, and the key of one presigned address, which signs
-// that address and nothing else. Both live as long as their token.
+// Access keys derived from a token's id and the installation's secret; none is stored. There are two kinds: a key
+// pair for a token, whose id is no secret, and a key for one presigned address. Both live as long as their token.
 import { createHmac, hkdfSync } from 'node:crypto'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { idBody } from '#base/ids.ts'
 import type { Secret } from '#base/log.ts'
 
-/** What one presigned address is for. */
+/** The request that a presigned address permits. */
 export type Purpose = {
   readonly account: string
   readonly method: string
@@ -20,9 +19,9 @@ export type DerivedId = { readonly kind: 'presigned' | 'pair'; readonly token: s
 export type AccessPair = { readonly id: string; readonly secret: string }
 
 export interface DerivedKeys {
-  /** What an access key is derived from; undefined for any other text. */
+  /** The input of a derived access key; undefined for any other text. */
   read(accessKey: string): DerivedId | undefined
-  /** The key of one address, made by a token. */
+  /** The key of one address. */
   presigned(token: string, purpose: Purpose): AccessPair
   /** The pair of a token. */
   pair(token: string): AccessPair
@@ -39,7 +38,7 @@ export function createDerivedKeys(secret: Secret): DerivedKeys {
     hkdfSync('sha256', secret.reveal(), '', 'ergon access keys v1', KEY_BYTES),
   )
   const make = (kind: DerivedId['kind'], token: string, purpose: Bound): AccessPair => {
-    // Canonical, so that no two purposes have one text.
+    // Canonical, so that each purpose has one text.
     const text = canonicalJson({ kind, token, ...purpose })
     return {
       id: PREFIXES[kind] + (idBody('tok', token) ?? ''),

@@ -1,26 +1,25 @@
-// What a presigned address says of its request: SDKs move the `x-amz-*` headers into the query when they
-// sign it, and S3 reads them there as the headers that they were. Each of them is signed: by version 4 with
-// all of the query, by version 2 as the header that it stands for.
+// Headers in a presigned address: SDKs move the `x-amz-*` headers into the query when they sign it, and S3 reads them
+// there as headers. All of them are signed: version 4 signs the whole query, version 2 the header that each stands
+// for.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { CHECKSUMS, isAlgorithm, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import type { Target } from '#s3/target.ts'
 import { queryVersion } from './signed-query.ts'
 
-/** Those that are the signature, or what it says of the body. */
+/** Parameters of the signature and of the body's hash. */
 const OWN =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256)$/
 
-/** A client's own key: AWS takes it from headers alone, because addresses are kept in logs. */
+/** A client's key: AWS accepts it only in headers, because addresses are kept in logs. */
 const CUSTOMER_KEY = /-server-side-encryption-customer-key$/
 
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The headers of a request, and of a presigned address those that its query bears. A header of the request
- * wins: it is signed by its name, else the signature is refused. Nothing is verified here: what is found
- * may choose the operation, and nothing more before the signature holds. Throws InvalidArgument (what no
- * header holds), InvalidRequest (a client's key).
+ * The headers of a request, and those in its presigned address. A header of the request wins: it is signed by name,
+ * otherwise the signature is refused. Nothing is verified here: before the signature is verified the result may only
+ * select the operation. Throws InvalidArgument (characters that no header can have), InvalidRequest (a client's key).
  */
 export function withHoisted(
   { form, query }: Pick<Target, 'form' | 'query'>,
@@ -33,7 +32,7 @@ export function withHoisted(
 
 const SDK_ALGORITHM = 'x-amz-sdk-checksum-algorithm'
 
-/** What the checksums of no bytes are. */
+/** The checksums of an empty body. */
 export const SUMS_OF_NOTHING: Readonly<Record<ChecksumAlgorithm, string>> = {
   CRC32: 'AAAAAA==',
   CRC32C: 'AAAAAA==',
@@ -48,10 +47,10 @@ export const SUMS_OF_NOTHING: Readonly<Record<ChecksumAlgorithm, string>> = {
   XXHASH128: 'maoG0wFHmNhgAcMkRo1Jfw==',
 }
 
-/** What boto3 moves into the address beside `x-amz-*`, and only with version 2. */
+/** Headers that boto3 moves into the address besides `x-amz-*`, only with version 2. */
 const OF_VERSION_TWO: ReadonlySet<string> = new Set(['content-md5', 'content-type'])
 
-/** The headers that a signed query bears, one character a byte. Throws as withHoisted does. */
+/** The headers in a signed query, one character for each byte. Throws what withHoisted throws. */
 export function hoistedHeaders(query: Target['query']): Record<string, string> {
   const found: Record<string, string> = {}
   const isVersionTwo = queryVersion(query) === 2
@@ -60,7 +59,7 @@ export function hoistedHeaders(query: Target['query']): Record<string, string> {
     const isHeader =
       (name.startsWith('x-amz-') && !OWN.test(name)) || (isVersionTwo && OF_VERSION_TWO.has(name))
     if (!isHeader) continue
-    // One character a byte, as node:http gives headers.
+    // One character for each byte, as node:http gives headers.
     const value = Buffer.from(text).toString('latin1')
     if (!VALUE.test(value))
       throw storageFault('InvalidArgument', 'A parameter of the address cannot be a header', {
@@ -77,8 +76,8 @@ export function hoistedHeaders(query: Target['query']): Record<string, string> {
 }
 
 /**
- * Without the checksum that the AWS SDK puts into the address of a body that it does not know: it sums
- * nothing, and names the algorithm beside it. A checksum that a caller gives comes without that name.
+ * Drops the checksum that the AWS SDK puts into an address without knowing the body: it is of no bytes, and has the
+ * algorithm beside it. A checksum from the caller has no algorithm beside it.
  */
 function withoutPlaceholder(found: Record<string, string>): Record<string, string> {
   const { [SDK_ALGORITHM]: named = '', ...others } = found

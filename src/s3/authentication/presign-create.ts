@@ -1,5 +1,5 @@
-// An address that lets whoever has it read or write one object for a time. It is signed with a key of
-// its own, derived from the caller's token, and never bears the token.
+// Creates a presigned address: anyone who has it can read or write one object for a time. Its key is derived from the
+// caller's token; the address does not contain the token.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
@@ -11,7 +11,7 @@ import type { DerivedKeys } from './derived-keys.ts'
 import { presignedUrl } from './presign.ts'
 import { checkKey } from '#s3/target.ts'
 
-/** `baseUrl` is the service's public address; without one it is the host that was asked. */
+/** `baseUrl` is the service's public address; without one the host of the request is used. */
 export function createPresignCreate(deps: {
   keys: DerivedKeys
   clock: Clock
@@ -28,7 +28,7 @@ export function createPresignCreate(deps: {
         `Could not sign a PUT: the token has scope "${scope}", it needs "deploy"`,
       )
     checkNames(bucket, key)
-    // Signatures count in whole seconds.
+    // Signatures have whole seconds.
     const fromMs = Math.floor(clock.wallMs() / 1000) * 1000
     const expiresMs = fromMs + expiresS * 1000
     const pair = keys.presigned(token, { account, method, bucket, key, expiresMs })
@@ -48,7 +48,7 @@ function checkNames(bucket: string, key: string): void {
     throw fault('invalid_request', 'Could not sign the address: no bucket can have this name', {
       param: 'bucket',
     })
-  // Browsers and most clients take these out of a path before they send it.
+  // Browsers and most clients fold these segments out of a path before they send it.
   const isFolded = key.split('/').some((part) => part === '.' || part === '..')
   try {
     if (!isFolded && key.isWellFormed()) return checkKey(key)

@@ -1,5 +1,5 @@
-// Signs an address, as an SDK does for its user: the query bears the signature, and the only header that
-// is signed is the host's (AWS, "Authenticating Requests: Using Query Parameters").
+// Signs an address, as SDKs do: the signature is in the query, and host is the only signed header (AWS,
+// "Authenticating Requests: Using Query Parameters").
 import { hash } from 'node:crypto'
 import { encodeName, encodePath } from '#s3/target.ts'
 import { canonicalRequest } from './canonical.ts'

@@ -1,4 +1,4 @@
-// Which version of the signature a query bears: presigned addresses are signed by their query.
+// The version of the signature in a query, which signs a presigned address.
 import type { Query } from '#s3/target.ts'
 
 const PARAMETERS = {
@@ -6,7 +6,7 @@ const PARAMETERS = {
   2: ['AWSAccessKeyId', 'Signature'],
 } as const
 
-/** 4 where there are parameters of both, which is refused before anything is verified. */
+/** 4 when both have parameters, which is refused before anything is verified. */
 export function queryVersion(query: Query): 2 | 4 | undefined {
   if (isSigned(query, 4)) return 4
   return isSigned(query, 2) ? 2 : undefined

@@ -1,4 +1,4 @@
-// Checks the signature of a request, of version 4 or 2. Those of chunks are chained to one of version 4.
+// Verifies the signature of a request, version 4 or 2. Signatures of chunks are chained to one of version 4.
 import { createHmac, hash } from 'node:crypto'
 import type { ErrorDetails } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -10,7 +10,7 @@ import { checkTextV2, textsToSign, type CredentialV2, type SignedRequestV2 } fro
 const SKEW_MAX_MS = 15 * 60_000
 const KEYS_MAX = 1024
 
-/** What chunk and trailer signatures are chained to (AWS, "Transferring payload in multiple chunks"). */
+/** The start of the chain of chunk and trailer signatures (AWS, "Transferring payload in multiple chunks"). */
 export type Seed = {
   readonly signingKey: Buffer
   readonly timestamp: string
@@ -37,11 +37,11 @@ export type Verifier = {
     secret: string,
     request: SignedRequestV2,
   ): Verified
-  /** Checks a signature over a text of the caller's, as browser forms sign their policy. */
+  /** Verifies a signature over a text, such as the policy of a browser form. */
   verifyText(credential: SignedCredential, secret: string, text: string): void
 }
 
-/** `now` in milliseconds. Signing keys are kept (a derivation costs four HMACs), at most 1,024. */
+/** `now` in milliseconds. At most 1,024 signing keys are cached: a derivation costs four HMACs. */
 export function createVerifier(deps: { readonly now: () => number }): Verifier {
   const keys = new Map<string, Buffer>()
   const keyOf = (credential: SignedCredential, secret: string): Buffer => {
@@ -156,7 +156,7 @@ function checkEnd(endMs: number, nowMs: number, more: ErrorDetails = {}): void {
     })
 }
 
-/** Only host and x-amz-* must be signed: asking for more locks out restic, which signs no content-type. */
+/** Only host and x-amz-* must be signed: requiring more would exclude restic, which does not sign content-type. */
 function checkSignedHeaders(signed: readonly string[], headers: ReadonlyMap<string, string>): void {
   const names = new Set(signed)
   const left = [...headers.keys()].filter((name) => name.startsWith('x-amz-') && !names.has(name))
@@ -186,7 +186,7 @@ function payloadOf(
 
 function refuseOther(given: string, expected: string, text: string): void {
   if (sameSignature(given, expected)) return
-  // The access key is not repeated as AWS does: here it may be the secret itself.
+  // Unlike AWS the message does not repeat the access key, which may be the secret itself here.
   throw storageFault('SignatureDoesNotMatch', undefined, {
     StringToSign: text,
     SignatureProvided: given,

@@ -19,7 +19,7 @@ export type CredentialV2 = {
   readonly signature: string
   /** The line of the signed text that bounds its time: `Date`, nothing beside x-amz-date, or `Expires`. */
   readonly dateLine: string
-  /** When a header was signed; when an address ends. */
+  /** The signing time of a header; the end of an address. */
   readonly timeMs: number
 }
 
@@ -43,7 +43,7 @@ export function fromHeaderV2(value: string, headers: IncomingHttpHeaders): Crede
   return { kind: 'header-v2', accessKey, signature, dateLine, timeMs }
 }
 
-/** In seconds since 1970: at most twelve digits, which every clock can show. */
+/** In seconds since 1970: at most twelve digits. */
 const EXPIRES = /^-?\d{1,12}$/
 
 /** The three parameters of an address. Throws AccessDenied. */
@@ -62,10 +62,10 @@ export function fromQueryV2(query: Target['query']): CredentialV2 {
   return { kind: 'query-v2', accessKey, signature, dateLine: expires, timeMs }
 }
 
-/** What version 2 signs of a request, beside what version 4 does. */
+/** The parts of a request that version 2 signs, besides those of version 4. */
 export type SignedRequestV2 = SignedRequest & Pick<Target, 'form' | 'bucket' | 'query'>
 
-/** The texts of which one is signed: `/bucket` is the same as `/bucket/`, and boto3 signs the latter. */
+/** The texts that a client may have signed: `/bucket` is the same as `/bucket/`, and boto3 signs the latter. */
 export function textsToSign(request: SignedRequestV2, credential: CredentialV2): Buffer[] {
   const { form, bucket, rawPath } = request
   const text = textToSign(request, credential)
@@ -82,18 +82,18 @@ function textToSign(request: SignedRequestV2, { kind, dateLine }: CredentialV2):
   const md5 = headers.get('content-md5') ?? ''
   const type = headers.get('content-type') ?? ''
   const lines = [request.method, md5, type, dateLine, amzLines.join('')]
-  // One character a byte so far, as node gives addresses and headers.
+  // One character for each byte, as node gives addresses and headers.
   return Buffer.from(`${lines.join('\n')}${canonicalResource(request)}`, 'latin1')
 }
 
-/** By name; of an address also those that it bears, where the request has none of the name. */
+/** Headers by name, with those in the address that the request does not have. */
 function signedHeaders({ rawHeaders, query }: SignedRequestV2, kind: CredentialV2['kind']) {
   const values = new Map<string, string>()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase()
     const value = unfolded(rawHeaders[at + 1] ?? '')
     const earlier = values.get(name)
-    // Of Content-Type and Content-MD5 the first counts, as in the headers that node gives.
+    // The first Content-Type and Content-MD5 count, as in the headers that node gives.
     if (earlier === undefined) values.set(name, value)
     else if (name.startsWith('x-amz-')) values.set(name, `${earlier},${value}`)
   }
@@ -105,9 +105,9 @@ function signedHeaders({ rawHeaders, query }: SignedRequestV2, kind: CredentialV
 
 const unfolded = (value: string): string => value.trim().replaceAll(/\s*\r?\n\s+/g, ' ')
 
-/** Parameters that name an operation, or change what it does. */
+/** Parameters that name an operation or change its effect. */
 const SIGNED_PARAMETERS: ReadonlySet<string> = new Set([
-  // The form of a listing, which no client signs.
+  // Selects the form of a listing; no client signs it.
   ...[...SUBRESOURCE_NAMES].filter((name) => name !== 'list-type'),
   'annotationName',
   'defaultObjectAcl',
@@ -126,7 +126,7 @@ const SIGNED_PARAMETERS: ReadonlySet<string> = new Set([
 /** The bucket and the path as sent, and the signed parameters by name, their values decoded. */
 function canonicalResource({ form, bucket, rawPath, rawQuery }: SignedRequestV2): string {
   const path = form === 'path' ? rawPath : `/${bucket ?? ''}${rawPath}`
-  // Each one of a repeated name: the first counts, and another before it must not go unnoticed.
+  // All values of a repeated name: the first counts, and none must go unnoticed.
   const signed = rawPairs(rawQuery)
     .map(([name, value]): [string, string] => [decodeOnce(name), bytesOf(decodeOnce(value))])
     .filter(([name]) => SIGNED_PARAMETERS.has(name))

@@ -1,6 +1,6 @@
-// Admits what moving an object's bytes may cost at most. The caller pays; where nobody asks by name (a
-// public bucket, a website), its owner does. Hashing (MD5, SHA-256, a CRC), copying and writing took 4 ms
-// of CPU a MiB, 14 mJ at 3.5 W; the ceiling leaves five times that for a loaded machine.
+// Reserves the highest cost of moving an object's bytes. The caller pays; for an anonymous caller (a public bucket, a
+// website) the bucket's owner. Hashing (MD5, SHA-256, a CRC), copying and writing took 4 ms of CPU for each MiB, 14
+// mJ at 3.5 W; the ceiling is five times that, for a loaded machine.
 import { nj, type Nj } from '#base/units.ts'
 import type { Payer } from '#charging/spend.ts'
 import type { OperationName } from '#contract/operations.ts'
@@ -11,8 +11,8 @@ const BASE_NJ = 1_000_000_000n
 const NJ_PER_MIB = 75_000_000n
 
 /**
- * For who was judged, and may do it: the request then has the time that an object takes. A stranger counts
- * among those of the owner. Throws balance_depleted, free_tier_exceeded, too_many_requests, state_unavailable.
+ * Called for an allowed request, which gets the deadline of a transfer. An anonymous caller counts towards the
+ * owner's limit. Throws balance_depleted, free_tier_exceeded, too_many_requests, state_unavailable.
  */
 export type AdmitTransfer = (
   request: StorageRequest,

@@ -1,34 +1,33 @@
-// Between a body that is durable and the row that names it: what can no longer be committed becomes garbage
-// with the hour of everything that is deleted, and is none of the sweeper's orphans. The list of garbage
-// never takes what a row names.
+// Between a durable body and the row that names it: a body that can no longer be committed becomes garbage at once,
+// instead of an orphan for the sweeper. Removal of garbage spares blobs that a row names.
 import { ErgonError } from '#base/errors.ts'
 import { isStorageCode } from '#contract/storage-errors.ts'
 import type { Objects } from '#objects/objects.ts'
 import type { Body } from '#objects/types.ts'
 
-/** Where none was received. */
+/** For a request without a received body. */
 export const NO_BODY: Body = { kind: 'parts', parts: [] }
 
 type Discarding = Pick<Objects, 'discard'>
 
 /**
- * Does what commits a body that was received, and throws what that throws. Where it is refused the body is
- * discarded; where the answer of the state was lost it stays, as a row may name it.
+ * Commits a received body. A refused body is discarded. When the answer of the state was lost the body stays, as a
+ * row may name it. Throws what `commit` throws.
  */
 export const commitBody = <T>(objects: Discarding, body: Body, commit: () => Promise<T>) =>
   commit().catch((error: unknown) => fail(objects, isRefusal(error) ? body : NO_BODY, error))
 
-/** Does what comes before the commit of a body; whatever fails there, the body is discarded. */
+/** Runs a step before the commit of a body. If the step fails, the body is discarded. */
 export const beforeCommit = <T>(objects: Discarding, body: Body, work: () => Promise<T>) =>
   work().catch((error: unknown) => fail(objects, body, error))
 
-/** An S3 error is the state's own answer: its transaction has ended and changed nothing. */
+/** An S3 error is an answer of the state: its transaction has ended and changed nothing. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ErgonError && isStorageCode(error.code)
 
 async function fail(objects: Discarding, body: Body, error: unknown): Promise<never> {
   const blobs = body.kind === 'parts' ? body.parts.map(({ blob }) => blob) : []
-  // Where that fails too the sweeper finds it; the first error is the one to tell.
+  // If discarding fails too, the sweeper finds the body. The first error is thrown.
   await objects.discard(blobs).catch(() => undefined)
   throw error
 }

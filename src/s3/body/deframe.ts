@@ -1,6 +1,6 @@
-// Takes aws-chunked framing off a body (AWS, "Transferring payload in multiple chunks", with and
-// without trailers). Data is passed on in slices of what came in, never copied, never looked at byte
-// by byte: 64 KiB chunks of unsigned framing pass at 3 GB/s and more.
+// Removes aws-chunked framing (AWS, "Transferring payload in multiple chunks", with and without trailers). Data is
+// passed on as slices of the input, without copies and without a look at each byte: unsigned chunks of 64 KiB pass at
+// 3 GB/s and more.
 import { storageFault } from '#contract/storage-errors.ts'
 import { createChain } from './chunk-signatures.ts'
 import type { Framing } from './plan.ts'
@@ -21,7 +21,7 @@ export type Deframer = {
 
 type State = 'size' | 'data' | 'data-end' | 'trailers'
 
-/** A deframer of one body that says to hold `length` bytes. */
+/** A deframer for a body with a declared length. */
 export function createDeframer(framing: Framing, length: number): Deframer {
   const chain = framing.seed === undefined ? undefined : createChain(framing.seed)
   let state: State = 'size'
@@ -47,7 +47,7 @@ export function createDeframer(framing: Framing, length: number): Deframer {
     state = 'data'
   }
 
-  /** A line that ends at or after `at`; undefined and carried on when its end has not come. */
+  /** The line that ends at or after `at`; undefined while its end has not arrived. */
   const line = (bytes: Buffer, at: number): { text: Buffer; next: number } | undefined => {
     const end = bytes.indexOf(LF, at)
     const stop = end < 0 ? bytes.length : end + 1
@@ -98,7 +98,7 @@ export function createDeframer(framing: Framing, length: number): Deframer {
 
 const EMPTY: Buffer = Buffer.alloc(0)
 const incomplete = () => storageFault('IncompleteBody')
-// Copied: what is carried over must not keep a 64 KiB read buffer alive.
+// Copied, because a slice would keep a read buffer of 64 KiB alive.
 const join = (before: Buffer, bytes: Buffer, from: number, to: number): Buffer =>
   Buffer.concat([before, bytes.subarray(from, to)])
 

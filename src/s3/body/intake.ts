@@ -1,5 +1,5 @@
-// Reads a body once: takes its framing off, hashes what passes, and ends well only when length,
-// signatures and every checksum are right. Whoever consumes it must not commit before it has ended.
+// Reads a body once: removes its framing and sums its bytes. The stream ends well only when length, signatures and
+// every checksum are right, so a consumer must not commit before its end.
 import { timingSafeEqual } from 'node:crypto'
 import { invariant, present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -16,18 +16,18 @@ export type Digests = {
 }
 
 export type Intake = {
-  /** The decoded body, to be read once; it throws instead of ending when something is wrong. */
+  /** The decoded body; can be read once, and throws at the end when something is wrong. */
   readonly chunks: AsyncGenerator<Buffer, void, undefined>
-  /** What was read; to be called after `chunks` has ended. */
+  /** The digests; called after `chunks` has ended. */
   digests(): Digests
 }
 
-/** Begins the checksums of a body. */
+/** Opens the checksums of a body. */
 export type OpenSums = (algorithms: ReadonlySet<ChecksumAlgorithm>) => Summing | Promise<Summing>
 
 /**
- * Opens a body. `algorithm` is computed when the client sends no checksum of its own (of a part, its
- * upload's; else CRC64NVME). Back-pressure is the consumer's: nothing is read before it is asked for.
+ * Opens a body. `algorithm` is used when the client sends no checksum (for a part: that of the upload; otherwise
+ * CRC64NVME). The consumer's pull is the back-pressure.
  */
 export function openIntake(
   source: AsyncIterable<Buffer>,
@@ -55,7 +55,7 @@ export function openIntake(
       if (bytes !== (plan.length ?? bytes)) throw storageFault('IncompleteBody')
       digests = check(plan, trailers.found, { bytes, used, sums: await summing.digest() })
     } finally {
-      // What was summed of a body that failed is paid for before its request ends.
+      // The CPU of summing a failed body is billed before its request ends.
       await summing.drop()
     }
   }

@@ -1,14 +1,13 @@
-// The body of a request as the operations take it: nothing of it is read before somebody does, and a
-// client that waits for 100 Continue is told to go on only then.
+// The body of a request, unread until an operation reads it. A client that waits for 100 Continue gets it then.
 import type { Exchange } from '#http/exchange.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Verified } from '#s3/authentication/verify.ts'
 import type { Seed } from '#s3/authentication/verify.ts'
 
 export type Payload = {
-  /** What the signature says of the body; undefined members where there is none. */
+  /** What the signature covers of the body; members are undefined without a signature. */
   readonly signed: { readonly payload: string | undefined; readonly seed: Seed | undefined }
-  /** The bytes as they come, framing included; to be read once. Throws the exchange's own end. */
+  /** The bytes as received, with framing; can be read once. Throws the exchange's own end. */
   source(): AsyncIterable<Buffer>
 }
 
@@ -25,7 +24,7 @@ export function createPayload(exchange: Exchange, verified: Verified | undefined
       const onAbort = () => request.destroy()
       signal.addEventListener('abort', onAbort, { once: true })
       try {
-        // Leaving early must not end the connection: the refusal still has to be written.
+        // Stopping early must not close the connection: the refusal is still to be written.
         for await (const chunk of request.iterator({ destroyOnReturn: false })) {
           if (signal.aborted) throw signal.reason
           yield chunk as Buffer

@@ -1,26 +1,26 @@
-// How the body of a request is to be read, decided from its headers before a byte of it is.
+// The plan for reading a request's body, from its headers.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { CHECKSUMS } from '#s3/checksums/algorithms.ts'
 import { contentMd5, requestChecksum, type RequestChecksum } from '#s3/checksums/request.ts'
 import type { Seed } from '#s3/authentication/verify.ts'
 
-/** AWS: the most that one PUT or one part may hold, 5 GiB. */
+/** AWS: the most bytes of one PUT or one part, 5 GiB. */
 export const UPLOAD_BYTES_MAX = 5 * 1024 ** 3
 
 export type Framing = {
   /** Present when each chunk is signed. */
   readonly seed: Seed | undefined
-  /** The one trailer that may follow, in lower case. */
+  /** The announced trailer, in lower case. */
   readonly trailer: string | undefined
   readonly signedTrailer: boolean
 }
 
 export type BodyPlan = {
-  /** Bytes that the body holds once it is decoded; undefined with `Transfer-Encoding: chunked` alone. */
+  /** The decoded length; undefined with `Transfer-Encoding: chunked` alone. */
   readonly length: number | undefined
   readonly bytesMax: number
-  /** Absent when the bytes come as they are. */
+  /** Absent for a body without framing. */
   readonly framing: Framing | undefined
   /** The signed hash of the body, in hex. */
   readonly sha256: string | undefined
@@ -33,10 +33,10 @@ const SIGNED_TRAILER = `${SIGNED}-TRAILER`
 const UNSIGNED_TRAILER = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
 
 /**
- * The plan of a body. `payload` is what the signature covers (Verified.payload), or the header
- * x-amz-content-sha256 of a request without one; aws-chunked is recognised by it alone, because
- * minio-go sends no Content-Encoding. Throws MissingContentLength, EntityTooLarge, InvalidArgument,
- * InvalidRequest, InvalidDigest, NotImplemented, MalformedTrailerError.
+ * The plan of a body. `payload` is what the signature covers (Verified.payload), or the header x-amz-content-sha256
+ * of an unsigned request. That value alone identifies aws-chunked, because minio-go sends no Content-Encoding. Throws
+ * MissingContentLength, EntityTooLarge, InvalidArgument, InvalidRequest, InvalidDigest, NotImplemented,
+ * MalformedTrailerError.
  */
 export function planBody(
   headers: IncomingHttpHeaders,
@@ -61,7 +61,8 @@ const DECODED = 'x-amz-decoded-content-length'
 
 function lengthOf(headers: IncomingHttpHeaders, name: string): number | undefined {
   const text = headers[name]
-  // Bodies that end with their last HTTP chunk; AWS wants a length, the public suite wants these.
+  // Bodies without a length end with their last HTTP chunk. AWS requires a length; the public suite sends such
+  // bodies.
   if (text === undefined && name !== DECODED && headers['transfer-encoding'] !== undefined)
     return undefined
   if (text === undefined) throw storageFault('MissingContentLength')

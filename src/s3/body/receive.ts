@@ -1,5 +1,5 @@
-// Takes a body in: verifies it as it arrives, keeps it where bodies of its size are kept, and answers
-// only when it is durable and is what its sender said. What does not add up leaves at most an orphan.
+// Receives a body: verifies it while it arrives and stores it where bodies of its size belong. Resolves when the body
+// is durable and matches its length, signature and checksums. A failed body leaves at most an orphan.
 import type { IncomingHttpHeaders } from 'node:http'
 import { giveBack } from '#base/buffer-pool.ts'
 import type { BlobStore } from '#blobs/blob.ts'
@@ -18,7 +18,7 @@ import { sumInLine } from '#s3/checksums/summing.ts'
 export type Received = {
   readonly body: Body
   readonly size: number
-  /** Hexadecimal MD5: the ETag of what was not uploaded in parts. */
+  /** Hexadecimal MD5: the ETag of an object that was not uploaded in parts. */
   readonly etag: string
   /** The algorithm's name → its value in base64; `type` FULL_OBJECT. */
   readonly checksums: JsonObject
@@ -27,42 +27,42 @@ export type Received = {
 export type ReceivedText = Pick<Received, 'etag' | 'checksums'> & { readonly bytes: Buffer }
 
 export type ReceiveOptions = {
-  /** It goes into a blob however small it is, as parts are pieces of a body. */
+  /** Store it in a blob even when it is small: parts are pieces of a body. */
   readonly isPart?: boolean
-  /** Computed where the client brings no checksum. */
+  /** The checksum to compute when the client sends none. */
   readonly algorithm?: ChecksumAlgorithm
-  /** What it is encrypted with. */
+  /** The key that encrypts it. */
   readonly bodyKey?: BodyKey | undefined
 }
 
-/** Without `length` it ends where the bytes do. */
+/** Undefined: up to the end of the bytes. */
 type TakeOptions = {
   readonly length: number | undefined
   readonly algorithm?: ChecksumAlgorithm
   readonly bodyKey?: BodyKey | undefined
-  /** What it must add up to. */
+  /** The expected checksum. */
   readonly checksum?: RequestChecksum | undefined
-  /** A body of its own, that may be small; else a part. */
+  /** A whole body, which may be inline; otherwise a part. */
   readonly isWhole?: boolean
   readonly request: Sender
 }
 
-/** Whose body it is; without a spend it is nobody's request. */
+/** The request of the body; without a spend no request pays. */
 type Sender = Pick<StorageRequest, 'signal'> & Partial<Pick<StorageRequest, 'spend'>>
 
 export interface Receiver {
-  /** Before anything is added to the state. Throws InsufficientStorage and ServiceUnavailable (fenced). */
+  /** Called before rows are added. Throws InsufficientStorage and ServiceUnavailable (fenced). */
   admit(): Promise<void>
-  /** What the request says of its body, before a byte of it is read. Throws what planBody does. */
+  /** The plan of the request's body, before a byte is read. Throws what planBody throws. */
   plan(request: StorageRequest, bytesMax?: number): BodyPlan
   receive(request: StorageRequest, plan: BodyPlan, options?: ReceiveOptions): Promise<Received>
-  /** Takes bytes of our own in, as a part. */
+  /** Receives bytes of the store itself, for copies and logs. */
   take(bytes: AsyncIterable<Buffer>, of: TakeOptions): Promise<Received>
-  /** A body that is kept in the state, whole. Throws what `plan` does. */
+  /** A body that the state stores whole. Throws what `plan` throws. */
   text(request: StorageRequest, plan: BodyPlan): Promise<ReceivedText>
   /**
-   * A body that is a document, whole, of DOCUMENT_BYTES_MAX where no other limit is given; `isSummed`:
-   * checksum headers are of it. Throws EntityTooLarge, and what `plan` does.
+   * A document, whole, with at most DOCUMENT_BYTES_MAX bytes unless another limit is given. `isSummed`: checksum
+   * headers apply to it. Throws EntityTooLarge, and what `plan` throws.
    */
   document(
     request: StorageRequest,
@@ -71,16 +71,16 @@ export interface Receiver {
   ): Promise<Buffer>
 }
 
-/** Summing so much takes 3 ms: less than it would have to wait for. */
+/** Summing this many bytes takes 3 ms, less than waiting for the thread. */
 const IN_LINE_SIZE_MAX = 1024 * 1024
 
-/** Of bytes that came from our own store nothing is claimed. */
+/** Bytes from the own store have no claims to check. */
 const OWN = { framing: undefined, sha256: undefined, md5: undefined } as const
 
 export function createReceiver(deps: {
-  /** Where large bodies go. */
+  /** The store of large bodies. */
   blobs: BlobStore
-  /** On the disk of the state, where small ones go. */
+  /** The store on the disk of the state, which has the inline bodies. */
   local: Pick<BlobStore, 'admit'>
   hashers: Hashers
   sumThread: SumThread
@@ -88,7 +88,7 @@ export function createReceiver(deps: {
   const { blobs, local, hashers, sumThread } = deps
   const inLine: OpenSums = (algorithms) => sumInLine(hashers, algorithms)
 
-  /** Where the sums of a body are made: those of a large one that somebody pays for, on the thread. */
+  /** Sums the large bodies of paying requests on the thread, all others inline. */
   const sumsFor = ({ spend }: Sender, { length = Infinity }: BodyPlan): OpenSums =>
     spend === undefined || length <= IN_LINE_SIZE_MAX
       ? inLine
@@ -153,13 +153,13 @@ function sumsOf({ md5, checksum, bytes }: Digests): Pick<Received, 'etag' | 'che
   return { etag: md5.toString('hex'), checksums, size: bytes }
 }
 
-/** Without the headers that say what a body adds up to. */
+/** Without the checksum headers of a body. */
 const withoutSums = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^x-amz-(checksum|sdk-checksum)-/.test(name)),
   )
 
-/** The bytes as they come; what reading each took is this request's. */
+/** The bytes as received; the CPU of reading them is this request's. */
 export async function* marked({
   body: { payload },
   spend,

@@ -6,15 +6,18 @@ import type { Framing } from './plan.ts'
 const SIGNATURE = 'x-amz-trailer-signature'
 
 /**
- * The trailers of a body by lower-case name; at most the one that was announced, and its signature.
- * Throws MalformedTrailerError, IncompleteBody (cut short), SignatureDoesNotMatch.
+ * The trailers of a body by lower-case name: at most the announced one and its signature. Throws
+ * MalformedTrailerError, IncompleteBody (cut short), SignatureDoesNotMatch.
  */
 export function parseTrailers(
   text: string,
   framing: Framing,
   chain: Chain | undefined,
 ): ReadonlyMap<string, string> {
-  // AWS's own page ends trailer lines with \n\r\n, its SDKs with \r\n.
+  // AWS's documentation ends trailer lines with
+  // \r
+  // , its SDKs with \r
+  // .
   const regular = text.replaceAll(/(?<!\r)\n\r\n/g, '\r\n')
   if (regular !== '\r\n' && !regular.endsWith('\r\n\r\n')) throw storageFault('IncompleteBody')
   const trailers = new Map<string, string>()

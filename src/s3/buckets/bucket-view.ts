@@ -1,4 +1,4 @@
-// The configurations of a bucket in the types of their documents, and what holds where there is none.
+// The configurations of a bucket with the types of their documents, and the defaults.
 import type { Bucket, ConfigurationKind } from '#objects/types.ts'
 import type { AccessBucket } from '#s3/policy/access.ts'
 import type { Acl } from '#s3/policy/acl.ts'
@@ -14,7 +14,7 @@ import type { PublicAccessBlock } from '#s3/policy/public-access.ts'
 import type { Tags } from '#objects/types.ts'
 import type { Website } from '#s3/website/website.ts'
 
-/** What the kinds hold that are read here; each was parsed by its document before it was stored. */
+/** The types of the kinds; each document was parsed before it was stored. */
 type Documents = {
   acl: Acl
   policy: Policy
@@ -37,7 +37,7 @@ export const documentOf = <K extends keyof Documents & ConfigurationKind>(
 ): Documents[K] | undefined =>
   (bucket.configurations[kind] ?? undefined) as Documents[K] | undefined
 
-/** A list that gives its owner everything and nobody else anything. */
+/** An ACL that gives its owner everything and nobody else anything. */
 export const privateAcl = (owner: string): Acl => ({
   grants: [{ grantee: { account: owner }, permission: 'FULL_CONTROL' }],
 })
@@ -51,6 +51,6 @@ export const accessBucket = (bucket: Bucket): AccessBucket => ({
   ownership: ownershipOf(bucket),
 })
 
-/** Without a word of its own ACLs count for nothing, as at AWS since April 2023. */
+/** Without ownership controls ACLs are off, as at AWS since April 2023. */
 export const ownershipOf = (bucket: Bucket): Ownership =>
   documentOf(bucket, 'ownership-controls') ?? 'BucketOwnerEnforced'

@@ -21,9 +21,9 @@ import { fieldsOf, optionalText } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 
 /**
- * CreateBucket; the owner may repeat it (rclone and others do). Throws AccessDenied without
- * credentials, InvalidBucketName, BucketAlreadyExists, BucketAlreadyOwnedByYou (it is there, and is another
- * one than was asked for), TooManyBuckets, InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
+ * CreateBucket; the owner may repeat it (rclone and others do). Throws AccessDenied without credentials,
+ * InvalidBucketName, BucketAlreadyExists, BucketAlreadyOwnedByYou (it exists with other settings), TooManyBuckets,
+ * InvalidLocationConstraint, InvalidTag, NotImplemented (directory buckets).
  */
 export const createCreateBucket =
   ({
@@ -61,7 +61,7 @@ export const createCreateBucket =
     return emptyReply({ Location: `/${name}` })
   }
 
-/** What a request says of its bucket; undefined: nothing. */
+/** The settings in the request; undefined: not given. */
 type Asked = {
   readonly region: string | undefined
   readonly objectLock: boolean
@@ -70,7 +70,7 @@ type Asked = {
   readonly acl: Acl | undefined
 }
 
-/** What the headers say of ownership and ACL. Throws InvalidArgument, and what resolving grantees throws. */
+/** Ownership and ACL in the headers. Throws InvalidArgument, and what resolving grantees throws. */
 async function accessOf(
   { body: { headers } }: StorageRequest,
   account: string,
@@ -101,10 +101,10 @@ function configurationsOf(
   }
 }
 
-/** Marks the list that a bucket was created with: PutBucketAcl replaces it by one without the mark. */
+/** Marks the ACL of the creation; PutBucketAcl stores one without the mark. */
 const OF_CREATION = 'ofCreation'
 
-/** Whether the list that is asked for is the bucket's. Who asks for none means the one of its creation. */
+/** Whether the bucket has the requested ACL. No ACL in the request means the one of the creation. */
 function hasAcl({ account, configurations }: Bucket, asked: Acl | undefined): boolean {
   const { [OF_CREATION]: isOfCreation, ...current } = (configurations.acl ??
     privateAcl(account)) as unknown as Acl & { readonly [OF_CREATION]?: boolean }
@@ -112,7 +112,7 @@ function hasAcl({ account, configurations }: Bucket, asked: Acl | undefined): bo
   return isDeepStrictEqual(current, asked ?? privateAcl(account))
 }
 
-/** What the bucket would have to become is not done by creating it again, and not passed over either. */
+/** Throws when the repeated creation asks for other settings than the bucket has. */
 function checkSame(bucket: Bucket, asked: Asked): void {
   const { name, region, objectLock, configurations } = bucket
   if (!hasAcl(bucket, asked.acl))

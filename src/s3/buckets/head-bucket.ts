@@ -1,4 +1,4 @@
-// HEAD /bucket: whether it is there and may be listed.
+// HEAD /bucket: whether the bucket exists and may be listed.
 import type { Access } from '#s3/policy/judge.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply } from '#s3/reply.ts'

@@ -12,7 +12,7 @@ const NOBODY = { id: 'anonymous', displayName: 'anonymous' }
 export const createListBuckets =
   ({ buckets, ownerOf }: { buckets: Buckets; ownerOf: OwnerOf }): StorageHandler =>
   async ({ who, body: { target } }) => {
-    // Nobody has no buckets; AWS sends them to its home page.
+    // An anonymous caller has no buckets; AWS redirects to its home page.
     if (who === undefined)
       return xmlReply(bucketsXml({ owner: NOBODY, buckets: [], prefix: '', next: undefined }))
     const { prefix, after, region, max } = bucketsQuery(target.query)

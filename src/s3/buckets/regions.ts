@@ -1,10 +1,9 @@
-// Where a bucket may be made: in the region of the service, whatever name a client has for it.
+// The regions of buckets: only that of the service, whatever name a client has for it.
 import { storageFault } from '#contract/storage-errors.ts'
 
 /**
- * The region that a LocationConstraint asks for; undefined where it asks for none, or leaves the choice to
- * the service by `auto`. Throws InvalidLocationConstraint for a region that no node has: `us-east-1` too,
- * which at AWS no constraint names either, and which clients leave out.
+ * The region of a LocationConstraint; undefined without one or for `auto`. Throws InvalidLocationConstraint for any
+ * other region, also `us-east-1`, which AWS accepts in no constraint and clients leave out.
  */
 export function askedRegion(constraint: string | undefined, own: string): string | undefined {
   if (constraint === own) return own

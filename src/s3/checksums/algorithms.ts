@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib'
 import { createCRC32, createXXHash3, createXXHash64, createXXHash128 } from 'hash-wasm'
 import { createCrc64 } from './crc64.ts'
 
-/** How the checksum of a multipart object is made: over its bytes, or over its parts' checksums. */
+/** The type of a multipart object's checksum: over its bytes, or over its parts' checksums. */
 export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE'
 
 type Types = readonly [ChecksumType, ...ChecksumType[]]
@@ -16,7 +16,7 @@ type Row = {
   /** Its element in XML. */
   readonly element: string
   readonly bytes: number
-  /** Allowed for multipart objects, the default first. */
+  /** Types for multipart objects, the default first. */
   readonly types: Types
 }
 
@@ -38,7 +38,7 @@ export const CHECKSUMS = {
 
 export type ChecksumAlgorithm = keyof typeof CHECKSUMS
 
-/** What is stored when the client names none, as at AWS. */
+/** The algorithm when the client names none, as at AWS. */
 export const DEFAULT_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME'
 
 export const ALGORITHMS = Object.keys(CHECKSUMS) as ChecksumAlgorithm[]
@@ -77,8 +77,7 @@ const CRC32_C = 0x82f63b78
 const IDLE_MAX = 64
 
 /**
- * Makes checksums. WebAssembly instances are used again: making one takes 0.15 ms, about what a
- * 4 KiB PUT takes altogether.
+ * Creates checksums. WebAssembly instances are reused: creating one takes 0.15 ms, about as long as a PUT of 4 KiB.
  */
 export function createHashers(): Hashers {
   const pools = {
@@ -134,7 +133,7 @@ function crc32Hasher(): Hasher {
   }
 }
 
-/** An instance goes back at its digest; one that is given up is left to the collector. */
+/** An instance is reused after its digest; an abandoned one is garbage-collected. */
 function wasmPool(create: () => Promise<Wasm>): () => Promise<Hasher> {
   const idle: Wasm[] = []
   return async () => {

@@ -1,5 +1,5 @@
-// The CRC of two parts joined, from the CRCs of the parts alone: crc(a‖b) = crc(a)·x^(8·|b|) + crc(b)
-// over GF(2), as zlib's crc32_combine does it, for 32 and 64 bits.
+// The CRC of joined parts, from the parts' CRCs: crc(a‖b) = crc(a)·x^(8·|b|) + crc(b) over GF(2), like zlib's
+// crc32_combine, for 32 and 64 bits.
 import type { ChecksumAlgorithm } from './algorithms.ts'
 import { FIELDS, multiply, powerOfX } from './crc-fields.ts'
 
@@ -10,7 +10,7 @@ export const isCombinable = (algorithm: ChecksumAlgorithm): algorithm is Combina
 
 export type PartChecksum = { readonly digest: Buffer; readonly size: number }
 
-/** The checksum of all bytes of the parts in order. Parts of equal size share their power of x. */
+/** The checksum of all parts in order. Parts of equal size share their power of x. */
 export function combineChecksums(
   algorithm: CombinableAlgorithm,
   parts: readonly PartChecksum[],

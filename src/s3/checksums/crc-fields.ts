@@ -1,4 +1,4 @@
-// CRCs as polynomials over GF(2): what joins two of them, and what fills the tables of crc64.ts.
+// CRCs as polynomials over GF(2), for combine.ts and for the tables of crc64.ts.
 
 export type Field = { readonly bits: bigint; readonly polynomial: bigint }
 

@@ -1,6 +1,6 @@
-// CRC-64/NVME in WebAssembly that is assembled here: bytes are looked up eight at a time ("slicing by 8"), in
-// four places of a block at once, because one chain of look-ups waits for the cache at every step: 1.9 GB/s
-// where hash-wasm does 0.9. The state is a number outside, so that one instance serves all bodies.
+// CRC-64/NVME in WebAssembly, assembled here: eight bytes per look-up ("slicing by 8"), in four lanes of a block at
+// once, because a single chain of look-ups waits for the cache at every step: 1.9 GB/s, against 0.9 of hash-wasm. The
+// state is a number outside, so one instance serves all bodies.
 import { present } from '#base/errors.ts'
 import { FIELDS, multiply, powerOfX } from './crc-fields.ts'
 
@@ -12,15 +12,15 @@ const LANE_BYTES = 1024
 const BLOCK_BYTES = LANES * LANE_BYTES
 /** Of 8 times 256 entries of 8 bytes. */
 const TABLE_BYTES = 8 * 256 * 8
-/** Tables: the CRC after 8 bytes more, and after a lane of zeros more; then the bytes. */
+/** Memory: the tables (8 bytes further, and a lane further), then the bytes. */
 const NEXT = 0
 const SKIP = TABLE_BYTES
 const BYTES = 2 * TABLE_BYTES
 const PAGE_BYTES = 65_536
-/** What is copied in at a time; with the tables it stays in the cache of the core. */
+/** Bytes copied in at a time; with the tables they stay in the core's cache. */
 const ROOM_BYTES = 3 * PAGE_BYTES - BYTES
 
-/** As far as it is used here: the types of Node leave it to those of browsers. */
+/** The used part of WebAssembly, which the types of Node leave to browsers. */
 type Memory = { readonly buffer: ArrayBuffer }
 declare const WebAssembly: {
   Memory: new (pages: { initial: number; maximum: number }) => Memory
@@ -30,7 +30,7 @@ declare const WebAssembly: {
 
 type Machine = {
   readonly bytes: Uint8Array
-  /** The CRC after so many whole blocks at an address, and after so many bytes. */
+  /** The CRC after `count` whole blocks at an address, or after `count` bytes. */
   readonly blocks: (crc: bigint, at: number, blocks: number) => bigint
   readonly rest: (crc: bigint, at: number, bytes: number) => bigint
 }
@@ -77,7 +77,7 @@ function assemble(): Machine {
   return { bytes: new Uint8Array(memory.buffer), ...(exports as Pick<Machine, 'blocks' | 'rest'>) }
 }
 
-/** `table[k][b]`: what byte k of a state becomes when so many bits of zeros follow. */
+/** `table[k][b]`: the value of byte b at position k, followed by `bits` zero bits. */
 function fillTable(memory: Memory, at: number, bits: number): void {
   const table = new BigUint64Array(memory.buffer, at, 8 * 256)
   const power = powerOfX(FIELD, BigInt(bits))
@@ -85,7 +85,7 @@ function fillTable(memory: Memory, at: number, bits: number): void {
     const one = multiply(FIELD, 1n << BigInt(bit), power)
     const of = (bit >> 3) * 256
     const low = 1 << (bit & 7)
-    // A table is linear: the entries below are known, so those with this bit are too.
+    // A table is linear: entries with this bit follow from the entries below.
     for (let b = 0; b < low; b++)
       table[of + low + b] = present(table[of + b], 'an entry below') ^ one
   }
@@ -105,9 +105,9 @@ const i64 = (value: number) => [0x42, ...signed(value)]
 const [ADD, SUB, AND] = [[0x6a], [0x6b], [0x71]] as const
 const [SHIFT_LEFT, SHIFT_RIGHT] = [[0x74], [0x76]] as const
 const [AND_64, XOR_64, SHIFT_RIGHT_64, WRAP] = [[0x83], [0x85], [0x88], [0xa7]] as const
-/** Runs a body until it leaves 0. */
+/** A loop that ends when its condition is 0. */
 const loop = (body: readonly number[]) => [0x03, 0x40, ...body, 0x0d, 0, 0x0b]
-/** Runs a body if what is on the stack is not 0. */
+/** A block that runs if the top of the stack is not 0. */
 const when = (body: readonly number[]) => [0x04, 0x40, ...body, 0x0b]
 
 function unsigned(value: number): number[] {
@@ -118,7 +118,7 @@ function signed(value: number): number[] {
   return isLast ? [value & 127] : [(value & 127) | 128, ...signed(value >> 7)]
 }
 
-/** The state in a local, eight bytes looked up in a table. */
+/** Looks up the eight bytes of a local in the tables. */
 function lookUp(table: number, state: number): number[] {
   const code: number[] = []
   for (let k = 0; k < 8; k++) {
@@ -135,7 +135,7 @@ function lookUp(table: number, state: number): number[] {
 
 const [CRC, AT, COUNT] = [0, 1, 2] as const
 
-/** blocks(crc, at, count): lanes beside one another, then each after the one before. */
+/** blocks(crc, at, count): the lanes in parallel, then joined in order. */
 function blocksCode(): number[] {
   const lane = (k: number) => (k === 0 ? CRC : 3 + k)
   const LEFT = 3
@@ -159,7 +159,7 @@ function restCode(): number[] {
   const LEFT = 3
   const words = [...get(CRC), ...get(AT), ...load64(0), ...XOR_64, ...set(CRC)]
   words.push(...lookUp(NEXT, CRC), ...set(CRC), ...advance(AT, 8), ...countDown(LEFT))
-  // The last table is of the byte that leaves next.
+  // The last table is for the byte that leaves next.
   const byte = [...get(CRC), ...get(AT), ...load8(0), ...XOR_64, ...i64(0xff), ...AND_64, ...WRAP]
   byte.push(...i32(3), ...SHIFT_LEFT, ...load64(NEXT + 7 * 2048))
   byte.push(...get(CRC), ...i64(8), ...SHIFT_RIGHT_64, ...XOR_64, ...set(CRC))

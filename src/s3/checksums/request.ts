@@ -1,5 +1,5 @@
-// What a request says about checksums: the header or trailer that bears one, and what a multipart
-// upload asks for. Combinations that AWS refuses are refused (AWS, "Checking object integrity").
+// The checksums in a request: the header or trailer with one, and those of a multipart upload. Combinations that AWS
+// refuses are refused (AWS, "Checking object integrity").
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import {
@@ -12,11 +12,11 @@ import {
 
 export type RequestChecksum = {
   readonly algorithm: ChecksumAlgorithm
-  /** The value of the header; undefined when it follows as a trailer. */
+  /** The value of the header; undefined when a trailer follows. */
   readonly expected: Buffer | undefined
 }
 
-/** The checksum that comes with a body; undefined when there is none. Throws InvalidRequest. */
+/** The checksum of a body; undefined without one. Throws InvalidRequest. */
 export function requestChecksum(headers: IncomingHttpHeaders): RequestChecksum | undefined {
   const given = ALGORITHMS.filter((name) => headers[CHECKSUMS[name].header] !== undefined)
   const trailer = trailerAlgorithm(headers)
@@ -28,7 +28,7 @@ export function requestChecksum(headers: IncomingHttpHeaders): RequestChecksum |
     )
   const algorithm = given[0] ?? trailer
   if (algorithm === undefined) {
-    // The AWS SDK's word for Content-MD5.
+    // The AWS SDK's name for Content-MD5.
     const isMd5 = named === 'MD5' && headers['content-md5'] !== undefined
     if (named === undefined || isMd5) return undefined
     throw storageFault(
@@ -46,7 +46,7 @@ export function requestChecksum(headers: IncomingHttpHeaders): RequestChecksum |
 export function parseChecksum(algorithm: ChecksumAlgorithm, text: string): Buffer {
   const { header, bytes } = CHECKSUMS[algorithm]
   const value = Buffer.from(text, 'base64')
-  // AWS says InvalidRequest; the public suite, that it is not the body's.
+  // AWS answers InvalidRequest; the public suite expects BadDigest.
   if (value.length !== bytes || value.toString('base64') !== text)
     throw storageFault('BadDigest', `Value for ${header} header is invalid.`)
   return value
@@ -85,11 +85,11 @@ export type MultipartChecksum = {
   readonly type: ChecksumType
 }
 
-/** The checksum that a copy or an upload is to have; undefined when it names none. Throws InvalidRequest. */
+/** The checksum algorithm that a copy or an upload asks for; undefined without one. Throws InvalidRequest. */
 export const askedAlgorithm = (headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined =>
   namedAlgorithm(headers, 'x-amz-checksum-algorithm')
 
-/** What CreateMultipartUpload asks for; undefined when nothing. Throws InvalidRequest. */
+/** The checksum that CreateMultipartUpload asks for; undefined without one. Throws InvalidRequest. */
 export function multipartChecksum(headers: IncomingHttpHeaders): MultipartChecksum | undefined {
   const algorithm = askedAlgorithm(headers)
   const type = checksumType(headers)

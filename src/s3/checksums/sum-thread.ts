@@ -1,6 +1,6 @@
-// Checksums of large bodies on a thread of their own, beside the one that serves: one thread for all
-// bodies, made at the first of them. Who pays for a batch is who gave its bytes: the thread counts its own
-// CPU, marks leave it out, and each batch claims its share (metering/marks.ts).
+// Checksums of large bodies on one thread beside the serving thread, started with the first body. The sender of a
+// batch pays for it: the thread counts its own CPU, marks leave that out, and each batch claims its share
+// (metering/marks.ts).
 import { Worker } from 'node:worker_threads'
 import type { TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
@@ -18,11 +18,11 @@ import {
 } from './sum-worker.ts'
 import { sumInLine, type Summing, type Sums } from './summing.ts'
 
-/** 4 MiB of batches in all. Who finds no slab waits: a body is read no faster than it is summed. */
+/** 4 MiB of slabs in total. Without a free slab a body waits: it is read no faster than it is summed. */
 const SLABS_MAX = 16
-/** Of one body, so that the others find a slab. */
+/** The slabs of one body, so that others find a free one. */
 const AT_ONCE_MAX = 4
-/** A batch takes a millisecond; a thread that is silent for so long is ended. */
+/** A batch takes a millisecond; a thread that does not answer for this long is ended. */
 const SILENT_MS_MAX = 30_000
 
 type Payer = Pick<Spend, 'claimThread'>
@@ -30,8 +30,8 @@ type Algorithms = ReadonlySet<ChecksumAlgorithm>
 
 export interface SumThread {
   /**
-   * Sums of one body, that the payer pays for. A body of one batch is summed in line. Throws
-   * ServiceUnavailable when the thread ends; the next body gets a new one.
+   * Opens the sums of a body, paid by `payer`. A body of one batch is summed inline. Throws ServiceUnavailable when
+   * the thread ends; the next body starts a new one.
    */
   open(algorithms: Algorithms, payer: Payer): Summing
 }
@@ -55,7 +55,7 @@ export function createSumThread(deps: {
   }
 }
 
-/** Who waits for a batch that the thread has. */
+/** A waiter for a batch on the thread. */
 type Job = {
   readonly payer: Payer
   readonly resolve: (sums: Sums | undefined) => void
@@ -75,7 +75,7 @@ class Life {
   readonly #joined: JoinedThread
   readonly #free: ArrayBuffer[] = []
   #slabs = 0
-  /** In the order in which the thread answers. */
+  /** In the order of the thread's answers. */
   readonly #jobs: Job[] = []
   readonly #waiting: PromiseWithResolvers<ArrayBuffer>[] = []
   readonly #clock: LifeDeps['clock']
@@ -95,7 +95,7 @@ class Life {
       resourceLimits: { maxYoungGenerationSizeMb: 2 },
     })
     this.#joined = marks.join(readCounter(counter))
-    // It keeps the process alive only while somebody waits for it.
+    // The thread keeps the process alive only while a batch runs.
     this.#worker.unref()
     this.#worker.on('message', (summed: Summed) => this.#summed(summed))
     this.#worker.on('error', (error) => log.error('The thread of checksums failed', { error }))
@@ -109,7 +109,7 @@ class Life {
     return this.#bodies++
   }
 
-  /** A slab that is free; the first to ask is the first to get one. */
+  /** A free slab; requests are served in order. */
   slab(): ArrayBuffer | Promise<ArrayBuffer> {
     if (this.#ended) throw gone()
     const slab = this.#free.pop()
@@ -151,7 +151,7 @@ class Life {
     job?.resolve(sums && new Map([...sums].map(([name, value]) => [name, Buffer.from(value)])))
   }
 
-  /** From now on it must not be silent for long. */
+  /** Starts the time limit of the oldest batch. */
   #expect(): void {
     this.#endSilence()
     this.#endSilence = this.#clock.setTimer(SILENT_MS_MAX, () => this.#silent())
@@ -188,7 +188,7 @@ class ThreadSumming implements Summing {
   readonly #gathered: Buffer[] = []
   #bytes = 0
   #place: { readonly life: Life; readonly body: number } | undefined
-  /** Batches that the thread has, the oldest first. */
+  /** Batches on the thread, the oldest first. */
   readonly #running: Promise<Sums | undefined>[] = []
 
   constructor(deps: SummingDeps, algorithms: Algorithms, payer: Payer) {
@@ -241,7 +241,7 @@ class ThreadSumming implements Summing {
     const slab = await life.slab()
     const length = this.#fill(Buffer.from(slab))
     const running = life.sum({ body, slab, length, open, isLast }, this.#payer)
-    // Its failure is thrown where it is awaited.
+    // Awaiting the slab throws the failure.
     running.catch(() => undefined)
     this.#running.push(running)
   }

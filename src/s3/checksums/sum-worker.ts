@@ -1,20 +1,17 @@
-// The thread that sums: batches of many bodies, in the order in which they come. It lives as long as its
-// memory is right: whatever it throws ends it, and sum-thread.ts tells everybody who waits.
+// The summing thread: batches of many bodies, in order. Any exception ends the thread, and sum-thread.ts fails all
+// waiters.
 import { parentPort, workerData } from 'node:worker_threads'
 import { present } from '#base/errors.ts'
 import { countOwnCpu, type CounterMemory } from '#metering/own-cpu.ts'
 import { createHashers, type ChecksumAlgorithm } from './algorithms.ts'
 import { digestAll, openAll, type Running } from './summing.ts'
 
-/**
- * Batches lie in slabs of memory that one thread has at a time: V8 copies to and from memory that both see
- * at a third of the speed.
- */
+/** Batches are in slabs that one thread owns at a time: V8 copies from shared memory at a third of the speed. */
 export const BATCH_BYTES = 256 * 1024
 
 export type WorkerData = { readonly counter: CounterMemory }
 
-/** A batch of a body; the first one says what to compute, the last one ends it. */
+/** A batch of a body; the first has the algorithms, the last ends the body. */
 export type Batch = {
   readonly body: number
   readonly slab: ArrayBuffer
@@ -23,10 +20,10 @@ export type Batch = {
   readonly isLast: boolean
 }
 
-/** A body that was given up. */
+/** An abandoned body. */
 export type Forgotten = { readonly forget: number }
 
-/** The answer to a batch, in the order of the batches: what it and all since the one before took. */
+/** The answer to a batch, in order: the CPU since the last answer. */
 export type Summed = {
   readonly slab: ArrayBuffer
   readonly cpuNs: number

@@ -1,19 +1,19 @@
-// Running checksums of one body, all in one pass: in line here, on a thread in sum-thread.ts.
+// Running checksums of one body, in one pass: inline here, on a thread in sum-thread.ts.
 import type { ChecksumAlgorithm, Hasher, Hashers } from './algorithms.ts'
 
 export type Sums = ReadonlyMap<ChecksumAlgorithm, Buffer>
 
-/** To be ended by `digest` or `drop`. Bytes that were given must not change before it has ended. */
+/** Ended by `digest` or `drop`. Bytes must not change until `add` has resolved. */
 export interface Summing {
-  /** Takes the next bytes; where it gives a promise, more may be given when that resolves. */
+  /** Adds bytes; when it returns a promise, the caller waits for it before the next call. */
   update(bytes: Buffer): Promise<void> | undefined
-  /** The checksums of all that was given. */
+  /** The checksums of all bytes. */
   digest(): Promise<Sums>
-  /** Gives up. Resolves when nothing is being summed any more; after `digest` it does nothing. */
+  /** Abandons the sums; resolves when no summing runs any more. Does nothing after `digest`. */
   drop(): Promise<void> | undefined
 }
 
-/** Sums on the thread that calls. */
+/** Sums on the calling thread. */
 export async function sumInLine(
   hashers: Hashers,
   algorithms: ReadonlySet<ChecksumAlgorithm>,

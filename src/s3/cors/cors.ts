@@ -1,5 +1,5 @@
-// The CORS configuration of a bucket, and what it says to preflights and to the requests after them
-// (Fetch standard, "CORS protocol"; AWS, "Using cross-origin resource sharing").
+// The CORS configuration of a bucket, and the headers that it adds to preflights and replies (Fetch standard, "CORS
+// protocol"; AWS, "Using cross-origin resource sharing").
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, integerOf, optionalText, textOf } from '#s3/xml/fields.ts'
 import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
@@ -7,7 +7,7 @@ import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const RULES_MAX = 100
 const ID_MAX = 255
-/** Different names that a preflight may ask; each is compared with what 64 KiB have of patterns. */
+/** The most header names of a preflight: each is compared with up to 64 KiB of patterns. */
 const ASKED_MAX = 100
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD']
 
@@ -21,10 +21,10 @@ export type CorsRule = {
 }
 export type Cors = { readonly rules: readonly CorsRule[] }
 
-/** What browsers say in a preflight, or of the request itself. */
+/** The CORS headers of a preflight or of a request. */
 export type CorsRequest = {
   readonly origin: string | undefined
-  /** Of the request that is to come, or `Access-Control-Request-Method` where it was sent. */
+  /** The method of the request, or `Access-Control-Request-Method`. */
   readonly method: string | undefined
   /** The value of `Access-Control-Request-Headers`. */
   readonly headers?: string | undefined
@@ -99,8 +99,8 @@ export const printCors = (cors: Cors): string =>
   )
 
 /**
- * The headers that answer a preflight. Throws BadRequest when it is none, AccessForbidden when the
- * bucket has no configuration or no rule of it fits.
+ * The headers of the reply to a preflight. Throws BadRequest for an incomplete preflight, AccessForbidden without a
+ * matching rule.
  */
 export function preflightHeaders(
   cors: Cors | undefined,
@@ -126,7 +126,7 @@ export function preflightHeaders(
   }
 }
 
-/** The headers beside the answer to a request from another origin; none when no rule fits. */
+/** The headers of the reply to a request from another origin; none without a matching rule. */
 export function corsHeaders(cors: Cors | undefined, request: CorsRequest): Record<string, string> {
   const { origin, method } = request
   if (cors === undefined || origin === undefined || method === undefined) return {}
@@ -143,7 +143,7 @@ const askedHeaders = ({ headers = '' }: CorsRequest): string[] => {
   return [...new Set(names)].filter((name) => name !== '')
 }
 
-/** What 7,000 names cost that were compared with patterns read each time: 0.8 s, and nobody to pay for it. */
+/** Patterns are parsed once: parsing them for each of 7,000 names took 0.8 s that nobody pays for. */
 function allowsHeaders(rule: CorsRule, names: readonly string[]): boolean {
   if (names.length === 0) return true
   const patterns = rule.headers.map((pattern) => starPattern(pattern.toLowerCase()))
@@ -152,7 +152,7 @@ function allowsHeaders(rule: CorsRule, names: readonly string[]): boolean {
 
 const matchesStar = (pattern: string, value: string): boolean => starPattern(pattern)(value)
 
-/** Patterns have at most one `*`; no other character is special in them. */
+/** Patterns have at most one `*`; no other character is special. */
 function starPattern(pattern: string): (value: string) => boolean {
   const star = pattern.indexOf('*')
   if (star < 0) return (value) => pattern === value
@@ -162,7 +162,7 @@ function starPattern(pattern: string): (value: string) => boolean {
 }
 
 function headersOf(rule: CorsRule, origin: string): Record<string, string> {
-  // With `*` no credentials are allowed, so that it may be the same answer for everyone.
+  // With `*` no credentials are allowed, so everyone may get the same reply.
   const everyone = rule.origins.find((pattern) => matchesStar(pattern, origin)) === '*'
   return {
     'access-control-allow-origin': everyone ? '*' : origin,

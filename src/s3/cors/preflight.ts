@@ -1,4 +1,4 @@
-// What browsers ask before they ask, and what they must be told with every answer.
+// CORS preflights, and the CORS headers of all other replies.
 import type { IncomingHttpHeaders } from 'node:http'
 import { ErgonError } from '#base/errors.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
@@ -7,7 +7,7 @@ import type { Access } from '#s3/policy/judge.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { corsHeaders, preflightHeaders, type CorsRequest } from './cors.ts'
 
-/** What scripts of other origins may read of every answer: without it nobody sees what a request cost. */
+/** Headers that scripts of other origins may read, so that a page can show the cost of a request. */
 const ENERGY_HEADERS = 'X-Energy-Joules, X-Carbon-mg, X-Routed-To, X-Tier, X-Receipt-Id'
 
 const text = (value: string | string[] | undefined) =>
@@ -28,11 +28,11 @@ const preflightOf = (headers: IncomingHttpHeaders): CorsRequest => ({
   headers: text(headers['access-control-request-headers']),
 })
 
-/** OPTIONS of the service, whose answers no script may read. Throws BadRequest, AccessForbidden. */
+/** OPTIONS of the service; no script may read its replies. Throws BadRequest, AccessForbidden. */
 export const preflightOfService: StorageHandler = async ({ body: { headers } }) =>
   emptyReply(preflightHeaders(undefined, preflightOf(headers)))
 
-/** A handler whose answers, refusals too, bear the headers that the CORS rules give to their origin. */
+/** Adds the headers of the bucket's CORS rules to replies and errors. */
 export const withCors =
   (deps: { access: Access }, handler: StorageHandler): StorageHandler =>
   async (request) => {
@@ -53,7 +53,7 @@ async function headersFor(
 ): Promise<Record<string, string>> {
   const asked = corsRequest(request)
   if (asked === undefined || request.body.target.bucket === undefined) return {}
-  // Why there is no bucket, the handler itself says.
+  // The handler itself reports a missing bucket.
   const bucket = await access.find(request).catch(() => undefined)
   if (bucket === undefined) return {}
   return exposing(corsHeaders(documentOf(bucket, 'cors'), asked))
@@ -66,13 +66,13 @@ function corsRequest({ body: { headers, match } }: StorageRequest): CorsRequest 
   return { origin, method }
 }
 
-/** Operations are called by one method each; their names begin with what it does. */
+/** Each operation has one method, and the first word of its name tells it. */
 function methodOf(operation: string): string {
   const [verb = ''] = operation.split('-')
   return { get: 'GET', list: 'GET', head: 'HEAD', delete: 'DELETE', post: 'POST' }[verb] ?? 'PUT'
 }
 
-/** Where an origin is let in, it may read what the request cost. */
+/** An allowed origin may also read the cost of the request. */
 function exposing(headers: Record<string, string>): Record<string, string> {
   if (headers['access-control-allow-origin'] === undefined) return headers
   const name = 'access-control-expose-headers'
@@ -80,7 +80,7 @@ function exposing(headers: Record<string, string>): Record<string, string> {
   return { ...headers, [name]: own === undefined ? ENERGY_HEADERS : `${own}, ${ENERGY_HEADERS}` }
 }
 
-/** The same refusal with headers more. */
+/** The same error with more headers. */
 const withHeaders = (error: ErgonError, headers: Record<string, string>): ErgonError =>
   new ErgonError(error, error.message, {
     ...(error.retryAfterS === undefined ? {} : { retryAfterS: error.retryAfterS }),

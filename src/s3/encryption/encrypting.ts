@@ -1,4 +1,4 @@
-// What a request has to do with encryption: what a write asks for, and how a reader gets at what is there.
+// The encryption of requests: of new bodies, and for reading stored ones.
 import type { Bucket, Json, Seals, Sheet, Version } from '#objects/types.ts'
 import type { ReadOptions } from '#objects/blob-reader.ts'
 import {
@@ -19,31 +19,33 @@ import {
   parseObjectEncryption,
 } from './encryption.ts'
 
-/** Encryption of a new body, with the client's key where it brings one. */
+/** The encryption of a new body, with the client's key for SSE-C. */
 export type Sealing = { readonly encryption: Encryption; readonly customerKey?: CustomerKey }
 
 export interface Encrypting {
-  /** What a write asks for, else what its bucket does. Throws what encryptionOfWrite does. */
+  /**
+   * The encryption of a write: of the request, otherwise the bucket's default. Throws what encryptionOfWrite throws.
+   */
   wanted(request: StorageRequest, bucket: Bucket): Sealing | undefined
-  /** What a bucket does with what asks for nothing. */
+  /** The bucket's default encryption. */
   byDefault(bucket: Bucket): Sealing | undefined
-  /** What the parts of an upload are encrypted with. Throws InvalidRequest (another key, or none). */
+  /** The encryption of an upload's parts. Throws InvalidRequest (a wrong or missing key). */
   ofUpload(request: StorageRequest, encryption: Json): Sealing | undefined
   /** A data key for a new body. */
   keyFor(sealing: Sealing | undefined): BodyKey | undefined
   /**
-   * What the annotations of a version are encrypted with: the root of their keys, and how it is kept.
-   * Those of a body in the clear are encrypted as SSE-S3. Throws InvalidRequest for SSE-C, as AWS does.
+   * The encryption of a version's annotations, and the root of their keys with its envelope. SSE-S3 when the body is
+   * not encrypted. Throws InvalidRequest for SSE-C, as AWS does.
    */
   ofAnnotations(version: Version): { encryption: Encryption; root: BodyKey }
   /** The root of a version's annotations, wrapped for a copy of it. Throws InvalidRequest for SSE-C. */
   rootForCopy(version: Version, sheet: Sheet, sealing: Sealing | undefined): Json
   /**
-   * The seals of a version under the named key that the document asks for: its keys are wrapped again.
-   * Throws MalformedXML, InvalidRequest (in the clear, SSE-C), KMS.NotFoundException.
+   * The seals of a version with its keys wrapped by the named key in the document. Throws MalformedXML,
+   * InvalidRequest (not encrypted, SSE-C), KMS.NotFoundException.
    */
   updated(seals: Seals, document: Buffer): Seals
-  /** How to read a version. Throws InvalidRequest for the wrong key, or none. */
+  /** The cipher for reading a version. Throws InvalidRequest for a wrong or missing key. */
   reading(
     request: StorageRequest,
     version: Version,
@@ -51,7 +53,7 @@ export interface Encrypting {
   ): Pick<ReadOptions, 'cipher'>
 }
 
-/** Annotations are never in the clear, and never under a client's key. Throws InvalidRequest. */
+/** Annotations are always encrypted, and never with a client's key. Throws InvalidRequest. */
 function ofNotes(encryption: Encryption | undefined): Encryption {
   if (encryption?.kind === 'SSE-C')
     throw storageFault('InvalidRequest', 'Objects encrypted with SSE-C cannot have annotations.')
@@ -61,7 +63,7 @@ function ofNotes(encryption: Encryption | undefined): Encryption {
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
 export function createEncrypting(vault: Vault): Encrypting {
-  // A key in the clear on a wire is none; on loopback there is no wire.
+  // A key must not cross a network unencrypted; loopback is no network.
   const policyOf = ({ body: { client } }: StorageRequest) => ({
     hasKey: (keyId: string) => vault.hasKey(keyId),
     mayCarryKeys: client.isSecure || LOOPBACK.test(client.address),

@@ -1,6 +1,6 @@
-// Encryption as clients ask for it: the default of a bucket, the headers of a request, the headers of
-// the answer. Three kinds: SSE-S3 (our key), SSE-KMS (a named key of ours), SSE-C (the client's own key,
-// which is never kept). AWS, "Protecting data with server-side encryption".
+// Encryption in the S3 protocol: the default of a bucket, the headers of requests and of replies. Three kinds: SSE-S3
+// (the service's key), SSE-KMS (a named key of the service), SSE-C (the client's key, which is never stored). AWS,
+// "Protecting data with server-side encryption".
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -9,18 +9,18 @@ import { booleanOf, fieldsOf, optionalText, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 import { writeXml } from '#s3/xml/write.ts'
 
-/** What a bucket does with objects that ask for nothing. */
+/** The default encryption of a bucket. */
 export type BucketEncryption =
   | { readonly kind: 'SSE-S3'; readonly bucketKey: boolean }
   | { readonly kind: 'SSE-KMS'; readonly keyId: string; readonly bucketKey: boolean }
 
-/** With the service's key: the default of new buckets where the operator wants one. */
+/** SSE-S3: the default of new buckets if the operator chose one. */
 export const BY_SERVICE: BucketEncryption = { kind: 'SSE-S3', bucketKey: false }
 
 export type EncryptionPolicy = {
   /** Whether there is a key of this name. */
   readonly hasKey: (keyId: string) => boolean
-  /** Whether the connection may carry keys: TLS, or a setting that allows them in the clear. */
+  /** Whether the connection may carry keys: TLS or loopback. */
   readonly mayCarryKeys: boolean
 }
 
@@ -71,8 +71,8 @@ const noDoubleEncryption = () =>
   storageFault('NotImplemented', 'Encryption in two layers (aws:kms:dsse) is not implemented')
 
 /**
- * What a write asks for, else what its bucket does; undefined is no encryption. Throws InvalidArgument
- * (headers that contradict each other, a wrong MD5), InvalidRequest, NotImplemented (DSSE),
+ * The encryption of a write: of the request, otherwise the bucket's default; undefined is none. Throws
+ * InvalidArgument (contradicting headers, a wrong MD5), InvalidRequest, NotImplemented (DSSE),
  * InvalidEncryptionAlgorithmError, KMS.NotFoundException.
  */
 export function encryptionOfWrite(
@@ -119,7 +119,7 @@ function named(
   return { kind: 'SSE-KMS', keyId, ...(context === undefined ? {} : { context }) }
 }
 
-/** Base64 of a JSON object, kept as sent: it is bound to the key's use. */
+/** Base64 of a JSON object, stored as sent: unwrapping the key needs the same text. */
 function parseContext(headers: IncomingHttpHeaders): string | undefined {
   const context = headers[`${SSE}-context`]
   if (typeof context !== 'string') return undefined
@@ -135,8 +135,8 @@ function parseContext(headers: IncomingHttpHeaders): string | undefined {
 const KEY_ARN = /^arn:aws[-a-z0-9]*:kms:[-a-z0-9]*:[0-9]*:key\/(.+)$/
 
 /**
- * The named key that an `ObjectEncryption` asks for: its name, or a resource name that ends with it.
- * Throws MalformedXML, InvalidRequest (anything but SSE-KMS), KMS.NotFoundException.
+ * The named key of an `ObjectEncryption`: its name, or an ARN that ends with it. Throws MalformedXML, InvalidRequest
+ * (anything but SSE-KMS), KMS.NotFoundException.
  */
 export function parseObjectEncryption(body: Buffer, { hasKey }: Pick<EncryptionPolicy, 'hasKey'>) {
   const root = parseXml(body, 'ObjectEncryption')
@@ -150,7 +150,7 @@ export function parseObjectEncryption(body: Buffer, { hasKey }: Pick<EncryptionP
     KMSKeyArn: 'optional',
     BucketKeyEnabled: 'optional',
   })
-  // Bucket keys spare calls of a service that there is none of here.
+  // Bucket keys save calls to a key service, which does not exist here.
   if (BucketKeyEnabled !== undefined) booleanOf(BucketKeyEnabled)
   const text = optionalText(KMSKeyArn)?.trim() ?? ''
   if (text === '')
@@ -164,8 +164,8 @@ export function parseObjectEncryption(body: Buffer, { hasKey }: Pick<EncryptionP
 }
 
 /**
- * The client's key of a request, or of what it copies from (`x-amz-copy-source-…`). Throws
- * InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError.
+ * The client's key for a request or for its copy source (`x-amz-copy-source-…`). Throws InvalidArgument,
+ * InvalidRequest, InvalidEncryptionAlgorithmError.
  */
 export function parseCustomerKey(
   headers: IncomingHttpHeaders,
@@ -193,8 +193,7 @@ export function parseCustomerKey(
 }
 
 /**
- * Refuses what only writes may ask for. Reads of SSE-S3 and SSE-KMS objects say nothing. Throws
- * InvalidArgument.
+ * Refuses headers that only writes may have; reads of SSE-S3 and SSE-KMS objects have none. Throws InvalidArgument.
  */
 export function checkReadHeaders(headers: IncomingHttpHeaders): void {
   if (headers[SSE] !== undefined || headers[`${SSE}-aws-kms-key-id`] !== undefined)
@@ -202,8 +201,8 @@ export function checkReadHeaders(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Refuses a key where none is needed, none where one is, and another than the object's. The last is
- * 403 at AWS; Ceph's suite has 400 for all three. Throws InvalidRequest.
+ * Refuses an unneeded, a missing and a wrong key. AWS answers 403 for the last; Ceph's suite expects 400 for all
+ * three. Throws InvalidRequest.
  */
 export function checkCustomerKey(
   encryption: Encryption | undefined,
@@ -229,7 +228,7 @@ export function checkCustomerKey(
     )
 }
 
-/** The headers of an answer about an object. */
+/** The encryption headers of a reply. */
 export function encryptionHeaders(encryption: Encryption | undefined): Record<string, string> {
   switch (encryption?.kind) {
     case undefined:

@@ -1,5 +1,5 @@
-// Another key for an object that is encrypted already: its data keys are wrapped again, its bytes, ETag and
-// times stay (AWS, "Updating server-side encryption for existing objects").
+// Changes the key of an encrypted object: its data keys are wrapped by another key; its bytes, ETag and times stay
+// (AWS, "Updating server-side encryption for existing objects").
 import type { Encrypting } from './encrypting.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects } from '#objects/objects.ts'
@@ -11,12 +11,12 @@ import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { versionIdHeader } from '#s3/objects/version-headers.ts'
 
-/** Looks at a version that others change meanwhile. */
+/** Tries while other writers change the version. */
 const TRIES = 3
 
 /**
  * UpdateObjectEncryption: to SSE-KMS, from SSE-S3 or another named key. Throws NoSuchKey, MalformedXML,
- * InvalidRequest (in the clear, SSE-C, another type), KMS.NotFoundException, AccessDenied (object lock).
+ * InvalidRequest (not encrypted, SSE-C, another type), KMS.NotFoundException, AccessDenied (object lock).
  */
 export const createUpdateObjectEncryption =
   ({

@@ -13,7 +13,7 @@ export function midnight(value: string): number {
   return found
 }
 
-/** How many newer noncurrent versions an action leaves alone. Throws InvalidArgument. */
+/** The number of newer noncurrent versions to keep. Throws InvalidArgument. */
 export function keepNewerOf(element: XmlElement | undefined): { keepNewer?: number } {
   if (element === undefined) return {}
   const keepNewer = integerOf(element)

@@ -1,5 +1,5 @@
-// The lifecycle configuration of a bucket: reading, checking, writing (AWS, "Lifecycle configuration
-// elements"). lifecycle-due.ts says what it means for an object.
+// The lifecycle configuration of a bucket: parsing, checking, printing (AWS, "Lifecycle configuration elements").
+// objects/lifecycle/due.ts applies it to objects.
 import type { Lifecycle, LifecycleFilter, LifecycleRule } from '#objects/lifecycle/rules.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { booleanOf, fieldsOf, integerOf, optionalText, textOf, wordOf } from '#s3/xml/fields.ts'
@@ -87,7 +87,7 @@ function checkRule(rule: LifecycleRule): void {
     throw invalid('ExpiredObjectDeleteMarker cannot be specified with Tags or sizes')
 }
 
-/** Longer ones begin no key. */
+/** A prefix longer than a key matches nothing. */
 function prefixOf(element: XmlElement): string {
   const prefix = textOf(element)
   if (Buffer.byteLength(prefix) > KEY_BYTES_MAX)
@@ -111,8 +111,8 @@ function parseFilter(
     return { bare: true, prefix: prefixOf(bare), tags: {} }
   }
   if (bare !== undefined) throw malformed('A rule has Filter and Prefix')
-  // AWS wants `And` around two or more; Ceph's suite also sends them side by side, which can only
-  // mean the same.
+  // AWS requires `And` around two or more conditions; Ceph's suite also sends them side by side, with the same
+  // meaning.
   const { And, ...beside } = fieldsOf(filter, { ...FILTER, And: 'optional' })
   const within = And && fieldsOf(And, FILTER)
   const prefix = within?.Prefix ?? beside.Prefix

@@ -1,4 +1,5 @@
-// The transitions of a lifecycle rule: reading, checking, writing (AWS, "Transitioning objects using Amazon S3 Lifecycle").
+// The transitions of a lifecycle rule: parsing, checking, printing (AWS, "Transitioning objects using Amazon S3
+// Lifecycle").
 import type { NoncurrentTransition, Transition } from '#objects/lifecycle/rules.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, integerOf, textOf } from '#s3/xml/fields.ts'
@@ -13,7 +14,7 @@ import {
   isTransitionTarget,
 } from '#objects/storage-classes.ts'
 
-/** The actions of a rule that have an order among them. */
+/** The actions of a rule whose times must be in order. */
 type Actions = {
   readonly expiration?: Expiration
   readonly noncurrent?: { readonly days: number }
@@ -21,7 +22,7 @@ type Actions = {
   readonly noncurrentTransitions?: readonly NoncurrentTransition[]
 }
 
-/** AWS moves nothing into the classes of infrequent access before, and from there on. */
+/** AWS: the least days before, and between, the classes of infrequent access. */
 const INFREQUENT_DAYS_MIN = 30
 const INFREQUENT: readonly string[] = ['STANDARD_IA', 'ONEZONE_IA']
 
@@ -53,7 +54,7 @@ export function parseNoncurrentTransition(element: XmlElement): NoncurrentTransi
   }
 }
 
-/** Objects may be moved on the day on which they come. */
+/** 0 days are allowed. */
 function daysOf(element: XmlElement): number {
   const days = integerOf(element, -Number.MAX_SAFE_INTEGER)
   if (days < 0) throw argument(`'${element.name}' must be a nonnegative integer`)
@@ -112,7 +113,7 @@ const toStep = ({ when, storageClass }: Transition): Step => ({
 const timeOf = (when: { readonly days: number } | { readonly dateMs: number }): number =>
   'days' in when ? when.days : when.dateMs
 
-/** Each class once, and each later than the one before it. */
+/** Checks that each class occurs once, and later than the class before. */
 function checkWaterfall(action: string, steps: readonly Step[]): void {
   const ordered = steps.toSorted((a, b) => depthOf(a.storageClass) - depthOf(b.storageClass))
   let before: Step | undefined

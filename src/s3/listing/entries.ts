@@ -1,4 +1,4 @@
-// What lists are made of, as plain data, and its XML.
+// The entries of listings, as data and as XML.
 import {
   elementText,
   escapeXml,
@@ -57,7 +57,7 @@ function bodyXml(object: Omit<ObjectEntry, 'key' | 'modifiedMs'>): XmlNode[] {
   ]
 }
 
-/** Written at once: as a tree of nodes a page of 1000 took 5.5 ms, so 2.1. */
+/** Written as text: as a tree of nodes a page of 1000 took 5.5 ms instead of 2.1. */
 export function objectXml(object: ObjectEntry, name: NameWriter): XmlText {
   const { key, modifiedMs, etag, bytes, storageClass, checksum, owner } = object
   const sum =

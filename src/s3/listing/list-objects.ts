@@ -116,7 +116,7 @@ function entryOf(object: ListedObject, owner: Owner | undefined): ObjectEntry {
   return { key, modifiedMs, etag, bytes, storageClass, checksum, owner }
 }
 
-/** What is said of a version that is an object. */
+/** The entry of a version that is an object. */
 function objectOf(version: Listed): VersionEntry['object'] & {} {
   const { etag, size: bytes, storageClass, checksums } = version
   return { etag, bytes, storageClass, checksum: checksumOfVersion(checksums) }

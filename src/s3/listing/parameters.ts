@@ -1,4 +1,4 @@
-// The parameters of lists. Markers are keys; continuation tokens are ours and opaque to clients.
+// The parameters of listings. Markers are keys; continuation tokens are opaque to clients.
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -11,7 +11,7 @@ const COUNT_MAX = 2_147_483_647
 
 type Listing = {
   readonly prefix: string
-  /** '' when keys are not to be grouped. */
+  /** '' for no grouping. */
   readonly delimiter: string
   /** At most this many keys and common prefixes together. */
   readonly max: number
@@ -20,7 +20,7 @@ type Listing = {
 }
 
 export type ObjectsQuery = Listing & {
-  /** Keys after this one; '' from the start. */
+  /** Keys after this key; '' from the start. */
   readonly marker: string
 }
 
@@ -31,9 +31,9 @@ export function objectsQuery(query: Query): ObjectsQuery {
 
 export type ObjectsV2Query = Listing & {
   readonly startAfter: string
-  /** As the client sent it, to be answered with. */
+  /** As the client sent it; the reply repeats it. */
   readonly continuationToken: string | undefined
-  /** Keys after this one: of the token, else startAfter. */
+  /** Keys after this key: of the token, otherwise `startAfter`. */
   readonly after: string
   readonly fetchOwner: boolean
 }
@@ -72,7 +72,7 @@ export function versionsQuery(query: Query): VersionsQuery {
 
 export type UploadsQuery = Listing & {
   readonly keyMarker: string
-  /** Without a key marker it means nothing, as at AWS. */
+  /** Ignored without a key marker, as at AWS. */
   readonly uploadIdMarker: string
 }
 
@@ -96,7 +96,7 @@ export function partsQuery(query: Query): PartsQuery {
   }
 }
 
-/** Of GetObjectAttributes, which has them in headers. Throws InvalidArgument. */
+/** The page of GetObjectAttributes, from headers. Throws InvalidArgument. */
 export function attributesPage(headers: IncomingHttpHeaders): PartsPage {
   const given = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
   return {
@@ -108,7 +108,7 @@ export function attributesPage(headers: IncomingHttpHeaders): PartsPage {
 export type AnnotationsQuery = {
   readonly prefix: string
   readonly after: string
-  /** As the client sent it, to be answered with. */
+  /** As the client sent it; the reply repeats it. */
   readonly continuationToken: string | undefined
   readonly max: number
 }
@@ -197,7 +197,7 @@ function noNul(query: Query, name: string): string {
   })
 }
 
-/** A token that goes on after this name. */
+/** The token of the page after this name. */
 export function writeToken(after: string): string {
   const name = Buffer.from(after, 'utf8')
   const bytes = Buffer.alloc(4 + name.length)
@@ -206,7 +206,7 @@ export function writeToken(after: string): string {
   return bytes.toString('base64url')
 }
 
-/** Tokens that are not ours are refused by their checksum; it is no secret, as markers are none. */
+/** The checksum refuses foreign tokens. It is no secret: tokens hold markers. */
 function readToken(token: string): string {
   const bytes = Buffer.from(token, 'base64url')
   const name = bytes.subarray(4)

@@ -1,5 +1,5 @@
-// The replies of lists. A page that is cut always names where to go on, also when it holds nothing
-// but common prefixes: rclone and aws-cli stop or loop without.
+// The replies of listings. A truncated page always names where the next page begins, also when the page has only
+// common prefixes: rclone and aws-cli stop or loop otherwise.
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 import {
   nameWriter,
@@ -21,7 +21,7 @@ import {
   type VersionsQuery,
 } from './parameters.ts'
 
-/** One page; `next` is the last key or prefix in it when there is more, else undefined. */
+/** One page; `next` is its last key or prefix when another page follows. */
 export type Page<E> = {
   readonly bucket: string
   readonly entries: readonly E[]
@@ -39,7 +39,7 @@ export function objectsXml(page: Page<ObjectEntry>, query: ObjectsQuery): string
   const name = nameWriter(query.encode)
   return writeXml('ListBucketResult', [
     ['Name', page.bucket],
-    // SDKs decode every name of version 1 but this one.
+    // SDKs decode every name of version 1 except this one.
     ['Prefix', query.prefix],
     ['Marker', name(query.marker)],
     ['NextMarker', optional(page.next, name)],

@@ -1,5 +1,5 @@
-// Object lock in GOVERNANCE mode yields to who may bypass it and says so (Amazon S3 User Guide, "Object
-// Lock").
+// Object lock in GOVERNANCE mode yields to callers with the permission to bypass it who ask for it (Amazon S3 User
+// Guide, "Object Lock").
 import type { Bucket } from '#objects/types.ts'
 import type { Access, BodySays } from '#s3/policy/judge.ts'
 import type { StorageRequest } from '#s3/call.ts'
@@ -11,8 +11,8 @@ type Named = Pick<BodySays, 'headers'> & {
 }
 
 /**
- * Whether the request asks to bypass governance of a version, by default the one it names, and may. Conditions on
- * locks are of the lock that it sets; by default it sets none, whatever its headers say.
+ * Whether the request asks to bypass governance of a version (by default the version that it names) and may.
+ * `headers` are the lock that the request sets, for conditions of policies; by default it sets none.
  */
 export function bypassesGovernance(
   access: Access,

@@ -1,6 +1,6 @@
-// Object lock: a bucket's default, retention and legal hold of an object, as documents and as headers
-// (AWS, "Locking objects with Object Lock"). What a lock forbids when a version is deleted is the
-// store's to say; what it forbids when the retention is changed is said here.
+// Object lock: the default of a bucket, retention and legal hold of an object, as documents and as headers (AWS,
+// "Locking objects with Object Lock"). The store protects locked versions from deletion; changes of a retention are
+// checked here.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Retention } from '#objects/types.ts'
@@ -14,7 +14,7 @@ const DAYS_MAX = 36_500
 const YEARS_MAX = 100
 const DAY_MS = 86_400_000
 
-/** The default of objects that come without a retention of their own. */
+/** The default retention of new objects. */
 export type DefaultRetention = { readonly mode: Mode } & (
   | { readonly days: number }
   | { readonly years: number }
@@ -91,7 +91,7 @@ export const printLegalHold = (isOn: boolean): string =>
 
 export type LockHeaders = { readonly retention?: Retention; readonly legalHold?: boolean }
 
-/** What the headers of a write ask for. Throws InvalidArgument. */
+/** The lock in the headers of a write. Throws InvalidArgument. */
 export function parseLockHeaders(headers: IncomingHttpHeaders, nowMs: number): LockHeaders {
   const wantedMode = headers['x-amz-object-lock-mode']
   const date = headers['x-amz-object-lock-retain-until-date']
@@ -110,7 +110,7 @@ export function parseLockHeaders(headers: IncomingHttpHeaders, nowMs: number): L
   return { ...legalHold, retention: { mode, untilMs: future(date, nowMs) } }
 }
 
-// Nothing may stand before the date: conditions of policies read the same text, and would read none.
+// The date must begin the text: conditions of policies read the same text.
 function future(text: string, nowMs: number): number {
   const untilMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(untilMs))
@@ -123,7 +123,7 @@ function future(text: string, nowMs: number): number {
   return untilMs
 }
 
-/** The retention of a new object that asks for none; null without a default. */
+/** The retention of a new object without its own; null without a default. */
 export function defaultRetentionOf(lock: ObjectLock | undefined, nowMs: number): Retention | null {
   const kept = lock?.defaultRetention
   if (kept === undefined) return null
@@ -151,7 +151,7 @@ export function lockHeaders(
   }
 }
 
-/** What a document sets, as the headers of a write: those that it does not say are not there. */
+/** The lock of a document as headers of a write; absent members are undefined. */
 export const lockAsHeaders = (
   retention: Retention | null,
   legalHold?: boolean,
@@ -163,8 +163,8 @@ export const lockAsHeaders = (
 })
 
 /**
- * Refuses to loosen a retention that is in force: COMPLIANCE for everyone, GOVERNANCE for who does not
- * bypass it. Throws AccessDenied.
+ * Throws AccessDenied for a weaker retention while one is in force: COMPLIANCE for every caller, GOVERNANCE for
+ * callers that do not bypass it.
  */
 export function checkRetentionChange(
   current: Retention | null,

@@ -1,7 +1,7 @@
-// Lines of access logs wait in memory and become objects of their target buckets: a minute after the first
-// one, when a batch is full, and at an orderly stop. Delivery is best effort, as at AWS. Lines are lost, and
-// counted, when there is no room for them, when their target is gone, read-only or another's, and when it could not be
-// written in five rounds; those of a process that is killed are lost uncounted.
+// Lines of access logs wait in memory and become objects of their target buckets: a minute after the first line, when
+// a batch is full, and at an orderly stop. Delivery is best effort, as at AWS. Lines are lost, and counted, without
+// memory, when the target is missing, read-only or another account's, and after five failed rounds. Lines of a killed
+// process are lost without being counted.
 import type { TimerClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -12,8 +12,8 @@ const ROUNDS_MAX = 5
 const DELIVERY_MS_MAX = 10_000
 
 /**
- * Writes a batch, under the time of its first try; false when its target takes none. Rejects with what
- * may be over the next time.
+ * Writes a batch, with the key of its first try; false when its target does not accept it. Rejects on errors that may
+ * pass.
  */
 export type Deliver = (
   batch: LogBatch & { readonly deliveryTimeMs: number },
@@ -25,9 +25,9 @@ type Parcel = { readonly batch: LogBatch; readonly deliveryTimeMs: number; round
 export class AccessLog {
   readonly #deps: { deliver: Deliver; clock: TimerClock; log: Logger }
   readonly #batches = createBatches()
-  /** What could not be delivered waits here for the next round. */
+  /** Undelivered batches wait for the next round. */
   #failed: Parcel[] = []
-  /** What adds lines as soon as it knows of what. */
+  /** Writers that will add lines once their bucket is known. */
   readonly #expected = new Set<Promise<void>>()
   #lost = 0
   #cancelTimer: (() => void) | undefined
@@ -37,12 +37,12 @@ export class AccessLog {
     this.#deps = deps
   }
 
-  /** How many lines were lost since the start. */
+  /** The number of lost lines since the start. */
   get lost(): number {
     return this.#lost
   }
 
-  /** Keeps a line until it is delivered, or counts it as lost when there is no room. */
+  /** Adds a line, or counts it as lost without room. */
   add(entry: LogEntry): void {
     if (!this.#batches.add(entry)) {
       this.#lost++
@@ -52,7 +52,7 @@ export class AccessLog {
     this.#schedule()
   }
 
-  /** Lines that will be added when it is known of which bucket: a stop waits for them. */
+  /** Registers lines whose bucket is not known yet: a stop waits for them. */
   expect(lines: Promise<void>): void {
     const added = lines
       .catch((error: unknown) =>
@@ -62,7 +62,7 @@ export class AccessLog {
     this.#expected.add(added)
   }
 
-  /** Delivers what waits, until the signal aborts; what is left then is lost. */
+  /** Delivers waiting lines until the signal aborts; the lines that are left then are lost. */
   async close(signal: AbortSignal): Promise<void> {
     this.#cancelTimer?.()
     const late = new Promise<void>((resolve) =>
@@ -91,7 +91,7 @@ export class AccessLog {
     )
   }
 
-  /** What failed before comes again with all others only: it waits for its next round. */
+  /** Failed batches are retried with the next full round only. */
   #take(which: 'all' | 'full'): Parcel[] {
     const deliveryTimeMs = this.#deps.clock.wallMs()
     const fresh = this.#batches
@@ -100,7 +100,7 @@ export class AccessLog {
     return which === 'full' ? fresh : [...this.#failed.splice(0), ...fresh]
   }
 
-  /** One after the other, so that logs take little from those who wait for answers. */
+  /** One batch at a time, so that logs take little from requests. */
   async #deliver(parcels: Parcel[]): Promise<void> {
     for (const parcel of parcels) {
       if (await this.#isDone(parcel)) this.#batches.letGo(parcel.batch)
@@ -108,7 +108,7 @@ export class AccessLog {
     }
   }
 
-  /** Whether it is done with, delivered or lost. */
+  /** Whether the batch is finished: delivered or lost. */
   async #isDone(parcel: Parcel): Promise<boolean> {
     const { batch, deliveryTimeMs } = parcel
     parcel.rounds++

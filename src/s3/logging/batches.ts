@@ -1,5 +1,5 @@
-// Lines that wait to be delivered, in batches: one for each bucket, configuration and day that they are of.
-// Their bytes are bounded, for each bucket and for all.
+// Lines that wait for delivery, in batches: one for each bucket, configuration and day. The bytes are bounded for
+// each bucket and in total.
 import { randomBytes } from 'node:crypto'
 import { dayOf } from '#base/clock.ts'
 import type { Bucket } from '#objects/types.ts'
@@ -8,12 +8,14 @@ import type { Logging } from './logging.ts'
 const BATCH_BYTES = 1024 * 1024
 const BUCKET_BYTES_MAX = 4 * BATCH_BYTES
 const BYTES_MAX = 32 * BATCH_BYTES
-/** Of refused requests, for each bucket and round: who sends those pays for nothing, and the owner stores their lines. */
+/**
+ * The limit for refused requests of a bucket in a round: their senders pay nothing, and the owner stores the lines.
+ */
 const REFUSED_BYTES_MAX = BATCH_BYTES
-/** What a batch takes besides its lines, more than enough: what it is of, its name, its places in lists. */
+/** The cost of a batch besides its lines. */
 const OVERHEAD_BYTES = 4096
 
-/** What a line says of its bucket; its configurations may be large, so they do not wait with it. */
+/** The bucket of a line, without its configurations, which may be large. */
 export type LogSource = Pick<Bucket, 'id' | 'name' | 'account' | 'region'>
 
 export type LogEntry = {
@@ -21,41 +23,41 @@ export type LogEntry = {
   readonly logging: Logging
   readonly line: string
   readonly timeMs: number
-  /** Of a request that nobody let in. */
+  /** The line is of a refused request. */
   readonly isRefused: boolean
 }
 
-/** Lines that go into one object. */
+/** The lines of one log object. */
 export type LogBatch = Pick<LogEntry, 'bucket' | 'logging'> & {
   readonly lines: readonly string[]
-  /** Of the lines, as they are in the object. */
+  /** Of the lines in the object. */
   readonly bytes: number
-  /** Of its first line. */
+  /** The time of the first line. */
   readonly eventTimeMs: number
-  /** Names it, so that a second try writes the same object. */
+  /** Part of the key, so that a second try writes the same object. */
   readonly unique: string
 }
 
-/** One that still grows. */
+/** A batch that still grows. */
 type Growing = LogBatch & { readonly lines: string[]; bytes: number }
 
 export interface Batches {
-  /** Keeps a line; false when there is no room. */
+  /** Adds a line; false when there is no room. */
   add(entry: LogEntry): boolean
-  /** Whether a batch is as large as one gets. */
+  /** Whether a batch is full. */
   readonly hasFull: boolean
-  /** All of them, or the full ones only; they count until they are let go. */
+  /** All batches, or only the full ones; their bytes count until release(). */
   take(which: 'all' | 'full'): LogBatch[]
-  /** It takes no memory any more. */
+  /** Releases the memory of a batch. */
   letGo(batch: LogBatch): void
 }
 
 export function createBatches(): Batches {
   const growing = new Map<string, Growing>()
   const full: Growing[] = []
-  /** Bytes that wait, by bucket and all together. */
+  /** Waiting bytes, by bucket and in total. */
   const byBucket = new Map<number, number>()
-  /** Bytes of refused requests since the last round of all, by bucket. */
+  /** Bytes of refused requests since the last round, by bucket. */
   const refused = new Map<number, number>()
   let bytesAll = 0
 
@@ -107,7 +109,7 @@ export function createBatches(): Batches {
   }
 }
 
-/** With its end. As all characters are below U+0100, it takes no more in memory but for its place in the list. */
+/** With its line end. All characters are below U+0100, so a character takes one byte of memory. */
 const bytesOf = (line: string): number => Buffer.byteLength(line) + 1
 
 const newBatch = ({

@@ -1,5 +1,5 @@
-// A batch of log lines becomes an object of its target bucket, as the bucket's owner would put it. It is
-// no request: it leaves no line in any log, so a bucket may be its own target. The owner pays for it as for a put.
+// Writes a batch of log lines as an object of its target bucket, as the bucket's owner would. The write is no
+// request: it is not logged, so a bucket may be its own target. The owner of the bucket pays for it.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Meter } from '#charging/during.ts'
@@ -32,7 +32,7 @@ export const createDeliver =
   ({ buckets, during, ...store }: DeliverDeps): Deliver =>
   async (batch, signal) => {
     const target = await targetOf(buckets, batch.bucket, batch.logging.bucket)
-    // Nothing more is stored for who cannot pay for what he stores already.
+    // The account cannot pay for more stored bytes.
     if (target === undefined || target.isReadOnly) return false
     try {
       await during(target, (meter, ends) => put(store, { batch, target, meter }, ends), signal)
@@ -90,7 +90,7 @@ const isDepleted = (error: unknown): boolean =>
   error instanceof ErgonError &&
   (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
 
-/** The bucket that takes the logs of another; undefined when it is gone, or somebody else's by now. */
+/** The target bucket; undefined when it does not exist or belongs to another account by now. */
 export async function targetOf(
   buckets: Buckets,
   source: Pick<Bucket, 'account'>,

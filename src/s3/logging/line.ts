@@ -1,11 +1,11 @@
-// One line of an access log (AWS, "Amazon S3 server access log format"). What a client wrote is encoded
-// or quoted so that it can end neither its field nor the line; no credential is in any of them.
+// One line of an access log (AWS, "Amazon S3 server access log format"). Text from clients is encoded or quoted, so
+// that it can end neither its field nor the line. Lines contain no credentials.
 import { tokenMask } from '#base/mask-tokens.ts'
 import type { Signing } from '#s3/authentication/credential.ts'
 
-/** The length of a whole token: names of objects that only begin like one stay as they are. */
+/** The length of a whole token; object names that only begin like a token stay unchanged. */
 const withoutTokens = tokenMask(38)
-/** Of a header that anybody writes what he likes into; in characters, which are bytes there. */
+/** The most characters of a header from the client. */
 const HEADER_LENGTH_MAX = 1024
 
 export type LoggedRequest = {
@@ -21,14 +21,14 @@ export type LoggedRequest = {
   readonly operation: string
   readonly key: string | undefined
   readonly method: string
-  /** Path and query as sent; undefined where the line is of a part of a request. */
+  /** Path and query as sent; undefined for a part of a request. */
   readonly target: string | undefined
   readonly status: number
   readonly errorCode: string | undefined
   /** In bytes. */
   readonly sent: number
   readonly objectSize: number | undefined
-  /** Until the last byte was sent, and until the first. */
+  /** Until the last byte was sent, and until the first byte was sent. */
   readonly totalMs: number
   readonly turnaroundMs: number
   readonly referer: string | undefined
@@ -38,18 +38,18 @@ export type LoggedRequest = {
   readonly host: string
   readonly tlsVersion: string | undefined
   readonly cipherSuite: string | undefined
-  /** Whether only an ACL allowed it. */
+  /** Whether an ACL allowed the request. */
   readonly neededAcl: boolean
 }
 
 const AUTHENTICATION = { header: 'AuthHeader', query: 'QueryString', form: 'AuthHeader' } as const
 
-/** The line, without its end. */
+/** The line, without its line end. */
 export const accessLogLine = (request: LoggedRequest): string => withoutTokens(lineOf(request))
 
 function lineOf(request: LoggedRequest): string {
   const { method, target } = request
-  // Of a part of a request AWS says neither what was sent nor how long it took, and puts no quotes.
+  // AWS gives a part of a request neither bytes sent nor times, and no quotes.
   const isWhole = target !== undefined
   const text = (value: string | undefined) => (isWhole ? quoted(value) : '-')
   const time = (ms: number) => (isWhole ? Math.round(ms) : '-')
@@ -93,7 +93,7 @@ function logTime(timeMs: number): string {
 const SECRET_PARAMETERS =
   /^(?:x-amz-(?:credential|signature|security-token)|awsaccesskeyid|signature)$/i
 
-/** Presigned addresses carry who signs and the permission itself. */
+/** Parameters of presigned addresses that are credentials. */
 const withoutSignature = (address: string): string =>
   address.replace(/([?&])([^=&?#]*)=[^&#]*/g, (parameter, before: string, name: string) =>
     SECRET_PARAMETERS.test(decoded(name)) ? `${before}${name}=-` : parameter,
@@ -104,7 +104,7 @@ const decoded = (name: string): string =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
 
-/** Masked before it is cut, as half a token is none that the mask finds. */
+/** Masked before it is cut: the mask would not find half a token. */
 const header = (value: string | undefined): string | undefined =>
   value === undefined ? undefined : withoutTokens(value).slice(0, HEADER_LENGTH_MAX)
 

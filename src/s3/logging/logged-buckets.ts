@@ -1,6 +1,6 @@
-// What access logs must know of buckets whose requests were refused before anybody looked the bucket up.
-// Whoever sends those pays for nothing, so what they may ask of the state is bounded: an answer is kept for
-// seconds, and four look-ups run at once; what comes on top is not logged.
+// Finds the logging configuration of buckets whose requests were refused before the bucket was looked up. Senders of
+// refused requests pay nothing, so the look-ups are bounded: an answer is cached for seconds, and four look-ups run
+// at once. Further requests are not logged.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Buckets } from '#objects/objects.ts'
@@ -15,7 +15,7 @@ const LOOK_UPS_MAX = 4
 export type LoggedBucket = Pick<LogEntry, 'bucket' | 'logging'>
 
 export interface LoggedBuckets {
-  /** The bucket and where its log goes; undefined when there is none, or too much is asked at once. */
+  /** The bucket and its logging configuration; undefined when there is none, or too many look-ups run. */
   find(name: string): Promise<LoggedBucket | undefined>
 }
 

@@ -1,25 +1,24 @@
-// The access logging configuration of a bucket, and the names its log objects get (AWS, "Logging
-// requests with server access logging").
+// The access logging configuration of a bucket, and the keys of its log objects (AWS, "Logging requests with server
+// access logging").
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, textOf, wordOf } from '#s3/xml/fields.ts'
 import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
-/** In bytes: with the name of a log object it is a key. */
+/** In bytes: prefix and name of a log object together are a key. */
 const PREFIX_MAX = 512
 const DATE_SOURCES = ['EventTime', 'DeliveryTime'] as const
 
 export type Logging = {
   readonly bucket: string
   readonly prefix: string
-  /** `partitioned`: folders by account, region, bucket and day, of the kind of time named. */
+  /** `partitioned`: folders by account, region, bucket and day of the named time. */
   readonly format: 'simple' | { readonly partitioned: (typeof DATE_SOURCES)[number] }
 }
 
 /**
- * Reads a `BucketLoggingStatus`; undefined turns logging off. Whether the target takes logs is the
- * caller's to check. Throws MalformedXML, InvalidArgument, NotImplemented (grants: logs have the owner
- * of their bucket).
+ * Reads a `BucketLoggingStatus`; undefined turns logging off. The caller checks the target bucket. Throws
+ * MalformedXML, InvalidArgument, NotImplemented (grants: logs belong to the owner of their bucket).
  */
 export function parseLogging(body: Buffer): Logging | undefined {
   const { LoggingEnabled } = fieldsOf(parseXml(body, 'BucketLoggingStatus'), {
@@ -59,7 +58,7 @@ function parseFormat(element: XmlElement): Logging['format'] {
   return { partitioned: wordOf(PartitionDateSource, DATE_SOURCES) }
 }
 
-/** No configuration is an empty document. */
+/** Without a configuration the document is empty. */
 export function printLogging(logging: Logging | undefined): string {
   if (logging === undefined) return writeXml('BucketLoggingStatus', [])
   const format: XmlNode =
@@ -84,7 +83,7 @@ type LogPlace = {
   readonly sourceBucket: string
   readonly eventTimeMs: number
   readonly deliveryTimeMs: number
-  /** Of 16 hex digits, so that two batches of a second have two names. */
+  /** 16 hex digits, so that two batches of a second have different keys. */
   readonly unique: string
 }
 

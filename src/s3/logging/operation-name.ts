@@ -1,7 +1,7 @@
 // The name of an operation in access logs: `REST.GET.OBJECT` (AWS, "Amazon S3 server access log format").
 import { S3_OPERATIONS, type S3OperationName } from '#contract/s3-operations.ts'
 
-/** Names that do not follow from how the operation is called. */
+/** Names that do not follow from method and subresource. */
 const NAMES: { readonly [name in S3OperationName]?: string } = {
   'copy-object': 'REST.COPY.OBJECT',
   'upload-part': 'REST.PUT.PART',

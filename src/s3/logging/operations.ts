@@ -10,13 +10,16 @@ import { emptyReply, xmlReply } from '#s3/reply.ts'
 import { targetOf } from './deliver.ts'
 import { parseLogging, printLogging } from './logging.ts'
 
-/** GetBucketLogging: an empty document where it is off. */
+/** GetBucketLogging: an empty document without a configuration. */
 export const createGetBucketLogging =
   ({ access }: { access: Access }): StorageHandler =>
   async (request) =>
     xmlReply(printLogging(documentOf(await access.bucket(request), 'logging')))
 
-/** PutBucketLogging. Throws InvalidTargetBucketForLogging (none, another's, or one that keeps all). */
+/**
+ * PutBucketLogging. Throws InvalidTargetBucketForLogging (no such bucket, another account's, or one with a default
+ * retention).
+ */
 export const createPutBucketLogging =
   ({
     access,
@@ -32,7 +35,7 @@ export const createPutBucketLogging =
     const logging = parseLogging(await receiver.document(request))
     if (logging !== undefined) {
       const target = await checkedTarget(buckets, bucket, logging.bucket)
-      // Whoever may set this bucket's log may not by that write into another.
+      // The caller must also be allowed to write into the target bucket.
       if (
         !access.allows(sayingNothing(request), target, {
           action: 's3:PutObject',
@@ -45,7 +48,7 @@ export const createPutBucketLogging =
     return emptyReply()
   }
 
-/** The request as a log will be written: what its headers say of objects is said of none. */
+/** The request without headers that concern its own object. */
 function sayingNothing(request: StorageRequest): StorageRequest {
   const headers = Object.fromEntries(
     Object.entries(request.body.headers).filter(([name]) => !/^(x-amz-|if-)/.test(name)),
@@ -56,7 +59,7 @@ function sayingNothing(request: StorageRequest): StorageRequest {
 async function checkedTarget(buckets: Buckets, source: Bucket, name: string): Promise<Bucket> {
   const details = { TargetBucket: name }
   const target = await targetOf(buckets, source, name)
-  // Whose it is, strangers are not told.
+  // The error is the same for a bucket of another account.
   if (target === undefined) throw storageFault('InvalidTargetBucketForLogging', undefined, details)
   if (documentOf(target, 'object-lock')?.defaultRetention !== undefined)
     throw storageFault(

@@ -1,5 +1,5 @@
-// From an answered request to its lines in the log of its bucket: one, and one for each key of a batch.
-// A request that was refused before its bucket was looked up has its line too; the bucket is found then.
+// Writes the access log lines of an answered request: one, and one for each key of a batch. A request that was
+// refused before its bucket was looked up has a line too; its bucket is looked up then.
 import type { Clock } from '#base/clock.ts'
 import type { Client } from '#http/client-of.ts'
 import type { Exchange } from '#http/exchange.ts'
@@ -15,33 +15,33 @@ import { accessLogLine, type LoggedRequest } from './line.ts'
 import type { LoggedBucket, LoggedBuckets } from './logged-buckets.ts'
 import { loggedOperation } from './operation-name.ts'
 
-/** What is found out about a request while it is read and handled. */
+/** Facts about a request, collected while it is read and handled. */
 export type Trace = {
   readonly client: Client
-  /** The bucket that the address names; there may be none of that name. */
+  /** The bucket name in the address; the bucket may not exist. */
   readonly bucketName: string | undefined
   target?: Target
   operation?: S3OperationName
   bucket?: Bucket
   version?: Version
-  /** Of whoever asks; absent for nobody, and for who did not prove it. */
+  /** The caller's account; absent for anonymous and unverified callers. */
   account?: string
   /** How the caller signed; absent for bearer tokens and anonymous requests. */
   signing?: Signing
   neededAcl?: boolean
-  /** The keys of a batch, each with what became of it. */
+  /** The keys of a batch with their results. */
   batch?: readonly BatchKey[]
 }
 
 export type BatchKey = {
   readonly key: string
   readonly versionId?: string
-  /** Why it is still there; absent for one that is deleted. */
+  /** The error; absent for a deleted key. */
   readonly code?: string
   readonly status: number
 }
 
-/** Watches a request from its beginning; its lines are written when its answer has ended. */
+/** Observes a request from its start; writes its lines when the reply has ended. */
 export type Record = (exchange: Exchange, trace: Trace) => void
 
 type Deps = {
@@ -52,7 +52,7 @@ type Deps = {
   readonly mark: () => void
 }
 
-/** What a line says of the request, whatever its bucket. */
+/** The facts of a line, except for its bucket. */
 type Facts = Omit<LoggedRequest, 'bucketOwner' | 'bucket'>
 
 export const createRecord = (deps: Deps): Record => {
@@ -103,7 +103,7 @@ export const createRecord = (deps: Deps): Record => {
   }
 }
 
-/** What those are told who are not let in. */
+/** Errors of callers without access. */
 const REFUSALS: ReadonlySet<string> = new Set<StorageCode>([
   'AccessDenied',
   'InvalidAccessKeyId',
@@ -111,7 +111,7 @@ const REFUSALS: ReadonlySet<string> = new Set<StorageCode>([
 ])
 const isRefusal = (code: string | undefined): boolean => code !== undefined && REFUSALS.has(code)
 
-/** Whether the request was refused without a look at its bucket. */
+/** Whether the request was refused before its bucket was looked up. */
 const isUnseen = (errorCode: string | undefined): boolean =>
   errorCode !== undefined && errorCode !== 'NoSuchBucket'
 
@@ -147,7 +147,7 @@ function factsOf(exchange: Exchange, trace: Trace): Omit<Facts, keyof FactsOfTim
   }
 }
 
-/** Where the line of a key differs from that of its batch: it is none of a request's own. */
+/** The fields of a key's line that differ from the batch's: the key had no request of its own. */
 const batchFacts = ({ key, versionId, code, status }: BatchKey): Partial<Facts> => ({
   operation: 'BATCH.DELETE.OBJECT',
   key,

@@ -1,5 +1,5 @@
-// What the beginning of an upload said of its object, which its parts and its completion cannot say again: SDKs
-// send these headers there only, and policies judge all of them by it.
+// The headers of an upload's creation. SDKs do not repeat them for parts and completion, and policies judge all three
+// by them.
 import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -25,7 +25,7 @@ const SAID = [
   'x-amz-website-redirect-location',
 ] as const
 
-/** Those of the headers that are kept with the upload. */
+/** The headers that are stored with the upload. */
 export function saidAtBeginning(headers: IncomingHttpHeaders): Record<string, string> {
   const said: Record<string, string> = {}
   for (const name of SAID) {
@@ -35,7 +35,7 @@ export function saidAtBeginning(headers: IncomingHttpHeaders): Record<string, st
   return said
 }
 
-/** What the request for an upload is judged by; uploads from before `said` was kept say nothing. */
+/** The stored headers for judging a request about the upload; uploads from before `said` existed have none. */
 function saidOfUpload({ said, tags }: UploadAttributes): BodySays {
   if (said === undefined) return {}
   return {
@@ -51,8 +51,8 @@ export const uploadNameOf = ({ body: { target } }: StorageRequest) => ({
 })
 
 /**
- * The bucket and the upload of a request, judged by what was said when it began; no upload when there is none, or
- * none since a day. Throws NoSuchBucket, AccessDenied.
+ * The bucket and the upload of a request, judged by the headers of the creation. The upload is undefined when it does
+ * not exist or was completed a day ago. Throws NoSuchBucket, AccessDenied.
  */
 export async function findUpload(
   { access, uploads }: { access: Access; uploads: Uploads },
@@ -60,7 +60,7 @@ export async function findUpload(
 ): Promise<{ bucket: Bucket; upload: FoundUpload | undefined }> {
   let upload: FoundUpload | undefined
   const bucket = await access.bucketOfUpload(request, async (found) => {
-    // Nobody pays for looking up what nobody could allow.
+    // Before the look-up: an anonymous caller pays nothing.
     checkStranger(request, found, [request.body.match.action])
     upload = await uploads.find(found, uploadNameOf(request))
     return upload && saidOfUpload(upload.attributes)
@@ -68,7 +68,7 @@ export async function findUpload(
   return { bucket, upload }
 }
 
-/** The same of an upload that takes parts. Throws NoSuchUpload too. */
+/** The bucket and the open upload of a request. Throws NoSuchUpload too. */
 export async function findOpenUpload(
   deps: { access: Access; uploads: Uploads },
   request: StorageRequest,

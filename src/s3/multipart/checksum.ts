@@ -1,4 +1,4 @@
-// Tags and checksums of objects that were made of parts.
+// ETags and checksums of objects that consist of parts.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { invariant, type ErgonError } from '#base/errors.ts'
@@ -16,7 +16,7 @@ import {
 import { combineChecksums, isCombinable, type PartChecksum } from '#s3/checksums/combine.ts'
 import { checksumType, parseChecksum, type MultipartChecksum } from '#s3/checksums/request.ts'
 
-/** The ETag of parts, without quotes: MD5 over the parts' MD5s, a dash, how many there are. */
+/** The ETag of an object of parts, without quotes: the MD5 of the parts' MD5s, a dash, the number of parts. */
 export function multipartETag(md5s: readonly Buffer[]): string {
   const joined = createHash('md5')
   for (const md5 of md5s) joined.update(md5)
@@ -39,8 +39,8 @@ export async function multipartChecksumText(
 }
 
 /**
- * Checks what CompleteMultipartUpload says of the whole beside its checksum. Throws InvalidRequest (another
- * size), BadDigest (another type of checksum, as AWS has it), InvalidArgument.
+ * Checks size and checksum type in CompleteMultipartUpload. Throws InvalidRequest (another size), BadDigest (another
+ * type of checksum, as at AWS), InvalidArgument.
  */
 export function checkCompletion(
   headers: IncomingHttpHeaders,
@@ -60,14 +60,14 @@ export function checkCompletion(
     )
 }
 
-/** InvalidRequest, in AWS's words for a part: an upload has one algorithm, which its beginning names. */
+/** InvalidRequest in AWS's words: an upload has one algorithm, set at its creation. */
 export const otherAlgorithm = (asked: ChecksumAlgorithm, given: ChecksumAlgorithm): ErgonError =>
   storageFault(
     'InvalidRequest',
     `Checksum Type mismatch occurred, expected checksum Type: ${asked.toLowerCase()}, actual checksum Type: ${given.toLowerCase()}`,
   )
 
-/** Throws InvalidRequest when a completion bears a checksum of another algorithm than its upload's. */
+/** Throws InvalidRequest when a completion has a checksum of another algorithm than its upload. */
 export function checkAlgorithm(headers: IncomingHttpHeaders, asked: ChecksumAlgorithm): void {
   const other = ALGORITHMS.find(
     (name) => name !== asked && headers[CHECKSUMS[name].header] !== undefined,
@@ -75,7 +75,7 @@ export function checkAlgorithm(headers: IncomingHttpHeaders, asked: ChecksumAlgo
   if (other !== undefined) throw otherAlgorithm(asked, other)
 }
 
-/** Throws InvalidRequest when a completion leaves out the checksum of a part where that of the whole is of theirs. */
+/** Throws InvalidRequest when a completion leaves out the checksum of a part that a composite checksum needs. */
 export function checkComposite(
   { algorithm, type }: MultipartChecksum,
   listed: readonly { readonly number: number; readonly checksum: ChecksumText | undefined }[],
@@ -88,10 +88,7 @@ export function checkComposite(
   )
 }
 
-/**
- * Checks what a completion says of a part against what was summed when that came. Throws InvalidPart, and
- * BadDigest where the algorithm is another: of that there is nothing to agree with.
- */
+/** Checks the checksum of a part in a completion. Throws InvalidPart, and BadDigest for another algorithm. */
 export function checkPartChecksum(
   part: Pick<UploadPart, 'number' | 'checksums'>,
   given: ChecksumText | undefined,
@@ -106,8 +103,8 @@ export function checkPartChecksum(
 }
 
 /**
- * Checks the checksum that CompleteMultipartUpload may bear against ours: base64, with or without the
- * `-<parts>` of a composite one. Throws BadDigest, InvalidRequest.
+ * Checks the checksum of the object in CompleteMultipartUpload: base64, with or without the `-<parts>` of a composite
+ * one. Throws BadDigest, InvalidRequest.
  */
 export function checkMultipartChecksum(
   algorithm: ChecksumAlgorithm,

@@ -31,8 +31,8 @@ import { checksumOf } from './upload-checksum.ts'
 
 /**
  * CompleteMultipartUpload. Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, BadDigest,
- * InvalidArgument, InvalidRequest (another size than it says; of an upload with a client's key: another key, or none; AWS wants it only where the
- * upload has a checksum, Ceph's suite always).
+ * InvalidArgument, InvalidRequest (another size than declared, or a wrong or missing client's key; AWS requires the
+ * key only for an upload with a checksum, Ceph's suite always).
  */
 export const createCompleteMultipartUpload =
   ({
@@ -53,7 +53,7 @@ export const createCompleteMultipartUpload =
   async (request) => {
     const { headers } = request.body
     const { bucket } = await findUpload({ access, uploads }, request)
-    // Its checksum headers are of the object, not of this document.
+    // The checksum headers describe the object, not this document.
     const body = await receiver.document(request, XML_BYTES_MAX, { isSummed: false })
     const listed = parseComplete(body)
     const name = uploadNameOf(request)
@@ -81,7 +81,7 @@ export const createCompleteMultipartUpload =
     )
   }
 
-/** ETag and checksum of the whole, from those of the parts; what the client says of them must agree. */
+/** ETag and checksum of the object, from those of its parts. Values that the client gives must agree. */
 async function compose(work: {
   parts: readonly UploadPart[]
   upload: Upload
@@ -114,7 +114,9 @@ async function compose(work: {
   return { etag, checksums: { [algorithm]: text, type: checksum.type } }
 }
 
-/** Where no checksum was asked for: that of the whole, if all parts have one of which it follows. */
+/**
+ * The checksum of the object when none was requested: combined from the parts, if all have the same combinable one.
+ */
 function commonChecksum(parts: readonly UploadPart[]): MultipartChecksum | undefined {
   const [algorithm, ...others] = new Set(
     parts.map((part) => checksumOfVersion(part.checksums)?.algorithm),

@@ -11,7 +11,7 @@ import { emptyReply, xmlReply } from '#s3/reply.ts'
 import { checksumOfVersion } from '#s3/objects/version-headers.ts'
 import { checksumOf } from './upload-checksum.ts'
 
-/** Finds who began the upload of a request: who may not see it is not told whether there is one. */
+/** Finds the creator of an upload. Callers without access do not learn whether it exists. */
 const initiatorOf = (uploads: Uploads, request: StorageRequest) => async (bucket: Bucket) =>
   (await uploads.find(bucket, uploadNameOf(request)))?.initiator
 

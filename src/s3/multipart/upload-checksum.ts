@@ -3,7 +3,7 @@ import type { Upload } from '#objects/types.ts'
 import { isAlgorithm } from '#s3/checksums/algorithms.ts'
 import type { MultipartChecksum } from '#s3/checksums/request.ts'
 
-/** How the checksum of an upload is made; undefined when whoever began it asked for none. */
+/** The checksum that the creator of an upload asked for; undefined without one. */
 export function checksumOf(upload: Upload): MultipartChecksum | undefined {
   const { algorithm, type } = upload.attributes.checksums
   return typeof algorithm === 'string' && isAlgorithm(algorithm)

@@ -1,4 +1,4 @@
-// A part that is a range of an object there is. Its bytes move: a part is a blob of its own.
+// A part copied from a range of an object. The bytes are copied: a part is a blob of its own.
 import type { BlobReader } from '#objects/blob-reader.ts'
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'

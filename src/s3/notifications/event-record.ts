@@ -1,5 +1,5 @@
-// An event in the shape of AWS ("Event message structure", version 2.1), without what is not kept of the
-// request that caused it: who made it, from where, and its ids.
+// An event in AWS's form ("Event message structure", version 2.1), without the facts of its request that are not
+// stored: caller, address and request ids.
 import type { StorageEvent } from '#objects/create-events.ts'
 import type { Bucket } from '#objects/types.ts'
 import { isoTime, urlEncoded } from '#s3/xml/write.ts'
@@ -19,11 +19,11 @@ export const eventRecord = (bucket: Bucket, event: StorageEvent) => ({
       arn: `arn:aws:s3:::${bucket.name}`,
     },
     object: {
-      // As in a form: a space is a plus.
+      // Form encoding: a space is a plus.
       key: urlEncoded(event.key).replaceAll('%20', '+'),
       ...(event.name.startsWith('ObjectRemoved') ? {} : { size: event.size, eTag: event.etag }),
       ...(event.versionId === 'null' ? {} : { versionId: event.versionId }),
-      // Of two events of a key the later one has the greater.
+      // The later of two events of a key has the greater sequencer.
       sequencer: event.id.toString(16).toUpperCase().padStart(16, '0'),
     },
   },

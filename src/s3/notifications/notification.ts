@@ -1,7 +1,6 @@
-// The notification configuration of a bucket. Its one target is the topic `events` of the owner's account:
-// the list that `GET /<bucket>?events` reads. There are no functions, queues and buses that anything could
-// be delivered to, and other topics do not exist: what would never be told is refused. Which rule wants
-// an event is judged where it is written (objects/sql/common.sql).
+// The notification configuration of a bucket. Its one target is the topic `events` of the owner's account: the list
+// of `GET /<bucket>?events`. Functions, queues, buses and other topics do not exist and are refused. The SQL that
+// writes an event decides which rule matches (objects/sql/common.sql).
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, optionalText, textOf } from '#s3/xml/fields.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
@@ -24,13 +23,13 @@ type EventName = (typeof EVENTS)[number]
 
 export type NotificationRule = {
   readonly id: string
-  /** As it was put; the account in it may be left out. */
+  /** As stored; the account in the name may be left out. */
   readonly arn: string
   readonly events: readonly EventName[]
   readonly prefix?: string
   readonly suffix?: string
 }
-/** No rules: no notifications, which is how they are turned off. */
+/** Without rules notifications are off. */
 export type Notification = { readonly rules: readonly NotificationRule[] }
 
 const ARN = /^arn:aws:sns:[\w-]*:([\w-]*):events$/
@@ -116,7 +115,7 @@ function parseFilter(element: XmlElement): { prefix?: string; suffix?: string } 
   return filter
 }
 
-/** AWS refuses two rules that one object could set off. */
+/** AWS refuses two rules that can match the same event. */
 function overlaps(one: NotificationRule, other: NotificationRule): boolean {
   const meet = (a = '', b = '') => a.startsWith(b) || b.startsWith(a)
   const end = (a = '', b = '') => a.endsWith(b) || b.endsWith(a)
@@ -132,7 +131,7 @@ function overlaps(one: NotificationRule, other: NotificationRule): boolean {
 const isOf = (event: EventName, rule: EventName): boolean =>
   rule === event || (rule.endsWith('*') && event.startsWith(rule.slice(0, -1)))
 
-/** No configuration is an empty document. */
+/** Without a configuration the document is empty. */
 export const printNotification = (notification: Notification | undefined): string =>
   writeXml(
     'NotificationConfiguration',

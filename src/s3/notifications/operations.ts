@@ -1,5 +1,5 @@
-// The notification configuration of a bucket, and what it made: the events, for the bucket's owner to
-// read. Nothing carries them anywhere yet, so the one target there is, is the account's own list.
+// The notification configuration of a bucket, and its events, which the bucket's owner can read. Events are not
+// delivered anywhere yet, so the only target is the account's own list.
 import type { Events } from '#objects/create-events.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets } from '#objects/objects.ts'
@@ -16,13 +16,13 @@ import type { Query } from '#s3/target.ts'
 
 const EVENTS_MAX = 1000
 
-/** GetBucketNotificationConfiguration: an empty document where there is none. */
+/** GetBucketNotificationConfiguration: an empty document without a configuration. */
 export const createGetBucketNotification =
   ({ access }: { access: Access }): StorageHandler =>
   async (request) =>
     xmlReply(printNotification(documentOf(await access.bucket(request), 'notification')))
 
-/** PutBucketNotificationConfiguration. Throws MalformedXML, InvalidArgument (a target there is not). */
+/** PutBucketNotificationConfiguration. Throws MalformedXML, InvalidArgument (an unknown target). */
 export const createPutBucketNotification =
   ({
     access,
@@ -43,8 +43,8 @@ export const createPutBucketNotification =
   }
 
 /**
- * `GET /<bucket>?events`, of ours alone: a page of events in AWS's shape. `after` is the `Next` of an
- * earlier page; `Missed` says that some after it are not kept any more. Throws InvalidArgument.
+ * `GET /<bucket>?events`, an extension: a page of events in AWS's form. `after` is the `Next` of an earlier page;
+ * `Missed` says that some events after it were dropped. Throws InvalidArgument.
  */
 export const createListBucketEvents =
   ({ access, events }: { access: Access; events: Events }): StorageHandler =>

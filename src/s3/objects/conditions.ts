@@ -1,5 +1,5 @@
-// Conditional requests: RFC 9110 §13 for reads and the sources of copies. Those of writes and deletes are
-// judged by the store, in the transaction that commits (write-conditions.ts).
+// Conditional requests: RFC 9110 §13 for reads and for the sources of copies. The store judges the conditions of
+// writes and deletes in the transaction that commits (write-conditions.ts).
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 
@@ -11,12 +11,12 @@ export type Conditions = {
   readonly ifUnmodifiedSinceMs: number | undefined
 }
 
-/** What is there now. The tag has no quotes. */
+/** The current object. The tag has no quotes. */
 export type Current = { readonly etag: string; readonly modifiedMs: number }
 
 /**
- * The conditions on an object, or on the source of a copy. RFC 9110 §13.1.3 has dates that are none
- * ignored; a copy that was asked for under a condition that nobody can read is refused: InvalidArgument.
+ * The conditions on an object or on the source of a copy. Invalid dates are ignored (RFC 9110 §13.1.3), except for a
+ * copy: InvalidArgument.
  */
 export function parseConditions(
   headers: IncomingHttpHeaders,
@@ -41,7 +41,7 @@ function tagsOf(text: string | undefined): string[] | undefined {
   return text.split(',').map(bareTag)
 }
 
-/** A tag without quotes and without the mark of weak ones; clients send both forms. */
+/** A tag without quotes and without the prefix of weak tags; clients send both forms. */
 export const bareTag = (text: string): string => text.trim().replace(/^(?:W\/)?"(.*)"$/, '$1')
 
 function timeOf(text: string | undefined): number | undefined {
@@ -51,7 +51,7 @@ function timeOf(text: string | undefined): number | undefined {
 
 const includes = (tags: readonly string[], etag: string) =>
   tags.includes('*') || tags.includes(etag)
-// Headers count in seconds.
+// Dates in headers have whole seconds.
 const isAfter = (modifiedMs: number, limitMs: number) =>
   Math.floor(modifiedMs / 1000) > Math.floor(limitMs / 1000)
 
@@ -63,7 +63,7 @@ export function checkRead(conditions: Conditions, current: Current): void {
   if (isUnchanged(conditions, current)) throw storageFault('NotModified')
 }
 
-/** For the source of a copy, where nothing but PreconditionFailed is an answer. */
+/** For the source of a copy: the only answer to a failed condition is PreconditionFailed. */
 export function checkCopySource(conditions: Conditions, current: Current): void {
   checkStill(conditions, current)
   if (isUnchanged(conditions, current))
@@ -71,8 +71,7 @@ export function checkCopySource(conditions: Conditions, current: Current): void 
 }
 
 /**
- * Whether a Range header counts (RFC 9110 §13.1.5): the validator of If-Range is the strong tag of what is
- * there now, or the very date of its Last-Modified.
+ * Whether a Range header applies (RFC 9110 §13.1.5): If-Range has the current strong tag or the exact Last-Modified.
  */
 export function heedsRange(headers: IncomingHttpHeaders, { etag, modifiedMs }: Current): boolean {
   const validator = headers['if-range']
@@ -99,10 +98,7 @@ export type DeleteConditions = {
   readonly bytes: number | undefined
 }
 
-/**
- * Conditions of DeleteObject; DeleteObjects has them in its body. Throws InvalidArgument for a size or a
- * time that is none.
- */
+/** Conditions of DeleteObject, from headers. Throws InvalidArgument for an invalid size or time. */
 export function parseDeleteConditions(headers: IncomingHttpHeaders): DeleteConditions {
   const etag = headers['if-match']
   return {

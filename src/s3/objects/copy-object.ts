@@ -1,5 +1,5 @@
-// PUT with x-amz-copy-source. Blobs are immutable, so a copy shares those of its source: no byte moves. That the blobs are
-// there is looked at; bytes that are damaged are found when they are read next.
+// PUT with x-amz-copy-source. Blobs are immutable, so a copy shares the blobs of its source and moves no byte. The
+// copy checks that the blobs exist; damaged bytes are found by the next read.
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects, Annotations } from '#objects/objects.ts'
@@ -34,7 +34,7 @@ type CopyDeps = {
   readonly annotations: Annotations
 }
 
-/** AWS: larger ones are copied in parts. */
+/** AWS: larger objects are copied in parts. */
 const COPY_BYTES_MAX = 5 * 1024 ** 3
 
 /**
@@ -45,8 +45,8 @@ export function createCopyObject(deps: CopyDeps): StorageHandler {
   const copy = createCopy(deps)
   return (request) =>
     copy(request).catch((error: unknown) => {
-      // The blobs of the source went with its last version after it was looked up: once more, for what
-      // is there now.
+      // The blobs of the source were removed with its last version after the look-up: try once more with the current
+      // version.
       if (error instanceof ErgonError && error.code === 'ConditionalRequestConflict')
         return copy(request)
       throw error
@@ -60,7 +60,7 @@ const createCopy =
     const { headers, target } = request.body
     const place = parseCopySource(String(headers['x-amz-copy-source']))
     const bucket = await access.bucket(request)
-    // Also of bytes that are there already: they are stored, and paid for, once more.
+    // Shared bytes count as stored, and are charged, once more.
     await admitTransfer(request, bucket, 0)
     const key = present(target.key, 'an object has a key')
     const source = await access.source(request, place)
@@ -87,7 +87,7 @@ const createCopy =
     const copy: Copied = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
       : await rewritten(deps, { request, bucket, source, sealing, reading, algorithm })
-    // A shared body is its source's.
+    // A shared body belongs to its source.
     const own: Body = isShared ? NO_BODY : copy.body
     const checksums = (algorithm && copy.checksums) ?? version.checksums
     const annotations = await beforeCommit(objects, own, () =>
@@ -114,7 +114,7 @@ const createCopy =
     })
   }
 
-/** Of a copy onto itself. Throws InvalidRequest. */
+/** Refuses a copy onto itself that changes nothing. Throws InvalidRequest. */
 function refuseAsIs(request: StorageRequest): void {
   const isAsIs =
     directive(request, 'x-amz-metadata-directive') === 'COPY' &&
@@ -128,8 +128,8 @@ function refuseAsIs(request: StorageRequest): void {
 }
 
 /**
- * Tags come along for who may read them there and write them here; they are judged as if the request named
- * them. Throws AccessDenied.
+ * Copies of tags need the permission to read them at the source and to write them here, judged as if the request
+ * named the tags. Throws AccessDenied.
  */
 function checkCopiedTags(
   { access }: { access: Access },
@@ -153,7 +153,7 @@ function checkCopiedTags(
   if (!mayRead || !mayWrite) throw storageFault('AccessDenied')
 }
 
-/** The checksum that a copy asks for where its source has none of the kind. Throws InvalidRequest. */
+/** The checksum algorithm that the copy asks for and its source does not have. Throws InvalidRequest. */
 function missingSum(
   { body: { headers } }: StorageRequest,
   { checksums }: Version,
@@ -164,7 +164,7 @@ function missingSum(
   return isThere ? undefined : algorithm
 }
 
-/** The bytes of the source under another key, or under none; summed as they are read. */
+/** Rewrites the bytes of the source with another key, or none, and sums them. */
 async function rewritten(
   {
     objects,
@@ -215,14 +215,13 @@ type Copied = {
   readonly body: Body
   readonly encryption: Json
   readonly partCount: number
-  /** Of bytes that were read. */
+  /** Only of rewritten bytes. */
   readonly checksums?: JsonObject
 }
 
 /**
- * The annotations of the source, filled into a sheet of the copy's own; none where it has none, or the
- * caller says EXCLUDE. Throws AccessDenied, InvalidRequest (to SSE-C), ConditionalRequestConflict (they
- * changed meanwhile).
+ * Copies the annotations of the source into a new sheet; undefined when there are none or the caller asks for
+ * EXCLUDE. Throws AccessDenied, InvalidRequest (to SSE-C), ConditionalRequestConflict (they changed meanwhile).
  */
 async function copiedAnnotations(
   {
@@ -288,8 +287,8 @@ function directive({ body: { headers } }: StorageRequest, name: string): Directi
 }
 
 /**
- * The source's attributes, or the request's own where it says REPLACE. The bytes stay, so their sums do. A
- * redirect is always the request's own, as a policy may deny it (AWS, "CopyObject").
+ * The source's attributes, or those of the request with REPLACE. Size and checksums stay. A redirect is always the
+ * request's, because a policy may deny it (AWS, "CopyObject").
  */
 function copiedAttributes(
   request: StorageRequest,

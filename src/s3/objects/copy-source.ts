@@ -1,4 +1,4 @@
-// Where a copy takes its bytes from.
+// The source of a copy.
 import { storageFault } from '#contract/storage-errors.ts'
 import { checkKey, decodeOnce } from '#s3/target.ts'
 import { checkVersionId } from '#s3/version-id.ts'
@@ -14,7 +14,7 @@ export type CopySource = {
  * Throws InvalidArgument, InvalidURI, KeyTooLongError.
  */
 export function parseCopySource(header: string): CopySource {
-  // A key may hold a bare `?`: only the last `?versionId=` parts off.
+  // A key may contain a bare `?`: only the last `?versionId=` separates.
   const found = /^\/?([^/]+)\/(.+?)(?:\?versionId=([^?&]*))?$/s.exec(header)
   const [, bucket, rawKey, versionId] = found ?? []
   if (bucket === undefined || rawKey === undefined)

@@ -10,7 +10,7 @@ import { parseDeleteConditions } from './conditions.ts'
 import { bypassesGovernance } from '#s3/lock/governance.ts'
 import { emptyReply } from '#s3/reply.ts'
 
-/** DeleteObject: 204 also for what is not there. Throws NoSuchBucket, AccessDenied, PreconditionFailed. */
+/** DeleteObject. A missing object is 204 too. Throws NoSuchBucket, AccessDenied, PreconditionFailed. */
 export const createDeleteObject =
   ({ access, objects }: { access: Access; objects: Objects }): StorageHandler =>
   async (request) => {

@@ -1,4 +1,4 @@
-// POST /bucket?delete: up to 1000 keys or versions, each judged and answered by itself.
+// POST /bucket?delete: deletes up to 1000 keys or versions, each judged and answered on its own.
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -23,7 +23,10 @@ import { xmlReply } from '#s3/reply.ts'
 import { isVersionId, MALFORMED_VERSION_ID } from '#s3/version-id.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 
-/** DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (to strangers); a key that may not be deleted is told in the answer. */
+/**
+ * DeleteObjects. Throws NoSuchBucket, MalformedXML, AccessDenied (anonymous callers). The reply names keys that may
+ * not be deleted.
+ */
 export const createDeleteObjects =
   ({
     access,
@@ -38,9 +41,9 @@ export const createDeleteObjects =
   }): StorageHandler =>
   async (request) => {
     const bucket = await access.find(request)
-    // Nobody pays for reading what nobody could allow.
+    // Before the document is read: an anonymous caller pays nothing.
     checkStranger(request, bucket, ['s3:DeleteObject', 's3:DeleteObjectVersion'])
-    // What strangers may do of some keys costs the bucket's owner, also where none of theirs is such a one.
+    // The bucket's owner pays for anonymous callers, also when none of their keys may be deleted.
     if (request.who === undefined) await admitTransfer(request, bucket, 0)
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
@@ -64,11 +67,11 @@ export const createDeleteObjects =
     return xmlReply(deletedXml(deleted, failed, quiet))
   }
 
-/** So many keys are judged before other requests have their turn. */
+/** Keys that are judged before other requests have a turn. */
 const TURN_KEYS = 8
 
 type Judged = {
-  /** What may be deleted; a policy may let one key's governance be bypassed, and not another's. */
+  /** The allowed keys by bypass: a policy may allow the bypass for some keys only. */
   readonly byBypass: ReadonlyMap<boolean, readonly DeleteTarget[]>
   readonly refused: NotDeletedYet[]
 }
@@ -85,7 +88,7 @@ async function judge(
   const denied: NotDeletedYet[] = []
   for (const [index, target] of targets.entries()) {
     if (index % TURN_KEYS === TURN_KEYS - 1) {
-      // What was judged until now is this request's.
+      // The CPU of judging is this request's.
       request.spend.mark()
       await turn()
       request.signal.throwIfAborted()
@@ -109,7 +112,7 @@ async function judge(
   return { byBypass, refused: denied }
 }
 
-/** What the document says of a key, as the header of a DELETE; the request's own does nothing. */
+/** The condition of a key in the document, as the header of a DELETE. The request's own header is ignored. */
 const ifMatchOf = ({ etag }: DeleteConditions): string | undefined =>
   etag === undefined || etag === '*' ? etag : `"${etag}"`
 

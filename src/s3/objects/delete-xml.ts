@@ -1,11 +1,11 @@
-// The body and the reply of DeleteObjects.
+// The document and the reply of DeleteObjects.
 import { checkKey } from '#s3/target.ts'
 import { booleanOf, fieldsOf, integerOf, optionalText, textOf, timeOf } from '#s3/xml/fields.ts'
 import { malformed, parseXml } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 import { bareTag, type DeleteConditions } from './conditions.ts'
 
-/** AWS: keys of one request. */
+/** The most keys of one request (AWS). */
 const KEYS_MAX = 1000
 
 export type DeleteTarget = {
@@ -51,7 +51,7 @@ export type Deleted = {
   readonly key: string
   /** The version that the request named. */
   readonly versionId?: string
-  /** The delete marker that was made or removed. */
+  /** The delete marker that was created or removed. */
   readonly marker?: { readonly versionId: string }
 }
 export type NotDeleted = {
@@ -61,7 +61,7 @@ export type NotDeleted = {
   readonly message: string
 }
 
-/** The reply; quiet ones name only what failed. */
+/** The reply; a quiet reply names only failures. */
 export function deletedXml(
   deleted: readonly Deleted[],
   failed: readonly NotDeleted[],

@@ -1,10 +1,10 @@
-// RFC 2047, which S3 uses for metadata that is not ASCII.
+// RFC 2047: S3 encodes metadata that is not ASCII.
 
 const WORD = /=\?utf-8\?([bq])\?([^?\s]*)\?=(?:\s+(?==\?utf-8\?))?/gi
 // An encoded word holds at most 75 characters: 45 bytes as base64, and its frame.
 const WORD_BYTES_MAX = 45
 
-/** Text with its encoded words of UTF-8 decoded; others stay as they are. */
+/** Decodes the encoded words of UTF-8 in a text; others stay. */
 export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text
   return text.replace(WORD, (all, kind: string, content: string) => {
@@ -24,7 +24,7 @@ function quotedPrintable(content: string): Buffer {
   return Buffer.from(bytes, 'latin1')
 }
 
-/** Text for a header: printable ASCII as it is, anything else in encoded words. */
+/** Encodes text for a header: printable ASCII as it is, other text as encoded words. */
 export function encodeWords(text: string): string {
   if (/^[\t\u0020-\u007e]*$/.test(text)) return text
   const words: string[] = []

@@ -1,4 +1,4 @@
-// GET ?attributes: what is known of a version, as a document.
+// GET ?attributes: the attributes of a version as a document.
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Body } from '#objects/types.ts'
@@ -11,13 +11,16 @@ import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const NAMES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const
 
-/** GetObjectAttributes. Throws NoSuchKey, AccessDenied, InvalidArgument (no attribute, one that is not known, a page). */
+/**
+ * GetObjectAttributes. Throws NoSuchKey, AccessDenied, InvalidArgument (no attribute, an unknown one, a malformed
+ * page).
+ */
 export const createGetObjectAttributes =
   ({ access, encrypting }: { access: Access; encrypting: Encrypting }): StorageHandler =>
   async (request) => {
     const found = await access.version(request)
     checkReadable(access, request, found)
-    // Who has not the key is told nothing of what it opens.
+    // Without the client's key nothing about the object is returned.
     encrypting.reading(request, found.version)
     const { headers } = request.body
     const asked = String(headers['x-amz-object-attributes'] ?? '')
@@ -42,7 +45,7 @@ export const createGetObjectAttributes =
     )
   }
 
-/** They are of the object's bytes, so these must be readable too (AWS, "GetObjectAttributes"). */
+/** The attributes describe the bytes, so the caller must be allowed to read them (AWS, "GetObjectAttributes"). */
 function checkReadable(access: Access, request: StorageRequest, { bucket, version }: Found): void {
   const versionId = request.body.target.query.get('versionId')
   const action = versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'

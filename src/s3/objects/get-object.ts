@@ -16,7 +16,7 @@ import { contentRange, parseRange, type ByteRange } from './range.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { checksumHeaders, versionHeaders, type Aside } from './version-headers.ts'
 
-/** Bodies up to here are answered with final figures in the head (DESIGN §7, "fixed"). */
+/** Bodies up to this size have their final figures in the head of the reply. */
 const FIXED_BYTES_MAX = 1_048_576
 
 /**
@@ -48,7 +48,7 @@ export const createGetObject =
       await deps.admitTransfer(request, found.bucket, length)
       return streamed({ status, headers, length, chunks })
     }
-    // Not joined: a copy of each body made the collector run for every 30 MB of them.
+    // The chunks are not joined: copying each body made the garbage collector run for every 30 MB.
     const list: Buffer[] = []
     for await (const chunk of chunks) list.push(chunk)
     const pieces = new Pieces(list)
@@ -61,7 +61,7 @@ export const createHeadObject =
   async (request) => {
     checkReadHeaders(request.body.headers)
     const found = await deps.access.version(request)
-    // Also HEAD wants the client's key.
+    // HEAD needs the client's key too.
     deps.encrypting.reading(request, found.version)
     const { status, headers, length } = answerOf(deps.access, request, found)
     if (status === 304) return notModified(headers)
@@ -92,7 +92,7 @@ function answerOf(
   const wantsChecksums = String(asked['x-amz-checksum-mode']).toUpperCase() === 'ENABLED'
   const headers = {
     ...versionHeaders(bucket, version, {
-      // Of a range or of nothing at all the checksum of the whole says nothing.
+      // The checksum of the whole object does not apply to a range.
       withChecksums: wantsChecksums && askedRange === undefined && number === undefined,
       mayRead: (aside) => access.allows(request, bucket, questionAside(target, version, aside)),
     }),
@@ -122,7 +122,7 @@ function questionAside(
   aside: Aside,
 ): Question {
   const versionId = query.get('versionId')
-  // Tags of a version are a right of their own, locks are not.
+  // Policies have an action of its own for the tags of a version, not for its lock.
   const ofVersion = versionId !== undefined && aside === 'Tagging' ? 'Version' : ''
   return {
     action: `s3:GetObject${ofVersion}${aside}`,
@@ -132,7 +132,7 @@ function questionAside(
   }
 }
 
-/** False when the caller has it already. Throws PreconditionFailed. */
+/** False when the caller's copy is current. Throws PreconditionFailed. */
 function isWanted({ body: { headers } }: StorageRequest, current: Current): boolean {
   try {
     checkRead(parseConditions(headers), current)
@@ -143,7 +143,7 @@ function isWanted({ body: { headers } }: StorageRequest, current: Current): bool
   }
 }
 
-/** The checksum of one part, with the type of the whole's. */
+/** The checksum of one part, with the type of the object's checksum. */
 function partChecksum(number: number, version: Version, body: Body): Record<string, string> {
   const part = body.kind === 'parts' ? body.parts.find((one) => one.number === number) : undefined
   const { type } = version.checksums
@@ -151,10 +151,7 @@ function partChecksum(number: number, version: Version, body: Body): Record<stri
   return checksumHeaders({ ...part.checksums, type })
 }
 
-/**
- * The bytes of one part, by the number that it was uploaded with; undefined for all of an empty object.
- * Throws InvalidPartNumber for one that is not there.
- */
+/** The byte range of a part, by its number in the upload; undefined for an empty object. Throws InvalidPartNumber. */
 function partRange(number: number, version: Version, body: Body): ByteRange | undefined {
   const absent = () =>
     storageFault('InvalidPartNumber', undefined, {
@@ -190,7 +187,7 @@ function streamed(found: {
   }
 }
 
-/** RFC 9110 §15.4.5: what the answer would have had of these, and nothing else. */
+/** RFC 9110 §15.4.5: the headers of a 304. */
 const notModified = (headers: Record<string, string>) =>
   emptyReply(
     Object.fromEntries(Object.entries(headers).filter(([name]) => OF_NOT_MODIFIED.has(name))),
@@ -205,7 +202,7 @@ const OF_NOT_MODIFIED = new Set([
   'x-amz-version-id',
 ])
 
-/** A reply has its type apart from its other headers. */
+/** A reply has its content type apart from its other headers. */
 function typed({ 'content-type': contentType = '', ...headers }: Record<string, string>) {
   return { contentType, headers }
 }

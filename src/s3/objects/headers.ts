@@ -1,4 +1,4 @@
-// What of a PUT's headers is kept with the object and given back by GET and HEAD.
+// The headers of a PUT that are stored with the object and returned by GET and HEAD.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { checkRedirectLocation } from '#s3/website/website-route.ts'
@@ -12,7 +12,7 @@ const PREFIX = 'x-amz-meta-'
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]*$/
 
-/** Values as they came, one character a byte; they go back byte for byte. */
+/** Values as received, one character for each byte; they are returned byte for byte. */
 export type SystemHeaders = {
   readonly contentType: string
   readonly contentEncoding?: string
@@ -64,7 +64,7 @@ function plain(headers: IncomingHttpHeaders, name: string): string | undefined {
   return value === undefined ? undefined : checkValue(name, String(value))
 }
 
-// A header that Node would refuse to send must not get in: it would kill every later GET.
+// Node refuses to send such a header, so it would fail every later GET.
 function checkValue(name: string, value: string): string {
   if (value.length > VALUE_CHARACTERS_MAX)
     throw storageFault(
@@ -79,7 +79,7 @@ function checkValue(name: string, value: string): string {
   return value
 }
 
-/** Content-Encoding without `aws-chunked`, which is of the transfer and not of the object. */
+/** Content-Encoding without `aws-chunked`, which describes the transfer and not the object. */
 function storedEncoding(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   const kept = value.split(',').map((part) => part.trim())
@@ -93,7 +93,7 @@ function userMetadata(headers: IncomingHttpHeaders): UserMetadata {
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(PREFIX) || value === undefined) continue
     const name = header.slice(PREFIX.length)
-    // Forms bear any name; one that is no token would fail every later GET.
+    // A form may have any field name. A name that is no token would fail every later GET.
     if (!TOKEN.test(name))
       throw storageFault('InvalidArgument', 'The name of a metadata field cannot be sent', {
         ArgumentName: header.slice(0, 100),
@@ -110,14 +110,14 @@ function userMetadata(headers: IncomingHttpHeaders): UserMetadata {
   return metadata
 }
 
-/** Headers come as one character a byte; most clients mean UTF-8, some latin1. */
+/** Headers have one character for each byte; most clients mean UTF-8, some latin1. */
 function utf8Of(bytes: string): string {
   if (!/[\u0080-\u00ff]/.test(bytes)) return bytes
   const text = Buffer.from(bytes, 'latin1').toString('utf8')
   return text.includes('\ufffd') ? bytes : text
 }
 
-/** The reply's headers that the object determines. */
+/** The reply headers of a stored object. */
 export function replyHeaders({ system, metadata }: ObjectHeaders): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': system.contentType }
   for (const [field, name] of SYSTEM) {
@@ -127,7 +127,7 @@ export function replyHeaders({ system, metadata }: ObjectHeaders): Record<string
   if (system.contentEncoding !== undefined) headers['content-encoding'] = system.contentEncoding
   if (system.websiteRedirect !== undefined)
     headers['x-amz-website-redirect-location'] = system.websiteRedirect
-  // AWS: what is not ASCII goes out as RFC 2047 writes it.
+  // AWS returns text that is not ASCII as RFC 2047 encodes it.
   for (const [name, text] of Object.entries(metadata))
     headers[`${PREFIX}${name}`] = encodeWords(text)
   return headers
@@ -143,8 +143,8 @@ const OVERRIDES = [
 ] as const
 
 /**
- * Headers that a GET asks to be answered with (`response-content-type`, …). Throws InvalidArgument
- * (line breaks and what else no header holds), InvalidRequest (from nobody).
+ * Reply headers that a GET asks for (`response-content-type`, …). Throws InvalidArgument (characters that no header
+ * can have), InvalidRequest (an anonymous caller).
  */
 export function overriddenHeaders(query: Query, isAnonymous: boolean): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -1,4 +1,4 @@
-// PUT of an object: taken in, durable, then committed in one transaction, then answered.
+// PUT of an object: received, made durable, committed in one transaction, then answered.
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import type { AttributesOf } from './written-attributes.ts'
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'

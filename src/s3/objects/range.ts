@@ -1,12 +1,12 @@
-// Byte ranges (RFC 9110 §14) as S3 serves them: one range, or the whole object.
+// Byte ranges (RFC 9110 §14) of S3: one range, or the whole object.
 import { storageFault } from '#contract/storage-errors.ts'
 
-/** Both ends are in it. */
+/** Both ends are inclusive. */
 export type ByteRange = { readonly start: number; readonly end: number }
 
 /**
- * The part that a Range header asks for; undefined means the whole object with 200: no header, another
- * unit, a syntax of its own, or several ranges, which S3 does not serve. Throws InvalidRange.
+ * The bytes of a Range header; undefined means the whole object with 200: no header, another unit, invalid syntax, or
+ * several ranges, which S3 does not serve. Throws InvalidRange.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
   const found = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '')

@@ -1,4 +1,4 @@
-// The headers that say what a version is, of GET and HEAD.
+// The headers of GET and HEAD that describe a version.
 import type { Bucket, JsonObject, Version } from '#objects/types.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import { ALGORITHMS, CHECKSUMS, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
@@ -10,7 +10,7 @@ import { replyHeaders, type SystemHeaders } from './headers.ts'
 
 type Headers = Record<string, string>
 
-/** What only who may ask for it is told by a GET or HEAD too. */
+/** Facts that GET and HEAD return only to callers with the permission to read them. */
 export type Aside = 'Tagging' | 'Retention' | 'LegalHold'
 
 /** `withChecksums`: the caller sent `x-amz-checksum-mode: ENABLED`. */
@@ -39,7 +39,7 @@ export function versionHeaders(
       (legalHold && mayRead('LegalHold')) || undefined,
     ),
     ...(version.isLatest ? expiryHeader(bucket, version) : {}),
-    // What a stranger stored must not run as a page of this origin; as a page of a website it may.
+    // Stored pages must not run scripts with the origin of the API; as pages of a website they may.
     'content-security-policy': 'sandbox',
   }
 }
@@ -57,11 +57,11 @@ export function expiryHeader(
   }
 }
 
-/** Buckets that never had versions do not speak of them. */
+/** A bucket without versioning has no version ids in its replies. */
 export const versionIdHeader = (bucket: Bucket, versionId: string): Headers =>
   bucket.versioning === 'off' ? {} : { 'x-amz-version-id': versionId }
 
-/** Of writes: while versioning is not on there is none to tell. */
+/** Writes return an id only while versioning is enabled. */
 export const writtenVersionHeader = (bucket: Bucket, versionId: string): Headers =>
   bucket.versioning === 'enabled' ? { 'x-amz-version-id': versionId } : {}
 
@@ -71,14 +71,14 @@ export type KnownChecksum = {
   readonly type: string
 }
 
-/** The checksum in a version's own form of it: the algorithm's name → base64, `type` → its type. */
+/** The checksum of a version: the algorithm's name → base64, `type` → its type. */
 export function checksumOfVersion(checksums: JsonObject): KnownChecksum | undefined {
   const algorithm = ALGORITHMS.find((name) => typeof checksums[name] === 'string')
   if (algorithm === undefined) return undefined
   return { algorithm, text: String(checksums[algorithm]), type: String(checksums['type']) }
 }
 
-/** Of a part there is no type. */
+/** The checksum of a part has no type. */
 export function checksumHeaders(checksums: JsonObject, { ofPart = false } = {}): Headers {
   const known = checksumOfVersion(checksums)
   if (known === undefined) return {}

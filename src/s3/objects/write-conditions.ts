@@ -1,4 +1,4 @@
-// The conditions of writes as the store judges them, inside the transaction that commits.
+// The conditions of writes, which the store judges in the transaction that commits.
 import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
 import type { Objects } from '#objects/objects.ts'
@@ -10,7 +10,7 @@ type Given = { readonly conditions?: Conditions }
 
 const tags = (given: readonly string[]) => (given.includes('*') ? '*' : given)
 
-/** If-Match and If-None-Match of a write; dates say nothing there. */
+/** If-Match and If-None-Match of a write. Dates are ignored. */
 export function writeConditions(headers: IncomingHttpHeaders): Given {
   const { ifMatch, ifNoneMatch } = parseConditions(headers)
   if (ifMatch === undefined && ifNoneMatch === undefined) return {}
@@ -23,8 +23,8 @@ export function writeConditions(headers: IncomingHttpHeaders): Given {
 }
 
 /**
- * Before a body is read: throws PreconditionFailed or NoSuchKey where the conditions of a write do not hold
- * already. It asks nothing for a write without any, and tells who may write what the commit would.
+ * Called before a body is read: throws PreconditionFailed or NoSuchKey when the conditions already fail. Without
+ * conditions it does nothing.
  */
 export async function checkEarly(
   objects: Pick<Objects, 'check'>,
@@ -36,7 +36,7 @@ export async function checkEarly(
   if (conditions !== undefined) await objects.check(bucket, key, conditions)
 }
 
-/** Those of a delete. */
+/** The conditions of a delete. */
 export function deleteConditions({ etag, modifiedMs, bytes }: DeleteConditions): Given {
   if (etag === undefined && modifiedMs === undefined && bytes === undefined) return {}
   return {

@@ -1,4 +1,4 @@
-// What a write says of an object beside its bytes: headers, metadata, tags, ACL, lock, storage class.
+// The attributes that a write gives an object, besides its bytes: headers, metadata, tags, ACL, lock, storage class.
 import type { IncomingHttpHeaders } from 'node:http'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -23,9 +23,9 @@ export type WrittenAttributes = Omit<Attributes, 'etag' | 'size' | 'checksums'>
 export type AttributesOf = (request: StorageRequest, bucket: Bucket) => Promise<WrittenAttributes>
 
 /**
- * Throws InvalidTag, InvalidArgument, MetadataTooLarge, InvalidStorageClass, InvalidRequest (a lock
- * where the bucket has none), AccessControlListNotSupported, AccessDenied (a blocked ACL, what the caller
- * may write but not set).
+ * Throws InvalidTag, InvalidArgument, MetadataTooLarge, InvalidStorageClass, InvalidRequest (a lock in a bucket
+ * without object lock), AccessControlListNotSupported, AccessDenied (a blocked ACL, or an attribute that the caller
+ * may not set).
  */
 export async function writtenAttributes(
   request: StorageRequest,
@@ -51,7 +51,7 @@ export async function writtenAttributes(
   }
 }
 
-/** What a write sets by headers wants more than s3:PutObject (AWS, "PutObject"). Throws AccessDenied. */
+/** Attributes in headers need more permissions than s3:PutObject (AWS, "PutObject"). Throws AccessDenied. */
 function checkRights(access: Access, request: StorageRequest, bucket: Bucket): void {
   const { headers, target } = request.body
   const key = present(target.key, 'an object has a key')
@@ -68,8 +68,8 @@ function checkRights(access: Access, request: StorageRequest, bucket: Bucket): v
 }
 
 /**
- * `private` holds without it. To whoever must give the bucket's owner all by a grant, as AWS's example says
- * in a policy ("Require the x-amz-full-control header"), s3:PutObject is enough.
+ * `private` needs no permission, as it is the default. A grant that gives the bucket's owner everything needs only
+ * s3:PutObject, as in AWS's example policy ("Require the x-amz-full-control header").
  */
 function setsAcl(headers: IncomingHttpHeaders, bucket: Bucket): boolean {
   const draft = parseAclHeaders(headers)
@@ -100,8 +100,8 @@ async function ownerAndAcl(
 }
 
 /**
- * rclone and others send `private` with every object. Where nobody chose that ACLs are off, what says no
- * more than holds anyway is let pass; where its owner chose it, it is refused as AWS does.
+ * rclone and others send `private` with every object. Where ACLs are off by default, an ACL that changes nothing is
+ * accepted; where the owner switched ACLs off, it is refused as at AWS.
  */
 const saysWhatHolds = (bucket: Bucket, asked: AclDraft | undefined): boolean =>
   documentOf(bucket, 'ownership-controls') === undefined &&

@@ -1,6 +1,6 @@
-// Whether a request is allowed, from everything a bucket says about it: policy, ACLs, public access
-// block, ownership. A Deny wins, but over the policy itself; then the owner's account; then any Allow (IAM,
-// "Policy evaluation logic"; S3, "How Amazon S3 authorizes a request").
+// Decides whether a request is allowed, by the bucket's policy, ACLs, public access block and ownership. A Deny wins,
+// except over the policy itself; then the owner's account; then any Allow (IAM, "Policy evaluation logic"; S3, "How
+// Amazon S3 authorizes a request").
 import { storageFault } from '#contract/storage-errors.ts'
 import { permissionOf } from './acl-actions.ts'
 import { aclAllows, type Acl } from './acl.ts'
@@ -17,14 +17,14 @@ export type AccessQuestion = {
   /** `s3:GetObject` */
   readonly action: string
   readonly bucket: AccessBucket
-  /** Undefined for what is about the bucket. */
+  /** Undefined for actions on the bucket. */
   readonly key: string | undefined
-  /** Of the object that is there, where the action is about it; undefined when there is none. */
+  /** The existing object of the action; undefined when there is none. */
   readonly object: { readonly owner: string; readonly acl: Acl } | undefined
   readonly context: Context
-  /** Whether it could be allowed under some conditions: what the body sets is not known yet. */
+  /** Whether the action could be allowed under some conditions: the body is not read yet. */
   readonly isForesight?: boolean
-  /** Of the upload that it is about: who began it. */
+  /** The creator of the upload. */
   readonly initiator?: string | undefined
   readonly judging: Judging
 }
@@ -38,12 +38,12 @@ export type AccessBucket = {
   readonly ownership: Ownership
 }
 
-/** What lets a request in. */
+/** The rule that allows a request. */
 export type AccessReason = 'policy' | 'owner' | 'acl'
 
 /**
- * What is the owner's whatever the policy denies, else the account would pay for a bucket that shuts it out for
- * ever; and nobody else's, whatever the policy allows (S3, "PutBucketPolicy": 405).
+ * Always allowed to the owner, so that an account cannot lock itself out of a bucket that it pays for, and never to
+ * others (S3, "PutBucketPolicy": 405).
  */
 const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
   's3:GetBucketPolicy',
@@ -52,8 +52,8 @@ const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Why the request may be done; undefined: it may not. Throws what evaluatePolicy() does, and MethodNotAllowed to
- * whom the policy gives what is the owner's alone.
+ * The rule that allows the request; undefined: denied. Throws what evaluatePolicy() throws, and MethodNotAllowed when
+ * the policy gives other accounts an action of the owner alone.
  */
 export function allowedBy(question: AccessQuestion): AccessReason | undefined {
   const { caller, action, bucket } = question
@@ -74,14 +74,14 @@ function allowedByAny(question: AccessQuestion): AccessReason | undefined {
   return aclGives(question) ? 'acl' : undefined
 }
 
-/** The policy as if all conditions were for the caller. */
+/** The policy as if all its conditions held for the caller. */
 const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
   statements: statements
     .filter(({ effect, conditions }) => effect === 'Allow' || conditions.length === 0)
     .map((statement) => ({ ...statement, conditions: [] })),
 })
 
-/** Whether a stranger could be allowed the action of some key: whatever is not, nothing need be read for. */
+/** Whether an anonymous caller could be allowed the action for some key. If not, the request need not be read. */
 export function mayAllowStranger(
   asked: Pick<AccessQuestion, 'action' | 'bucket' | 'judging'>,
 ): boolean {
@@ -91,7 +91,7 @@ export function mayAllowStranger(
   return aclGives(question)
 }
 
-/** RestrictPublicBuckets: a policy that is public then holds for the owner and for services only. */
+/** RestrictPublicBuckets: a public policy then applies only to the owner and to services. */
 function isRestricted({
   caller,
   bucket,
@@ -103,7 +103,7 @@ function isRestricted({
   return judging.once(policy, [], () => isPublicPolicy(policy))
 }
 
-/** What the bucket's owner may do to an object that another account put and kept: delete and lock it. */
+/** Actions of the bucket's owner on objects of other accounts: delete and lock. */
 const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
   's3:DeleteObject',
   's3:DeleteObjectVersion',
@@ -114,10 +114,10 @@ const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
   's3:PutObjectLegalHold',
 ])
 
-/** What no list gives: of an object that another account put and kept, they are that account's. */
+/** Actions that no ACL gives: on an object of another account they belong to that account. */
 const OF_OBJECT_OWNER = /^s3:(Get|Put|Delete|List)Object(Version)?(Tagging|Annotations?)$/
 
-/** Who began an upload may list its parts and end it, as AWS has it, whoever owns the bucket. */
+/** The creator of an upload may list its parts and abort it, as at AWS, whoever owns the bucket. */
 function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestion): boolean {
   if (initiator !== undefined && initiator === caller) return true
   const isKept = object !== undefined && bucket.ownership !== 'BucketOwnerEnforced'
@@ -126,7 +126,7 @@ function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestio
   return !isKept || object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
 }
 
-/** What who may write by a list says of its own new object. */
+/** Attributes that a writer by ACL may set on its own new object. */
 const OF_A_WRITE: ReadonlySet<string> = new Set(['s3:PutObjectAcl', 's3:PutObjectTagging'])
 
 function aclGives({

@@ -1,11 +1,11 @@
-// Which grant of which list stands for an action (AWS, "Mapping of ACL permissions and access policy
-// permissions"). Other actions no ACL can give: who may write neither deletes versions for good nor lists or
-// aborts what others upload, which AWS leaves to the bucket's owner and to who began; tags steer lifecycle rules
-// and policies. Attributes are told by READ (AWS, "GetObjectAttributes").
+// The grant that allows an action (AWS, "Mapping of ACL permissions and access policy permissions"). ACLs give no
+// other actions: writers may not delete versions for good, nor list or abort the uploads of others (AWS leaves that
+// to the bucket's owner and the creator). Tags drive lifecycle rules and policies, so no ACL gives them. READ gives
+// the attributes of an object (AWS, "GetObjectAttributes").
 import type { Permission } from './acl.ts'
 
 export type NeededPermission = {
-  /** Whose list is asked. */
+  /** The list that counts. */
   readonly of: 'bucket' | 'object'
   readonly permission: Exclude<Permission, 'FULL_CONTROL'>
 }

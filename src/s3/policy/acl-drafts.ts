@@ -1,5 +1,5 @@
-// How clients say what an ACL is to be: a canned name or grants, in headers or as a document. A draft
-// may name accounts by e-mail and accounts that do not exist; `resolveAcl` turns it into a list.
+// ACLs as clients write them: a canned name or grants, in headers or in a document. A draft may name accounts by
+// e-mail or accounts that do not exist; `resolveAcl` turns a draft into a list.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, textOf, optionalText } from '#s3/xml/fields.ts'
@@ -22,7 +22,7 @@ type DraftGrantee = Grantee | { readonly email: string }
 export type AclDraft =
   | { readonly canned: string }
   | {
-      /** As the document says; a document that names another owner than there is must be refused. */
+      /** The owner in the document, which must be the existing owner. */
       readonly owner?: string
       readonly grants: readonly { grantee: DraftGrantee; permission: Permission }[]
     }
@@ -35,7 +35,7 @@ const GRANT_HEADERS: readonly [header: string, permission: Permission][] = [
   ['x-amz-grant-full-control', 'FULL_CONTROL'],
 ]
 
-/** What the headers ask for; undefined when they do not. Throws InvalidRequest, InvalidArgument. */
+/** The ACL in the headers; undefined without one. Throws InvalidRequest, InvalidArgument. */
 export function parseAclHeaders(headers: IncomingHttpHeaders): AclDraft | undefined {
   const canned = headers['x-amz-acl']
   const grants = GRANT_HEADERS.flatMap(([header, permission]) =>
@@ -125,15 +125,15 @@ function named(element: XmlElement | undefined): string {
   return name
 }
 
-/** What there is to know of accounts. */
+/** Look-ups of accounts. */
 export type Directory = {
   readonly exists: (account: string) => Promise<boolean>
   readonly accountOfEmail: (email: string) => Promise<string | undefined>
 }
 
 /**
- * The list that a draft asks for. Throws InvalidArgument for an account that does not exist,
- * UnresolvableGrantByEmailAddress, AccessDenied for a document with another owner.
+ * The list of a draft. Throws InvalidArgument for an unknown account, UnresolvableGrantByEmailAddress, AccessDenied
+ * for a document with another owner.
  */
 export async function resolveAcl(
   draft: AclDraft,
@@ -172,7 +172,7 @@ async function resolveGrantee(
   return { account }
 }
 
-/** Writes a list; `nameOf` gives the display names of the accounts in it. */
+/** Prints a list; `nameOf` gives the display names of its accounts. */
 export function printAcl(
   acl: Acl,
   owner: string,
@@ -182,7 +182,7 @@ export function printAcl(
     ['ID', id],
     ['DisplayName', nameOf(id)],
   ]
-  // Groups first, however they were put: the suite of Ceph sorts by names, which groups have not.
+  // Groups first: Ceph's suite sorts by names, which groups do not have.
   const grants = [...acl.grants].sort((a, b) => rank(a.grantee) - rank(b.grantee))
   return writeXml('AccessControlPolicy', [
     ['Owner', account(owner)],

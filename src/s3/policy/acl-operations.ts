@@ -33,7 +33,7 @@ export const createGetBucketAcl =
     )
   }
 
-/** Where ACLs are off, what they said before is not shown. */
+/** While ACLs are off, earlier lists are not shown. */
 const shown = (bucket: Bucket, acl: Acl, owner: string): Acl =>
   ownershipOf(bucket) === 'BucketOwnerEnforced' ? privateAcl(owner) : acl
 
@@ -86,7 +86,7 @@ export const createPutObjectAcl =
     return emptyReply(versionIdHeader(bucket, version.versionId))
   }
 
-/** The list that a request asks for, by its headers or by its document. Throws UnexpectedContent for both. */
+/** The list in the headers or in the document of a request. Throws UnexpectedContent for both. */
 async function aclOfRequest(
   { receiver, directory }: { receiver: Receiver; directory: Directory },
   request: StorageRequest,

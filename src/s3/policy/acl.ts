@@ -1,5 +1,5 @@
-// Access control lists as data, the canned ones, and what they allow (AWS, "Access control list
-// overview"). The owner of a bucket or object may do everything with it and needs no grant.
+// Access control lists: data, the canned lists, and evaluation (AWS, "Access control list overview"). The owner of a
+// bucket or object may do everything and needs no grant.
 import { storageFault } from '#contract/storage-errors.ts'
 
 export const GROUPS = {
@@ -27,23 +27,23 @@ const CANNED: ReadonlyMap<string, readonly Grant[]> = new Map([
   ['authenticated-read', group('authenticated', 'READ')],
   ['log-delivery-write', group('log-delivery', 'WRITE', 'READ_ACP')],
 ])
-/** Of objects; for buckets AWS takes them and does nothing beyond `private`. */
+/** For objects; AWS accepts them for buckets, where they have no effect beyond `private`. */
 const BUCKET_OWNER: ReadonlyMap<string, Permission> = new Map([
   ['bucket-owner-read', 'READ'],
   ['bucket-owner-full-control', 'FULL_CONTROL'],
 ])
 
 export type Owners = {
-  /** Of what the list is for. */
+  /** The owner of the bucket or object. */
   readonly owner: string
   readonly bucketOwner: string
 }
 
-/** The list that a name of `x-amz-acl` stands for. Throws InvalidArgument for other names. */
+/** The list of a canned name in `x-amz-acl`. Throws InvalidArgument for other names. */
 export function cannedAcl(name: string, { owner, bucketOwner }: Owners): Acl {
   const mine: Grant = { grantee: { account: owner }, permission: 'FULL_CONTROL' }
   const grants = CANNED.get(name)
-  // Groups come first, the order in which Ceph's suite reads them.
+  // Groups come first, in the order that Ceph's suite expects.
   if (grants !== undefined) return { grants: [...grants, mine] }
   const permission = BUCKET_OWNER.get(name)
   if (permission === undefined)
@@ -60,11 +60,11 @@ export type AclQuestion = {
   /** The caller's account, undefined for an anonymous one. */
   readonly caller: string | undefined
   readonly owner: string
-  /** IgnorePublicAcls: grants to groups of strangers count for nothing. */
+  /** IgnorePublicAcls: grants to public groups are ignored. */
   readonly ignorePublic?: boolean
 }
 
-/** Whether the list, or being the owner, allows this. */
+/** Whether the list or the ownership allows the permission. */
 export function aclAllows(acl: Acl, question: AclQuestion): boolean {
   const { permission, caller, owner, ignorePublic = false } = question
   if (caller !== undefined && caller === owner) return true
@@ -76,7 +76,7 @@ export function aclAllows(acl: Acl, question: AclQuestion): boolean {
   )
 }
 
-/** Who writes access logs: the one member of the group of that name. */
+/** The writer of access logs: the one member of the group of that name. */
 export const LOG_DELIVERY = 'service:logging.s3.amazonaws.com'
 
 function isGrantee(grantee: Grantee, caller: string | undefined): boolean {
@@ -94,10 +94,10 @@ function isGrantee(grantee: Grantee, caller: string | undefined): boolean {
 const isPublicGrantee = (grantee: Grantee): boolean =>
   'group' in grantee && grantee.group !== 'log-delivery'
 
-/** Whether strangers get anything: "public" in AWS's sense, in which all of AWS's users are strangers. */
+/** Whether the list is public in AWS's sense: it grants something to everyone or to all AWS users. */
 export const isPublicAcl = (acl: Acl): boolean =>
   acl.grants.some(({ grantee }) => isPublicGrantee(grantee))
 
-/** Whether nobody but the owner is named. */
+/** Whether the list names only the owner. */
 export const isPrivateAcl = (acl: Acl, owner: string): boolean =>
   acl.grants.every(({ grantee }) => 'account' in grantee && grantee.account === owner)

@@ -1,5 +1,5 @@
-// Every operation gets its bucket or version here, judged by everything that the bucket says of access
-// (documents/access.ts); nothing else in the door decides who may do what.
+// Every operation gets its bucket or version here, after access.ts has judged the request by all rules of the bucket.
+// Nothing else decides who may do what.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#base/clock.ts'
 import { present, type ErgonError } from '#base/errors.ts'
@@ -21,57 +21,56 @@ export type Found = FoundVersion & { readonly bucket: Bucket }
 
 export interface Access {
   /**
-   * The bucket of a request that may do what it asks. Throws NoSuchBucket, AccessDenied, balance_depleted
-   * (it would store more, and is read-only). `initiatorIn` finds who began the upload that it is about.
+   * The bucket of an allowed request. Throws NoSuchBucket, AccessDenied, balance_depleted (the operation adds bytes,
+   * and the bucket is read-only). `initiatorIn` finds the creator of the upload in the request.
    */
   bucket(
     request: StorageRequest,
     initiatorIn?: (bucket: Bucket) => Promise<string | undefined>,
   ): Promise<Bucket>
   /**
-   * The same of a request for an upload that was begun. `saysIn` finds what its beginning said, which it is
-   * judged by; undefined: there is no such upload, which only who may ask is told.
+   * The bucket of an allowed request about an existing upload. `saysIn` finds the headers of its creation, which the
+   * request is judged by; undefined: there is no such upload, which only an allowed caller learns.
    */
   bucketOfUpload(
     request: StorageRequest,
     saysIn: (bucket: Bucket) => Promise<BodySays | undefined>,
   ): Promise<Bucket>
   /**
-   * The version that a request is about. Throws what `bucket` does, NoSuchKey, NoSuchVersion
-   * (AccessDenied for who may not list: what is not there is not told to strangers), MethodNotAllowed
-   * (a delete marker by its version), and what `read` does: it is asked what the body sets when the request
-   * could be allowed, which is judged then.
+   * The version of an allowed request. Throws what `bucket` throws, NoSuchKey, NoSuchVersion (AccessDenied for
+   * callers that may not list), MethodNotAllowed (a delete marker by its version), and what `read` throws. `read`
+   * reads what the body sets; it is called only when the request could be allowed, and its result is judged.
    */
   version(request: StorageRequest, read?: () => Promise<BodySays>): Promise<Found>
-  /** The same of what a copy reads. */
+  /** The version that a copy reads. */
   source(request: StorageRequest, place: CopySource): Promise<Found>
-  /** The bucket, before anything is judged. Throws NoSuchBucket. */
+  /** The bucket, without judging. Throws NoSuchBucket. */
   find(request: StorageRequest): Promise<Bucket>
-  /** Whether another action than the request's own would be allowed. */
+  /** Whether the caller could do another action. */
   allows(request: StorageRequest, bucket: Bucket, question: Question): boolean
 }
 
-/** What a body sets, or the beginning of an upload: judged in place of what the headers of the request say. */
+/** The attributes that a body or the creation of an upload sets, judged instead of the request's headers. */
 export type BodySays = {
   readonly requestTags?: Tags
-  /** As the headers of a write; those that are undefined are not there. */
+  /** As headers of a write; undefined means absent. */
   readonly headers?: IncomingHttpHeaders
 }
 
 export type Question = BodySays & {
   readonly action: string
   readonly key?: string
-  /** As it is asked for: copies and batches name theirs elsewhere than in the query. */
+  /** The version id in the request; copies and batches have theirs outside the query. */
   readonly versionId?: string | undefined
-  /** The version that the action is about, where there is one. */
+  /** The version of the action, where it exists. */
   readonly version?: Version
-  /** What a listing would be asked for, where the request is none. */
+  /** The prefix of a listing, where the request is none. */
   readonly prefix?: string
-  /** What the body sets is not known yet. */
+  /** The body is not read yet. */
   readonly isForesight?: boolean
-  /** It is about what a copy reads. */
+  /** The question is about the source of a copy. */
   readonly isSource?: boolean
-  /** Who began the upload that it is about. */
+  /** The creator of the upload. */
   readonly initiator?: string | undefined
 }
 
@@ -104,7 +103,7 @@ export function createAccess(deps: {
     const { key, versionId, action, isSource } = place
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
     const { bucket, found } = await objects.find(place.bucket, target)
-    // The log is that of the bucket that the request names, not of the one that it copies from.
+    // The access log is that of the bucket in the address, not of the copy's source.
     if (!isSource) note(request, bucket)
     checkOwner(request, bucket, isSource ? SOURCE_OWNER : EXPECTED_OWNER)
     if (found === undefined) {
@@ -138,7 +137,7 @@ export function createAccess(deps: {
     async version(request, readBody) {
       const { match, trace } = request.body
       const found = await read(request, placeOf(request), readBody)
-      // Finding a version does not ask what the account has: no read waits for that.
+      // Only writes need to know whether the bucket is read-only.
       if (match.row.effect === 'store') checkRoom(match.row, await find(request))
       trace.version = found.version
       return found
@@ -167,14 +166,14 @@ const placeOf = ({ body: { match, target } }: StorageRequest) => ({
 
 const versionOf = ({ query }: StorageRequest['body']['target']) => query.get('versionId')
 
-/** What the log of the bucket says of the request. */
+/** Records the bucket for its access log. */
 function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
   trace.bucket ??= bucket
 }
 
 /**
- * Before what a request asks is read: throws AccessDenied to who has no name when none of the actions could
- * be allowed to everybody, of any key.
+ * Called before a body is read: throws AccessDenied for an anonymous caller when none of the actions could be allowed
+ * to everyone, for any key.
  */
 export function checkStranger(
   { who, body: { judging } }: StorageRequest,
@@ -187,14 +186,14 @@ export function checkStranger(
     throw storageFault('AccessDenied')
 }
 
-/** What makes parts of an object, and not the object. */
+/** Operations that write parts and not the object. */
 const OF_PARTS: ReadonlySet<string> = new Set([
   'create-multipart-upload',
   'upload-part',
   'upload-part-copy',
 ])
 
-/** Judges one question by everything that the bucket, and the version, say. */
+/** Judges one question by all rules of the bucket and the version. */
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
@@ -230,7 +229,7 @@ const createReasonFor =
     })
   }
 
-/** The tags that the headers set; a copy that keeps those of its source sets none. */
+/** The tags in the headers; a copy that keeps its source's tags sets none. */
 function taggedBy({ body }: StorageRequest): Tags | undefined {
   const { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': directive } = body.headers
   if (typeof tagging !== 'string') return undefined
@@ -238,7 +237,9 @@ function taggedBy({ body }: StorageRequest): Tags | undefined {
   return areKept ? undefined : parseTaggingHeader(tagging)
 }
 
-/** Throws AccessDenied. What strangers may do costs the bucket's owner; a copy that of the bucket it goes to. */
+/**
+ * Throws AccessDenied. The bucket's owner pays for anonymous callers; for copies it is the owner of the destination.
+ */
 const createJudge =
   (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
   async (request: StorageRequest, bucket: Bucket, question: Question): Promise<void> => {
@@ -249,14 +250,14 @@ const createJudge =
       await admitTransfer(request, bucket, 0)
   }
 
-/** The list of a version: its own, or one that gives its owner all. */
+/** The ACL of a version: its own, or the default, which gives its owner everything. */
 export const aclOf = (version: Version): Acl =>
   (version.acl as Acl | null) ?? privateAcl(version.owner)
 
 const EXPECTED_OWNER = 'x-amz-expected-bucket-owner'
 const SOURCE_OWNER = 'x-amz-source-expected-bucket-owner'
 
-/** Throws AccessDenied when the caller takes the bucket for another account's. */
+/** Throws AccessDenied when the bucket's owner is not the expected one. */
 function checkOwner({ body }: StorageRequest, bucket: Bucket, header = EXPECTED_OWNER): void {
   const expected = body.headers[header]
   if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
@@ -267,7 +268,7 @@ const absent = ({ key, versionId }: Target): ErgonError =>
     ? storageFault('NoSuchKey', undefined, { Key: key })
     : storageFault('NoSuchVersion', undefined, { Key: key, VersionId: versionId })
 
-/** A marker is no object: the key is gone (404), and by its own version it cannot be read (405). */
+/** A delete marker has no body: by key it is 404, by version 405. */
 function refuseMarker(marker: Version, versionId: string | undefined): ErgonError {
   const headers = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': marker.versionId }
   return versionId === undefined

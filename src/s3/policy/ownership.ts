@@ -1,5 +1,5 @@
-// Ownership controls: who owns what others put into a bucket, and whether ACLs count there (AWS,
-// "Controlling ownership of objects and disabling ACLs").
+// Ownership controls: who owns objects that other accounts write, and whether ACLs apply (AWS, "Controlling ownership
+// of objects and disabling ACLs").
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
@@ -8,7 +8,7 @@ import type { AclDraft } from './acl-drafts.ts'
 import { isPrivateAcl, type Acl } from './acl.ts'
 
 const OWNERSHIPS = ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const
-/** `BucketOwnerEnforced`: ACLs are off. The others differ in who owns `bucket-owner-full-control`. */
+/** `BucketOwnerEnforced`: ACLs are off. The other two differ in the owner after `bucket-owner-full-control`. */
 export type Ownership = (typeof OWNERSHIPS)[number]
 
 /** Reads `OwnershipControls`, which has one rule. Throws MalformedXML. */
@@ -28,16 +28,13 @@ export function parseOwnershipHeader(value: string): Ownership {
 export const printOwnership = (ownership: Ownership): string =>
   writeXml('OwnershipControls', [['Rule', [['ObjectOwnership', ownership]]]])
 
-/** Refuses enforcement while the bucket's own ACL names others. */
+/** Refuses enforcement while the bucket's ACL names other accounts. */
 export function checkBucketAcl(ownership: Ownership, acl: Acl, owner: string): void {
   if (ownership === 'BucketOwnerEnforced' && !isPrivateAcl(acl, owner))
     throw storageFault('InvalidBucketAclWithObjectOwnership')
 }
 
-/**
- * Refuses an ACL where ACLs are off, unless it says what holds anyway. Throws
- * AccessControlListNotSupported.
- */
+/** Refuses an ACL where ACLs are off, unless the ACL changes nothing. Throws AccessControlListNotSupported. */
 export function checkAclAllowed(
   ownership: Ownership,
   draft: AclDraft | undefined,
@@ -47,7 +44,7 @@ export function checkAclAllowed(
   if (!givesBucketOwnerAll(draft, bucketOwner)) throw storageFault('AccessControlListNotSupported')
 }
 
-/** Whether it is about the bucket's owner alone, who gets everything. */
+/** Whether the ACL gives the bucket's owner everything and names nobody else. */
 export function givesBucketOwnerAll(draft: AclDraft, bucketOwner: string): boolean {
   if ('canned' in draft) return draft.canned === 'bucket-owner-full-control'
   return draft.grants.every(
@@ -58,9 +55,9 @@ export function givesBucketOwnerAll(draft: AclDraft, bucketOwner: string): boole
 
 export type Writing = {
   readonly ownership: Ownership
-  /** What the writer asks for. */
+  /** The ACL in the request. */
   readonly draft: AclDraft | undefined
-  /** Undefined for an anonymous writer: then the bucket's owner owns. */
+  /** Undefined for an anonymous writer: the bucket's owner then owns the object. */
   readonly writer: string | undefined
   readonly bucketOwner: string
 }

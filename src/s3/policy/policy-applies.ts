@@ -1,5 +1,5 @@
-// Whether the conditions of a statement can do what they seem to: a key that an action never has makes a
-// condition that never holds for it, or always does.
+// Checks that the conditions of a statement can have an effect: a condition on a key that an action does not have
+// never holds, or always does.
 import { storageFault } from '#contract/storage-errors.ts'
 import { Judging } from './judging.ts'
 import { conditionsHold, type Condition } from './policy-conditions.ts'
@@ -9,14 +9,14 @@ type Checked = {
   readonly effect: 'Allow' | 'Deny'
   readonly conditions: readonly Condition[]
   readonly isAbout: (action: string) => boolean
-  /** Whether it says the action in so many words. */
+  /** Whether the statement names the action without wildcards. */
   readonly names: (action: string) => boolean
 }
 
 /**
- * Throws MalformedPolicy when no action of the statement can have the key of a condition, as AWS does; and when
- * the condition lets an action through that is named, or that seems to have the key. AWS takes such a statement,
- * and it protects nothing.
+ * Throws MalformedPolicy when no action of the statement has the key of a condition, as AWS does, and when the
+ * condition would not restrict an action that is named or that seems to have the key. AWS accepts the latter
+ * statement, which protects nothing.
  */
 export function checkApplies({ effect, conditions, isAbout, names }: Checked): void {
   for (const condition of conditions) {
@@ -33,7 +33,7 @@ export function checkApplies({ effect, conditions, isAbout, names }: Checked): v
   }
 }
 
-/** Whether it stops nothing that has no such key; an Allow that says `IfExists` means that. */
+/** Whether the condition has no effect on actions without the key; an Allow with `IfExists` intends that. */
 function letsThrough(effect: 'Allow' | 'Deny', condition: Condition): boolean {
   const holds = conditionsHold([condition], { context: () => undefined, judging: new Judging() })
   return effect === 'Deny' ? !holds : holds && !condition.ifExists

@@ -1,14 +1,14 @@
-// The operators of policy conditions as data: how one wanted value compares with one value of the
-// request (IAM, "Condition operators").
+// The operators of policy conditions: how a wanted value compares with a value of the request (IAM, "Condition
+// operators").
 import { bareAddress, parseSubnet } from '#base/subnets.ts'
 import type { Judging } from './judging.ts'
 import { matchesWildcards } from './wildcards.ts'
 
 export type Comparison = {
-  /** Holds when no wanted value matches. */
+  /** The operator is negated: it holds when no wanted value matches. */
   readonly negated: boolean
   readonly matches: (wanted: string, found: string, judging: Judging) => boolean
-  /** Whether a policy may ask for this value. */
+  /** Whether a policy may contain this value. */
   readonly valid: (wanted: string) => boolean
 }
 
@@ -32,7 +32,7 @@ const ADDRESS: Matching = {
   valid: (wanted) => parseSubnet(wanted) !== undefined,
 }
 
-/** ARNs compare in each of their six parts, so that a `*` does not run over a colon of the first five. */
+/** ARNs are compared in each of their six parts, so that a `*` in the first five cannot match a colon. */
 const ARN: Matching = {
   matches: (wanted, found, judging) => {
     const parts = arnParts(found)
@@ -58,7 +58,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
 }
 const same: Order = (found, wanted) => found === wanted
 
-// A value that is no number is NaN, and every comparison with NaN is false.
+// An invalid number is NaN, and every comparison with NaN is false.
 const ordered = (read: (text: string) => number, order: Order): Matching => ({
   matches: (wanted, found) => order(read(found), read(wanted)),
   valid: (wanted) => Number.isFinite(read(wanted)),
@@ -66,11 +66,11 @@ const ordered = (read: (text: string) => number, order: Order): Matching => ({
 
 const readNumber = (text: string) => (text.trim() === '' ? Number.NaN : Number(text))
 
-/** Milliseconds of an ISO 8601 time, or of seconds since 1970. */
+/** Milliseconds of an ISO 8601 time or of seconds since 1970. */
 const readDate = (text: string) =>
   /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text)
 
-/** Each comparison under its name, and under the name that says the opposite. */
+/** Each comparison by its name, and by the name of its negation. */
 export const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
   ...both('StringEquals', 'StringNotEquals', STRING),
   ...both('StringEqualsIgnoreCase', 'StringNotEqualsIgnoreCase', STRING_ANY_CASE),

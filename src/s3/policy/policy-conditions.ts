@@ -13,10 +13,10 @@ export type Condition = {
   readonly set: 'any' | 'all' | 'none'
 }
 
-/** What each value of a condition costs beside its comparison. */
+/** The cost of each value of a condition, besides its comparison. */
 const VALUE_STEPS = 16
 
-/** Whether every condition holds; so it does when there are none. */
+/** Whether every condition holds; true when there are none. */
 export const conditionsHold = (
   conditions: readonly Condition[],
   { context, judging }: { readonly context: Context; readonly judging: Judging },
@@ -40,17 +40,17 @@ function holds(
   const { negated, matches } = comparison
   const fits = (one: string) =>
     values.some((value) => {
-      // Most operators read the whole of what was found again for each value.
+      // Most operators read the whole value again for each wanted value.
       judging.spend(VALUE_STEPS + one.length)
       return matches(value, one, judging)
     }) !== negated
   if (absent) return set === 'all' || (set === 'none' && negated)
-  // Several values without a set's prefix: a negated operator must hold for each of them.
+  // Several values without a set's prefix: a negated operator must hold for each.
   if (set === 'all' || (set === 'none' && negated)) return found.every(fits)
   return found.some(fits)
 }
 
-/** Reads a Condition element; undefined is none. Throws MalformedPolicy. */
+/** Reads a Condition element; undefined means no conditions. Throws MalformedPolicy. */
 export function parseConditions(value: unknown): Condition[] {
   if (value === undefined) return []
   return entries(value).flatMap(([name, body]) => {

@@ -1,5 +1,5 @@
-// What conditions of policies may ask of a request. A key that is not in this table is refused when a
-// policy is put: a condition that never finds a value would look like protection and be none.
+// The values of a request that policy conditions can use. Unknown keys are refused when a policy is stored: a
+// condition that never has a value would look like protection.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { parseConditions } from '#s3/objects/conditions.ts'
@@ -7,7 +7,7 @@ import { parseCopySource } from '#s3/objects/copy-source.ts'
 import type { Signing } from '#s3/authentication/credential.ts'
 import { actionsWith } from './policy-keys.ts'
 
-/** The values a request has for a condition key; undefined when it has none. */
+/** The request's values of a condition key; undefined when it has none. */
 export type Context = (key: string) => readonly string[] | undefined
 
 export type Facts = {
@@ -15,32 +15,32 @@ export type Facts = {
   readonly action: string
   readonly headers: IncomingHttpHeaders
   readonly query: ReadonlyMap<string, string>
-  /** The client's address, after any proxies that are trusted. */
+  /** The client's address, behind trusted proxies. */
   readonly sourceIp: string
   readonly secure: boolean
   readonly nowMs: number
-  /** A write, and not only of a part or the beginning of an upload. */
+  /** Whether the request writes a whole object, not a part or the creation of an upload. */
   readonly createsObject: boolean
   readonly account: string | undefined
-  /** How the caller signed; nothing for bearer tokens and anonymous requests. */
+  /** The signing; undefined for bearer tokens and anonymous requests. */
   readonly signing?: Signing | undefined
   /**
-   * In place of the query's: the key that was not found, when it is asked (s3:ListBucket) whether the
-   * caller may be told so.
+   * Replaces the query's prefix: the missing key, when asking (s3:ListBucket) whether the caller may know that it is
+   * missing.
    */
   readonly prefix?: string
-  /** The version that is asked for by its id. */
+  /** The version id in the request. */
   readonly versionId?: string | undefined
-  /** Of the object that is there now. */
+  /** The tags of the current object. */
   readonly existingTags?: Readonly<Record<string, string>>
-  /** That the request would set. */
+  /** The tags that the request sets. */
   readonly requestTags?: Readonly<Record<string, string>>
-  /** For a service of ours (`service:…`): the bucket it acts for, as an ARN, and its owner. */
+  /** For an own service (`service:…`): the bucket that it acts for, as an ARN, and the owner of that bucket. */
   readonly sourceArn?: string
   readonly sourceAccount?: string
 }
 
-/** The `aws:userid` of who has none (IAM, "Principal key values"). */
+/** The `aws:userid` of anonymous callers (IAM, "Principal key values"). */
 export const NOBODY = 'anonymous'
 
 type Read = (facts: Facts) => string | readonly string[] | undefined
@@ -74,7 +74,7 @@ const HEADER_KEYS = [
 const AUTH_TYPES = { header: 'REST-HEADER', query: 'REST-QUERY-STRING', form: 'POST' } as const
 const SIGNATURE_VERSIONS = { 2: 'AWS', 4: 'AWS4-HMAC-SHA256' } as const
 
-/** In characters; AWS takes no longer Referer either. */
+/** In characters; AWS accepts no longer Referer either. */
 const VALUE_MAX = 2048
 
 const DAY_MS = 86_400_000
@@ -113,7 +113,7 @@ const TAG_READS: ReadonlyMap<string, (facts: Facts) => Facts['existingTags']> = 
   ['s3:requestobjecttag', (facts: Facts) => facts.requestTags],
 ])
 
-/** The key as `policyContext` knows it: letter case counts in tag names only. Undefined: unknown. */
+/** The key in the form of `policyContext`: case matters in tag names only. Undefined: unknown. */
 export function conditionKey(key: string): string | undefined {
   const slash = key.indexOf('/')
   if (slash < 0) return READS.has(key.toLowerCase()) ? key.toLowerCase() : undefined
@@ -123,8 +123,8 @@ export function conditionKey(key: string): string | undefined {
 }
 
 /**
- * Looks values up only when a condition asks for them. One that is too long throws AccessDenied: without it
- * what denies would let the request in.
+ * Computes a value only when a condition uses it. Throws AccessDenied for a value that is too long: without the value
+ * a Deny would not match.
  */
 export function policyContext(facts: Facts): Context {
   return (key) => {
@@ -144,18 +144,18 @@ function tagValue(key: string, slash: number, facts: Facts): string | undefined 
   return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
 }
 
-/** What overwrites nothing: a write with another tag than the object's would, and AWS takes no tags there. */
+/** Writes that never overwrite: creating with another tag than the object's; AWS has no tags there. */
 function notOver({ headers }: Facts): string | undefined {
   return parseConditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
 }
 
-/** Of a copy: any other write, a part that is copied too, keeps and replaces nothing by it. */
+/** Only for copies: other writes, also copied parts, have no metadata directive. */
 function directive({ headers, createsObject }: Facts): string | string[] | undefined {
   const isCopy = createsObject && headers['x-amz-copy-source'] !== undefined
   return isCopy ? headers['x-amz-metadata-directive'] : undefined
 }
 
-/** `bucket/key` of what is read, as conditions are written; undefined where nothing can be. */
+/** `bucket/key` of the source of a copy, as conditions write it; undefined for an invalid source. */
 function copySource(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
   try {

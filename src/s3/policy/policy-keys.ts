@@ -1,5 +1,5 @@
-// Condition keys that only some actions have (Service Authorization Reference, "Actions, resources, and
-// condition keys for Amazon S3"): what a request says of them is nothing to any other action.
+// Condition keys that only some actions have (Service Authorization Reference, "Actions, resources, and condition
+// keys for Amazon S3"). For all other actions a request has no value of such a key.
 import { S3_OPERATIONS, versionAction } from '#contract/s3-operations.ts'
 
 const namesOf = (action: string, isVersioned: true | undefined) => ({
@@ -14,7 +14,7 @@ const OF_OBJECTS = OPERATIONS.filter(
 )
 const BYPASS = 'BypassGovernanceRetention'
 const LISTS = ['ListBucket', 'ListBucketVersions']
-/** What is about no version that there is. */
+/** Actions that are about no existing version. */
 const OF_UPLOADS = ['PutObject', 'AbortMultipartUpload', 'ListMultipartUploadParts']
 const DELETES = ['DeleteObject', 'DeleteObjectVersion']
 
@@ -27,7 +27,7 @@ const allNames = (operations: typeof OPERATIONS) =>
 /** Every action that a request may have. */
 export const ACTIONS: ReadonlySet<string> = inPolicies([...allNames(OPERATIONS), BYPASS])
 
-/** Of AWS, in policies for its buckets and objects, that no request here has. */
+/** Actions of AWS that policies name and no request here has. */
 const ELSEWHERE = [
   'CreateAccessPoint',
   'DeleteAccessPoint',
@@ -50,7 +50,7 @@ const ELSEWHERE = [
   'UntagResource',
 ]
 
-/** Every action that a policy may name, in lower case as they are compared. */
+/** Every action that a policy may name, in lower case. */
 export const KNOWN_ACTIONS: readonly string[] = [...ACTIONS, ...inPolicies(ELSEWHERE)].map((name) =>
   name.toLowerCase(),
 )
@@ -72,9 +72,9 @@ const eachOf = (
 ): [string, ReadonlySet<string>][] => keys.map((key) => [`s3:${key}`, actions])
 
 /**
- * By key, as below: the actions whose requests say what is set, by headers or by a document. AWS names more for
- * some (s3:BypassGovernanceRetention, s3:PutObjectAcl) whose requests set nothing of the kind: a header would be
- * believed that does nothing.
+ * By key: the actions whose requests set the value, by headers or by a document. AWS lists more for some keys
+ * (s3:BypassGovernanceRetention, s3:PutObjectAcl) whose requests set no such value: a header without effect would be
+ * believed.
  */
 const SAID: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...eachOf(['requestobjecttag', 'requestobjecttagkeys'], OF_TAGS),
@@ -111,7 +111,7 @@ const SAID: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...eachOf(['x-amz-object-ownership'], inPolicies(['CreateBucket'])),
 ])
 
-/** By key, of the tags of an object by what stands before the name: the actions that have it. */
+/** By key (object tags by the part before the name): the actions that have the key. */
 const KEY_ACTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...SAID,
   ['s3:prefix', inPolicies([...LISTS, 'ListBucketMultipartUploads'])],
@@ -122,7 +122,7 @@ const KEY_ACTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
     's3:versionid',
     inPolicies([...OF_OBJECTS.map(({ versionAction }) => versionAction), BYPASS], OF_UPLOADS),
   ],
-  // What is deleted is not looked for before it is judged.
+  // A deletion is judged before its version is found.
   ['s3:existingobjecttag', inPolicies(allNames(OF_OBJECTS), [...OF_UPLOADS, ...DELETES])],
 ])
 
@@ -130,15 +130,15 @@ const OVERWRITES = inPolicies(['PutObject', ...DELETES])
 
 const family = (key: string) => key.replace(/\/.*$/s, '')
 
-/** The actions whose requests can have a value of the key, as policyContext() knows both; undefined: all. */
+/** The actions whose requests can have a value of the key; undefined: all. */
 export const actionsWith = (key: string): ReadonlySet<string> | undefined =>
   KEY_ACTIONS.get(family(key))
 
 /**
- * Whether a policy looks as if it heeded the key for an action that has none. For one that it names it does; not
- * where the key is of what is set, as AWS's own examples deny `["s3:PutObject", "s3:PutObjectAcl"]` by encryption.
- * For overwriting and deleting it does however it names them: nobody can be kept from them by the tags of an
- * object (S3, "Tagging and access control policies").
+ * Whether a condition on the key seems to apply to an action that does not have the key. It does for an action that
+ * the statement names, except for keys that a request sets: AWS's own examples deny `["s3:PutObject",
+ * "s3:PutObjectAcl"]` by encryption. It always does for overwriting and deleting: tags of an object cannot protect it
+ * (S3, "Tagging and access control policies").
  */
 export const seemsToHaveKey = (action: string, key: string, isNamed: boolean): boolean =>
   (isNamed && !SAID.has(family(key))) ||

@@ -7,7 +7,7 @@ import { isPublicAcl } from './acl.ts'
 import { isPublicPolicy } from './policy-public.ts'
 import { printPolicyStatus } from './public-access.ts'
 
-/** GetBucketPolicyStatus: whether the policy, or the ACL, lets the public in. */
+/** GetBucketPolicyStatus. Throws NoSuchBucket, AccessDenied. */
 export const createGetBucketPolicyStatus =
   ({ access }: { access: Access }): StorageHandler =>
   async (request) => {

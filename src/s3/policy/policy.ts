@@ -1,5 +1,5 @@
-// Bucket policies: reading one, and what it says of a request. AWS, "Policies and permissions in Amazon
-// S3" and IAM's "JSON policy elements". What could never take effect here is refused, not kept.
+// Bucket policies: parsing and evaluation (AWS, "Policies and permissions in Amazon S3"; IAM, "JSON policy
+// elements"). Statements that could never take effect are refused.
 import { storageFault } from '#contract/storage-errors.ts'
 import { Judging } from './judging.ts'
 import { checkApplies } from './policy-applies.ts'
@@ -11,12 +11,12 @@ import { matchesWildcards } from './wildcards.ts'
 /** In bytes (AWS, "Bucket policy"). */
 export const POLICY_BYTES_MAX = 20 * 1024
 
-/** `not`: the statement is about all that fits none of the patterns. */
+/** `not`: the statement applies to everything that matches none of the patterns. */
 type Patterns = { readonly not: boolean; readonly patterns: readonly string[] }
 
 export type Statement = {
   readonly effect: 'Allow' | 'Deny'
-  /** Accounts, `service:<name>`, or `*` for everyone, anonymous callers among them. */
+  /** Accounts, `service:<name>`, or `*` for everyone, including anonymous callers. */
   readonly principals: Patterns
   readonly actions: Patterns
   /** Without the `arn:aws:s3:::` before them. */
@@ -25,26 +25,26 @@ export type Statement = {
 }
 
 export type Policy = {
-  /** As it was sent: reads give it back byte for byte. */
+  /** As sent: reads return it byte for byte. */
   readonly text: string
   readonly statements: readonly Statement[]
 }
 
 export type PolicyRequest = {
-  /** The caller's account, `service:<name>` for a service of ours, undefined for an anonymous caller. */
+  /** The caller's account, `service:<name>` for an own service, undefined for an anonymous caller. */
   readonly caller: string | undefined
   /** `s3:GetObject` */
   readonly action: string
   /** `bucket` or `bucket/key` */
   readonly resource: string
   readonly context: Context
-  /** Of the whole request, which may ask more than this. */
+  /** The budget of the whole request. */
   readonly judging: Judging
 }
 
 /**
- * What the policy says: a Deny that fits wins over any Allow; undefined when nothing fits. Throws
- * AccessDenied when finding that out takes too long.
+ * The effect of the policy: a matching Deny wins over any Allow; undefined when nothing matches. Throws AccessDenied
+ * when the evaluation takes too long.
  */
 export function evaluatePolicy(
   policy: Pick<Policy, 'statements'>,
@@ -60,7 +60,7 @@ export function evaluatePolicy(
   return allowed ? 'allow' : undefined
 }
 
-/** Whether some statement allows the action to the caller, under whatever conditions, of whatever. */
+/** Whether some statement allows the action to the caller, ignoring conditions and resources. */
 export const mayAllow = (
   policy: Pick<Policy, 'statements'>,
   request: Omit<PolicyRequest, 'resource' | 'context'>,
@@ -78,7 +78,7 @@ function fits(statement: Statement, request: PolicyRequest): boolean {
   )
 }
 
-/** Whether the statement is about the caller and the action. */
+/** Whether the statement applies to the caller and the action. */
 function fitsCall(
   { principals, actions }: Statement,
   request: Omit<PolicyRequest, 'resource' | 'context'>,
@@ -98,9 +98,9 @@ const among = ({ not, patterns }: Patterns, matches: (pattern: string) => boolea
   patterns.some(matches) !== not
 
 /**
- * Reads the policy of a bucket. Throws MalformedPolicy: no JSON, an element that IAM does not know,
- * an action of another service or of none, a resource outside this bucket, an unknown condition, one on what the actions
- * never have; AccessDenied when finding that out takes too long.
+ * Parses the policy of a bucket. Throws MalformedPolicy (no JSON, an unknown element, an unknown action, a resource
+ * outside the bucket, an unknown condition, a condition that no action of the statement has), AccessDenied when
+ * checking takes too long.
  */
 export function parsePolicy(text: string, bucket: string): Policy {
   if (Buffer.byteLength(text) > POLICY_BYTES_MAX)
@@ -158,18 +158,18 @@ function parseStatement(body: unknown, bucket: string, version: string): Stateme
   if (effect !== 'Allow' && effect !== 'Deny') throw malformed(`Invalid effect: ${String(effect)}`)
   if (body['Sid'] !== undefined && typeof body['Sid'] !== 'string') throw malformed('Invalid Sid')
   const principals = oneOf(body, 'Principal', parsePrincipals)
-  // "NotPrincipal with Allow" would open a bucket to everyone but one; AWS no longer takes it either.
+  // NotPrincipal with Allow would open a bucket to everyone but one principal; AWS refuses it too.
   if (principals.not && effect === 'Allow')
     throw malformed('Allow with NotPrincipal is not allowed.')
   const actions = oneOf(body, 'Action', parseActions)
   const resources = oneOf(body, 'Resource', (value) => parseResources(value, bucket))
-  // Variables (`${aws:…}`) exist in the newer version only; there is nothing here to fill them with.
+  // Variables (`${aws:…}`) exist only in the newer version; here none of them has a value.
   if (version === '2012-10-17' && resources.patterns.some((pattern) => pattern.includes('${')))
     throw malformed('Policy has a policy variable, which is not supported')
   return { effect, principals, actions, resources, conditions: parseConditions(body['Condition']) }
 }
 
-/** Reads `Name` or `NotName`, of which there must be one. */
+/** Reads exactly one of `Name` and `NotName`. */
 function oneOf(
   body: Record<string, unknown>,
   name: string,
@@ -190,8 +190,8 @@ function parsePrincipals(value: unknown): string[] {
   )
 }
 
-// An account is the whole of it: users within accounts do not exist here, so a policy that names one
-// would mean nobody. RGW writes an account without tenant as the user of an empty account.
+// Principals are whole accounts: there are no users within accounts, so a policy for a user would apply to nobody.
+// RGW writes an account without tenant as a user of an empty account.
 const ACCOUNT_ARN = /^arn:aws:iam::(?:([\w.$@=,+-]+):root|:user\/([\w.$@=,+-]+))$/
 
 function parsePrincipal(kind: string, name: string): string {
@@ -206,7 +206,10 @@ function parsePrincipal(kind: string, name: string): string {
   throw malformed('Invalid principal in policy')
 }
 
-/** Throws MalformedPolicy: one that is about no action, as by a slip of a letter, would protect nothing. */
+/**
+ * Throws MalformedPolicy for a pattern that matches no action, such as a typing error: the statement would protect
+ * nothing.
+ */
 function parseActions(value: unknown): string[] {
   const judging = new Judging()
   const isKnown = (action: string) =>

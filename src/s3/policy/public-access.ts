@@ -1,5 +1,5 @@
-// The public access block of a bucket, and what it refuses (AWS, "Blocking public access to your Amazon
-// S3 storage"). IgnorePublicAcls and RestrictPublicBuckets act when access is decided.
+// The public access block of a bucket (AWS, "Blocking public access to your Amazon S3 storage"). IgnorePublicAcls and
+// RestrictPublicBuckets are applied when access is decided.
 import { storageFault } from '#contract/storage-errors.ts'
 import { booleanOf, fieldsOf } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
@@ -11,7 +11,7 @@ import type { Policy } from './policy.ts'
 export type PublicAccessBlock = {
   /** Puts of ACLs that are public are refused. */
   readonly blockPublicAcls: boolean
-  /** Grants to the public count for nothing. */
+  /** Grants to the public are ignored. */
   readonly ignorePublicAcls: boolean
   /** Puts of policies that are public are refused. */
   readonly blockPublicPolicy: boolean
@@ -26,7 +26,7 @@ const MEMBERS: readonly [element: string, member: keyof PublicAccessBlock][] = [
   ['RestrictPublicBuckets', 'restrictPublicBuckets'],
 ]
 
-/** Reads a `PublicAccessBlockConfiguration`; what it leaves out is false. Throws MalformedXML. */
+/** Reads a `PublicAccessBlockConfiguration`; absent elements are false. Throws MalformedXML. */
 export function parsePublicAccessBlock(body: Buffer): PublicAccessBlock {
   const found = fieldsOf(parseXml(body, 'PublicAccessBlockConfiguration'), {
     BlockPublicAcls: 'optional',
@@ -49,17 +49,17 @@ export const printPublicAccessBlock = (block: PublicAccessBlock): string =>
     MEMBERS.map(([element, member]): XmlNode => [element, block[member]]),
   )
 
-/** Refuses an ACL that is public where such are blocked. Throws AccessDenied. */
+/** Refuses a public ACL where public ACLs are blocked. Throws AccessDenied. */
 export function checkAclBlocked(block: PublicAccessBlock | undefined, acl: Acl): void {
   if (block?.blockPublicAcls === true && isPublicAcl(acl)) throw storageFault('AccessDenied')
 }
 
-/** Refuses a policy that is public where such are blocked. Throws AccessDenied. */
+/** Refuses a public policy where public policies are blocked. Throws AccessDenied. */
 export function checkPolicyBlocked(block: PublicAccessBlock | undefined, policy: Policy): void {
   if (block?.blockPublicPolicy === true && isPublicPolicy(policy))
     throw storageFault('AccessDenied')
 }
 
-/** The answer of GetBucketPolicyStatus. */
+/** The reply of GetBucketPolicyStatus. */
 export const printPolicyStatus = (isPublic: boolean): string =>
   writeXml('PolicyStatus', [['IsPublic', isPublic]])

@@ -1,18 +1,18 @@
-// `*` and `?` as policies and their conditions use them. The runs between the stars are found one after
-// the other, each as far left as it can be, and none is looked for again: a run without `?` costs its
-// length and that of the text (Knuth, Morris and Pratt), one with `?` at worst their product. A regular
-// expression made of a tenant's text may take exponentially many steps, and V8's indexOf the product.
+// `*` and `?` in policies and conditions. The runs between stars are found one after the other, each as far left as
+// possible, without backtracking: a run without `?` costs its length plus that of the text (Knuth, Morris and Pratt),
+// a run with `?` at worst their product. A regular expression from a tenant's text may take exponential time, and
+// V8's indexOf the product.
 import type { Judging } from './judging.ts'
 
-/** Counts the work: a step is a comparison of two characters, or about as much. */
+/** Counts steps: a step is about one comparison of two characters. */
 type Effort = Pick<Judging, 'spend'>
 
 const ANY = '?'.charCodeAt(0)
 
-/** What each match costs beside its comparisons. */
+/** The cost of each match besides its comparisons. */
 const MATCH_STEPS = 16
 
-/** Whether the whole text fits the pattern: `*` is any run of characters, `?` any one. */
+/** Whether the pattern matches the whole text: `*` is any run of characters, `?` any one character. */
 export function matchesWildcards(pattern: string, text: string, effort: Effort): boolean {
   effort.spend(MATCH_STEPS)
   const star = pattern.indexOf('*')
@@ -28,7 +28,7 @@ export function matchesWildcards(pattern: string, text: string, effort: Effort):
   return hasRuns(pattern.slice(star + 1, lastStar), text.slice(star, end), effort)
 }
 
-/** Whether the runs between the stars are in the text, one after the other. */
+/** Whether the text has the runs between the stars, one after the other. */
 function hasRuns(pattern: string, text: string, effort: Effort): boolean {
   const runs = pattern.split('*')
   effort.spend(runs.length)
@@ -42,10 +42,10 @@ function hasRuns(pattern: string, text: string, effort: Effort): boolean {
   return true
 }
 
-/** Whether the text has no wildcard: it can only mean one thing. */
+/** Whether the pattern has no wildcard. */
 export const isFixed = (text: string): boolean => !/[*?]/.test(text)
 
-/** A run without stars and a place in the text. */
+/** A run without stars, and a position in the text. */
 type Place = { readonly run: string; readonly text: string; readonly at: number }
 
 function fitsAt({ run, text, at }: Place, effort: Effort): boolean {
@@ -58,7 +58,7 @@ function fitsAt({ run, text, at }: Place, effort: Effort): boolean {
   return fits === run.length
 }
 
-/** Where the first place that fits the run ends; -1: none does. */
+/** The end of the first match of the run; -1 when there is none. */
 function seekEach({ run, text, at }: Place, effort: Effort): number {
   for (let begin = at; begin + run.length <= text.length; begin++)
     if (fitsAt({ run, text, at: begin }, effort)) return begin + run.length
@@ -81,7 +81,7 @@ function seekLiteral({ run, text, at }: Place, effort: Effort): number {
   return fits === run.length ? index : -1
 }
 
-/** For each beginning of the run: how long the longest of its own beginnings is that also ends it. */
+/** For each prefix of the run: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(run: string): number[] {
   const borders = [0]
   let fits = 0

@@ -1,5 +1,5 @@
-// Browser forms that upload (AWS, "POST Object"): the fields before the file, then the file as a stream.
-// What comes after the file is ignored, as AWS does.
+// Browser forms that upload (AWS, "POST Object"): the fields before the file, then the file as a stream. Everything
+// after the file is ignored, as at AWS.
 import { Busboy } from '@fastify/busboy'
 import type { IncomingHttpHeaders } from 'node:http'
 import { finished, type Readable } from 'node:stream'
@@ -21,7 +21,7 @@ export type PostFile = {
   /** Without folders; empty when the form gives none. */
   readonly name: string
   readonly contentType: string
-  /** Fails with IncompleteBody when the body ends within it. It must be read or destroyed. */
+  /** Fails with IncompleteBody when the body ends within the file. The caller must read or destroy it. */
   readonly stream: Readable
 }
 
@@ -59,10 +59,10 @@ export async function readPostForm(
   })
   parser.on('file', (...[, stream, name, , contentType]) => {
     file = stream
-    // A consumer that stops reading must not bring the process down with its error.
+    // The error of a consumer that stops reading must not stop the process.
     stream.on('error', () => undefined)
-    // Who stops reading leaves the rest of the request to whoever drains it: half read, its source would
-    // hold it back, and the connection would be ended as one whose body does not come.
+    // Unread bytes stay for whoever drains the request. A half-read source would block it until the connection times
+    // out.
     stream.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!stream.readableEnded) body.destroy()
@@ -87,7 +87,7 @@ function createParser(headers: IncomingHttpHeaders) {
     throw storageFault('MalformedPOSTRequest')
   return new Busboy({
     headers: { 'content-type': contentType },
-    // Some clients give every field a file name; only the name of the field counts.
+    // Some clients give every field a file name; only the field's name counts.
     isPartAFile: (name) => name?.toLowerCase() === 'file',
     limits: {
       files: 1,
@@ -114,15 +114,15 @@ export function postedKey({ fields, file }: PostForm): string {
   return filled
 }
 
-/** Fields that say something of the object; all others are of the form, or of nothing. */
+/** Fields that describe the object; all other fields belong to the form or are ignored. */
 const OBJECT_FIELDS =
   /^(x-amz-.*|content-(type|encoding|disposition|language)|cache-control|expires)$/
-/** Of these, what signs the form; nor is a source, as a form copies nothing. */
+/** Fields that sign the form, and copy sources, which a form cannot have. */
 const FORM_FIELDS = /^x-amz-(algorithm|credential|date|signature|security-token|copy-source)$/
 
 /**
- * The fields as headers of a PutObject, `acl` as `x-amz-acl`, the document `tagging` as `x-amz-tagging`: one
- * character a byte, as node:http gives headers. Throws MalformedXML, InvalidTag.
+ * The fields as headers of a PutObject: `acl` as `x-amz-acl`, the document `tagging` as `x-amz-tagging`. Like headers
+ * of node:http they have one character for each byte. Throws MalformedXML, InvalidTag.
  */
 export function postedHeaders(fields: ReadonlyMap<string, string>): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {}
@@ -137,7 +137,7 @@ export function postedHeaders(fields: ReadonlyMap<string, string>): IncomingHttp
   return headers
 }
 
-/** The file's bytes, held to the policy's length. Throws EntityTooLarge, EntityTooSmall. */
+/** The file's bytes, within the limits of the policy. Throws EntityTooLarge, EntityTooSmall. */
 export async function* withinLength(
   source: AsyncIterable<Buffer>,
   { min, max }: LengthRange,

@@ -1,4 +1,4 @@
-// POST of a form with a file, as browsers send it: the form bears credentials, policy and attributes.
+// POST of a form with a file, as browsers send it. Credentials, policy and attributes are fields of the form.
 import type { StorageSettings } from '#s3/settings.ts'
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import type { AttributesOf } from '#s3/objects/written-attributes.ts'
@@ -45,8 +45,8 @@ type PostDeps = {
 const ANY_LENGTH: LengthRange = { min: 0, max: UPLOAD_BYTES_MAX }
 
 /**
- * PostObject. Throws NoSuchBucket, AccessDenied (also what the policy refuses), SignatureDoesNotMatch,
- * InvalidPolicyDocument, MalformedPOSTRequest, InvalidArgument, EntityTooSmall, EntityTooLarge.
+ * PostObject. Throws NoSuchBucket, AccessDenied (also from the policy), SignatureDoesNotMatch, InvalidPolicyDocument,
+ * MalformedPOSTRequest, InvalidArgument, EntityTooSmall, EntityTooLarge.
  */
 export const createPostObject =
   (deps: PostDeps): StorageHandler =>
@@ -62,7 +62,7 @@ export const createPostObject =
       const { who, signing, length } = await identify(deps, form, { bucket: bucket.name, key })
       if (who !== undefined) {
         Object.assign(trace, { signing, account: who.account })
-        // The door knew of nobody, so nobody was counted or asked for a scope.
+        // The request had no credential in its head, so neither the account's limit nor the scope was checked.
         request.arrive(who)
       }
       const posted = asPut(request, { form, key, who })
@@ -112,7 +112,7 @@ export const createPostObject =
     }
   }
 
-/** Who signed the form, and what its policy says of the length. */
+/** The signer of the form, and the limits of its policy on the length. */
 async function identify(
   { callers, verifier, clock }: { callers: Callers; verifier: Verifier; clock: Clock },
   form: PostForm,
@@ -131,7 +131,7 @@ async function identify(
   return { who, signing: { by: 'form', version }, length: parsed.length }
 }
 
-/** The same as a PUT of the key with the form's fields as headers would be, by who really asks. */
+/** The form as a PUT of its key: fields as headers, and the signer as the caller. */
 function asPut(
   request: StorageRequest,
   { form, key, who }: { form: PostForm; key: string; who: Principal | undefined },

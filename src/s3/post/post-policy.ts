@@ -1,5 +1,5 @@
-// The policy of a browser form: what the signer lets the form say (AWS, "Creating a POST policy").
-// Every field must be allowed by a condition, else a form could say more than was signed.
+// The policy of a browser form: the fields that the signer permits (AWS, "Creating a POST policy"). A condition must
+// permit each field; otherwise a form could contain more than was signed.
 import { storageFault } from '#contract/storage-errors.ts'
 
 const POLICY_BYTES_MAX = 20 * 1024
@@ -96,24 +96,24 @@ const invalid = (reason: string) =>
 const EXEMPT =
   /^(awsaccesskeyid|signature|x-amz-signature|policy|file|x-ignore-.*|x-amz-checksum-.*)$/
 
-/** What a form says, names in lower case. */
+/** The fields of a form, names in lower case. */
 export type Posted = {
   readonly fields: ReadonlyMap<string, string>
-  /** It was sent to. */
+  /** The bucket that the form was sent to. */
   readonly bucket: string
-  /** With the name of the file filled in: what is signed is where the object goes. */
+  /** With `${filename}` replaced. */
   readonly key: string
 }
 
 /**
- * Holds a form against its policy. Throws AccessDenied: expired, a condition that does not hold, a
- * field (the bucket is one) without a condition.
+ * Checks a form against its policy. Throws AccessDenied: the policy has expired, a condition does not hold, or a
+ * field (the bucket is one) has no condition.
  */
 export function checkPostPolicy(policy: PostPolicy, posted: Posted, nowMs: number): void {
   if (policy.expirationMs <= nowMs) throw denied('Policy expired.')
   const values = new Map(posted.fields).set('bucket', posted.bucket).set('key', posted.key)
   for (const { operator, field, value } of policy.conditions) {
-    // What may begin with anything may also be absent.
+    // A field that may begin with anything may also be absent.
     const isOpen = operator === 'starts-with' && value === ''
     const found = values.get(field) ?? (isOpen ? '' : undefined)
     const holds = found !== undefined && matches(operator, field, value, found)
@@ -126,7 +126,7 @@ export function checkPostPolicy(policy: PostPolicy, posted: Posted, nowMs: numbe
 
 function matches(operator: string, field: string, wanted: string, found: string): boolean {
   if (operator === 'eq') return found === wanted
-  // A list of types: each of them must begin so (AWS, "Conditions", Content-Type).
+  // A list of types: each must have the prefix (AWS, "Conditions", Content-Type).
   const values = field === 'content-type' ? found.split(',').map((one) => one.trim()) : [found]
   return values.every((value) => value.startsWith(wanted))
 }

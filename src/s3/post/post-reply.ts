@@ -1,4 +1,4 @@
-// What a form's upload is answered with: `success_action_redirect`, then `success_action_status`.
+// The reply to an uploaded form: `success_action_redirect`, then `success_action_status`.
 import { writePlainXml } from '#s3/xml/write.ts'
 
 export type PostReply = {
@@ -16,7 +16,7 @@ export type PostedObject = {
   readonly location: string
 }
 
-/** A redirect that is no address, and a status that is not one of the three, count as not given. */
+/** An invalid redirect, and a status other than the three, are ignored. */
 export function postReply(fields: ReadonlyMap<string, string>, object: PostedObject): PostReply {
   const { bucket, key, etag, location } = object
   const told = { etag: `"${etag}"`, location }

@@ -1,4 +1,4 @@
-// Who signed a form, in both of AWS's ways: version 4 fields, and the older `AWSAccessKeyId` with an
+// The signature of a form, in both forms of AWS: the fields of version 4, and the older `AWSAccessKeyId` with an
 // HMAC-SHA1 of the policy, which much of the public suite and many pages still send.
 import { storageFault } from '#contract/storage-errors.ts'
 import { ALGORITHM, parseScope, type SignedCredential } from '#s3/authentication/credential.ts'
@@ -8,7 +8,7 @@ export type FormCredential =
   | SignedCredential
   | { readonly kind: 'form-v2'; readonly accessKey: string; readonly signature: string }
 
-/** `policy` is the field as sent: the text that is signed. */
+/** `policy` is the field as sent, which is the signed text. */
 export type SignedForm = { readonly credential: FormCredential; readonly policy: string }
 
 /**

@@ -1,5 +1,5 @@
-// Tag sets: of objects and of buckets, as XML and as the `x-amz-tagging` header. AWS, "Categorizing your
-// objects using tags".
+// Tag sets of objects and buckets, as XML and as the `x-amz-tagging` header (AWS, "Categorizing your objects using
+// tags").
 import type { Tags } from '#objects/types.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, textOf } from '#s3/xml/fields.ts'
@@ -47,7 +47,7 @@ export function parseTaggingHeader(header: string): Tags {
   return checkTags(pairs, 'object')
 }
 
-/** The header that says these tags. */
+/** The header for these tags. */
 export const taggingHeader = (tags: Tags): string => new URLSearchParams(tags).toString()
 
 function decode(text: string): string {
@@ -93,7 +93,7 @@ function checkTags(pairs: readonly [string, string][], of: Owner): Tags {
 
 const length = (text: string) => Array.from(text).length
 
-/** Tags are written in the order of their names: what is kept has no order of its own. */
+/** Printed in the order of names: stored tags have no order. */
 export const printTagging = (tags: Tags): string =>
   writeXml('Tagging', [['TagSet', tagNodes(tags)]])
 

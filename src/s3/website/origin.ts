@@ -1,16 +1,16 @@
-// Where a request came in, and the addresses that its answer names.
+// The origin of a request, and the addresses in its reply.
 import type { StorageRequest } from '#s3/call.ts'
 import type { StorageSettings } from '#s3/settings.ts'
 import type { Origin } from './website-route.ts'
 import { encodePath } from '#s3/target.ts'
 
-/** The host that was asked, and the protocol that clients reach the service by: TLS may end before it. */
+/** The host in the request, and the protocol by which clients reach the service: a proxy may end TLS. */
 export const originOf = (
   { body: { headers } }: StorageRequest,
   { website: { protocol } }: StorageSettings,
 ): Origin => ({ protocol, host: headers.host ?? '' })
 
-/** The address of an object, in the style in which its bucket was asked for. */
+/** The address of an object, in the style of the request: path or virtual host. */
 export function addressOf(
   { body: { target } }: StorageRequest,
   key: string,

@@ -1,16 +1,16 @@
-// An error as a visitor of a website reads it: a page with the code in it, as AWS has.
+// Renders an error as a page for visitors of a website, like AWS's.
 import type { ErgonError } from '#base/errors.ts'
 import { STATUS_CODES } from '#base/node-http.ts'
 import { codeOf, faultHeaders, shownDetails, told, type ErrorPlace } from '#s3/render-error.ts'
 import { escapeXml } from '#s3/xml/write.ts'
 
-/** What the answer to a website's error says in its head. */
+/** The headers of an error on a website. */
 export const errorHeaders = (error: ErgonError): Record<string, string> => ({
   'x-amz-error-code': codeOf(error),
   'x-amz-error-message': error.message.replace(/[^\x20-\x7e]/g, '?'),
 })
 
-/** The page; empty where the answer is to HEAD. */
+/** The page; empty for HEAD. */
 export function renderPageError(
   fault: ErgonError,
   method: string,

@@ -1,11 +1,11 @@
-// The door of websites: the same operations as the S3 door finds by the host, for visitors who have no
-// name and read pages, errors too.
+// The website protocol: the operations of the S3 protocol, found by the host, for anonymous visitors. Errors are
+// pages.
 import type { Door } from '#http/door.ts'
 import { renderPageError } from './render-page-error.ts'
 
 export const createWebsiteDoor = (storage: Door): Door => ({
   ...storage,
-  // Whatever a browser sends along: nobody is more than a visitor.
+  // Credentials are ignored: every caller is an anonymous visitor.
   identify: () => undefined,
   render(error, { requestId, exchange }) {
     const { method, path } = exchange ?? { method: '', path: '' }

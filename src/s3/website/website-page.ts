@@ -1,6 +1,5 @@
-// GET and HEAD of a website: the page of a path, the redirect that stands there, or what the bucket shows
-// instead of an error. Nobody has a name here: what a page costs its bucket's owner pays, as with any
-// public read.
+// GET and HEAD of a website: the page of a path, a redirect, or the configured error page. Visitors are anonymous, so
+// the bucket's owner pays, as for any public read.
 import type { StorageSettings } from '#s3/settings.ts'
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { BlobReader } from '#objects/blob-reader.ts'
@@ -35,7 +34,7 @@ export const createGetWebsitePage = (
   deps: PageDeps & { encrypting: Encrypting; blobs: BlobReader },
 ): StorageHandler => createPage(deps, createGetObject(deps))
 
-/** The same without the body. */
+/** HEAD of a page. */
 export const createHeadWebsitePage = (
   deps: PageDeps & { encrypting: Encrypting },
 ): StorageHandler => createPage(deps, createHeadObject(deps))
@@ -56,7 +55,7 @@ function createPage(deps: PageDeps, read: StorageHandler): StorageHandler {
     return { kind: 'known', status, headers: { location }, contentType: HTML, body: () => '' }
   }
 
-  /** An object as a page: it may run scripts, which at an address of the API it may not. */
+  /** An object as a page: unlike at an address of the API, it may run scripts. */
   async function page(
     request: StorageRequest,
     key: string,
@@ -66,7 +65,7 @@ function createPage(deps: PageDeps, read: StorageHandler): StorageHandler {
     return { reply: { ...reply, headers }, location }
   }
 
-  /** What is shown where the key could not be read. Throws the error where nothing is. */
+  /** The answer when the key could not be read. Throws the error when nothing is configured. */
   async function instead(visit: Visit, error: ErgonError): Promise<Reply> {
     const { request, website, path, origin } = visit
     const folder = folderKey(website, path)
@@ -76,7 +75,7 @@ function createPage(deps: PageDeps, read: StorageHandler): StorageHandler {
     if (route === undefined) throw error
     if (route.kind === 'redirect') return await redirect(visit, route)
     const { reply } = await page(unconditional(request), route.key).catch(() => {
-      // AWS says both errors; the first one is what the visitor asked about.
+      // AWS shows both errors; only the first is about the visitor's path.
       throw error
     })
     return { ...reply, status: error.status, headers: { ...reply.headers, ...errorHeaders(error) } }
@@ -114,18 +113,18 @@ function createPage(deps: PageDeps, read: StorageHandler): StorageHandler {
 
 const HTML = 'text/html; charset=utf-8'
 
-/** The request as one for an object; the parameters of a page are its own. */
+/** The request as one for an object, without the page's parameters. */
 const at = (request: StorageRequest, key: string): StorageRequest => ({
   ...request,
   body: { ...request.body, target: { ...request.body.target, key, query: new Map() } },
 })
 
-/** The page for errors is sent whole, whatever the visitor has of the page that was asked for. */
+/** Error pages are sent whole, whatever the visitor has cached. */
 function unconditional(request: StorageRequest): StorageRequest {
   const kept = Object.entries(request.body.headers).filter(([name]) => !/^(if-|range$)/.test(name))
   return { ...request, body: { ...request.body, headers: Object.fromEntries(kept) } }
 }
 
-/** S3's own errors of the class 4xx: what a website may answer in its own words. */
+/** S3 errors with status 4xx: a website may answer these with its own page. */
 const isOfVisitor = (error: unknown): error is ErgonError =>
   error instanceof ErgonError && isStorageCode(error.code) && error.status < 500

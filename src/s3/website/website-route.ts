@@ -1,11 +1,11 @@
-// What a request to a website gets: a key, or a redirect. Keys come decoded and leave encoded in
-// locations, so that none can carry a header or another host.
+// Routes a request to a website: to a key or a redirect. Keys are decoded here and encoded in locations, so no key
+// can inject a header or another host.
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Redirect, RoutingRule, Website } from './website.ts'
 
 const LOCATION_BYTES_MAX = 2048
 
-/** Where the request came in, for redirects that keep it. */
+/** The origin of the request, for redirects that keep it. */
 export type Origin = { readonly protocol: 'http' | 'https'; readonly host: string }
 
 export type WebsiteRedirect = {
@@ -15,7 +15,7 @@ export type WebsiteRedirect = {
 }
 export type WebsiteRoute = WebsiteRedirect | { readonly kind: 'key'; readonly key: string }
 
-/** What a path asks for; `path` is decoded and without its first `/`. */
+/** The route of a path, which is decoded and without its first `/`. */
 export function routeOfPath(website: Website, path: string, origin: Origin): WebsiteRoute {
   if (website.kind === 'redirect') {
     const { host, protocol } = website
@@ -29,8 +29,8 @@ export function routeOfPath(website: Website, path: string, origin: Origin): Web
 }
 
 /**
- * What to do where the key could not be read, `status` 403 or 404: a redirect of a rule, the page for
- * errors (sent with that status), or undefined: the plain error.
+ * The route after a failed read with status 403 or 404: a redirect, the error page (sent with that status), or
+ * undefined: the plain error.
  */
 export function routeOfError(
   website: Website,
@@ -46,10 +46,7 @@ export function routeOfError(
   return website.errorKey === undefined ? undefined : { kind: 'key', key: website.errorKey }
 }
 
-/**
- * The page of a folder that was asked for without its `/`: where that key is there, the answer is
- * `folderRedirect`.
- */
+/** The key of a folder's page for a path without its `/`; if that key exists, the answer is `folderRedirect`. */
 export const folderKey = (website: Website, path: string): string | undefined =>
   website.kind === 'redirect' || path === '' || path.endsWith('/')
     ? undefined
@@ -59,7 +56,7 @@ export const folderKey = (website: Website, path: string): string | undefined =>
 export const folderRedirect = (path: string, origin: Origin): WebsiteRedirect =>
   redirectTo({ status: 302 }, `${path}/`, origin)
 
-/** Refuses an `x-amz-website-redirect-location` that is neither a path nor an address (AWS). */
+/** Refuses an `x-amz-website-redirect-location` that is neither a path nor an address, as AWS does. */
 export function checkRedirectLocation(location: string): void {
   const isPath = location.startsWith('/')
   const isAddress = /^https?:\/\//.test(location) && URL.canParse(location)
@@ -67,7 +64,7 @@ export function checkRedirectLocation(location: string): void {
     throw storageFault('InvalidRedirectLocation')
 }
 
-/** `x-amz-website-redirect-location` of an object, which was checked when it was put. */
+/** The redirect of an object, which was checked when it was stored. */
 export const objectRedirect = (location: string): WebsiteRedirect => ({
   kind: 'redirect',
   status: 301,

@@ -1,5 +1,4 @@
-// The website configuration of a bucket (AWS, "Hosting a static website"). website-route.ts says what
-// a request gets by it.
+// The website configuration of a bucket (AWS, "Hosting a static website"). website-route.ts applies it to requests.
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, integerOf, optionalText, textOf, wordOf } from '#s3/xml/fields.ts'
 import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
@@ -19,7 +18,7 @@ export type Redirect = {
 }
 export type RoutingRule = {
   readonly prefix?: string
-  /** The status that the request would be answered with. */
+  /** The status of the error that the rule matches. */
   readonly errorStatus?: number
   readonly redirect: Redirect
 }
@@ -133,7 +132,7 @@ function redirectStatus(element: XmlElement): number {
   return status
 }
 
-/** A name that can stand in a Location: no path, no spaces, nothing that ends a header. */
+/** A host name for a Location: no path, no spaces, no line breaks. */
 function host(element: XmlElement): string {
   const name = textOf(element).trim()
   if (!/^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(name)) throw argument(`Invalid HostName: ${name}`)

@@ -1,5 +1,5 @@
-// Takes elements apart by a small schema: how often each child may come. Whatever is not named, is
-// missing or comes too often is MalformedXML.
+// Reads the children of an element by a small schema: how often each child may occur. Unknown, missing and repeated
+// children are MalformedXML.
 import { malformed, type XmlElement } from './read.ts'
 
 type Often = 'one' | 'optional' | 'many'

@@ -1,7 +1,6 @@
-// Reads the XML of request bodies, strictly: no DOCTYPE, no entities but the five of XML, a limit for
-// bytes, tags and depth. Own code, because it runs on the event loop of everybody's requests: for
-// the 10,000 parts that S3 allows, fast-xml-parser took seven times as long, 0.5 s on a busy machine.
-// That parser is the oracle of the tests.
+// Reads the XML of request bodies, strictly: no DOCTYPE, no entities but the five of XML, and limits on bytes, tags
+// and depth. Own code, because parsing blocks the event loop: for the 10,000 parts that S3 allows, fast-xml-parser
+// took seven times as long, 0.5 s on a busy machine. That parser is the oracle of the tests.
 import { storageFault } from '#contract/storage-errors.ts'
 import { decodeReferences } from './references.ts'
 
@@ -21,7 +20,7 @@ export type XmlElement = {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** The one fault of this folder; what is wrong goes in `details`, as AWS has one message for all. */
+/** MalformedXML. `details` says what is wrong, as AWS has one message for all. */
 export const malformed = (reason: string) =>
   storageFault('MalformedXML', undefined, { Reason: reason })
 
@@ -54,7 +53,7 @@ type Open = {
 }
 
 function scan(document: string): XmlElement {
-  // The document itself is the lowest element; its one child is the root.
+  // The document is the bottom of the stack; its one child is the root.
   const bottom: Open = { name: '', rawName: '', text: '', children: [], attributes: {} }
   const stack: Open[] = []
   let top = bottom
@@ -113,7 +112,7 @@ const START =
   /<([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
 const ATTRIBUTE = /([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 
-// A DOCTYPE fails here like any tag that is none.
+// A DOCTYPE fails here like any malformed tag.
 function startTag(document: string, at: number): { open: Open; next: number; isEmpty: boolean } {
   START.lastIndex = at
   const found = START.exec(document)

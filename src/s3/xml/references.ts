@@ -1,4 +1,4 @@
-// The references of XML: the five names and characters by number. No other entity exists here.
+// The references of XML: the five named entities and characters by number. There are no other entities.
 import { storageFault } from '#contract/storage-errors.ts'
 
 const NAMED: Readonly<Record<string, string>> = {

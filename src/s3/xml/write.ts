@@ -5,10 +5,10 @@ const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 export type XmlValue = string | number | boolean | undefined | readonly (XmlNode | XmlText)[]
 
-/** An element: its name, its content (undefined leaves it out) and its attributes as they stand. */
+/** An element: name, content (undefined omits the element) and attributes as text. */
 export type XmlNode = readonly [name: string, content: XmlValue, attributes?: string]
 
-/** Elements that are written already. */
+/** Elements that are text already. */
 export class XmlText {
   readonly text: string
   constructor(text: string) {
@@ -35,8 +35,8 @@ export function elementText([name, content, attributes]: XmlNode): string {
   return `<${open}>${inner}</${name}>`
 }
 
-// Controls cannot stand in XML 1.0 at all; like AWS we write references, and \r as one because
-// parsers turn it into \n. `encoding-type=url` is the way for clients to avoid them.
+// XML 1.0 cannot contain control characters. Like AWS we write references, also for \r, which parsers turn into
+// . Clients avoid them with `encoding-type=url`.
 const SPECIAL = /[&<>"'\u2028\ufffe\uffff]|[^\P{Cc}\t\n]/gu
 const NAMED: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -46,10 +46,10 @@ const NAMED: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-// Most text needs nothing: looking first makes a page of 1,000 keys twice as fast.
+// Most text needs no escapes: testing first makes a page of 1,000 keys twice as fast.
 const PLAIN = /^[ !#-%(-;=?-~]*$/
 
-// Each ETag has quotes: five replacements of a letter take a fifth of what SPECIAL does.
+// Each ETag has quotes: five replacements of one character take a fifth of the time of SPECIAL.
 const PRINTABLE = /^[ -~]*$/
 
 /** Text for an element or an attribute. */
@@ -82,7 +82,7 @@ const encodeReserved = (text: string): string =>
 let second = Number.NaN
 let secondText = ''
 
-/** A time as lists print it. Most of a page were written within a few seconds of one another. */
+/** A time as listings print it. Most entries of a page were written within a few seconds. */
 export function isoTime(timeMs: number): string {
   const begin = Math.floor(timeMs / 1000) * 1000
   if (begin !== second) {
