@@ -1,16 +1,16 @@
-// Which door a request goes to: Host first, then the first path segment; Accept only for a browser at the root.
-// Health pages
-// answer on any Host but a website's, because load balancers ask by address. What is not the API's own is a
-// bucket's; a refusal there may say where the API is (wrong-address.ts).
+// Chooses the protocol of a request: by Host, then by the first segment of the path; by Accept only for a
+// browser at the root. Health pages answer on any Host that is not a website's, because load balancers ask by
+// address. The protocol that takes the rest (S3) may say in a refusal where the API is (wrong-address.ts).
 import { fault } from '#contract/errors.ts'
 import type { Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
 import { createFrontDoor, isVisitor } from './front-page.ts'
+import type { Protocol } from './gateway-part.ts'
 import { HEALTH_PATHS, hostOf } from './limits.ts'
 import { createHintingDoor } from './wrong-address.ts'
 
 /** First path segments that never name a bucket (DESIGN §9, "Host"). */
-export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
+const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'v1',
   'healthz',
   'readyz',
@@ -24,36 +24,48 @@ export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'functions',
 ])
 
-/**
- * `hosts` are the names that the service answers to, lower case, without ports; names below them are
- * buckets, and below `websiteHosts` the websites of buckets.
- */
+/** `hosts` are the names that the service answers to, lower case, without ports; `door` is the JSON API. */
 export function createHostRule(deps: {
   door: Door
-  storage: Door
-  website: Door
+  protocols: readonly Protocol[]
   hosts: readonly string[]
-  websiteHosts: readonly string[]
   /** The public address, where a proxy is in front. */
-  baseUrl?: string | undefined
+  baseUrl: string | undefined
 }): (exchange: Exchange) => Door {
   const known = new Set(deps.hosts)
-  const { door, storage, website, baseUrl } = deps
-  const hinting = createHintingDoor({ storage, api: door, baseUrl })
+  const { door, protocols, baseUrl } = deps
+  const bySegment = segmentsOf(door, protocols)
+  const storage = protocols.find(({ rest }) => rest === true)?.door
+  const rest = storage === undefined ? door : createHintingDoor({ storage, api: door, baseUrl })
   const front = createFrontDoor(baseUrl)
+  const owners = protocols.filter(({ ownsHealthPages }) => ownsHealthPages === true)
   return (exchange) => {
     const host = hostOf(exchange.request)
-    // First: they may be below the others, and their pages may have any path.
-    if (isBelow(host, deps.websiteHosts)) return website
+    // First: these hosts may be below the others.
+    const owner = protocolBelow(owners, host)
+    if (owner !== undefined) return owner
     if (HEALTH_PATHS.has(exchange.path)) return door
     if (known.has(host)) {
       if (isVisitor(exchange)) return front
-      return RESERVED_SEGMENTS.has(firstSegment(exchange.path)) ? door : hinting
+      return bySegment.get(firstSegment(exchange.path)) ?? rest
     }
-    if (isBelow(host, deps.hosts)) return storage
+    const below = protocolBelow(protocols, host)
+    if (below !== undefined) return below
     throw fault('host_unknown', `Could not answer for the host: "${host.slice(0, 200)}"`)
   }
 }
+
+/** The API's own segments and those of the protocols. */
+const segmentsOf = (door: Door, protocols: readonly Protocol[]): ReadonlyMap<string, Door> =>
+  new Map([
+    ...[...RESERVED_SEGMENTS].map((segment) => [segment, door] as const),
+    ...protocols.flatMap((protocol) =>
+      (protocol.segments ?? []).map((segment) => [segment, protocol.door] as const),
+    ),
+  ])
+
+const protocolBelow = (protocols: readonly Protocol[], host: string): Door | undefined =>
+  protocols.find(({ below }) => below !== undefined && isBelow(host, below))?.door
 
 const isBelow = (host: string, bases: readonly string[]): boolean =>
   bases.some((base) => host.length > base.length + 1 && host.endsWith(`.${base}`))

@@ -8,20 +8,22 @@
 import { arch } from 'node:os'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
-import { createLogger, type Logger } from '#base/log.ts'
+import { createLogger, Secret, type Logger } from '#base/log.ts'
+import { createArtifacts } from '#artifacts/fetch.ts'
+import { toolEnvironment } from '#config/env.ts'
+import type { AgentCore } from '#node/agent-part.ts'
+import { createDerivedKeys } from '#s3/authentication/derived-keys.ts'
 import type { Cells } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
-import { openControl } from './open-control.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
 import { createMeter, readLearned } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
-import { createFleet, createBackground } from './background.ts'
-import { settleBlobStores } from '#objects/settle-blob-stores.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import {
   openDataFolder,
+  placeOf,
   settleDataFolder,
   type DataFolder,
   type OpenFolder,
@@ -32,14 +34,15 @@ import { createKeptJournals } from '#node/kept-journals.ts'
 import { settleLeftJournals } from '#node/left-journals.ts'
 import type { Reporter } from '#node/report.ts'
 import { startState } from '#node/state-cell.ts'
-import { STORAGE_CELL } from '#objects/upkeep/storage-cell.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import { openAgentParts } from './agent-parts.ts'
 import { PROGRAMS } from './programs.ts'
+import { AGENT_PRODUCTS } from './products/agent.ts'
 import { SCHEMAS } from './schemas.ts'
 
 export interface Agent {
@@ -79,7 +82,6 @@ export async function startAgent(
   await compiling
   const { state, address } = running
   if (await setPrice(state, config)) report.newPrice(config)
-  const blobs = await settleBlobStores({ config, data, state, log, signal })
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
   const learned = await readLearned(state, METER)
@@ -94,7 +96,8 @@ export async function startAgent(
   })
   started.defer(() => meter.close())
   await meter.publish(state)
-  const processes = [AGENT, STORAGE_CELL, ...gatewayNames(config)]
+  const kept = AGENT_PRODUCTS.flatMap(({ journals = [] }) => journals)
+  const processes = [AGENT, ...kept, ...gatewayNames(config)]
   const left = { journals: data.at(JOURNALS), running: processes, meter: METER, state, log }
   await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })
@@ -104,25 +107,48 @@ export async function startAgent(
   started.defer(() => loop.stop())
 
   const account = await firstAccount(state)
-  const fleet = createFleet({ config, data, cells, state, routedTo, log, report })
-  const shared = { config, data, cells, address, blobs, meter: METER }
-  const background = createBackground({ ...shared, fleet, log })
-  started.defer(() => background.stop(budget))
-  const gateways = await startGateways({ ...shared, signal })
-  started.defer(() => gateways.stop(budget.graceMs('gateways')))
   const journals = createKeptJournals(left)
-  const control = await openControl({ ...shared, state, meter, fleet, journals, log })
+  const core = coreOf({ ...node, state, address, meter, routedTo, journals })
+  const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
+  started.defer(() => parts.stop(budget))
+  const shared = { config, data, cells, address, meter: METER }
+  const gateways = await startGateways({ ...shared, parts: parts.gateway, signal })
+  started.defer(() => gateways.stop(budget.graceMs('gateways')))
+  const control = await parts.control()
   started.defer(() => control.close())
   signal.throwIfAborted()
   report.ready({ config, data, account })
 
-  background.start(report.complete)
+  parts.start(report.complete)
   const all = started.move()
   return {
     async stop(reason) {
       log.info('The agent stops', { reason })
       await all[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** What the products of the agent share. */
+function coreOf(
+  given: Pick<
+    AgentCore,
+    'config' | 'data' | 'cells' | 'state' | 'address' | 'meter' | 'routedTo' | 'journals'
+  > &
+    Pick<AgentCore, 'report' | 'log'>,
+): AgentCore {
+  const { config, data, log } = given
+  return {
+    ...given,
+    meterName: METER,
+    place: placeOf(config, data),
+    artifacts: createArtifacts({
+      folder: data.at('artifacts'),
+      environment: toolEnvironment(),
+      ...(config.artifacts === undefined ? {} : { offlineFolder: config.artifacts }),
+      log,
+    }),
+    keyPairOf: createDerivedKeys(new Secret(data.secrets.state)).pair,
   }
 }
 

@@ -1,18 +1,18 @@
 // The gateway cells of a node, on one port.
-import type { BlobSettings } from '#blobs/stores.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
-import { MODEL_SOCKETS } from '#inference/models/fleet.ts'
+import type { AgentPart } from '#node/agent-part.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { placeOf, type DataFolder } from '#node/data-folder.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import { DRAIN_MS } from '#node/stop-budget.ts'
-import { SIGNERS_HERE } from '#receipts/sealing.ts'
-import type { StorageSettings } from '#s3/settings.ts'
 import type { StateAddress } from '#state/connect.ts'
-import type { GatewayConfig } from './gateway.ts'
+import type { GatewayConfig } from './gateway-config.ts'
+
+/** What the agent halves of the products give the gateway halves, by the product's name. */
+export type GatewayParts = Readonly<Record<string, NonNullable<AgentPart['gateway']>>>
 
 export const GATEWAY_PROGRAM: Program = {
   file: 'processes/gateway.ts',
@@ -32,8 +32,8 @@ export async function startGateways(deps: {
   data: DataFolder
   cells: Cells
   address: StateAddress
-  blobs: BlobSettings
   meter: string
+  parts: GatewayParts
   signal: AbortSignal
 }): Promise<{ stop(graceMs: number): Promise<void> }> {
   const cells = await Promise.all(gatewayNames(deps.config).map((name) => start(name)))
@@ -43,21 +43,19 @@ export async function startGateways(deps: {
   }
 
   function start(name: string): Promise<Cell> {
-    const { config, data, blobs } = deps
+    const { config, data, parts } = deps
     const place = placeOf(config, data)
     const journalFolder = data.at('journals', name)
-    const others = gatewayNames(config).filter((other) => other !== name)
+    const others = gatewayNames(config)
+      .filter((other) => other !== name)
+      .map((other) => ({ name: other, socket: socketOf(place, GATEWAY_SOCKETS, other) }))
     const settings: Omit<GatewayConfig, 'socket' | 'logLevel'> = {
       name,
-      others: others.map((other) => ({
-        name: other,
-        socket: socketOf(place, GATEWAY_SOCKETS, other),
-      })),
+      others,
       state: deps.address,
       journalFolder,
       journalSync: config.journalSync === 'sync',
       meter: deps.meter,
-      signers: SIGNERS_HERE,
       listen: { host: config.host, port: data.port, shared: config.gateways > 1 },
       hosts: hostsOf(config),
       ...(config.baseUrl === undefined ? {} : { baseUrl: config.baseUrl }),
@@ -65,18 +63,12 @@ export async function startGateways(deps: {
       bodyMemoryBytes: config.bodyMemoryMib * MIB,
       accountRequests: config.accountRequests,
       stateKey: data.secrets.state,
-      blobs,
-      storage: {
-        region: config.region,
-        bucketsMax: config.storageBuckets,
-        acls: config.storageAcls,
-        encrypts: config.storageEncryption,
-        keyIds: config.storageKmsKeys,
-        trustedProxies: config.trustedProxies,
-        website: websiteOf(config),
-      },
-      ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),
+      products: Object.fromEntries(
+        Object.entries(parts).map(([product, part]) => [product, part.settings ?? {}]),
+      ),
     }
+    const calls = Object.values(parts).flatMap((part) => part.calls ?? [])
+    const writes = Object.values(parts).flatMap((part) => part.writes ?? [])
     return deps.cells.start(
       programCell(GATEWAY_PROGRAM, {
         name,
@@ -84,8 +76,8 @@ export async function startGateways(deps: {
         place,
         config: settings,
         socketGroup: GATEWAY_SOCKETS,
-        writes: [journalFolder, blobs.folder],
-        calls: [STATE_SOCKETS, MODEL_SOCKETS, ...(others.length === 0 ? [] : [GATEWAY_SOCKETS])],
+        writes: [journalFolder, ...writes],
+        calls: [STATE_SOCKETS, ...calls, ...(others.length === 0 ? [] : [GATEWAY_SOCKETS])],
       }),
     )
   }
@@ -111,16 +103,4 @@ async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
 export function hostsOf(config: Config): string[] {
   const loopback = ['localhost', '127.0.0.1', '[::1]']
   return config.baseUrl === undefined ? loopback : [...loopback, new URL(config.baseUrl).hostname]
-}
-
-/** Where buckets are websites: below a name of its own, or below `website.` and the API's name. */
-function websiteOf(config: Config): StorageSettings['website'] {
-  const { protocol, hostname } = new URL(config.baseUrl ?? 'http://localhost')
-  const host = config.storageWebsiteHost
-  const names =
-    host === undefined ? ['localhost', hostname].map((name) => `website.${name}`) : [host]
-  return {
-    hosts: [...new Set(names)],
-    protocol: protocol === 'https:' ? 'https' : 'http',
-  }
 }

@@ -1,14 +1,8 @@
-// The programs that run as cells.
-import { MODEL_PROGRAM } from '#inference/models/fleet.ts'
-import { STORAGE_PROGRAM } from '#objects/upkeep/storage-cell.ts'
-import { JOBS_PROGRAM, SIGNER_PROGRAM } from '#receipts/sealing.ts'
+// The programs that run as cells: their code is compiled before the first of them starts.
 import { GATEWAY_PROGRAM } from './gateways.ts'
+import { AGENT_PRODUCTS } from './products/agent.ts'
 
-/** Their code is compiled before the first of them starts. */
 export const PROGRAMS = [
   GATEWAY_PROGRAM,
-  JOBS_PROGRAM,
-  SIGNER_PROGRAM,
-  MODEL_PROGRAM,
-  STORAGE_PROGRAM,
+  ...AGENT_PRODUCTS.flatMap(({ programs = [] }) => programs),
 ]

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { newEncryptionKey } from '#base/encryption.ts'
-import type { GatewayConfig } from '#processes/gateway.ts'
+import type { GatewayConfig } from '#processes/gateway-config.ts'
 import { APP_FOLDER } from '#node/cell-specs.ts'
 import { SIGNERS_HERE } from '#receipts/sealing.ts'
 import type { StateAddress } from '#state/connect.ts'
@@ -107,7 +107,6 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     journalFolder: journalOf(place.folder),
     journalSync: place.journalSync ?? false,
     meter: place.meter,
-    signers: SIGNERS_HERE,
     listen: { host: '127.0.0.1', port: 0, shared: false },
     hosts: ['127.0.0.1'],
     drainMs: 1000,
@@ -116,15 +115,21 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     socket: join(place.runFolder, 'http.sock'),
     logLevel: 'info',
     stateKey: STATE_KEY,
-    blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },
-    storage: {
-      region: 'local',
-      bucketsMax: 1000,
-      acls: false,
-      encrypts: false,
-      keyIds: [],
-      trustedProxies: [],
-      website: { hosts: [], protocol: 'http' },
+    products: {
+      accounts: { signers: SIGNERS_HERE },
+      status: { meter: place.meter },
+      storage: {
+        blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },
+        storage: {
+          region: 'local',
+          bucketsMax: 1000,
+          acls: false,
+          encrypts: false,
+          keyIds: [],
+          trustedProxies: [],
+          website: { hosts: [], protocol: 'http' },
+        },
+      },
     },
   }
   const pipe = child.stdio[3] as NodeJS.WritableStream

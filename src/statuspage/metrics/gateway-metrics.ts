@@ -1,19 +1,11 @@
 // A gateway's figures for Prometheus. No label has an unbounded set of values.
 import type { Registry } from 'prom-client'
-import type { RequestCounts } from '#http/request-counts.ts'
-import type { Accounting } from '#node/accounting.ts'
+import type { GatewayCore } from '#http/gateway-part.ts'
 import { ask } from '#node/cell-specs.ts'
 import { requestFigures } from './request-figures.ts'
 import { addStateGauges, type AsksState } from './state-gauges.ts'
 
-type Deps = AsksState & {
-  readonly accounting: Accounting
-  readonly name: string
-  readonly others: readonly { readonly name: string; readonly socket: string }[]
-  readonly counts: Pick<RequestCounts, 'operations' | 'models'>
-  readonly logLinesLost: () => number
-  readonly damagedReads: () => number
-}
+type Deps = AsksState & Pick<GatewayCore, 'name' | 'others' | 'counts' | 'figures'>
 
 /** A page of a gateway's inside: its own figures as JSON. */
 export const METRICS_PAGE = '/metrics'
@@ -62,7 +54,6 @@ const named = (figures: Figures, gateway: string): Figures =>
 // Loading prom-client takes 90 ms of CPU, and its watch over the event loop 1 % of a core for good.
 async function openRegistry(deps: Deps): Promise<Registry> {
   const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client')
-  const { session, charging, journal } = deps.accounting
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'ergon_' })
   // Where nothing was sampled since the last look its histogram says 292 years.
@@ -80,31 +71,7 @@ async function openRegistry(deps: Deps): Promise<Registry> {
         this.set(read())
       },
     })
-  gauge('requests_running', 'Requests that are being answered', () => charging.running)
-  gauge(
-    'records_pending',
-    'Journaled records that the ledger does not have yet',
-    () => session.pending,
-  )
-  gauge('journal_bytes', 'Bytes of journal on disk', () => journal.bytes)
-  gauge('session_fresh', '1 while the ledger answers', () => Number(session.fresh))
-  gauge(
-    'billed_cpu_seconds',
-    'CPU time charged to requests, running and settled',
-    () => Number(charging.billed().chargedNs) / 1e9,
-  )
-  gauge(
-    'billed_joules',
-    'Energy of that CPU time, each request at the tariff that it was admitted at',
-    () => Number(charging.billed().accruedNj) / 1e9,
-  )
-  gauge(
-    'indirect_cpu_seconds',
-    'Of the CPU time charged to requests, what they cause in cells that serve all of them: learned',
-    () => Number(charging.activity.indirectNs) / 1e9,
-  )
-  gauge('blob_reads_damaged', 'Reads that met a damaged or missing blob', deps.damagedReads)
-  gauge('access_log_lines_lost', 'Lines of access logs that no bucket got', deps.logLinesLost)
+  for (const { name, help, read } of deps.figures()) gauge(name, help, read)
   addStateGauges(registry, Gauge, deps)
   return registry
 }

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fault } from '#contract/errors.ts'
 import { createReady } from './service.ts'
 
-test('readiness says why there is none: the disk, the blobs, the state', async () => {
-  const facts = { fresh: () => true, isDiskFull: () => false, fenced: () => undefined }
-  const ask = async (other: Partial<Parameters<typeof createReady>[0]>) =>
-    (await createReady({ ...facts, ...other })({} as never)).status
-  assert.equal(await ask({}), 200)
-  await assert.rejects(ask({ isDiskFull: () => true }), { code: 'storage_full', status: 507 })
-  await assert.rejects(ask({ fresh: () => false }), { code: 'state_unavailable', status: 503 })
-  await assert.rejects(ask({ fenced: () => 'EIO' }), {
-    code: 'storage_fenced',
-    status: 503,
-    message: 'Not ready: objects are read only since a disk error: EIO',
-  })
+test('readiness is refused for the reason that the gateway gives', async () => {
+  const why = fault('storage_full', 'Not ready: the disk is full')
+  const ask = async (reason: typeof why | undefined) =>
+    (await createReady(() => reason)({} as never)).status
+  assert.equal(await ask(undefined), 200)
+  await assert.rejects(ask(why), { code: 'storage_full', status: 507 })
 })

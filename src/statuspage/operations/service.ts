@@ -1,6 +1,7 @@
 // GET /healthz: this process answers. GET /readyz: it may be sent requests. GET /metrics: figures in
 // the Prometheus text format, over TCP only to the holder of ERGON_METRICS_TOKEN.
 import { timingSafeEqual } from 'node:crypto'
+import type { ErgonError } from '#base/errors.ts'
 import type { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handler } from '#http/reply.ts'
@@ -11,22 +12,11 @@ export const createHealth = (): Handler => () => ({
   body: () => ({ status: 'ok' }),
 })
 
-export function createReady(deps: {
-  fresh: () => boolean
-  isDiskFull: () => boolean
-  /** Why objects cannot be written any more. */
-  fenced: () => string | undefined
-}): Handler {
+/** `unready` says why requests cannot be served now. */
+export function createReady(unready: () => ErgonError | undefined): Handler {
   return () => {
-    if (deps.isDiskFull()) throw fault('storage_full', 'Not ready: the disk is full')
-    const fenced = deps.fenced()
-    if (fenced !== undefined)
-      throw fault(
-        'storage_fenced',
-        `Not ready: objects are read only since a disk error: ${fenced}`,
-      )
-    if (!deps.fresh())
-      throw fault('state_unavailable', 'Not ready: the state did not answer', { retryAfterS: 1 })
+    const why = unready()
+    if (why !== undefined) throw why
     return { kind: 'known', status: 200, body: () => ({ status: 'ready' }) }
   }
 }

@@ -10,7 +10,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import { createLogger, Secret } from '#base/log.ts'
 import type { ModelFleet, NewModel } from '#inference/models/fleet.ts'
 import { startControl } from '#node/control/control.ts'
-import { modelRoutes } from '#inference/control/models.ts'
+import { modelRoutes } from './models.ts'
 
 type Answer = { readonly status: number; readonly code: string; readonly message: string }
 

@@ -1,0 +1,37 @@
+// Accounts in a gateway: what an account used, and its receipts.
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createReceipts } from '#receipts/prove.ts'
+import { createSignerStore } from '#receipts/signer-store.ts'
+import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { createReceiptList } from './operations/receipt-list.ts'
+import {
+  createReceiptCheckpoint,
+  createReceiptGet,
+  createReceiptKeys,
+  createReceiptTile,
+  type SignersLabel,
+} from './operations/receipt-pages.ts'
+import { createUsageGet } from './operations/usage-get.ts'
+import { createUsageLast } from './operations/usage-last.ts'
+import { createPosted } from './posted.ts'
+
+type Settings = { readonly signers: SignersLabel }
+
+export const ACCOUNTS_GATEWAY: GatewayProduct<Settings> = { name: 'accounts', open }
+
+function open({ readers: state, session, clock }: GatewayCore, { signers }: Settings): GatewayPart {
+  const { ready } = createSignerStore(state)
+  const receipts = createReceipts({ store: createSqlReceiptStore(state) })
+  const posted = createPosted({ state, post: (signal) => session.tickNow(signal) })
+  return {
+    endpoints: {
+      'usage.last': { handle: createUsageLast({ state, posted }) },
+      'usage.get': { handle: createUsageGet({ state, posted, now: clock.wallMs }) },
+      'receipt.list': { handle: createReceiptList({ state, posted }) },
+      'receipt.get': { handle: createReceiptGet({ receipts, posted, clock }) },
+      'receipt.keys': { handle: createReceiptKeys(receipts, signers, ready) },
+      'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
+      'receipt.tile': { handle: createReceiptTile(receipts) },
+    },
+  }
+}

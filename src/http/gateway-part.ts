@@ -1,0 +1,80 @@
+// What a product adds to a gateway, and what a gateway gives it. Products never import each other: what one
+// needs of the others is in the core.
+import type { TimerClock } from '#base/clock.ts'
+import type { ErgonError } from '#base/errors.ts'
+import type { Logger, Secret } from '#base/log.ts'
+import type { Charging } from '#charging/charging.ts'
+import type { Session } from '#charging/session.ts'
+import type { OperationName } from '#contract/operations.ts'
+import type { Payers } from '#identity/payers.ts'
+import type { Identity } from '#identity/tokens.ts'
+import type { Marks } from '#metering/marks.ts'
+import type { State } from '#state/connect.ts'
+import type { Door, Endpoint } from './door.ts'
+import type { RequestCounts } from './request-counts.ts'
+
+export type GatewayCore = {
+  /** The gateway's name: gw-1. */
+  readonly name: string
+  /** The other gateways of this node, with their unix sockets. */
+  readonly others: readonly { readonly name: string; readonly socket: string }[]
+  /** For look-ups that requests wait for: no slow query of a caller delays them. */
+  readonly lookUps: State
+  /** For reads that callers ask for. */
+  readonly readers: State
+  /** Opens a pool of connections for one product; the gateway closes it after the product. */
+  readonly connect: (connections: number, further?: { readonly prepares?: boolean }) => State
+  readonly session: Session
+  readonly charging: Charging
+  readonly marks: Marks
+  readonly identity: Identity
+  readonly payers: Payers
+  /** The secret of the data folder: it deciphers secrets in the state, and keys are derived from it. */
+  readonly secret: Secret
+  /** The names that the service answers to, in lower case, without ports. */
+  readonly hosts: readonly string[]
+  /** The public address, where a proxy is in front. */
+  readonly baseUrl: string | undefined
+  readonly clock: TimerClock
+  readonly log: Logger
+  readonly counts: RequestCounts
+  /** Why the gateway cannot serve requests now, by any of its products; undefined when it can. */
+  readonly unready: () => ErgonError | undefined
+  /** The figures of all products. */
+  readonly figures: () => readonly Figure[]
+}
+
+/** A protocol beside the JSON API, and the requests that are its own. */
+export type Protocol = {
+  readonly door: Door
+  /** Requests to a name below one of these hosts. */
+  readonly below?: readonly string[]
+  /** Below its hosts the health pages are its own too. */
+  readonly ownsHealthPages?: true
+  /** Requests to the service's own names whose path begins with one of these segments. */
+  readonly segments?: readonly string[]
+  /** All requests to the service's own names that nobody else claims. One protocol has them. */
+  readonly rest?: true
+}
+
+/** A figure of Prometheus; the name gets the prefix `ergon_`. */
+export type Figure = { readonly name: string; readonly help: string; readonly read: () => number }
+
+export type GatewayPart = {
+  readonly endpoints?: Partial<Record<OperationName, Endpoint>>
+  readonly protocols?: readonly Protocol[]
+  readonly figures?: readonly Figure[]
+  /** Pages on the gateway's unix socket, for the agent. */
+  readonly pages?: Readonly<Record<string, () => unknown>>
+  /** Why the product cannot serve requests now; undefined when it can. */
+  readonly unready?: () => ErgonError | undefined
+  /** Writes what the answered requests left to do; the last request is answered, the session still lives. */
+  drained?(signal: AbortSignal): Promise<void>
+  close?(): Promise<void> | void
+}
+
+/** The gateway half of a product. `Settings` is what its agent half gives (`AgentPart.gateway`). */
+export type GatewayProduct<Settings = never> = {
+  readonly name: string
+  open(core: GatewayCore, settings: Settings): Promise<GatewayPart> | GatewayPart
+}

@@ -1,0 +1,58 @@
+// Inference in the agent: the fleet of model cells, and the operator's operations on models.
+import { Secret } from '#base/log.ts'
+import { toolEnvironment } from '#config/env.ts'
+import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { MODEL_CELLS } from '#node/cell-names.ts'
+import { modelAliasRoutes } from './control/model-aliases.ts'
+import { modelRoutes } from './control/models.ts'
+import { confirmModels } from './models/confirm.ts'
+import { chosenModels } from './models/default-models.ts'
+import { MODEL_PROGRAM, MODEL_SOCKETS, ModelFleet } from './models/fleet.ts'
+
+export const INFERENCE_AGENT: AgentProduct = {
+  name: 'inference',
+  programs: [MODEL_PROGRAM],
+  open,
+}
+
+function open(core: AgentCore): AgentPart {
+  const { config, data, cells, state, log } = core
+  const fleet = openFleet(core)
+  const confirmed = () => confirmModels(cells, log)
+  return {
+    gateway: { calls: [MODEL_SOCKETS] },
+    control: [
+      ...modelAliasRoutes({ state, confirmed }),
+      ...modelRoutes({
+        fleet,
+        state,
+        modelsFolder: data.at('models'),
+        confirmed,
+        key: new Secret(data.secrets.state),
+        operator: config.operator,
+      }),
+    ],
+    start: () => fleet.start(chosenModels(config.models)),
+    close: () => fleet.close(),
+    cells: [{ stage: 'workers', name: MODEL_CELLS }],
+  }
+}
+
+function openFleet({ config, data, cells, state, routedTo, place, log, report }: AgentCore) {
+  return new ModelFleet({
+    cells,
+    state,
+    log,
+    routedTo,
+    place,
+    ...(config.gpu === 'off' ? {} : { gpu: config.gpu }),
+    environment: toolEnvironment(),
+    progress: report.progress,
+    folders: {
+      artifactsFolder: data.at('artifacts'),
+      modelsFolder: data.at('models'),
+      logLevel: config.logLevel,
+      ...(config.artifacts === undefined ? {} : { offlineFolder: config.artifacts }),
+    },
+  })
+}

@@ -1,0 +1,69 @@
+// Inference in a gateway: the endpoints of OpenAI's API and the models behind them.
+import {
+  parseChatRequest,
+  parseCompletionRequest,
+  parseEmbeddingRequest,
+} from '#contract/inference.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createFailures } from './failures.ts'
+import { MODELS_PAGE } from './models/confirm.ts'
+import { followModels } from './models/follow-models.ts'
+import { keepLearned } from './models/learned-costs.ts'
+import { createChatCreate } from './operations/chat-create.ts'
+import { createCompletionCreate } from './operations/completion-create.ts'
+import { createEmbeddingCreate } from './operations/embedding-create.ts'
+import { createModelGet } from './operations/model-get.ts'
+import { createModelList } from './operations/model-list.ts'
+import { CONNECTIONS_MAX } from './providers/upstream.ts'
+import { createShares } from './shares.ts'
+import { createWholeRule } from './whole.ts'
+
+export const INFERENCE_GATEWAY: GatewayProduct<unknown> = { name: 'inference', open }
+
+async function open({
+  name,
+  lookUps,
+  readers,
+  secret,
+  clock,
+  log,
+}: GatewayCore): Promise<GatewayPart> {
+  const models = await followModels({ state: lookUps, log, clock, key: secret })
+  const costs = await keepLearned({ state: readers, log, process: name })
+  const inference = {
+    ...models,
+    learned: costs.learned,
+    shares: createShares(CONNECTIONS_MAX),
+    whole: createWholeRule(),
+    clock,
+    failures: createFailures({
+      log,
+      clock,
+      providers: models.providers,
+      servers: models.servers,
+    }),
+  }
+  return {
+    endpoints: {
+      'chat.create': { parse: parseChatRequest, handle: createChatCreate(inference) },
+      'completion.create': {
+        parse: parseCompletionRequest,
+        handle: createCompletionCreate(inference),
+      },
+      'embedding.create': {
+        parse: parseEmbeddingRequest,
+        handle: createEmbeddingCreate(inference),
+      },
+      'model.list': { handle: createModelList(inference) },
+      'model.get': { handle: createModelGet(inference) },
+    },
+    pages: {
+      [MODELS_PAGE]: async () => {
+        await models.refreshed()
+        return { models: models.catalogue.models().length }
+      },
+    },
+    drained: () => costs.close(),
+    close: () => models.close(),
+  }
+}

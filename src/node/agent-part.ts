@@ -1,0 +1,63 @@
+// What a product adds to the agent of a node, and what the agent gives it.
+import type { Artifacts } from '#artifacts/fetch.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Config } from '#config/config.ts'
+import type { State, StateAddress } from '#state/connect.ts'
+import type { ProgramPlace } from './cell-specs.ts'
+import type { ControlRoute } from './control/control.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { KeptJournals } from './kept-journals.ts'
+import type { Meter } from './meter/meter.ts'
+import type { Program } from './program-flags.ts'
+import type { Reporter } from './report.ts'
+import type { StopStage } from './stop-budget.ts'
+
+export type AgentCore = {
+  readonly config: Config
+  readonly data: DataFolder
+  readonly cells: Cells
+  readonly state: State
+  /** How cells reach the state. */
+  readonly address: StateAddress
+  readonly place: ProgramPlace
+  readonly meter: Meter
+  /** The meter whose tariff is billed. */
+  readonly meterName: string
+  /** What X-Routed-To says of work on this machine. */
+  readonly routedTo: string
+  readonly artifacts: Artifacts
+  readonly journals: KeptJournals
+  readonly report: Reporter
+  readonly log: Logger
+  /** The access key of a token, for clients that sign requests. */
+  readonly keyPairOf: (token: string) => { readonly id: string; readonly secret: string }
+}
+
+export type AgentPart = {
+  /** For the gateway half: its settings, as JSON, and what its process may write and call. */
+  readonly gateway?: {
+    readonly settings?: object
+    readonly writes?: readonly string[]
+    /** Socket groups. */
+    readonly calls?: readonly string[]
+  }
+  /** The operator's operations. */
+  readonly control?: readonly ControlRoute[]
+  /** Starts what the gateways do not wait for; resolves with what failed, in words. */
+  start?(signal: AbortSignal): Promise<readonly string[] | void>
+  /** Called at a stop before the cells end. */
+  close?(): Promise<void>
+  /** Its cells by the beginning of their names, and the stage of a stop in which they end. */
+  readonly cells?: readonly { readonly stage: StopStage; readonly name: string }[]
+}
+
+/** The agent half of a product. */
+export type AgentProduct = {
+  readonly name: string
+  /** Programs that run as its cells: their code is compiled before the first of them starts. */
+  readonly programs?: readonly Program[]
+  /** Names of its cells that keep a journal. */
+  readonly journals?: readonly string[]
+  open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> | AgentPart
+}

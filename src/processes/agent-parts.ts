@@ -1,0 +1,83 @@
+// The products of the agent, opened in the order of the list and put together: control.sock with their
+// operations, what they start in the background, and their stop.
+import { join } from 'node:path'
+import { messageOf } from '#base/errors.ts'
+import type { Cell } from '#cells/cell.ts'
+import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { startBallast, type Ballast } from '#node/ballast.ts'
+import { startControl } from '#node/control/control.ts'
+import { tellDisk } from '#node/disk-full.ts'
+import type { StopBudget } from '#node/stop-budget.ts'
+import type { GatewayParts } from './gateways.ts'
+
+export interface AgentParts {
+  /** What the parts give the gateway halves, by the product's name. */
+  readonly gateway: GatewayParts
+  /** Serves the operator's operations. */
+  control(): Promise<{ close(): Promise<void> }>
+  /** Begins the background; `complete` is called once, when all has started or failed, with what failed. */
+  start(complete: (failures: readonly string[]) => void): void
+  /** Ends what is on its way, then the cells of the products, callers first. */
+  stop(budget: StopBudget): Promise<void>
+}
+
+const CONTROL_SOCKET = 'control.sock'
+const BALLAST_FILE = 'ballast'
+const MIB = 1024 * 1024
+// Callers before whom they call.
+const STOP_ORDER = ['workers', 'signers'] as const
+
+/** Throws what a product throws that cannot open. */
+export async function openAgentParts(
+  products: readonly AgentProduct[],
+  core: AgentCore,
+  signal: AbortSignal,
+): Promise<AgentParts> {
+  const { config, data, cells, log } = core
+  const parts: { readonly name: string; readonly part: AgentPart }[] = []
+  for (const { name, open } of products) parts.push({ name, part: await open(core, signal) })
+  const stopping = new AbortController()
+  let ballast: Ballast | undefined
+  let running: Promise<unknown> = Promise.resolve()
+
+  const startPart = async ({ name, part }: (typeof parts)[number]): Promise<readonly string[]> => {
+    try {
+      return (await part.start?.(stopping.signal)) ?? []
+    } catch (error) {
+      return [`${name}: ${messageOf(error)}`]
+    }
+  }
+
+  return {
+    gateway: Object.fromEntries(parts.map(({ name, part }) => [name, part.gateway ?? {}])),
+    control() {
+      const routes = parts.flatMap(({ part }) => part.control ?? [])
+      return startControl({ socket: join(data.runFolder, CONTROL_SOCKET), routes, log })
+    },
+    start(complete) {
+      ballast = startBallast({
+        path: data.at(BALLAST_FILE),
+        bytesMax: config.ballastMib * MIB,
+        log,
+        tell: (isFull) => tellDisk(cells, isFull, log),
+      })
+      running = Promise.all(parts.map(startPart)).then((failures) => {
+        if (!stopping.signal.aborted) complete(failures.flat())
+      })
+    },
+    async stop(budget) {
+      stopping.abort()
+      await ballast?.stop()
+      for (const { part } of parts) await part.close?.()
+      await running
+      for (const stage of STOP_ORDER) {
+        const graceMs = budget.graceMs(stage)
+        const owned = parts.flatMap(({ part }) => part.cells ?? [])
+        const names = owned.filter((one) => one.stage === stage).map(({ name }) => name)
+        const isOf = (cell: Cell) => names.some((name) => cell.spec.name.startsWith(name))
+        const ending = cells.list().filter(isOf)
+        await Promise.all(ending.map((cell) => cell.stop(graceMs)))
+      }
+    },
+  }
+}

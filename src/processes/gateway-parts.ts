@@ -1,0 +1,51 @@
+// The products of a gateway, opened in the order of the list and put together.
+import type { ErgonError } from '#base/errors.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct, Protocol } from '#http/gateway-part.ts'
+import type { OpenCore } from './gateway-core.ts'
+
+/** What the parts have to finish their writes after the last request, however long requests took. */
+const DRAINED_MS_LEAST = 1000
+
+export type GatewayParts = {
+  readonly endpoints: NonNullable<GatewayPart['endpoints']>
+  readonly protocols: readonly Protocol[]
+  readonly pages: NonNullable<GatewayPart['pages']>
+  /** `leftMs` is what the last requests left of their time. */
+  drained(leftMs: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Throws what a product throws that cannot open; `settings` are by the product's name. */
+export async function openGatewayParts(
+  products: readonly GatewayProduct[],
+  core: OpenCore,
+  settings: Readonly<Record<string, object>>,
+): Promise<GatewayParts> {
+  const parts: GatewayPart[] = []
+  const given: GatewayCore = {
+    ...core,
+    unready: () => core.unready() ?? firstFault(parts),
+    figures: () => [...core.figures, ...parts.flatMap(({ figures = [] }) => figures)],
+  }
+  for (const { name, open } of products) parts.push(await open(given, settings[name] as never))
+  return {
+    endpoints: Object.assign({}, ...parts.map(({ endpoints }) => endpoints)) as object,
+    protocols: parts.flatMap(({ protocols = [] }) => protocols),
+    pages: Object.assign({}, ...parts.map(({ pages }) => pages)) as GatewayParts['pages'],
+    async drained(leftMs) {
+      const signal = AbortSignal.timeout(DRAINED_MS_LEAST + Math.max(0, Math.floor(leftMs)))
+      for (const part of parts) await part.drained?.(signal)
+    },
+    async close() {
+      for (const part of parts) await part.close?.()
+    },
+  }
+}
+
+function firstFault(parts: readonly GatewayPart[]): ErgonError | undefined {
+  for (const part of parts) {
+    const fault = part.unready?.()
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}

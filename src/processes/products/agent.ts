@@ -1,0 +1,15 @@
+// The products of the agent: one line each, in the order of opening.
+import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
+import { INFERENCE_AGENT } from '#inference/agent.ts'
+import type { AgentProduct } from '#node/agent-part.ts'
+import { RECEIPTS_AGENT } from '#receipts/agent.ts'
+import { STORAGE_AGENT } from '#s3/agent.ts'
+import { STATUS_AGENT } from '#statuspage/agent.ts'
+
+export const AGENT_PRODUCTS: readonly AgentProduct[] = [
+  STORAGE_AGENT,
+  INFERENCE_AGENT,
+  RECEIPTS_AGENT,
+  ACCOUNTS_AGENT,
+  STATUS_AGENT,
+]

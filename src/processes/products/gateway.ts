@@ -1,0 +1,13 @@
+// The products of a gateway: one line each, in the order of opening.
+import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
+import type { GatewayProduct } from '#http/gateway-part.ts'
+import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
+import { STORAGE_GATEWAY } from '#s3/gateway.ts'
+import { STATUS_GATEWAY } from '#statuspage/gateway.ts'
+
+export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
+  INFERENCE_GATEWAY,
+  STORAGE_GATEWAY,
+  ACCOUNTS_GATEWAY,
+  STATUS_GATEWAY,
+]

@@ -1,0 +1,25 @@
+// Receipts in the agent: five signers, the jobs cell that asks them to sign, and a new key for the log.
+import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { signerRoutes } from './control/signers.ts'
+import { JOBS_PROGRAM, SIGNER_PROGRAM, startSealing } from './sealing.ts'
+
+export const RECEIPTS_AGENT: AgentProduct = {
+  name: 'receipts',
+  programs: [JOBS_PROGRAM, SIGNER_PROGRAM],
+  open,
+}
+
+function open(core: AgentCore): AgentPart {
+  return {
+    control: signerRoutes({
+      state: core.state,
+      cells: core.cells,
+      signersFolder: core.data.at('signers'),
+    }),
+    start: (signal) => startSealing({ ...core, signal }),
+    cells: [
+      { stage: 'workers', name: 'jobs' },
+      { stage: 'signers', name: 'signer-' },
+    ],
+  }
+}

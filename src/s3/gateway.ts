@@ -1,0 +1,69 @@
+// Object storage in a gateway: the S3 protocol, the websites of buckets, and presigned addresses.
+import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
+import { fault } from '#contract/errors.ts'
+import { parsePresignRequest } from '#contract/presign.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { followKeyVersions } from '#objects/encryption/key-versions.ts'
+import { createDerivedKeys } from './authentication/derived-keys.ts'
+import { createPresignCreate } from './authentication/presign-create.ts'
+import { createStorageDoors } from './create-s3.ts'
+import type { StorageSettings } from './settings.ts'
+
+type Settings = { readonly blobs: BlobSettings; readonly storage: StorageSettings }
+
+// A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
+const CONNECTIONS = 16
+
+export const STORAGE_GATEWAY: GatewayProduct<Settings> = { name: 'storage', open }
+
+async function open(core: GatewayCore, { blobs, storage }: Settings): Promise<GatewayPart> {
+  const { readers, identity, payers, secret, hosts, baseUrl, clock, log, marks, charging } = core
+  const keys = createDerivedKeys(secret)
+  const stores = await openBlobStores(blobs, { log, clock })
+  const versions = await followKeyVersions({ state: readers, log })
+  const doors = createStorageDoors({
+    state: core.connect(CONNECTIONS, { prepares: true }),
+    blobs: stores,
+    identity,
+    payerOf: payers.payerOf,
+    secret,
+    keys,
+    keyVersionOf: versions.versionOf,
+    directory: { exists: payers.exists, accountOfEmail: async () => undefined },
+    clock,
+    log,
+    marks,
+    charging,
+    hosts,
+    settings: storage,
+  })
+  const { region, website } = storage
+  const presign = createPresignCreate({ keys, clock, region, baseUrl })
+  return {
+    endpoints: { 'presign.create': { parse: parsePresignRequest, handle: presign } },
+    protocols: [
+      { door: doors.website, below: website.hosts, ownsHealthPages: true },
+      { door: doors.storage, below: hosts, rest: true },
+    ],
+    figures: [
+      {
+        name: 'blob_reads_damaged',
+        help: 'Reads that met a damaged or missing blob',
+        read: () => doors.damages.met(),
+      },
+      {
+        name: 'access_log_lines_lost',
+        help: 'Lines of access logs that no bucket got',
+        read: () => doors.accessLog.lost,
+      },
+    ],
+    unready() {
+      const fenced = stores.local.fenced()
+      return fenced === undefined
+        ? undefined
+        : fault('storage_fenced', `Not ready: objects are read only since a disk error: ${fenced}`)
+    },
+    drained: (signal) => doors.accessLog.close(signal),
+    close: () => versions.close(),
+  }
+}
