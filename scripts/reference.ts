@@ -1,6 +1,6 @@
 // The reference pages in Markdown, made from the tables that the product itself runs by.
 import { COMMANDS } from '#cli/commands.ts'
-import { SETTINGS } from '#config/env.ts'
+import { SETTINGS } from '#config/settings.ts'
 import { ERRORS } from '#contract/errors.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { beyondText, LIMITS } from './limits.ts'
@@ -80,7 +80,7 @@ export const settingsTable = (): string =>
     Object.values(SETTINGS).map(({ name, flag, help }) => [code(name), code(`--${flag}`), help]),
   )
 
-export const settingsPage = (): string => `${NOTE('src/config/env.ts')}
+export const settingsPage = (): string => `${NOTE('src/config/settings.ts')}
 
 # Settings
 

@@ -1,6 +1,6 @@
 // Rules that hold between the tables of the contract and the source: each operation is bound, each
 // error code is answered with, each setting is read.
-import { SETTINGS } from '#config/env.ts'
+import { SETTINGS } from '#config/settings.ts'
 import { OPERATIONS, type Operation } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { isProductSource, unusedCodes, type SourceFile } from './error-codes.ts'
@@ -65,7 +65,7 @@ function settingFaults({ settings }: Tables, files: readonly SourceFile[]): Faul
     .filter(({ path }) => /^src\/(?!config\/)/.test(path))
     .map(({ text }) => text)
     .join('\n')
-  const fault = (rule: string): Fault => ({ path: 'src/config/env.ts', line: 1, rule })
+  const fault = (rule: string): Fault => ({ path: 'src/config/settings.ts', line: 1, rule })
   return Object.entries(settings).flatMap(([key, { name, help }]) => {
     const isRead = new RegExp(`\\bconfig\\.${key}\\b`).test(wiring)
     if (isRead === !help.includes(UNREAD)) return []

@@ -2,127 +2,18 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '#base/errors.ts'
-import { Secret } from '#base/log.ts'
-import { parseSubnet } from '#base/subnets.ts'
 import { fault } from '#contract/errors.ts'
-import { S3_ADDRESS, s3Endpoint, s3Key, s3Region, s3Stores } from './s3-stores.ts'
 import { nearest } from './nearest.ts'
-import { isSecret, readSecretFile, SETTINGS, type RawSettings, type SettingKey } from './env.ts'
+import { isSecret, readSecretFile, type RawSettings } from './env.ts'
+import { SETTINGS, type SettingKey } from './settings.ts'
 
-const count = (least: number, most: number) => {
-  const error = `must be a whole number from ${least} to ${most}`
-  return z.coerce.number(error).int(error).min(least, error).max(most, error)
-}
-const port = count(1, 65_531)
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
-  z.enum(words, `must be ${words.join(', ').replace(/, (?=[^,]*$)/, ' or ')}`)
-const onOff = z.stringbool('must be on or off')
-const whole = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a whole number')
-  .transform(BigInt)
-/** A part of X-Routed-To. */
-export const WORD = /^[a-z0-9][a-z0-9._-]{0,62}$/i
-export const WORD_IN_WORDS = 'letters, digits, dots and dashes'
-const word = z.string().regex(WORD, `must be ${WORD_IN_WORDS}`)
+type Checks = { readonly [K in SettingKey]: (typeof SETTINGS)[K]['check'] }
 
-const secret = z.string().transform((text) => new Secret(text))
-const isPlugUrl = (text: string) =>
-  /^(shelly|tasmota|redfish)\+https?:\/\//.test(text) && URL.canParse(text)
-
-const areNetworks = (texts: readonly string[]) =>
-  texts.every((text) => parseSubnet(text) !== undefined)
-
-const schema = z.object({
-  data: z.string().default('.ergon'),
-  port: port.optional(),
-  pgPort: port.optional(),
-  host: z.string().default('127.0.0.1'),
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
-  trustedProxies: z
-    .string()
-    .transform((text) => text.split(',').map((network) => network.trim()))
-    .refine(areNetworks, 'must be addresses and networks by comma, such as 127.0.0.1,10.0.0.0/8')
-    .default([]),
-  json: onOff.default(false),
-  logLevel: oneOf(['debug', 'info', 'warn', 'error']).default('warn'),
-  databaseUrl: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  pgBin: z.string().optional(),
-  pgUpgrade: onOff.default(false),
-  artifacts: z.string().optional(),
-  models: z.string().default('default'),
-  gpu: oneOf(['off', 'auto', 'cuda', 'vulkan']).default('off'),
-  gateways: count(1, 64).default(1),
-  isolation: oneOf(['root', 'userns', 'plain']).optional(),
-  operator: word.default('ergon'),
-  region: word.default('local'),
-  carbonZone: z
-    .string()
-    .regex(/^[A-Z]{2,5}(-[A-Z0-9]{1,5}){0,3}$/, 'must be a zone such as DE')
-    .default('WORLD'),
-  carbonSource: oneOf(['uk', 'electricity-maps']).optional(),
-  carbonToken: secret.optional(),
-  wattTimeLogin: z
-    .string()
-    .regex(/^[^:]+:./, 'must be <user>:<password>')
-    .transform((text) => new Secret(text))
-    .optional(),
-  wattTimeRegion: z
-    .string()
-    .regex(/^[A-Z0-9_]{2,40}$/, 'must be a region such as CAISO_NORTH')
-    .optional(),
-  // A building takes at least what its machines take.
-  pueMilli: whole.refine((milli) => milli >= 1000n, 'must be 1000 or more').default(1000n),
-  // A secret: a power meter's address may bear its password.
-  plugUrl: z
-    .string()
-    .refine(isPlugUrl, 'must be shelly+, tasmota+ or redfish+ before http(s)://…')
-    .transform((text) => new Secret(text))
-    .optional(),
-  // No data sheet was given: wider than any that we know of.
-  plugBandPct: count(1, 100).default(10),
-  sensorIdleMilliwatts: whole.optional(),
-  sysfsRoot: z.string().default('/sys'),
-  // Holds are made in money: at no price nothing could be held.
-  pricePusdPerJ: whole.refine((pusd) => pusd > 0n, 'must be above 0').default(69_444n),
-  freeTierJ: whole.default(50_000n),
-  metricsToken: z
-    .string()
-    .min(16, 'must have 16 characters or more')
-    .transform((text) => new Secret(text))
-    .optional(),
-  // One body of the largest size must fit.
-  bodyMemoryMib: count(8, 1_048_576).default(256),
-  windowsDays: count(0, 36_500).default(400),
-  storageDayS: count(1, 86_400).default(86_400),
-  storageMilliwattsPerTb: count(0, 1_000_000_000_000).default(1200),
-  storageMinuteS: count(1, 60).default(60),
-  storageKmsKeys: z
-    .string()
-    .regex(/^[\w.-]{1,64}(,[\w.-]{1,64})*$/, 'must be names by comma')
-    .transform((text) => text.split(','))
-    .default([]),
-  storageBuckets: count(1, 1_000_000).default(1000),
-  storageAcls: onOff.default(false),
-  storageEncryption: onOff.default(false),
-  storageWebsiteHost: z
-    .string()
-    .regex(/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/, 'must be a host name in lower case')
-    .optional(),
-  storageBlobs: z
-    .string()
-    .refine((text) => text === 'fs' || S3_ADDRESS.test(text), {
-      message: 'must be fs, or s3://bucket/prefix without a slash at its end',
-    })
-    .default('fs'),
-  storageS3Endpoint: s3Endpoint.optional(),
-  storageS3Region: s3Region.default('us-east-1'),
-  storageS3Key: s3Key.optional(),
-  storageS3Stores: s3Stores.default([]),
-  accountRequests: count(1, 10_000).default(256),
-  ballastMib: count(0, 1_048_576).default(256),
-  journalSync: oneOf(['group', 'sync']).default('group'),
-})
+const schema = z.object(
+  Object.fromEntries(
+    Object.entries(SETTINGS).map(([key, { check }]) => [key, check]),
+  ) as unknown as Checks,
+)
 
 export type Config = z.infer<typeof schema>
 

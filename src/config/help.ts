@@ -1,5 +1,6 @@
 // What `npm start -- --help` prints: every setting, from the table that they are read by.
-import { isSecret, SETTINGS, type SettingKey } from './env.ts'
+import { isSecret } from './env.ts'
+import { SETTINGS, type SettingKey } from './settings.ts'
 
 /** Whether the command line asks for help, whatever else it says. */
 export const asksForHelp = (argv: readonly string[]): boolean =>

@@ -1,7 +1,8 @@
 // Settings whose words are known further up than config/ may look: models and zones of carbon. Asked with
 // all other checks, before anything starts: a word that fails later fails in front of a running node.
 import { ZONES, zoneKnown } from '#metering/carbon.ts'
-import type { RawSettings, SettingKey } from '#config/env.ts'
+import type { RawSettings } from '#config/env.ts'
+import type { SettingKey } from '#config/settings.ts'
 import { MODEL_NAMES, unknownModel } from '#inference/models/default-models.ts'
 
 /** What is wrong with such settings, by their key; for readConfig(). */

@@ -1,0 +1,15 @@
+// A setting: what it is called, what it may be, and what it is for.
+import type { z } from 'zod'
+
+export type Setting = {
+  /** In the environment. */
+  readonly name: string
+  /** On the command line; that of a secret names a file that holds it. */
+  readonly flag: string
+  readonly isSecret?: boolean
+  readonly help: string
+  /** From the given text; its default where nothing is given. */
+  readonly check: z.ZodType
+}
+/** By the key that the config has of it. */
+export type Settings = Readonly<Record<string, Setting>>

@@ -1,0 +1,14 @@
+// All settings: a line for each area that has some.
+import { CORE_SETTINGS } from './settings/core.ts'
+import { INFERENCE_SETTINGS } from './settings/inference.ts'
+import { METER_SETTINGS } from './settings/meter.ts'
+import { STORAGE_SETTINGS } from './settings/storage.ts'
+
+export const SETTINGS = {
+  ...CORE_SETTINGS,
+  ...METER_SETTINGS,
+  ...INFERENCE_SETTINGS,
+  ...STORAGE_SETTINGS,
+}
+
+export type SettingKey = keyof typeof SETTINGS

@@ -1,0 +1,19 @@
+// The settings of inference.
+import { z } from 'zod'
+import { oneOf } from '#config/checks.ts'
+import type { Settings } from '#config/setting.ts'
+
+export const INFERENCE_SETTINGS = {
+  models: {
+    name: 'ERGON_MODELS',
+    flag: 'models',
+    help: 'Default models to load: names by comma, "none", or "default" for all (default)',
+    check: z.string().default('default'),
+  },
+  gpu: {
+    name: 'ERGON_GPU',
+    flag: 'gpu',
+    help: 'What models here use of a GPU: off, auto, cuda or vulkan; needs the package of it and ERGON_PLUG_URL, as nothing else sees what it draws (default off)',
+    check: oneOf(['off', 'auto', 'cuda', 'vulkan']).default('off'),
+  },
+} satisfies Settings
