@@ -1,7 +1,8 @@
 // Which refusals an operation can answer with, for the OpenAPI document: of each code of the errors table
 // when it can come. What has to do with no operation (the form of a request, a path that is none) is `default`.
 import { ERRORS, type Code } from '#contract/errors.ts'
-import type { Operation, OperationName } from '#contract/operations.ts'
+import type { Operation } from '#contract/operation.ts'
+import type { OperationName } from '#contract/operations.ts'
 
 /** What decides it of an operation. */
 export type Facts = Pick<

@@ -1,7 +1,8 @@
 // Rules that hold between the tables of the contract and the source: each operation is bound, each
 // error code is answered with, each setting is read.
 import { SETTINGS } from '#config/settings.ts'
-import { OPERATIONS, type Operation } from '#contract/operations.ts'
+import type { Operation } from '#contract/operation.ts'
+import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { isProductSource, unusedCodes, type SourceFile } from './error-codes.ts'
 
@@ -9,15 +10,11 @@ import { isProductSource, unusedCodes, type SourceFile } from './error-codes.ts'
 export type Fault = { path: string; line: number; rule: string }
 
 type Tables = {
-  readonly operations: Readonly<Record<string, Pick<Operation, 'service'>>>
+  readonly operations: Readonly<Record<string, Pick<Operation, 'unrouted'>>>
   readonly routes: readonly { readonly method: string; path: string; readonly operation: string }[]
   readonly settings: Readonly<Record<string, { readonly name: string; readonly help: string }>>
 }
 
-/** Operations that nobody calls by a path. */
-const PSEUDO: ReadonlySet<string> = new Set(['service.nobody', 'cell.standing'])
-/** Services whose own door binds them: S3 by method and subresource. */
-const OTHER_DOORS: ReadonlySet<string> = new Set(['storage'])
 const UNREAD = 'not read yet'
 
 /** Faults of the contract's tables against the source of the product. */
@@ -41,7 +38,7 @@ export function contractFaults(
 function operationFaults({ operations, routes }: Tables): Fault[] {
   const routed = new Set(routes.map(({ operation }) => operation))
   const unbound = Object.entries(operations).filter(
-    ([name, { service }]) => !routed.has(name) && !PSEUDO.has(name) && !OTHER_DOORS.has(service),
+    ([name, { unrouted }]) => !routed.has(name) && unrouted !== true,
   )
   const bindings = routes.map(({ method, path }) => `${method} ${path}`)
   const twice = bindings.filter((binding, index) => bindings.indexOf(binding) !== index)

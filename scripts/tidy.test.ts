@@ -97,7 +97,7 @@ const contractRules = (planted: Partial<Parameters<typeof contractFaults>[2]>, f
   contractFaults(sources, from, { ...tables, ...planted }).map(({ rule }) => rule)
 
 test('contractFaults() finds an operation that no route binds', () => {
-  const operations = { ...OPERATIONS, 'mind.read': { service: 'inference' } } as const
+  const operations = { ...OPERATIONS, 'mind.read': {} } as const
   assert.deepEqual(contractRules({ operations }), ['no route binds the operation mind.read'])
 })
 

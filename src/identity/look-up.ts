@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts'
 import { isId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import type { Scope } from '#contract/operations.ts'
+import type { Scope } from '#contract/operation.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Principal } from './principal.ts'
 import { createRefused, type Refusal } from './refused.ts'

@@ -1,6 +1,6 @@
 // Who a request speaks for.
 import { fault } from '#contract/errors.ts'
-import { permits, type Scope } from '#contract/operations.ts'
+import { permits, type Scope } from '#contract/operation.ts'
 
 export type Principal = {
   readonly account: string

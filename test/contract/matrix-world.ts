@@ -1,6 +1,6 @@
 // The product that the matrix asks, and its callers: who pays, who cannot, who may not.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Scope } from '#contract/operations.ts'
+import type { Scope } from '#contract/operation.ts'
 import type { ScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
 import { sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'

@@ -1,6 +1,6 @@
 // Operator operations on accounts, funds and tokens, until the portal exists.
 import { fault } from '#contract/errors.ts'
-import { SCOPES, type Scope } from '#contract/operations.ts'
+import { SCOPES, type Scope } from '#contract/operation.ts'
 import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'

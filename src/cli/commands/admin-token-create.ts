@@ -1,5 +1,5 @@
 // ergon admin token create: the secret is printed once, alone on stdout; a pair as a shell sets it.
-import { SCOPES } from '#contract/operations.ts'
+import { SCOPES } from '#contract/operation.ts'
 import { control } from '#cli/client.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'

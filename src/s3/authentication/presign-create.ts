@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { permits } from '#contract/operations.ts'
+import { permits } from '#contract/operation.ts'
 import type { PresignRequest } from '#contract/presign.ts'
 import type { Handler } from '#http/reply.ts'
 import { isBucketName } from '#s3/bucket-name.ts'

@@ -1,0 +1,21 @@
+// What a routed operation takes and gives: with the routes, the errors and the headers this is the OpenAPI page.
+import type { z } from 'zod'
+import type { ProductContract } from './product.ts'
+
+/** A reply's schema by media type; null: not JSON. */
+type Media = Readonly<Record<string, z.ZodType | null>>
+export type Description = {
+  readonly summary: string
+  readonly query?: z.ZodObject
+  readonly request?: z.ZodType
+  /** By status; refusals are the same everywhere. */
+  readonly replies: Readonly<Record<number, { readonly help: string; readonly media: Media }>>
+}
+export const json = (schema: z.ZodType): Media => ({ 'application/json': schema })
+export const ok = (help: string, media: Media): Description['replies'] => ({ 200: { help, media } })
+export const TEXT = { 'text/plain': null }
+
+/** A description of each routed operation of a product. */
+export type Descriptions<Product extends ProductContract> = Readonly<
+  Record<Product['routes'][number]['operation'], Description>
+>

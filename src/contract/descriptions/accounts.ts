@@ -1,0 +1,47 @@
+// What the routed operations of accounts take and give.
+import { json, ok, TEXT, type Descriptions } from '#contract/description.ts'
+import * as service from '#contract/service-replies.ts'
+import type { ACCOUNTS } from '#contract/products/accounts.ts'
+
+export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
+  'usage.last': {
+    summary: 'What the last request of this token cost; reads of usage and receipts do not count',
+    replies: ok('The figures of its receipt', json(service.usageLast)),
+  },
+  'usage.get': {
+    summary: 'What the account used over a time, grouped',
+    query: service.usageQuery,
+    replies: ok('One row for each group, the most energy first', json(service.usageList)),
+  },
+  'receipt.list': {
+    summary: 'What the account was charged, in the order of its own numbers, which have no gap',
+    query: service.receiptListQuery,
+    replies: ok('The charges after the cursor', json(service.receiptList)),
+  },
+  'receipt.get': {
+    summary:
+      'A receipt, by its own id or that of its request; of what nobody was charged, without a token',
+    replies: {
+      200: {
+        help: 'The proof, as C2SP tlog-proof or as JSON',
+        media: { ...TEXT, ...json(service.receipt) },
+      },
+      202: {
+        help: 'Posted, not sealed yet: ask again after Retry-After',
+        media: json(service.receiptUnsealed),
+      },
+    },
+  },
+  'receipt.keys': {
+    summary: 'The keys that receipts are checked with: keep them',
+    replies: ok('One key for each shard of the log', json(service.receiptKeys)),
+  },
+  'receipt.checkpoint': {
+    summary: 'The newest signed tree head of a shard',
+    replies: ok('A C2SP signed note', TEXT),
+  },
+  'receipt.tile': {
+    summary: 'Hashes of the log: `tile/<level>/<index>[.p/<width>]` as C2SP lays them out',
+    replies: ok('Up to 256 SHA-256 hashes', { 'application/octet-stream': null }),
+  },
+}

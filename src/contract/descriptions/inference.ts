@@ -1,0 +1,37 @@
+// What the routed operations of inference take and give.
+import { json, ok, type Descriptions } from '#contract/description.ts'
+import { chatRequest, completionRequest, embeddingRequest } from '#contract/inference.ts'
+import * as inference from '#contract/inference-replies.ts'
+import type { INFERENCE } from '#contract/products/inference.ts'
+
+export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
+  'chat.create': {
+    summary: 'Answer a conversation; `model: auto` lets the router choose',
+    request: chatRequest,
+    replies: ok('The answer, or its chunks with `stream: true`', {
+      'application/json': inference.chatCompletion,
+      'text/event-stream': inference.chatCompletionChunk,
+    }),
+  },
+  'completion.create': {
+    summary: 'Continue a text (the older form)',
+    request: completionRequest,
+    replies: ok('The continuation, or its chunks with `stream: true`', {
+      'application/json': inference.textCompletion,
+      'text/event-stream': inference.textCompletion,
+    }),
+  },
+  'embedding.create': {
+    summary: 'Vectors of texts',
+    request: embeddingRequest,
+    replies: ok('One vector for each input, in order', json(inference.embeddingList)),
+  },
+  'model.list': {
+    summary: 'The models that answer or are about to',
+    replies: ok('The list', json(inference.modelList)),
+  },
+  'model.get': {
+    summary: 'One model',
+    replies: ok('The model', json(inference.modelEntry)),
+  },
+}

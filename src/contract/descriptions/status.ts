@@ -1,0 +1,19 @@
+// What the routed operations of status take and give.
+import { json, ok, TEXT, type Descriptions } from '#contract/description.ts'
+import * as service from '#contract/service-replies.ts'
+import type { STATUS } from '#contract/products/status.ts'
+
+export const STATUS_DESCRIPTIONS: Descriptions<typeof STATUS> = {
+  'service.health': {
+    summary: 'Whether this process answers',
+    replies: ok('It does', json(service.health)),
+  },
+  'service.ready': {
+    summary: 'Whether it may be sent requests',
+    replies: ok('It may', json(service.ready)),
+  },
+  'service.metrics': {
+    summary: 'Figures in the Prometheus text format, for the bearer of ERGON_METRICS_TOKEN',
+    replies: ok('The figures', TEXT),
+  },
+}

@@ -1,0 +1,12 @@
+// What the routed operations of storage take and give.
+import { json, ok, type Descriptions } from '#contract/description.ts'
+import { presignReply, presignRequest } from '#contract/presign.ts'
+import type { STORAGE } from '#contract/products/storage.ts'
+
+export const STORAGE_DESCRIPTIONS: Descriptions<typeof STORAGE> = {
+  'presign.create': {
+    summary: 'An address for one object and method, signed with a key of its own, never the token',
+    request: presignRequest,
+    replies: ok('The address, until it expires or the token is revoked', json(presignReply)),
+  },
+}

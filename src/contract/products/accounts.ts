@@ -1,0 +1,37 @@
+// Accounts: what an account used, and its receipts.
+import { look, ownView } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+export const ACCOUNTS = defineProduct({
+  operations: {
+    'usage.last': { ...ownView, service: 'usage', remembered: false },
+    'usage.get': { ...ownView, service: 'usage', remembered: false },
+    'receipt.list': { ...ownView, service: 'receipts', remembered: false },
+    'receipt.get': { ...ownView, service: 'receipts', tokenOptional: true, remembered: false },
+    'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
+    'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
+    'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
+  },
+  routes: [
+    { method: 'GET', path: '/v1/usage/last', operation: 'usage.last', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/usage',
+      operation: 'usage.get',
+      query: ['from', 'to', 'group_by', 'cursor'],
+    },
+    { method: 'GET', path: '/v1/receipts', operation: 'receipt.list', query: ['cursor', 'limit'] },
+    { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get', query: [] },
+    { method: 'GET', path: '/.well-known/ergon/receipt-keys.json', operation: 'receipt.keys' },
+    {
+      method: 'GET',
+      path: '/.well-known/ergon/logs/:log/:shard/checkpoint',
+      operation: 'receipt.checkpoint',
+    },
+    {
+      method: 'GET',
+      path: '/.well-known/ergon/logs/:log/:shard/tile/*',
+      operation: 'receipt.tile',
+    },
+  ],
+})

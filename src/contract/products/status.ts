@@ -1,0 +1,33 @@
+// The service itself: its health, its metrics, and charges without a request.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+export const STATUS = defineProduct({
+  operations: {
+    'service.health': { ...look, service: 'service', scope: null, remembered: false },
+    'service.ready': { ...look, service: 'service', scope: null, remembered: false },
+    'service.metrics': { ...look, service: 'service', scope: null, remembered: false },
+    /** No request: what a cell of an account used for a minute. */
+    'cell.standing': {
+      ...look,
+      service: 'service',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
+    /** What is answered to nobody: public pages, parser errors, 401, 404, 405. Many share one charge. */
+    'service.nobody': {
+      ...look,
+      service: 'service',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
+  },
+  routes: [
+    { method: 'GET', path: '/healthz', operation: 'service.health' },
+    { method: 'GET', path: '/readyz', operation: 'service.ready' },
+    { method: 'GET', path: '/metrics', operation: 'service.metrics' },
+  ],
+  unserved: [{ method: 'GET', path: '/v1/workloads/:workload/logs' }],
+})
