@@ -82,7 +82,10 @@ const FACT_LENGTH_MAX = 2048
 // PostgreSQL's text and jsonb take no NUL and no lone surrogate: one of either, in the name of an
 // object or a model, would make every later tick of the session fail.
 const printable = (value: string): string =>
-  value.slice(0, FACT_LENGTH_MAX).replaceAll('\0', '\ufffd').toWellFormed()
+  value.length <= FACT_LENGTH_MAX && PLAIN.test(value)
+    ? value
+    : value.slice(0, FACT_LENGTH_MAX).replaceAll('\0', '\ufffd').toWellFormed()
+const PLAIN = /^[ -~]*$/
 
 /** The tier of operations that are not routed. */
 export function fixedTier(operation: OperationName) {

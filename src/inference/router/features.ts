@@ -53,7 +53,8 @@ export function featuresOf(whole: string): Features {
     if (wordFrom >= 0) reader.word(wordFrom, at)
     wordFrom = -1
     if (isIdeogram(code)) reader.ideogram(at)
-    else if (at < lower.length) reader.mark(at)
+    // Half of what stands between words, and it means nothing.
+    else if (code !== SPACE && at < lower.length) reader.mark(at)
   }
   return { ...reader.counts, length: whole.length }
 }
@@ -142,6 +143,8 @@ const GIVEN_LENGTH = 8
 
 /** Whether a word is the name in `def name(` or `class Name:`, or the value in `return value;`. */
 function isCode(text: string, from: number, to: number): boolean {
+  // The last letters of the three keywords: nearly no word has one of these before it.
+  if (!KEYWORD_ENDS.includes(text.charCodeAt(from - 2))) return false
   const next = text[to] ?? NONE
   const after = text[to + 1] ?? NONE
   const follows = (keyword: string) => text.startsWith(keyword, from - keyword.length)
@@ -153,6 +156,8 @@ function isCode(text: string, from: number, to: number): boolean {
     '(:{'.includes(next === ' ' ? after : next)
   )
 }
+
+const KEYWORD_ENDS = ['f', 'n', 's'].map((letter) => letter.charCodeAt(0))
 
 function countMark(counts: Counts, text: string, at: number): void {
   const mark = text[at] ?? ''
@@ -170,6 +175,7 @@ function countMark(counts: Counts, text: string, at: number): void {
 }
 
 const NEWLINE = 10
+const SPACE = 32
 /** The text ends as a line does. */
 const NONE = '\n'
 const FENCE = '```'
