@@ -11,7 +11,6 @@ import { ROUTES } from '#contract/routes.ts'
 import { isProductSource, unusedCodes } from './error-codes.ts'
 import { drift, pages, readText } from './generate.ts'
 import { contractOf, openapi } from './openapi.ts'
-import { withSettings } from './reference.ts'
 
 const read = (path: string) => readText(path) ?? ''
 const made = pages(read)
@@ -115,8 +114,4 @@ test('cli.md has every command with every option', () => {
       assert.ok(page.includes(cell), `${usage} ${flags}`)
     }
   }
-})
-
-test('withSettings() refuses a README whose marks are gone', () => {
-  assert.throws(() => withSettings('# Ergon'), RangeError)
 })

@@ -4,10 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { contractOf, openapi } from './openapi.ts'
-import { cliPage, errorsPage, limitsPage, settingsPage, withSettings } from './reference.ts'
+import { cliPage, errorsPage, limitsPage, settingsPage } from './reference.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const README = 'README.md'
 const REFERENCE = 'docs/reference'
 
 /** Path → text of every generated page. `read` gives what pages are only partly made of. */
@@ -19,7 +18,6 @@ export function pages(read: (path: string) => string): ReadonlyMap<string, strin
     [`${REFERENCE}/limits.md`, limitsPage()],
     [`${REFERENCE}/cli.md`, cliPage()],
     [`${REFERENCE}/settings.md`, settingsPage()],
-    [README, withSettings(read(README))],
   ])
 }
 

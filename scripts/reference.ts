@@ -90,14 +90,3 @@ Every user of a machine can read its command lines. So a flag that ends in \`-fi
 
 ${settingsTable()}
 `
-
-const BEGIN = '<!-- settings: printed by `npm run generate` -->'
-const END = '<!-- /settings -->'
-
-/** The README with its table of settings renewed. Throws RangeError when the marks are gone. */
-export function withSettings(readme: string): string {
-  const begin = readme.indexOf(BEGIN)
-  const end = readme.indexOf(END)
-  if (begin < 0 || end < begin) throw new RangeError('README.md lacks the marks of its settings')
-  return `${readme.slice(0, begin + BEGIN.length)}\n\n${settingsTable()}\n\n${readme.slice(end)}`
-}
