@@ -66,6 +66,7 @@ const WHEN: Readonly<Record<Code, When>> = {
   balance_depleted: paid,
   ceiling_reached: withToken,
   free_tier_exceeded: paid,
+  budget_exhausted: paid,
   too_many_requests: withToken,
   internal: ofAny,
   not_implemented: ofAny,

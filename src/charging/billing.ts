@@ -77,10 +77,10 @@ export class Billing {
   /** Journals the charge of a spend that holds, and gives back what it did not use of the hold. */
   settle(spend: Billable, status: number, hold: Hold): Charge {
     const { session } = this.#deps
-    const { charge, tailNs, indirect, debit } = this.#bill(spend, status, hold)
-    session.append('charge', chargeText(charge), [debit])
+    const { charge, tailNs, indirect, debits } = this.#bill(spend, status, hold)
+    session.append('charge', chargeText(charge), debits)
     session.settled(spend.receiptId)
-    hold.end(debit.amount)
+    hold.end(debits)
     this.indirect.settled(spend.operation, indirect, indirect.cpuNs)
     const chargedNs = spend.measure.totalCpuNs() + tailNs + indirect.cpuNs
     this.#count({ chargedNs, accruedNj: energyOf(charge.parts.filter(isOfNode)) })
@@ -101,8 +101,8 @@ export class Billing {
   /** Journals the charge of a spend as it stands. */
   announce(spend: Billable, status: number, hold: Hold): void {
     this.#deps.session.provisional(spend.receiptId, () => {
-      const { charge, debit } = this.#bill(spend, status, hold)
-      return { bytes: chargeText(charge), debits: [debit] }
+      const { charge, debits } = this.#bill(spend, status, hold)
+      return { bytes: chargeText(charge), debits }
     })
   }
 
@@ -147,7 +147,7 @@ export class Billing {
     spend: Billable,
     status: number,
     hold: Hold,
-  ): { charge: Charge; tailNs: bigint; indirect: Indirect; debit: Debit } {
+  ): { charge: Charge; tailNs: bigint; indirect: Indirect; debits: Debit[] } {
     const { payer, terms } = hold
     const { operation, measure, facts, tail } = spend
     const tailNs = BigInt(this.#tails.expectedNs(operation, tail))
@@ -155,10 +155,10 @@ export class Billing {
     const parts = measure.parts(terms.tariff, { tailNs, indirect }, hold.billableNj)
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)
-    const debit = hold.debit(payer.funded ? cost : energy)
+    const debits = hold.debits(energy, cost)
     const ids = { receipt: spend.receiptId, request: spend.requestId }
     const bill = { operation, status, payer, terms, parts, cost, ids, served: facts }
-    return { charge: this.#compose(spend, bill), tailNs, indirect, debit }
+    return { charge: this.#compose(spend, bill), tailNs, indirect, debits }
   }
 
   #compose({ fromMs, toMs }: Billable, bill: Omit<Finished, 'record' | 'fromMs' | 'toMs'>): Charge {

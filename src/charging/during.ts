@@ -35,7 +35,7 @@ const STATUS_FAILED = 500
 
 /**
  * Does the work, and resolves with its result once it is charged. Throws `balance_depleted`,
- * `free_tier_exceeded` or `state_unavailable` where it is not admitted. When the hold cannot grow, the ceiling is
+ * `free_tier_exceeded`, `budget_exhausted` or `state_unavailable` where it is not admitted. When the hold cannot grow, the ceiling is
  * reached, the token is revoked or the process drains, `signal` aborts with that error; what the work used until
  * it ends is charged as far as it is held.
  */

@@ -15,6 +15,13 @@ export const depleted = (payer: Payer | undefined) =>
     ? fault('balance_depleted', 'Could not go on: the balance is empty')
     : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
 
+/** An energy budget that limits the work has not enough left. */
+export const exhausted = (budget: string) =>
+  fault(
+    'budget_exhausted',
+    `Could not go on: the energy budget is used up: ${budget.replace(/^budget:/, '')}`,
+  )
+
 export const isDepleted = (error: unknown): boolean =>
   error instanceof ErgonError &&
   (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')

@@ -1,12 +1,11 @@
-// What one piece of work has taken of its payer's lease, so that it can always pay what it is billed: a first
-// sum before it begins, more while it goes on, never more than its cap.
-import { invariant, present } from '#base/errors.ts'
-import { energyFor, nj, priceCeiling, pusd, smaller, type Nj } from '#base/units.ts'
+// What one spend has taken of its payer's lease and of each energy budget that limits it, all or none, so that it
+// can always pay what it is billed: a first sum before it begins, more while it goes on, never more than its cap.
+import { nj, smaller, type Nj } from '#base/units.ts'
 import { LEAST_HOLD_NJ, type Debit } from '#ledger/tick.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import type { Terms } from './compose-charge.ts'
-import { depleted, silent } from './faults.ts'
-import { free, type Lease } from './leases.ts'
+import { depleted, exhausted, silent } from './faults.ts'
+import { HeldLease } from './held-lease.ts'
 import type { Payer } from './spend.ts'
 
 const NONE = nj(0n)
@@ -30,26 +29,34 @@ export class Hold {
   /** All that the wallet had when the head was written, where that is known. */
   fundsNj: Nj | undefined
   readonly #deps: HoldDeps
-  #lease: Lease | undefined
-  /** Both of the same: in the wallet's unit, and the energy that it pays for. */
-  #amount = 0n
-  #paidNj = NONE
+  /** Of the wallet that pays, then of the budgets that limit. */
+  readonly #leases: readonly HeldLease[]
+  /** The energy that each of them holds. */
+  #heldNj = NONE
   #isEnded = false
 
   constructor(deps: HoldDeps, payer: Payer, terms: Terms) {
     this.#deps = deps
     this.payer = payer
     this.terms = terms
+    const { account, funded, budgets } = payer
+    const paying = funded
+      ? new HeldLease(deps.leases, `money:${account}`, terms.pusdPerJ)
+      : new HeldLease(deps.leases, `free:${account}`)
+    this.#leases =
+      budgets === undefined
+        ? [paying]
+        : [paying, ...new Set(budgets).values().map((id) => this.#budget(id))]
   }
 
   /** Nothing was ever taken: nobody pays. */
   get isEmpty(): boolean {
-    return this.#lease === undefined
+    return this.#leases.some((lease) => lease.isEmpty)
   }
 
   /** The energy that it pays for; what it was rounded up by is not part of the cap. */
   get coveredNj(): Nj {
-    return smaller(this.#paidNj, this.capNj)
+    return smaller(this.#heldNj, this.capNj)
   }
 
   /** The most that the work can be billed, now or later. */
@@ -63,43 +70,55 @@ export class Hold {
     return smaller(this.coveredNj, this.ceilingNj)
   }
 
-  /** Notes all that the wallet has, where this session has all of it. */
+  /** Notes all that the wallet and the budgets have, where this session has all of it. */
   lookAtFunds(): void {
-    const lease = this.#lease
-    if (lease === undefined || !lease.dry || lease.elsewhere) return
-    // What other works hold of it may come back.
-    this.fundsNj = this.#energy(lease.amount - lease.used)
+    this.fundsNj = undefined
+    for (const { fundsNj } of this.#leases)
+      if (fundsNj !== undefined) this.fundsNj = smaller(this.fundsNj ?? fundsNj, fundsNj)
   }
 
-  /** Takes up to an energy, or to the cap when that is less, at once; says whether the lease could. */
+  /** Takes up to an energy, or to the cap when that is less, at once and of all; says whether the leases could. */
   reach(energy: Nj): boolean {
     if (this.#isEnded) return true
-    const missing = this.#missing(energy)
-    return missing <= 0n || this.#take(missing)
+    const wished = smaller(this.capNj, energy)
+    if (wished <= this.#heldNj) return true
+    for (const lease of this.#leases)
+      if (lease.source === undefined || lease.missing(wished) > lease.left) return false
+    for (const lease of this.#leases) {
+      const missing = lease.missing(wished)
+      // A budget of which nothing was needed is limited by it all the same.
+      lease.take(missing > 0n ? missing : 0n)
+    }
+    this.#note()
+    return true
   }
 
   /**
-   * The same with the ledger's help: all that is missing, or what is left of the wallet when other sessions
-   * have given back what they did not use of it. Throws
-   * `balance_depleted`, `free_tier_exceeded` when there is nothing to hold, `state_unavailable` when the
-   * ledger does not answer, and the reason of `cut`.
+   * The same with the ledger's help: all that is missing, or what is left of the wallets when other sessions
+   * have given back what they did not use of them. Throws `balance_depleted`, `free_tier_exceeded` or
+   * `budget_exhausted` when there is nothing to hold, `state_unavailable` when the ledger does not answer, and
+   * the reason of `cut`.
    */
   async wait(energy: Nj, cut: AbortSignal): Promise<void> {
-    const { leases, session, clock } = this.#deps
+    const { session, clock } = this.#deps
     const late = new AbortController()
     const cancel = clock.setTimer(WAIT_MS_MAX, () => late.abort(silent()))
     const signal = AbortSignal.any([cut, late.signal])
     const recalledMs = clock.monotonicMs() + RECALL_MS_MAX
+    const wished = smaller(this.capNj, energy)
     try {
       for (;;) {
-        leases.ask(this.#source ?? this.#want, this.#missing(energy))
+        for (const lease of this.#leases)
+          if (lease.source === undefined || lease.missing(wished) > 0n) lease.ask(wished)
         await session.tickNow(signal)
         if (this.reach(energy)) return
-        const source = this.#source
-        if (source === undefined) break
+        const short = this.#leases.filter((lease) => lease.missing(wished) > lease.left)
+        if (short.some(({ source }) => source === undefined)) break
         // Others may have taken what we asked for: only the ledger can say that there is no more.
-        if (!source.dry) continue
-        if (!source.elsewhere || clock.monotonicMs() >= recalledMs) break
+        const dry = short.filter(({ source }) => source?.dry === true)
+        if (dry.length === 0) continue
+        if (dry.some(({ source }) => source?.elsewhere === false)) break
+        if (clock.monotonicMs() >= recalledMs) break
         await new Promise<void>((resolve) => clock.setTimer(RECALL_POLL_MS, resolve))
       }
     } finally {
@@ -108,65 +127,63 @@ export class Hold {
     this.#takeRest()
   }
 
-  /** Takes all that is missing of the cap, or what the lease still has; false when it has nothing. */
+  /** Takes all that is missing of the cap, or what the leases still have; false when one of them has nothing. */
   takeLeft(): boolean {
-    const left = this.#lease === undefined ? 0n : free(this.#lease)
-    if (left === 0n) return false
-    return this.reach(this.capNj) || this.#take(left)
+    if (this.#leases.some(({ left }) => left === 0n)) return false
+    return this.reach(this.capNj) || this.#takeAll()
   }
 
-  /** What the ledger takes of the wallet for what was spent, in the wallet's unit. */
-  debit(spent: bigint): Debit {
-    const { wallet } = present(this.#lease, 'who holds has a lease')
-    invariant(spent <= this.#amount, `a charge exceeds its hold on ${wallet}`)
-    return { wallet, amount: spent }
+  /** Why no more can be taken: the wallet that pays is empty, or a budget is used up. */
+  refusal(): ReturnType<typeof depleted> {
+    const [paying, ...budgets] = this.#leases
+    const least = budgets.reduce<HeldLease | undefined>(
+      (a, b) => (b.reachNj < (a ?? paying ?? b).reachNj ? b : a),
+      undefined,
+    )
+    return least === undefined ? depleted(this.payer) : exhausted(least.want)
   }
 
-  /** Takes no more; what was not spent goes back. */
-  end(spent: bigint): void {
+  /** What the ledger takes of the wallet and of each budget for an energy of this price. */
+  debits(energy: Nj, cost: bigint): Debit[] {
+    return this.#leases.map((lease) => lease.debit(energy, cost))
+  }
+
+  /** Takes no more; what was not spent goes back. Without debits nothing was. */
+  end(debits: readonly Debit[] = []): void {
     this.#isEnded = true
-    if (this.#lease !== undefined) this.#deps.leases.settle(this.#lease, this.#amount, spent)
+    for (const [place, lease] of this.#leases.entries()) lease.end(debits[place]?.amount ?? 0n)
   }
 
-  get #want(): string {
-    return `${this.payer.funded ? 'money' : 'free'}:${this.payer.account}`
+  #budget(id: string): HeldLease {
+    return new HeldLease(this.#deps.leases, `budget:${id}`)
   }
 
-  get #source(): Lease | undefined {
-    return this.#lease ?? this.#deps.leases.get(this.#want)
-  }
-
-  /** In the wallet's unit. */
-  #price(energy: Nj): bigint {
-    return this.payer.funded ? priceCeiling(energy, this.terms.pusdPerJ) : energy
-  }
-
-  #missing(energy: Nj): bigint {
-    return this.#price(smaller(this.capNj, energy)) - this.#amount
-  }
-
-  #take(amount: bigint): boolean {
-    const lease = this.#source
-    if (lease === undefined || free(lease) < amount) return false
-    this.#deps.leases.hold(lease, amount)
-    this.#lease = lease
-    this.#amount += amount
-    this.#paidNj = this.#energy(this.#amount)
+  #note(): void {
+    this.#heldNj = this.#leases.map(({ energyNj }) => energyNj).reduce(smaller)
     this.halfCpuNs = (Number(this.coveredNj) / 2 / Number(this.terms.tariff.njPerCpuS)) * 1e9
-    return true
   }
 
-  /** What an amount of the wallet pays for. */
-  #energy(amount: bigint): Nj {
-    return this.payer.funded ? energyFor(pusd(amount), this.terms.pusdPerJ) : nj(amount)
+  /** Takes the energy that all leases can still give; says whether there was any. */
+  #takeAll(): boolean {
+    const energy = this.#leases.map(({ reachNj }) => reachNj).reduce(smaller)
+    for (const lease of this.#leases) {
+      // All of the scarcest: to the unit, so that a wallet is spent to its end.
+      const missing = lease.reachNj === energy ? lease.left : lease.missing(energy)
+      lease.take(missing > 0n ? missing : 0n)
+    }
+    this.#note()
+    return true
   }
 
   /** What is left of a wallet that is dry; too little to be worth a hold admits nothing. */
   #takeRest(): void {
-    const lease = this.#source
-    const left = lease === undefined ? 0n : free(lease)
-    const least = this.isEmpty ? this.#price(smaller(this.capNj, LEAST_HOLD_NJ)) : 1n
-    if (left >= least) this.#take(left)
-    if (this.isEmpty) throw depleted(this.payer)
+    const least = smaller(this.capNj, LEAST_HOLD_NJ)
+    const isWorth = this.#leases.every(
+      (lease) =>
+        lease.source !== undefined &&
+        (this.isEmpty ? lease.missing(least) <= lease.left : lease.left > 0n),
+    )
+    if (isWorth) this.#takeAll()
+    if (this.isEmpty) throw this.refusal()
   }
 }

@@ -12,7 +12,7 @@ import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Billable, Billing } from './billing.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import { fixedTier } from './compose-charge.ts'
-import { depleted, isDepleted, silent } from './faults.ts'
+import { isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
 import { bandOf } from './indirect.ts'
 import type { Recorded } from './journal.ts'
@@ -93,7 +93,7 @@ export class OpenSpend implements Spend, Billable {
     const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
     if (hold.reach(wished)) return undefined
     return hold.wait(wished, this.cut).then(() => {
-      if (!hold.reach(least)) throw depleted(hold.payer)
+      if (!hold.reach(least)) throw hold.refusal()
     })
   }
 
@@ -118,7 +118,7 @@ export class OpenSpend implements Spend, Billable {
   drop(): void {
     this.#deps.running.delete(this)
     if (this.settled !== undefined) return
-    this.#hold?.end(0n)
+    this.#hold?.end()
     this.#hold = undefined
   }
 
@@ -217,7 +217,7 @@ export class OpenSpend implements Spend, Billable {
     this.tail = tail
     const hold = this.#paying
     // An admit may still be waiting: it takes nothing any more.
-    if (hold === undefined) this.#hold?.end(0n)
+    if (hold === undefined) this.#hold?.end()
     this.settled =
       hold === undefined ? billing.refuse(this, status) : billing.settle(this, status, hold)
     return this.settled
@@ -280,7 +280,7 @@ export class OpenSpend implements Spend, Billable {
     // The head has said so: money that has come since then is for later work.
     if (hold.fundsNj !== undefined && measured >= hold.fundsNj) {
       hold.takeLeft()
-      return this.stop(depleted(hold.payer))
+      return this.stop(hold.refusal())
     }
     const wished = nj(measured * 4n)
     if (hold.reach(wished)) return
@@ -296,7 +296,7 @@ export class OpenSpend implements Spend, Billable {
       .wait(wished, this.cut)
       // The ledger is away: the spend goes on inside its hold, and more is asked for at the next claim.
       .then(
-        () => cutWhenUsedUp(depleted(hold.payer)),
+        () => cutWhenUsedUp(hold.refusal()),
         () => cutWhenUsedUp(silent()),
       )
       .finally(() => (this.#growing = false))

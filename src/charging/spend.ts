@@ -14,6 +14,8 @@ export type Payer = {
   readonly token?: string
   readonly env: 'live' | 'test'
   readonly funded: boolean
+  /** Ids of energy budgets that limit what is spent, and never pay. */
+  readonly budgets?: readonly string[]
 }
 
 /**
@@ -67,7 +69,7 @@ export interface Spend {
   /**
    * Takes a hold for the work, or raises the cap of an earlier one. Synchronous when the leases are
    * warm. `least` is spent as soon as the work is asked for, before anything is known of it: who
-   * cannot hold that much is not admitted. Throws balance_depleted, free_tier_exceeded,
+   * cannot hold that much is not admitted. Throws balance_depleted, free_tier_exceeded, budget_exhausted,
    * state_unavailable.
    */
   admit(payer: Payer, operation: OperationName, ceiling: Nj, least?: Nj): void | Promise<void>

@@ -88,6 +88,13 @@ export const ERRORS = {
   free_tier_exceeded: final(
     account(429, 'insufficient_quota', 'Put funds on file, or wait until 00:00 UTC.'),
   ),
+  budget_exhausted: final(
+    account(
+      429,
+      'insufficient_quota',
+      'An energy budget that limits the request is used up: raise it, or wait until it is renewed.',
+    ),
+  ),
   too_many_requests: account(
     429,
     'rate_limit_error',

@@ -1,0 +1,139 @@
+// A hold rests on the wallet that pays and on each budget that limits, all or none: no charge takes of one without
+// the other, none exceeds a budget, and a refusal names what refused and keeps nothing.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ErgonError } from '#base/errors.ts'
+import { nj } from '#base/units.ts'
+import { parseCharge } from '#contract/charge.ts'
+import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import { grantBudget } from '#ledger/model-funds.ts'
+import { openTestCharging, PUSD_PER_J, type TestCharging } from './charging.fixture.ts'
+import type { Payer } from './spend.ts'
+
+const J = 1_000_000_000n
+
+/** An account with money for so many joules, and budgets of so many. */
+function limited(bench: TestCharging, funds: bigint, budgets: readonly bigint[]): Payer {
+  for (const [place, joules] of budgets.entries())
+    if (joules > 0n) grantBudget(bench.books, `b${place}`, joules * J)
+  const payer = bench.payer('acct_1', funds * PUSD_PER_J)
+  return { ...payer, budgets: budgets.map((_, place) => `b${place}`) }
+}
+
+const atRest = async (bench: TestCharging) => {
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  await bench.session.tickNow(AbortSignal.timeout(5000))
+  assert.deepEqual(bench.books.alarms, [])
+  assert.deepEqual(brokenInvariants(bench.books), [])
+}
+
+/** What is left of a wallet. */
+const leftOf = (bench: TestCharging, wallet: string): bigint =>
+  bench.books.wallets.get(wallet)?.posted ?? 0n
+
+const spends = fc.array(
+  fc.record({
+    ceiling: fc.bigInt(1n, 40n),
+    used: fc.bigInt(0n, 50n),
+    drops: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+type Spent = readonly { readonly ceiling: bigint; readonly used: bigint; readonly drops: boolean }[]
+
+/** Spends, and holds the books to what the charges say. */
+async function play(
+  { funds, budgets, all }: { funds: bigint; budgets: readonly bigint[]; all: Spent },
+  change: (payer: Payer) => Payer = (payer) => payer,
+): Promise<void> {
+  await using bench = await openTestCharging()
+  const payer = change(limited(bench, funds, budgets))
+  for (const { ceiling, used, drops } of all) {
+    const work = bench.charging.open()
+    try {
+      await work.admit(payer, 'chat.create', nj(ceiling * J))
+      await work.finish({ kind: 'cpu', cell: 'a', cpuNs: (used * 10n ** 9n) / 4n })
+    } catch (error) {
+      assert.ok(error instanceof ErgonError)
+      assert.match(error.code, /^(balance_depleted|budget_exhausted)$/)
+    }
+    if (drops) work.drop()
+    else work.settle(200)
+  }
+  await atRest(bench)
+  for (const wallet of ['money:acct_1', ...budgets.map((_, place) => `budget:b${place}`)])
+    assert.equal(bench.leases.get(wallet)?.held ?? 0n, 0n, `${wallet} is held`)
+  const charges = [...bench.books.records.values()]
+    .flat()
+    .map((text) => parseCharge(Buffer.from(text)))
+    .filter(({ account }) => account === 'acct_1')
+  const energy = charges.reduce((sum, charge) => sum + BigInt(charge.energy_nj), 0n)
+  const cost = charges.reduce((sum, charge) => sum + BigInt(charge.charge_pusd), 0n)
+  assert.equal(funds * PUSD_PER_J - leftOf(bench, 'money:acct_1'), cost)
+  for (const [place, joules] of budgets.entries())
+    assert.equal(joules * J - leftOf(bench, `budget:b${place}`), energy, `budget ${place}`)
+}
+
+const worlds = fc.record({
+  funds: fc.bigInt(1n, 200n),
+  budgets: fc.array(fc.bigInt(0n, 150n), { minLength: 1, maxLength: 3 }),
+  all: spends,
+})
+
+test('each charge takes its energy of the wallet and of every budget, and never more than one of them has', async () => {
+  await fc.assert(
+    fc.asyncProperty(worlds, (world) => play(world)),
+    { numRuns: 25 },
+  )
+})
+
+test('planted: a hold that leaves out a budget is found', async () => {
+  const all = [{ ceiling: 10n, used: 8n, drops: false }]
+  const leavesOut = (payer: Payer): Payer => ({ ...payer, budgets: payer.budgets?.slice(1) ?? [] })
+  await play({ funds: 100n, budgets: [50n, 50n], all })
+  await assert.rejects(play({ funds: 100n, budgets: [50n, 50n], all }, leavesOut), {
+    message: /budget 0/,
+  })
+})
+
+test('a budget that is used up refuses by its name, and nothing of the wallet is held', async () => {
+  await using bench = await openTestCharging()
+  const payer = limited(bench, 1000n, [500n, 0n])
+  const work = bench.charging.open()
+  await assert.rejects(async () => await work.admit(payer, 'chat.create', nj(J)), {
+    code: 'budget_exhausted',
+    status: 429,
+    message: /: b1$/,
+  })
+  assert.equal(work.settle(429).account, 'nobody')
+  for (const wallet of ['money:acct_1', 'budget:b0'])
+    assert.equal(bench.leases.get(wallet)?.held ?? 0n, 0n)
+  await atRest(bench)
+})
+
+test('work that uses up a budget is cut with its name, and billed what the budget had', async () => {
+  await using bench = await openTestCharging()
+  const payer = limited(bench, 1000n, [7n])
+  const work = bench.charging.open()
+  await work.admit(payer, 'chat.create', nj(100n * J))
+  for (let cpuS = 1n; work.cutReason === undefined; cpuS++) {
+    work.claim({ kind: 'cpu', cell: 'a', cpuNs: cpuS * 10n ** 9n })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.equal(work.cutReason.code, 'budget_exhausted')
+  assert.equal(work.settle(429).energy_nj, String(7n * J))
+  await atRest(bench)
+  assert.equal(walletOf(bench.books, 'budget:b0').posted, 0n)
+})
+
+test('an empty wallet refuses as ever, however much the budgets have', async () => {
+  await using bench = await openTestCharging()
+  const payer = { ...limited(bench, 1n, [500n]), account: 'acct_none' }
+  const work = bench.charging.open()
+  await assert.rejects(async () => await work.admit(payer, 'chat.create', nj(J)), {
+    code: 'balance_depleted',
+  })
+  work.drop()
+})

@@ -1,0 +1,91 @@
+// What a hold took of one lease: of the wallet that pays, or of an energy budget that limits and never pays.
+import { energyFor, nj, priceCeiling, pusd, type Nj } from '#base/units.ts'
+import { invariant, present } from '#base/errors.ts'
+import type { Debit } from '#ledger/tick.ts'
+import { free, type Lease, type Leases } from './leases.ts'
+
+export class HeldLease {
+  readonly want: string
+  readonly #leases: Leases
+  /** Of a wallet of money; undefined where the wallet is of energy. */
+  readonly #pusdPerJ: bigint | undefined
+  #lease: Lease | undefined
+  /** In the wallet's unit. */
+  #amount = 0n
+
+  constructor(leases: Leases, want: string, pusdPerJ?: bigint) {
+    this.#leases = leases
+    this.want = want
+    this.#pusdPerJ = pusdPerJ
+  }
+
+  get isEmpty(): boolean {
+    return this.#lease === undefined
+  }
+
+  /** The energy that is held. */
+  get energyNj(): Nj {
+    return this.#energy(this.#amount)
+  }
+
+  /** The lease that it rests on, or would. */
+  get source(): Lease | undefined {
+    return this.#lease ?? this.#leases.get(this.want)
+  }
+
+  /** What the lease can still give, in the wallet's unit. */
+  get left(): bigint {
+    const lease = this.source
+    return lease === undefined ? 0n : free(lease)
+  }
+
+  /** The energy that it would hold with all that is left. */
+  get reachNj(): Nj {
+    return this.#energy(this.#amount + this.left)
+  }
+
+  /** All the energy that the wallet has, where this session has all of it; what others hold may come back. */
+  get fundsNj(): Nj | undefined {
+    const lease = this.#lease
+    if (lease === undefined || !lease.dry || lease.elsewhere) return undefined
+    return this.#energy(lease.amount - lease.used)
+  }
+
+  /** What is missing to hold an energy, in the wallet's unit; not above zero where it does. */
+  missing(energy: Nj): bigint {
+    return this.#price(energy) - this.#amount
+  }
+
+  /** Takes so much of the lease, which has it. */
+  take(amount: bigint): void {
+    const lease = present(this.source, 'what has something left has a lease')
+    this.#leases.hold(lease, amount)
+    this.#lease = lease
+    this.#amount += amount
+  }
+
+  ask(energy: Nj): void {
+    this.#leases.ask(this.source ?? this.want, this.missing(energy))
+  }
+
+  /** What the ledger takes of the wallet for an energy of this price. */
+  debit(energy: Nj, cost: bigint): Debit {
+    const { wallet } = present(this.#lease, 'who holds has a lease')
+    const amount = this.#pusdPerJ === undefined ? energy : cost
+    invariant(amount <= this.#amount, `a charge exceeds its hold on ${wallet}`)
+    return { wallet, amount }
+  }
+
+  /** Gives back what was not spent. */
+  end(spent: bigint): void {
+    if (this.#lease !== undefined) this.#leases.settle(this.#lease, this.#amount, spent)
+  }
+
+  #price(energy: Nj): bigint {
+    return this.#pusdPerJ === undefined ? energy : priceCeiling(energy, this.#pusdPerJ)
+  }
+
+  #energy(amount: bigint): Nj {
+    return this.#pusdPerJ === undefined ? nj(amount) : energyFor(pusd(amount), this.#pusdPerJ)
+  }
+}
