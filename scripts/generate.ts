@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { contractOf, openapi } from './openapi.ts'
-import { cliPage, errorsPage, limitsPage, settingsPage } from './reference.ts'
+import { cliPage, errorsPage, limitsPage, s3OperationsPage, settingsPage } from './reference.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const REFERENCE = 'docs/reference'
@@ -16,6 +16,7 @@ export function pages(read: (path: string) => string): ReadonlyMap<string, strin
     [`${REFERENCE}/openapi.json`, `${JSON.stringify(openapi(contractOf(version)), null, 2)}\n`],
     [`${REFERENCE}/errors.md`, errorsPage()],
     [`${REFERENCE}/limits.md`, limitsPage()],
+    [`${REFERENCE}/s3-operations.md`, s3OperationsPage()],
     [`${REFERENCE}/cli.md`, cliPage()],
     [`${REFERENCE}/settings.md`, settingsPage()],
   ])

@@ -1,4 +1,5 @@
 // The reference pages in Markdown, made from the tables that the product itself runs by.
+import { S3_OPERATIONS, type S3Operation } from '#contract/s3-operations.ts'
 import { COMMANDS } from '#cli/commands.ts'
 import { SETTINGS } from '#config/settings.ts'
 import { ERRORS } from '#contract/errors.ts'
@@ -40,6 +41,30 @@ ${table(['Status', 'Code', 'Fault of', 'OpenAI type', 'What to do'], rows)}
 These end a start, a command or a process, and stand in its last line or in the log.
 
 ${table(['Code', 'What it means and what to do'], operator)}
+`
+}
+
+/** How a request names the operation: method, level, subresource and condition. */
+const requestOf = ({ method, level, subresource, when }: S3Operation): string => {
+  const parameter = subresource === null ? '' : `?${subresource}`
+  return `${code(`${method} ${level}${parameter}`)}${when === undefined ? '' : `, ${when}`}`
+}
+
+export function s3OperationsPage(): string {
+  const rows = Object.entries(S3_OPERATIONS).map(([name, row]) => [
+    code(name),
+    requestOf(row),
+    row.action === null ? '' : code(`s3:${row.action}`),
+    row.scope ?? '',
+    row.answer === 'served' ? 'served' : code(row.answer),
+  ])
+  return `${NOTE('src/contract/s3-operations.ts')}
+
+# S3 operations
+
+Every operation of the S3 protocol: the request that names it, its action in policies, the scope that a token needs, and the answer. [Object storage](../guide/storage.md) describes the service.
+
+${table(['Operation', 'Request', 'Action', 'Scope', 'Answer'], rows)}
 `
 }
 

@@ -364,7 +364,7 @@ test('the store does what the model does, and pages add up to the whole', { skip
       async (actions, queries) => {
         const bucket = await makeBucket(store, `model-${bucketCount++}`)
         const world = { bucket, model: new Model() }
-        // Versioning may change on the way: the door loads the bucket anew for each request.
+        // Versioning may change meanwhile: the protocol loads the bucket anew for each request.
         for (const act of actions) await act(world)
         assert.deepEqual(await brokenInvariants(store.state), [])
         for (const asked of queries) {

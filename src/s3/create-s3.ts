@@ -6,16 +6,16 @@ import { createClientOf } from '#http/client-of.ts'
 import type { Door } from '#http/door.ts'
 import type { Damages } from '#objects/damage.ts'
 import { createHandlers } from './create-handlers.ts'
-import { createS3Door } from './door.ts'
+import { createS3Protocol } from './s3-protocol.ts'
 import { AccessLog } from './logging/access-log.ts'
 import { createDeliver } from './logging/deliver.ts'
 import { createLoggedBuckets } from './logging/logged-buckets.ts'
 import { createRecord } from './logging/record.ts'
 import { createParts, type StorageOptions } from './parts.ts'
 import { createUnserved } from './unserved.ts'
-import { createWebsiteDoor } from './website/website-door.ts'
+import { createWebsiteProtocol } from './website/website-protocol.ts'
 
-export type StorageDoors = {
+export type StorageProtocols = {
   readonly storage: Door
   readonly website: Door
   readonly accessLog: AccessLog
@@ -26,12 +26,12 @@ export type StorageDoors = {
 const DELIVERY_NJ = nj(2_000_000_000n)
 
 /** `hosts` are the names that the service answers to. */
-export function createStorageDoors(
+export function createStorageProtocols(
   options: StorageOptions & {
     readonly hosts: readonly string[]
     readonly charging: Pick<Charging, 'open'>
   },
-): StorageDoors {
+): StorageProtocols {
   const { charging, clock, hosts, settings, marks, log, payerOf } = options
   const parts = createParts(options)
   // The CPU of work that no request caused is the operator's.
@@ -48,7 +48,7 @@ export function createStorageDoors(
   })
   const accessLog = new AccessLog({ deliver, clock, log })
   const loggedBuckets = createLoggedBuckets(parts)
-  const storage = createS3Door({
+  const storage = createS3Protocol({
     callers: parts.callers,
     verifier: parts.verifier,
     record: createRecord({ accessLog, loggedBuckets, clock, mark }),
@@ -60,5 +60,5 @@ export function createStorageDoors(
     handlers: createHandlers(parts),
     unserved: createUnserved(parts),
   })
-  return { storage, website: createWebsiteDoor(storage), accessLog, damages: parts.damages }
+  return { storage, website: createWebsiteProtocol(storage), accessLog, damages: parts.damages }
 }

@@ -6,7 +6,7 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { followKeyVersions } from '#objects/encryption/key-versions.ts'
 import { createDerivedKeys } from './authentication/derived-keys.ts'
 import { createPresignCreate } from './authentication/presign-create.ts'
-import { createStorageDoors } from './create-s3.ts'
+import { createStorageProtocols } from './create-s3.ts'
 import type { StorageSettings } from './settings.ts'
 
 type Settings = { readonly blobs: BlobSettings; readonly storage: StorageSettings }
@@ -21,7 +21,7 @@ async function open(core: GatewayCore, { blobs, storage }: Settings): Promise<Ga
   const keys = createDerivedKeys(secret)
   const stores = await openBlobStores(blobs, { log, clock })
   const versions = await followKeyVersions({ state: readers, log })
-  const doors = createStorageDoors({
+  const protocols = createStorageProtocols({
     state: core.connect(CONNECTIONS, { prepares: true }),
     blobs: stores,
     identity,
@@ -42,19 +42,19 @@ async function open(core: GatewayCore, { blobs, storage }: Settings): Promise<Ga
   return {
     endpoints: { 'presign.create': { parse: parsePresignRequest, handle: presign } },
     protocols: [
-      { door: doors.website, below: website.hosts, ownsHealthPages: true },
-      { door: doors.storage, below: hosts, rest: true },
+      { door: protocols.website, below: website.hosts, ownsHealthPages: true },
+      { door: protocols.storage, below: hosts, rest: true },
     ],
     figures: [
       {
         name: 'blob_reads_damaged',
         help: 'Reads that met a damaged or missing blob',
-        read: () => doors.damages.met(),
+        read: () => protocols.damages.met(),
       },
       {
         name: 'access_log_lines_lost',
         help: 'Lines of access logs that no bucket got',
-        read: () => doors.accessLog.lost,
+        read: () => protocols.accessLog.lost,
       },
     ],
     unready() {
@@ -63,7 +63,7 @@ async function open(core: GatewayCore, { blobs, storage }: Settings): Promise<Ga
         ? undefined
         : fault('storage_fenced', `Not ready: objects are read only since a disk error: ${fenced}`)
     },
-    drained: (signal) => doors.accessLog.close(signal),
+    drained: (signal) => protocols.accessLog.close(signal),
     close: () => versions.close(),
   }
 }

@@ -132,7 +132,7 @@ test('a client that goes away within the file fails it, over a real connection',
 test('who stops reading the file can still drain the request', { timeout: 30_000 }, async () => {
   const { headers, bytes } = await encode([['file', new Blob(['x'.repeat(500_000)])]])
   const server = createServer(async (request, response) => {
-    // As the door does: who leaves the body early must not end the connection.
+    // As the protocol does: a reader that leaves the body early must not end the connection.
     const body = Readable.from(request.iterator({ destroyOnReturn: false }))
     const { file } = await readPostForm(request.headers, body, new AbortController().signal)
     file.stream.destroy()

@@ -3,7 +3,7 @@
 import type { Door } from '#http/door.ts'
 import { renderPageError } from './render-page-error.ts'
 
-export const createWebsiteDoor = (storage: Door): Door => ({
+export const createWebsiteProtocol = (storage: Door): Door => ({
   ...storage,
   // Credentials are ignored: every caller is an anonymous visitor.
   identify: () => undefined,

@@ -44,7 +44,7 @@ const SIGNINGS: { readonly [kind in (SignedCredential | CredentialV2)['kind']]: 
   'query-v2': { by: 'query', version: 2 },
 }
 
-export function createS3Door(deps: {
+export function createS3Protocol(deps: {
   callers: Callers
   verifier: Verifier
   record: Record
