@@ -22,7 +22,7 @@ export type PutOptions = {
 export interface BlobStore {
   readonly location: string
   /**
-   * Whether tenants may write now, for bytes that go elsewhere on the same disk. Throws `storage_full`,
+   * Checks that tenants may write now, also outside this store on the same disk. Throws `storage_full`,
    * `storage_fenced`.
    */
   admit(): Promise<void>

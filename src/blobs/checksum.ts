@@ -9,7 +9,7 @@ import { invariant } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from './blob.ts'
 import { blobDamaged } from './faults.ts'
 
-/** As large as a read of the store of files. The sums of 1 GiB are 22 KB of the blob's row. */
+/** The size of a read of the file store. The sums of 1 GiB take 22 KB of the blob's row. */
 export const PIECE_SIZE = 256 * 1024
 const PIECES = 'crc32-256k:'
 const WHOLE = 'crc32:'
@@ -33,11 +33,11 @@ export function createChecksum(): Checksum {
 
 const SUM_BYTES = 4
 
-/** Whether the checksum has the older form: ranges of the blob cannot be checked. */
+/** True for a checksum of the older form, with which ranges of the blob cannot be checked. */
 export const isOfWhole = ({ checksum }: Pick<NewBlob, 'checksum'>): boolean =>
   checksum.startsWith(WHOLE)
 
-/** What must be read of a blob so that a range of it can be checked; undefined where no sum covers so little. */
+/** The range to read so that a smaller range of the blob can be checked; undefined where no sum covers the range. */
 export function checkableRange(blob: NewBlob, { first, last }: ByteRange): ByteRange | undefined {
   const { size } = blob
   if (last < first) return undefined
@@ -119,7 +119,7 @@ class Running {
     }
   }
 
-  /** Of the piece under way, where there is one. */
+  /** The sum of the unfinished piece, if any. */
   end(): void {
     if (this.filled === 0) return
     this.#ended(this.sum)

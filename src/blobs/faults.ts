@@ -1,4 +1,4 @@
-// What can go wrong with a blob, as codes of contract/errors.ts where a client may see it.
+// The errors of blobs, with codes of contract/errors.ts.
 import { fault } from '#contract/errors.ts'
 import { messageOf } from '#base/errors.ts'
 
@@ -14,7 +14,7 @@ export const storageFenced = (reason: string, cause?: unknown) =>
     { ...(cause !== undefined && { cause }) },
   )
 
-/** Of a store on another machine: it is tried again by whoever asked. */
+/** A store on another machine does not answer. The caller of the store may retry. */
 export const storageAway = (cause?: unknown) =>
   fault('storage_away', 'Could not reach the bytes: their store does not answer', {
     retryAfterS: 5,
@@ -40,10 +40,10 @@ export const blobDamaged = (id: string, found: string) =>
   fault('blob_damaged', `Could not trust blob ${id}: ${found}`)
 
 const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
-/** Whether the bytes of one blob are damaged or gone; EIO is what a disk answers for a sector that it cannot read. */
+/** True for an error of one blob, whose bytes are damaged or gone. A disk answers EIO for an unreadable sector. */
 export const isOfBlob = (error: unknown): boolean => OF_BLOB.has(codeOf(error))
 
-/** Whether a blob could not be looked at, so that nothing is known of it. */
+/** True for a store that does not answer: the blob itself may be sound. */
 export const isAway = (error: unknown): boolean => codeOf(error) === 'storage_away'
 
 const codeOf = (error: unknown): string =>
@@ -51,5 +51,5 @@ const codeOf = (error: unknown): string =>
 
 export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
 export const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
-/** Of the disk itself, not of the process or the machine being short of something. */
+/** The disk's own error: its errno, else its message. */
 export const reasonOf = (error: unknown): string => codeOf(error) || messageOf(error)

@@ -17,7 +17,7 @@ const BROKEN = new Set(['ECONNRESET', 'EPIPE'])
 const SOCKETS = 256
 const OWNER = 'ergon-owner'
 
-/** How to reach an upstream store. */
+/** Address and key of an upstream store. */
 export type S3Settings = {
   /** Absent: AWS in the region. */
   readonly endpoint?: string
@@ -64,7 +64,7 @@ export async function claimS3Store(
   }
 }
 
-/** Who has marked the place: from now on the claimant, when nobody had. */
+/** The installation that claimed the bucket and prefix: the claimant, when there was no claim. */
 async function ownerOf(
   client: S3Client,
   location: string,

@@ -32,7 +32,7 @@ const PART_SIZE = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
 /** 1.5 GiB of such memory at most; more are told to come again. */
 const PUTS_MAX = 64
-/** How long an answer to anything but a write may take to begin. */
+/** The longest wait for the begin of an answer, writes excepted. */
 export const ASK_MS = 6000
 
 export type S3StoreOptions = {
@@ -55,7 +55,7 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
   const keyOf = (id: string) => keyIn(options, id)
   return {
     location,
-    // How full an upstream is, it says itself, at each put.
+    // The upstream refuses a put when it is full.
     admit: async () => undefined,
     async put(body, given) {
       if (store.puts === PUTS_MAX) throw tooManyPuts()
@@ -74,7 +74,7 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
       return toStat(id, found.ContentLength, found.LastModified)
     },
     list: (shard, signal) => list(store, shard, signal),
-    // What the upstream acknowledged is its promise; each failure is one put's own.
+    // An acknowledged put is the upstream's responsibility; a failure concerns one put only.
     fenced: () => undefined,
   }
 }

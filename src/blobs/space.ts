@@ -1,4 +1,4 @@
-// Whether tenants may still write: journal and write-ahead log keep the last tenth of the disk.
+// The limit for tenants' writes: the last tenth of the disk is kept for journals and the write-ahead log.
 import type { Clock } from '#base/clock.ts'
 import type { BlobDisk } from './disk.ts'
 

@@ -11,9 +11,9 @@ import type { S3Settings } from './s3-open.ts'
 export const FS_LOCATION = 'fs'
 
 export type BlobSettings = {
-  /** Of the store of files. */
+  /** The folder of the file store. */
   readonly folder: string
-  /** Where new blobs go: `fs`, or `s3://bucket/prefix`. */
+  /** The location of new blobs: `fs`, or `s3://bucket/prefix`. */
   readonly target: string
   /** Every place where blobs may be. */
   readonly locations: readonly string[]

@@ -40,17 +40,17 @@ export type CellSpec = {
   readonly network?: 'host' | 'none'
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
-  /** How the launcher knows that it answers; the cell's socket is `<folder>/<socket>`. */
+  /** The launcher's test that the cell answers; the cell's socket is `<folder>/<socket>`. */
   readonly ready: {
     readonly probe: (socket: string, signal: AbortSignal) => Promise<void>
     readonly timeoutMs: number
   }
   readonly socket: string
-  /** How the supervisor knows that a cell that was ready still works; absent: while its process lives. */
+  /** The supervisor's test that a ready cell still works; absent: while the process lives. */
   readonly watch?: Watch
   readonly stop: { readonly signal: NodeJS.Signals; readonly graceMs: number }
   readonly restart: Backoff
-  /** Who pays for its windows: an account (by id), its callers (by claims) or the operator. */
+  /** The payer of the cell's windows: an account (by id), the callers (by claims) or the operator. */
   readonly payer:
     | { readonly kind: 'account'; readonly account: string }
     | { readonly kind: 'caller' | 'operator' }
@@ -69,11 +69,11 @@ export type Watch = {
 /** A line of a cell's output without its newline; longer ones are cut into pieces of 8 KiB. */
 export type OutputLine = { readonly stream: 'stdout' | 'stderr'; readonly text: string }
 
-/** How this machine isolates, meters and limits, and in words why not better. Chosen once by a probe. */
+/** The isolation, metering and limits of this machine, and in words why not better. A probe chooses once. */
 export type Isolation = {
   /** root: own uid, namespaces, no capabilities. userns: namespaces only. plain: neither. */
   readonly level: 'root' | 'userns' | 'plain'
-  /** Whether each cell has a uid of its own. */
+  /** True where each cell has a uid of its own. */
   readonly uids: boolean
   readonly meter: 'cgroup-v2' | 'process-tree'
   readonly memoryLimit: 'cgroup-v2' | 'cgroup-v1' | 'none'
@@ -110,14 +110,14 @@ export interface Cell {
   stop(graceMs?: number): Promise<void>
   /** The ends of its lives, newest last; at most 20 are kept. */
   readonly exits: readonly Exit[]
-  /** What its program last logged as an error, in words; undefined when it logged none. */
+  /** The last error that the program logged, in words; undefined when it logged none. */
   readonly lastError: string | undefined
 }
 
 export interface Cells {
-  /** How this machine isolates: chosen once by a probe, printed at start. */
+  /** The isolation of this machine, printed at start. */
   readonly level: Isolation['level']
-  /** How CPU is read. */
+  /** The source of CPU figures. */
   readonly meter: Isolation['meter']
   /** The whole answer of the probe, to print. */
   readonly isolation: Isolation

@@ -39,7 +39,7 @@ export type Plan = {
   readonly joins: readonly string[]
   /** The arguments of VIEW_SCRIPT; not used in `plain`. */
   readonly view: readonly string[]
-  /** Whether `limits.processes` must be an rlimit, which counts per uid. */
+  /** True where `limits.processes` must be an rlimit, which counts per uid. */
   readonly rlimitProcesses: boolean
   /** Uid and gid of the agent, which a user namespace maps back to. */
   readonly agent: { readonly uid: number; readonly gid: number }
@@ -68,7 +68,7 @@ shift
 `
 // As pid 1 a program would ignore every signal that it has no handler for (pid_namespaces(7)) and would
 // have to reap orphans. So the shell stays pid 1; its SIGTERM handling never matters, as it gets none.
-// It has no stderr then: of a program that a signal ends it would say so, and the exit tells already.
+// The shell has no stderr then: it would report a program that a signal ended, and the exit status does.
 const INIT_SCRIPT = `${BEGIN}exec 4>&2 2>/dev/null; (exec "$@" 2>&4 4>&-); exit $?`
 /** The third argument after the shell, by which our init is known from what runs before it. */
 export const INIT_NAME = 'init'

@@ -1,5 +1,5 @@
-// What a cell writes to stdout and stderr, as lines of a limited length and rate. It is always read, so
-// that a cell never waits for us, and never kept: what comes too fast is dropped and counted.
+// Reads stdout and stderr of a cell as lines of a limited length and rate. Everything is read, so that a cell
+// never waits for us, and nothing is kept: lines beyond the rate are dropped and counted.
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
@@ -59,7 +59,7 @@ function* pieces(line: string): Generator<string> {
 
 const ERROR_LENGTH_MAX = 300
 
-/** What a log line of our own programs says of an error, or undefined for any other line. */
+/** The error in a log line of our own programs; undefined for any other line. */
 export function errorIn(text: string): string | undefined {
   // Most lines are not; parsing each would cost more than reading it.
   if (!text.includes('"level":"error"') || !isLogLine(text)) return undefined
@@ -68,7 +68,7 @@ export function errorIn(text: string): string | undefined {
   return String(named ? error.message : (error ?? message)).slice(0, ERROR_LENGTH_MAX)
 }
 
-/** Whether a line is a log line of our own programs, to be passed on as it is. */
+/** True for a log line of our own programs, which is passed on as it is. */
 export function isLogLine(text: string): boolean {
   if (!text.startsWith('{')) return false
   try {

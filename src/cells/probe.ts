@@ -1,5 +1,5 @@
-// What this machine lets us do, found by doing it once: isolate, give uids, meter, limit. No guesses
-// from names of files: the same programs run with the same flags as for a real cell.
+// Finds out whether this machine can isolate, give uids, meter and limit, by trying each once: the same
+// programs with the same flags as for a real cell, and no guesses from names of files.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { rmdirSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What /proc says about processes: who descends from whom, since when, and with how much CPU.
+// Processes as /proc shows them: parents, start times and CPU.
 import { readdirSync, readFileSync } from 'node:fs'
 
 import type { Clock } from '#base/clock.ts'
@@ -58,12 +58,12 @@ export const readArguments = (pid: number): string[] =>
 /** The boot that `startTicks` count from. */
 export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
-/** What names the processes of one life of a cell. */
+/** The identity of the processes of one life of a cell. */
 export type Lineage = {
   readonly leader: number
   /** The uid that only this cell has, if it has one: then nothing can leave the tree. */
   readonly uid?: number | undefined
-  /** What was seen of it before: pid → startTicks. */
+  /** Processes seen before: pid → startTicks. */
   readonly known?: ReadonlyMap<number, number>
 }
 
@@ -94,7 +94,7 @@ export function treeOf(lineage: Lineage, processes: readonly ProcessEntry[]): Pr
   return [...members.values()]
 }
 
-/** What treeOf needs of this moment. */
+/** The facts of this moment that treeOf needs. */
 export const readTree = (lineage: Lineage): ProcessEntry[] =>
   treeOf(lineage, readProcesses(lineage.uid !== undefined))
 
@@ -114,7 +114,7 @@ export function createSharedLook(clock: Clock, withUids: boolean): () => readonl
   }
 }
 
-/** Of the status file: the owner of /proc/<pid> is root where a process may not be dumped. */
+/** From the status file: root owns /proc/<pid> of a process that may not be dumped. */
 function realUid(pid: number): number | undefined {
   const found = /^Uid:\t(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '')
   return found === null ? undefined : Number(found[1])

@@ -5,7 +5,7 @@ import type { Backoff } from './cell.ts'
 export type Life = { readonly startedMs: number; readonly endedMs: number }
 
 /**
- * How long to wait before the next start, in ms. `lives` are the past ones, newest last: the n-th
+ * The wait before the next start, in ms. `lives` are the past ones, newest last: the n-th
  * life in a row that was shorter than `steadyMs` waits `delaysMs[n-1]`, the last delay repeating; a
  * steady life starts the count again.
  */

@@ -43,7 +43,7 @@ export function makeRunFolder(path: string, hasOwnUids: boolean): void {
 export const removeRunFolder = (path: string): void =>
   rmSync(path, { recursive: true, force: true })
 
-/** What mkdir(2) has made for us: ours, and closed to all others until we open it. */
+/** True for a folder as mkdir(2) makes it for us: owned by us, and closed to all others until we open it. */
 const isOurs = ({ uid, mode }: Stats) => uid === process.geteuid?.() && (mode & 0o077) === 0
 
 const taken = (path: string, why: string, cause?: unknown) =>

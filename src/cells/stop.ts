@@ -1,5 +1,5 @@
-// How a tree of processes is stopped, frozen and found empty: by its cgroup, or by /proc where there is
-// none. One way to die: a signal to the program, a time of grace, then SIGKILL to the whole tree.
+// Stops and freezes a tree of processes and finds out when the tree is empty: by its cgroup, or by /proc where
+// there is none. One way to end: a signal to the program, a time of grace, then SIGKILL to the whole tree.
 import { baseFault } from '#base/own-errors.ts'
 import { type Clock, sleep } from '#base/clock.ts'
 

@@ -18,7 +18,7 @@ export type SupervisorDeps = {
   readonly socket: string
   /** Starts the process; called once per life. */
   readonly launch: () => StartedProcess
-  /** Whether an init of ours stands between the leader and the program. */
+  /** True when an init of ours runs between the leader and the program. */
   readonly hasInit: boolean
   /** The tree of the present life, and the CPU of all lives, given a way to ask for the leader. */
   readonly observe: (leader: () => number | undefined) => Observed
@@ -159,7 +159,7 @@ class SupervisedCell implements Cell {
     // The pipe breaks when the cell ends before it has read; its exit says why.
     life.config.on('error', () => life.config.destroy())
     life.config.once('data', () => life.config.write(giveLeave(this.spec.config)))
-    // What the program itself may write there is of no use, and must not fill up.
+    // The program may write there; the output is read and dropped, so that the pipe cannot fill up.
     life.config.resume()
     const ended = new AbortController()
     const watching = this.#watchLife(ended.signal)

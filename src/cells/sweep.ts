@@ -1,5 +1,5 @@
-// What an earlier life of this instance has left behind is killed and removed before anything starts:
-// by our own cgroups, and by the record of each process, never by name. The caller holds the lock of
+// Kills and removes the leftovers of an earlier life of this instance before anything starts: by our own
+// cgroups and by the record of each process, never by name. The caller holds the lock of
 // the data folder, so nothing that is found can belong to a running agent.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

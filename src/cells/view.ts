@@ -1,6 +1,6 @@
-// What a cell sees of the file system. In its private mount namespace the folders that it may use are
-// bound at their own paths, so no path is ever rewritten; what surrounds them is hidden by folders of a
-// tmpfs, each made ready, with all that shall be seen in it, before it covers anything. So a clone under a
+// The file system of a cell. In the cell's private mount namespace the permitted folders are bound at their
+// own paths, so no path is rewritten. Folders of a tmpfs hide the rest; each is complete before it
+// covers anything. So a clone under a
 // 0700 home works, and cells of one uid (userns) do not see each other's data.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -39,7 +39,7 @@ export function planView(view: {
     .filter((step) => step.kind !== 'hide')
     .map((step) => {
       const around = hides.findLast((hide) => isWithin(step.path, hide.path))
-      // What lies under no hidden folder is bound in its place.
+      // A folder outside all hidden folders is bound where it is.
       if (around === undefined) return { ...step, at: step.path }
       return { ...step, at: coverOf(around) + step.path.slice(around.path.length) }
     })

@@ -17,9 +17,9 @@ export interface Exposures {
 
 const QUIET_MS = 3_600_000
 const KEPT_MAX = 10_000
-/** Of one address. */
+/** Tokens looked up in one address. */
 const TOKENS_MAX = 4
-/** The same that logs mask: what is hidden from them is told to its owner. */
+/** The finder that logs mask tokens with: a token that logs hide is reported to its owner. */
 const tokensIn = tokenFinder(38)
 
 export function createExposures(deps: {

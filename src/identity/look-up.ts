@@ -28,7 +28,7 @@ type TokenRow = {
 
 export interface LookUps {
   /**
-   * Who a text of the right form, or a token's id, speaks for. Throws, at once or later, token_unknown, token_revoked,
+   * The principal of a text of the right form, or of a token's id. Throws, at once or later, token_unknown, token_revoked,
    * state_unavailable, overloaded, and what `found` throws.
    */
   find(text: string): Promise<Principal>

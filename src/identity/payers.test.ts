@@ -26,7 +26,7 @@ function heldState() {
   return { state, asked, waiting }
 }
 
-/** What was asked for at once is asked of the state by now. */
+/** The state has been asked by now for all that was requested at once. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('payerOf() asks the state once for all who ask at once, however many wait', async () => {
@@ -38,7 +38,7 @@ test('payerOf() asks the state once for all who ask at once, however many wait',
     asked.map(({ length }) => length),
     [500],
   )
-  // Who comes while it is under way waits for it too; others are the next query.
+  // A request for the same account joins the running query; other accounts make the next query.
   charges.push(payerOf('acct_7'), payerOf('acct_500'))
   await turn()
   assert.deepEqual(asked.slice(1), [['acct_500']])

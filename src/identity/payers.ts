@@ -1,4 +1,4 @@
-// Who pays for what nobody asked by name, as reads of a public bucket: an account, looked up.
+// The payers of requests without a credential, such as reads of a public bucket: accounts, looked up.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
@@ -14,7 +14,7 @@ export type AccountPayer = {
 }
 
 export interface Payers {
-  /** Whether there is such an account. */
+  /** True when there is such an account. */
   exists(account: string): Promise<boolean>
   /**
    * Synchronous when it was asked for in the last seconds; who asks while it is looked up waits for the
@@ -25,7 +25,7 @@ export interface Payers {
 
 type Found = ReadonlyMap<string, AccountPayer>
 
-// Whether funds were ever on file changes once in an account's life.
+// `funded` changes once in an account's life.
 const KEPT_MS = 5000
 const CACHE_MAX = 10_000
 /** Accounts of one query. */
@@ -41,7 +41,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   })
   /** In flight. Each query takes a connection, so there must not be one for each who asks. */
   const lookUps = new Map<string, Promise<AccountPayer>>()
-  /** What the next query asks for: it begins when whoever asks now has asked for all. */
+  /** The next query. It begins when the current turn has named all its accounts. */
   let next: { readonly accounts: string[]; readonly found: Promise<Found> } | undefined
 
   async function ask(accounts: readonly string[]): Promise<Found> {

@@ -1,4 +1,4 @@
-// Who a request speaks for.
+// The account and token that a request speaks for.
 import { fault } from '#contract/errors.ts'
 import { permits, type Scope } from '#contract/operation.ts'
 
@@ -7,9 +7,9 @@ export type Principal = {
   readonly token: string
   readonly scope: Scope
   readonly env: 'live' | 'test'
-  /** Whether funds were ever on file: then the money wallet pays, else the free tier. */
+  /** True when funds were ever on file: then the money wallet pays, else the free tier. */
   readonly funded: boolean
-  /** Whether the account refuses S3 addresses and forms that bear a token. */
+  /** True when the account refuses S3 addresses and forms with a token in them. */
   readonly refusesTokenPresign: boolean
 }
 

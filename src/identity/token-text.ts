@@ -15,7 +15,7 @@ export function mintToken(): string {
   return `svc_${secret}${checksum(secret)}`
 }
 
-/** Whether the text has the form of a token and its checksum holds. */
+/** True for a text in the form of a token with a valid checksum. */
 export function isTokenText(text: string): boolean {
   if (!FORM.test(text)) return false
   const secret = text.slice(4, 4 + SECRET_CHARACTERS)
@@ -25,7 +25,7 @@ export function isTokenText(text: string): boolean {
 /** SHA-256 of the token: what is stored and looked up. 190 random bits need no slow hash. */
 export const hashToken = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** What a list may show of it: the prefix and four characters. */
+/** The part that a list may show: the prefix and four characters. */
 export const hintOf = (text: string): string => text.slice(0, 8)
 
 function checksum(secret: string): string {

@@ -70,7 +70,7 @@ export async function revokeToken(state: State, id: string, signal: AbortSignal)
 
 export interface Identity {
   /**
-   * Who a bearer token speaks for. Synchronous when the token was seen before. Throws token_missing,
+   * The principal of a bearer token. Synchronous when the token was seen before. Throws token_missing,
    * token_unknown, token_revoked, token_expired, state_unavailable, overloaded.
    */
   identify(authorization: string | undefined): Principal | Promise<Principal>

@@ -75,7 +75,7 @@ export async function initialiseCluster(options: ClusterOptions): Promise<boolea
   return true
 }
 
-/** Whether a cluster may be made there. What is neither empty nor ours is never touched. */
+/** True for a folder in which a cluster may be made. A folder that is neither empty nor ours is never touched. */
 async function isFree(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return true
   if (existsSync(join(folder, RECORD))) return false

@@ -1,4 +1,4 @@
-// How PostgreSQL can fail to be installed or initialised.
+// The errors of installing and initialising PostgreSQL.
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperatorCode } from '#contract/operator-errors.ts'

@@ -43,7 +43,7 @@ export type InstallOptions = {
   readonly packageTree?: string
 }
 
-/** What install.json holds: the choice, and for the operator's own where it is. */
+/** The content of install.json: the choice, and the folder of the operator's own programs. */
 type Choice =
   | { readonly rung: 'own'; readonly binFolder: string }
   | { readonly rung: 'managed' | 'bare'; readonly tree: string; readonly why?: string }

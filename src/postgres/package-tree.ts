@@ -20,7 +20,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   arm64: '44b25a2330934d7e61002336e12633c74c0d6938dd7990076c5cb765c5e032b4',
 }
 
-// What only compilers need: 12 MB that no cell should carry.
+// Files that only compilers need: 12 MB.
 const UNUSED = /\.a$|\/pgxs\/|\/pkgconfig\//
 const LINKS = 'pg-symlinks.json'
 

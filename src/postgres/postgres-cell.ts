@@ -12,7 +12,7 @@ import { settingsFor } from './settings.ts'
 export type PostgresCellOptions = {
   readonly install: Pick<PostgresInstall, 'binFolder' | 'reads'>
   readonly name: string
-  /** What initialiseCluster made. */
+  /** The folder that initialiseCluster made. */
   readonly folder: string
   /** The folder of the cell's socket, as the launcher makes it: `<run folder>/<group>/<name>`. */
   readonly socketFolder: string

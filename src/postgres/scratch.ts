@@ -15,7 +15,7 @@ export type Scratch = AsyncDisposable & {
   /** Private to the user that initdb runs as. */
   readonly folder: string
   readonly binFolder: string
-  /** Who initdb must run as; absent when that is ourselves. */
+  /** The user that initdb must run as; absent for our own user. */
   readonly user?: Owner
 }
 
@@ -73,7 +73,7 @@ function temporaryFolder(user: Owner | undefined): string {
   )
 }
 
-/** Whether a user with no rights of its own may enter a folder. */
+/** True when a user without rights of its own may enter a folder. */
 function isReachable(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false
   return dirname(folder) === folder || isReachable(dirname(folder))

@@ -1,5 +1,5 @@
-// What is laid over the server of npm: pgvector and client tools from their artifact, or, where the
-// artifact could not be had, an extension script that says so.
+// Adds pgvector and client tools from their artifact to the server of npm, or, without the artifact, an
+// extension script that says so.
 import { appendFile, chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 

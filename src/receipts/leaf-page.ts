@@ -2,7 +2,7 @@
 // kept as objects of their own, thousands of leaves were 38 % of the sealer's CPU, in the collector.
 import type { LeafContent } from '#tlog/leaf.ts'
 
-/** Of each leaf, big-endian: its account's sequence number in 8 bytes, its length in 4. */
+/** The head of each leaf, big-endian: the account's sequence number in 8 bytes, the length in 4. */
 export const LEAF_HEAD_BYTES = 12
 
 export class LeafPage {

@@ -86,7 +86,7 @@ async function newestHead(): Promise<{ shard: Shard; head: SealedCheckpoint }> {
   return { shard, head }
 }
 
-/** What a client reads of the log. */
+/** A client's reads of the log. */
 const read: LogReader = {
   checkpoint: async (origin) => (await receipts.checkpoint(origin)) ?? '',
   async tile(origin, id) {

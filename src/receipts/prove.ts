@@ -1,4 +1,4 @@
-// What the public may ask of the log: a receipt, the keys, a checkpoint, a tile, a bundle of entries.
+// The public reads of the log: a receipt, the keys, a checkpoint, a tile, a bundle of entries.
 import { invariant } from '#base/errors.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import { ENTRY_BYTES, HASH_BYTES, logEntry } from '#tlog/leaf.ts'

@@ -69,7 +69,7 @@ export async function dropCharges(state: State, from: number): Promise<void> {
   await state.query('alter table charges enable trigger all')
 }
 
-/** What alarms of a kind say, the oldest first. */
+/** The details of the alarms of a kind, oldest first. */
 export async function alarmsOf(state: State, kind: string): Promise<object[]> {
   const { rows } = await state.query<{ detail: object }>(
     'select detail from alarms where kind = $1 order by id',
@@ -85,7 +85,7 @@ export async function dropShard(state: State, origin: string): Promise<void> {
   await state.query('delete from receipt_lost_shards')
 }
 
-/** As a disk that lost them: the processes come back, and their folders are empty. */
+/** A disk that lost the files: the processes come back with empty folders. */
 export async function loseShares(five: FiveSigners, ...indices: number[]): Promise<void> {
   await five.kill(...indices)
   for (const index of indices) rmSync(five.folderOf(index), { recursive: true })

@@ -50,7 +50,7 @@ before(async () => {
 })
 after(() => world?.[Symbol.asyncDispose]())
 
-/** What the tick does, as far as the sealer can see it. */
+/** The part of a tick that the sealer can see. */
 async function post(count: number): Promise<void> {
   await postCharges(state, posted, posted + count)
   posted += count
@@ -207,7 +207,7 @@ test(
   'the sealer of another schema of the database does not wait for this one',
   { skip },
   async (t) => {
-    // As DATABASE_URL has it: two products in one database, each in a schema of its own.
+    // As with DATABASE_URL: two products in one database, each in a schema of its own.
     await state.query('create schema other')
     await state.query('create table other.receipt_sealer as table receipt_sealer')
     const address = new URL(url)

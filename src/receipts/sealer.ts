@@ -20,7 +20,7 @@ type SealerDeps = {
   readonly log: Logger
   /** Waits until this process may seal and gives its epoch (leader.ts). */
   readonly lead: (signal: AbortSignal) => Promise<number>
-  /** Whether the signers may make a key where none has one (signer-store.ts). */
+  /** True when the signers may make a key where none has one (signer-store.ts). */
   readonly mayMakeKey: () => Promise<boolean>
 }
 
@@ -45,7 +45,7 @@ const HURRIED_LEAVES_PER_S = 2_000
 const QUIET_INTERVAL_MS = 1_000
 const BUSY_INTERVAL_MS = 500
 const HURRIED_INTERVAL_MS = 250
-/** How often a quiet log is looked at between checkpoints, so that a busy time is seen when it begins. */
+/** The interval of checks of a quiet log, so that the begin of a busy time is noticed. */
 const LOOK_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const NEW_KEY_RETRY_MS = 30_000
@@ -68,11 +68,11 @@ type Work = {
   readonly recent: Recent
   /** When to begin anew, to make the key that was ordered. */
   readonly againMs: number
-  /** How many leaves the last checkpoint has. */
+  /** The number of leaves of the last checkpoint. */
   sealed: number
-  /** What was signed already may not be given up: no signer signs a smaller tree than it did before. */
+  /** A signed head is never given up: no signer signs a smaller tree than before. */
   floor: number
-  /** All that was read, and the tiles that it made since the last checkpoint. */
+  /** All leaves that were read, and the tiles made of them since the last checkpoint. */
   edge: TileEdge
   readonly tiles: Map<string, Tile>
 }
@@ -146,7 +146,7 @@ export function createSealer(deps: SealerDeps): Sealer {
   }
 }
 
-/** How fast leaves come, and how long the next checkpoint waits for more. */
+/** The rate of leaves, and the wait of the next checkpoint for more of them. */
 export type Pace = { readonly perSecond: number; readonly waitMs: number }
 export const QUIET: Pace = { perSecond: 0, waitMs: QUIET_INTERVAL_MS }
 

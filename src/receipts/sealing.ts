@@ -65,7 +65,7 @@ function startSigner(
       config,
       socketGroup: SIGNER_SOCKETS,
       writes: [folder],
-      // It holds a part of a key, and is asked over its socket alone.
+      // A signer holds a part of a key: only its socket reaches it.
       network: 'none',
     }),
   )

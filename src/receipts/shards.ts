@@ -16,13 +16,13 @@ const PAGE_LEAVES = 1_024
 const RESTORED = 'restored: '
 
 type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly log: Logger }
-/** What is known when a sealer starts, or when the year may have changed. */
+/** The facts at the start of a sealer, or when the year may have changed. */
 type Known = {
   readonly epoch: number
   readonly publicKey: Buffer
-  /** What the key before signed of this one, where it was asked. */
+  /** The signature of the former key over this key, where it was requested. */
   readonly handover: string | undefined
-  /** What each answering signer signed last. */
+  /** The last head of each answering signer. */
   readonly positions: readonly (Position | null)[]
 }
 /** A shard to seal to; no fewer than `floor` of its leaves were signed before. */
@@ -79,7 +79,7 @@ async function keepLost(
   await store.addLostShards(lost)
 }
 
-/** Whether the year of a shard is over. */
+/** True when the year of a shard is over. */
 export const isPastYear = (shard: Shard, clock: Clock): boolean =>
   yearOf(clock) > Number(shard.shard.slice(0, 4))
 
@@ -112,8 +112,8 @@ async function whyNewShard(
 }
 
 /**
- * Whether a shard's log begins with the head that was signed: by its tiles as far as `saved`, then by the ledger.
- * A ledger that was restored can have as many leaves as were signed again, and they are others.
+ * True when a shard's log begins with the signed head: by its tiles up to `saved`, then by the ledger. A restored
+ * ledger can have grown to as many leaves as were signed, with other contents.
  */
 async function hasSigned(
   signed: Position,

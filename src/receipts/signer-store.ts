@@ -1,5 +1,5 @@
-// What the state keeps of the signers (receipts/schema): what jobs saw of their shares, which
-// gateways show, and whether a key may be made.
+// The signers in the state (receipts/schema): the last observation of their shares by jobs, which gateways
+// show, and the permission to make a key.
 import type { Queryable, State } from '#state/connect.ts'
 import { lostShares, type ShareState, type SignerShare } from '#signers/shares.ts'
 import { SIGNERS } from '#signers/wire.ts'
@@ -7,17 +7,17 @@ import { SIGNERS } from '#signers/wire.ts'
 export type SignerStore = {
   /** Keeps what was seen; one alarm, `signer_share_lost`, for each share that was not known to be lost. */
   save(shares: readonly SignerShare[]): Promise<void>
-  /** How many have a share and answer; undefined when nobody looked for minutes. */
+  /** The number of signers with a share that answer; undefined when the last observation is minutes old. */
   ready(): Promise<number | undefined>
-  /** Whether a key may be made where no signer has one: at the first start, or as the operator ordered. */
+  /** True when a key may be made where no signer has one: at the first start, or by the operator's order. */
   mayMakeKey(): Promise<boolean>
   /** The operator's order of a new key; it is done when its shard is opened. */
   orderNewKey(): Promise<void>
 }
 
-/** It is looked each few seconds and kept each minute: older than this, nobody looks. */
+/** Observations are made every few seconds and saved every minute: an older one means that none is made. */
 const SEEN_FOR = '3 minutes'
-/** How many signers are ready, as a column of a query; null when nobody looked for minutes. */
+/** The number of ready signers, as a column of a query; null when the last observation is minutes old. */
 export const SIGNERS_READY = `(
   select case when looked_at > now() - interval '${SEEN_FOR}' then
     (select count(*) from jsonb_each_text(states) where value = 'ready') end

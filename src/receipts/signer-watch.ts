@@ -10,9 +10,9 @@ import type { SignerStore } from './signer-store.ts'
 export type SignerWatch = {
   /** Looks until the signal is aborted; never rejects for anything else. */
   run(signal: AbortSignal): Promise<void>
-  /** What was seen last; empty before the first look. */
+  /** The last observation; empty before the first. */
   seen(): readonly SignerShare[]
-  /** Looks now. */
+  /** Observes now. */
   look(signal: AbortSignal): Promise<readonly SignerShare[]>
 }
 

@@ -30,9 +30,9 @@ const TRIES_CALM = 20
 const WAITS = 'Waits for the signers'
 
 export type Waiting = {
-  /** Whether a key may be made where no signer has one; always, if it is not given. */
+  /** True when a key may be made where no signer has one. Absent: always. */
   readonly mayMakeKey?: () => Promise<boolean>
-  /** Hears why there is no key yet, at each change. */
+  /** Called at each change with the reason why there is no key yet. */
   readonly waits?: (reason: string) => void
 }
 

@@ -32,13 +32,13 @@ export type Quorum = {
    * three sign; rejects if not, and open() says then which of the two it is.
    */
   succeed(signal: AbortSignal): Promise<Buffer>
-  /** What the key before signed of this one, where it followed another. */
+  /** The signature of the former key over this key, where there was a former key. */
   handover(): string | undefined
-  /** What each signer has of the key; asked beside all else. */
+  /** The share of each signer, requested beside all other work. */
   shares(signal: AbortSignal): Promise<SignerShare[]>
   /**
-   * What each answering signer with a share of the key signed last; null for one that signed nothing yet. One that
-   * lost its share, or has one of the key before, is none of the three of which one knows the last head.
+   * The last head of each answering signer with a share of the key; null for a signer that signed nothing yet. A
+   * signer that lost its share, or has a share of the former key, does not count among the three.
    */
   positions(signal: AbortSignal): Promise<(Position | null)[]>
   /**
@@ -61,7 +61,7 @@ type QuorumDeps = {
   /** The sockets of signers 1 to 5, in order. */
   readonly sockets: readonly string[]
   readonly log: Logger
-  /** How long a signer may be silent before others are asked. */
+  /** The silence of a signer after which other signers are asked. */
   readonly silenceMs?: number
 }
 
@@ -143,7 +143,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
 const closed = (): ErgonError =>
   fault('signers_unavailable', 'Could not sign: the client is closed')
 
-/** What is no tree head takes no leaves. */
+/** A goal that is no tree head needs no leaves. */
 const NO_LEAVES: Goal = {
   origin: '',
   size: 0,

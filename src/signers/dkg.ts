@@ -151,7 +151,7 @@ const keyOf = (run: Run, route: { from: number; to: number }, peer: number): Buf
     { ...route, transcript: run.transcript },
   )
 
-/** What the library or a cipher refuses is the other side's doing, not a fault of this process. */
+/** A refusal of the library or of a cipher is a fault of the other side, not of this process. */
 function guarded<T>(work: () => T): T {
   try {
     return work()

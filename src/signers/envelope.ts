@@ -24,7 +24,7 @@ const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex')
 
 export type ExchangeKey = { readonly privateKey: KeyObject; readonly publicKey: Buffer }
 
-/** Who sends to whom, in what ceremony: bound into the key, so that no envelope fits another place. */
+/** Sender, receiver and ceremony, bound into the key, so that an envelope fits nowhere else. */
 export type Route = { readonly from: number; readonly to: number; readonly transcript: Buffer }
 
 export function newExchangeKey(): ExchangeKey {

@@ -1,5 +1,5 @@
-// What goes wrong between coordinator and signers: a ceremony that is cut off, a signer that lies, a
-// nonce that is asked for twice. Signers run in this process; signers.test.ts has them as processes.
+// Faults between coordinator and signers: a ceremony that is cut off, a signer that lies, a nonce that is
+// requested twice. Signers run in this process; signers.test.ts has them as processes.
 import { deepEqual, equal, match, notDeepEqual, ok, rejects } from 'node:assert/strict'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -27,7 +27,7 @@ import { SIGNERS, THRESHOLD, type DkgPackage, type GroupKey } from './wire.ts'
 /** A signer's own part; `signingShare` is the secret, base64. */
 export type KeyShare = { readonly group: GroupKey; readonly signingShare: string }
 
-/** How a group key names a signer: its number as a scalar, in hex. */
+/** The name of a signer in a group key: its number as a scalar, in hex. */
 export const identifierOf = (index: number): string => Buffer.from(toId(index)).toString('hex')
 
 /** The group's Ed25519 public key. */
@@ -103,7 +103,7 @@ export function checkShare(index: number, { group, signingShare }: KeyShare): vo
     throw new RangeError(`Could not open the share of signer ${index}: it is of another key`)
 }
 
-/** What all five committed to, summed, and the public half of each one's share. */
+/** The sum of the commitments of all five, and the public half of each share. */
 function groupOf(dealt: readonly (readonly Point[])[]): GroupKey {
   const sums = Array.from({ length: THRESHOLD }, (_, degree) =>
     dealt.map((points) => present(points[degree], 'a coefficient')).reduce(addPoints),

@@ -31,7 +31,7 @@ import { SIGNERS, type Commitment, type GroupKey } from './wire.ts'
 /** The secret half of a pair of nonces; all zero once it was used. */
 export type Nonces = { readonly hiding: Uint8Array; readonly binding: Uint8Array }
 
-/** What one signer does with its share. */
+/** The operations of one signer with its share. */
 export type ShareHolder = {
   /** A fresh pair of nonces. They must be used at most once and never be written down. */
   commit(): { nonces: Nonces; commitment: Commitment }
@@ -110,7 +110,7 @@ export function aggregate(
   return { cheaters }
 }
 
-/** What all signers of one round compute alike. */
+/** The values that all signers of one round compute alike. */
 type Round = {
   readonly commitment: Point
   readonly challenge: Scalar

@@ -1,5 +1,5 @@
-// What a signer may sign: only the head of the one log that it has followed leaf by leaf. It takes
-// nobody's word for a root, and remembers on disk what it signed before it says so.
+// The rule of a signer: it signs only the head of the one log that it has followed leaf by leaf. It computes
+// each root itself, and writes a signed head to disk before it answers.
 import { messageOf, type ErgonError } from '#base/errors.ts'
 import { parseCharge } from '#contract/charge.ts'
 import { isPlainCharge } from '#contract/plain-charge.ts'

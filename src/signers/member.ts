@@ -26,7 +26,7 @@ export type Member = {
   status(limits: Limits): Promise<Status>
   /** Its status, for whoever watches beside the signing: what is known of its leaves stays as it is. */
   look(limits: Limits): Promise<Status>
-  /** It said last that it has no share: it need not be sent leaves. */
+  /** The signer's last answer was that it has no share: it needs no leaves. */
   readonly isWithoutShare: boolean
   call(path: string, body: object, limits: Limits): Promise<unknown>
   /** Leaves that the signer still lacks, as far as is known here. */

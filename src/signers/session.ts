@@ -57,7 +57,7 @@ export async function runSession(task: Task, deps: SessionDeps): Promise<Buffer>
   throw tally.error('signers_unavailable')
 }
 
-/** Who is left out of this signing, and why: for now, or for good. */
+/** The signers that are left out of this signing, and the reasons: for now, or for good. */
 function createTally() {
   const absent = new Map<Member, string>()
   const refused = new Map<Member, string>()

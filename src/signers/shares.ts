@@ -8,7 +8,7 @@ import { SIGNERS, type GroupKey, type Status } from './wire.ts'
 export type ShareState = 'ready' | 'unfinished' | 'none' | 'other key' | 'false share' | 'silent'
 export type SignerShare = { readonly index: number; readonly share: ShareState }
 
-/** What each signer has, by number; one whose status is missing does not answer. */
+/** The share of each signer, by number. A signer without a status does not answer. */
 export function sharesOf(statuses: ReadonlyMap<number, Status>): SignerShare[] {
   const group = commonest([...statuses.values()].flatMap(({ active }) => active ?? []))
   return Array.from({ length: SIGNERS }, (_, nth) => {
@@ -34,7 +34,7 @@ export const isSameKey = (
   b: GroupKey | null | undefined,
 ): boolean => a !== undefined && a !== null && JSON.stringify(a) === JSON.stringify(b)
 
-/** Those whose share is gone and does not come back by waiting. `hasKey`: the log has a key already. */
+/** The signers whose share is gone for good. `hasKey`: the log has a key already. */
 export const lostShares = (shares: readonly SignerShare[], hasKey: boolean): SignerShare[] =>
   hasKey || shares.some(({ share }) => share === 'ready')
     ? shares.filter(({ share }) => share === 'none' || share === 'other key')

@@ -81,13 +81,13 @@ async function serve(config: SignerConfig, lock: Lock, log: Logger): Promise<Sig
   }
 }
 
-/** What a signer does once it has its share. */
+/** The operations of a signer that has its share. */
 type Ready = {
   readonly active: KeyShare
   readonly guard: Guard
   readonly nonces: NoncePool
   readonly share: ShareHolder
-  /** What it may sign beside tree heads: the word for the key of which it has the next share. */
+  /** The one statement that the signer signs beside tree heads: the handover to the key of its next share. */
   handover(): string | undefined
 }
 

@@ -31,7 +31,7 @@ let contents: LeafContent[] = []
 
 before(async () => {
   quorum = createQuorum({ sockets: five.sockets, log, silenceMs: 2_000 })
-  // As at every start: who asks for the key is there before the signers are.
+  // As at every start: the process that asks for the key runs before the signers.
   const opened = quorum.open(signal)
   while (!lines.some((line) => line.includes(WAITS))) await sleep(5)
   await five.start()
@@ -51,7 +51,7 @@ const headOf = (leaves: readonly LeafContent[]): Checkpoint => ({
 const sign = (leaves: readonly LeafContent[], by: Quorum = quorum): Promise<string> =>
   by.sign(headOf(leaves), async (from, limit) => leaves.slice(from, from + limit), signal)
 
-/** How many signers signed a head of that size last. */
+/** The number of signers whose last head has that size. */
 const signedBy = async (size: number): Promise<number> =>
   (await quorum.positions(signal)).filter((each) => each?.size === size).length
 

@@ -1,5 +1,5 @@
-// What coordinator and signers say to each other: HTTP on a unix socket, JSON except for leaves, which
-// are u64be(accountSeq) ‖ u32be(length) ‖ bytes, one after another.
+// The protocol of coordinator and signers: HTTP on a unix socket, JSON except for leaves, which are
+// u64be(accountSeq) ‖ u32be(length) ‖ bytes, one after another.
 import type { ErgonError, ErrorDetails } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
@@ -17,7 +17,7 @@ export const BODY_BYTES_MAX = BATCH_BYTES_MAX + LEAF_BYTES_MAX + 65_536
 export const NONCES_MAX = 64
 const LEAF_HEAD_BYTES = 12
 
-/** What everyone may know of the group's key: the commitments (the first is the key) and each share's point. */
+/** The public part of the group's key: the commitments (the first is the key) and each share's point. */
 export type GroupKey = {
   readonly commitments: readonly string[]
   readonly verifyingShares: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export type Commitment = {
   readonly hiding: string
   readonly binding: string
 }
-/** What a signer tells all others in the first round of key generation. */
+/** The message of a signer to all others in the first round of key generation. */
 export type DkgPackage = { readonly commitment: readonly string[]; readonly proof: string }
 
 /** A shard that a signer signed, and since when (RFC 3339). */

@@ -116,7 +116,7 @@ function parseSignature(line: string): NoteSignature {
   }
 }
 
-/** Whether a known key signed the note. Signatures of unknown keys are ignored, as C2SP asks. */
+/** True when a known key signed the note. Signatures of unknown keys are ignored, as C2SP asks. */
 export function isSignedBy(note: Note, name: string, publicKey: Uint8Array): boolean {
   const keyId = keyIdOf(name, publicKey)
   const ours = note.signatures.filter((each) => each.name === name && each.keyId.equals(keyId))

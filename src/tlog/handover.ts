@@ -8,7 +8,7 @@ const nameOf = (key: Uint8Array): string => originOf(key, 'next-key')
 export const handoverBody = (from: Uint8Array, to: Uint8Array): string =>
   `${nameOf(from)}\n${Buffer.from(to).toString('base64')}\n`
 
-/** Whether a note is the word of one key for another. */
+/** True for a note in which one key names another as its successor. */
 export function isHandover(text: string, from: Uint8Array, to: Uint8Array): boolean {
   try {
     const note = parseNote(text)

@@ -1,5 +1,5 @@
-// Whether two signed heads of one log are of one history. The smaller tree must be the beginning of the larger
-// one; else whoever has the key has shown one log to some and another to others, or went back to an old copy.
+// Checks that two signed heads of one log belong to one history: the smaller tree must be the beginning of the
+// larger tree. Otherwise the holder of the key showed different logs to different readers, or went back to an old copy.
 import type { Checkpoint } from './checkpoint.ts'
 import { consistencyProof, TILE_WIDTH, type TileId, type TileReader } from './tiles.ts'
 import { isConsistent, type Head } from './tree.ts'

@@ -7,7 +7,7 @@ export const HASH_BYTES = 32
 export const ENTRY_BYTES = HASH_BYTES + 8
 
 const LEAF_PREFIX = Buffer.from([0])
-// What is hashed is put together here: a concatenation each time took as long as the hash.
+// The buffers that are hashed, reused: a concatenation each time took as long as the hash.
 const leaf = Buffer.alloc(1 + ENTRY_BYTES, 0)
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 

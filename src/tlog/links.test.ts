@@ -38,7 +38,7 @@ test('linkFault() says what is wrong with any other', async () => {
   match((await faultOf(denies, old.head)) ?? '', /300 leaves of .*other 700/)
   const beside = makeShard(ours, '2026.1', { count: 9, link: forked.body })
   match((await faultOf(beside, { size: 701, root: old.head.root })) ?? '', /other 701/)
-  // It names a head of a history that does not go on from what was seen, as the tiles of the old log tell.
+  // The new shard names a head of another history, as the tiles of the old log show.
   const reads = (log: Made) => ({
     ...beside.read,
     tile: (...[of, id]: Parameters<LogReader['tile']>) =>

@@ -1,5 +1,5 @@
-// Whether a new shard goes on from a log that is pinned: its first leaf must name the last tree head of that
-// log. Else whoever has the key could begin a second history beside the first one.
+// Checks that a new shard continues a pinned log: its first leaf must name the last tree head of that log.
+// Otherwise the holder of the key could begin a second history beside the first.
 import { messageOf } from '#base/errors.ts'
 import {
   compareShards,
@@ -16,7 +16,7 @@ import { leafOf } from './leaf.ts'
 import { inclusionProof } from './tiles.ts'
 import { inclusionRoot, type Head } from './tree.ts'
 
-/** What the reader of receipts keeps: its keys, and the newest tree head that it saw of each log. */
+/** The pins of a reader of receipts: keys, and the newest tree head of each log. */
 export type Pinned = {
   readonly keys: readonly ReceiptKey[]
   readonly heads: ReadonlyMap<string, Head>
@@ -43,7 +43,7 @@ export async function linkFault(
   }
 }
 
-/** Whether a later head leaves out, or contradicts, one that was seen. */
+/** True when a later head leaves out, or contradicts, a head that was seen. */
 async function isDenied(seen: Head, later: Checkpoint, read: LogReader): Promise<boolean> {
   if (later.size < seen.size) return true
   // Leaves that a restore took away have no tiles any more: whether they went on from what was seen, nobody
@@ -67,7 +67,7 @@ async function inclusionFault(
   return led?.equals(root) === true ? undefined : 'its first leaf names no log before it'
 }
 
-/** Whether the key of the pinned log that this one follows says itself that this key comes after it. */
+/** True when the key of the preceding pinned log names this key as its successor. */
 export function isHandedOver(
   { publicKey, link, handover }: ReceiptKey,
   keys: readonly ReceiptKey[],
@@ -80,6 +80,6 @@ export function isHandedOver(
   )
 }
 
-/** Whether a key signs none of the pinned logs. */
+/** True when a key signs none of the pinned logs. */
 export const isNewKey = (key: ReceiptKey, keys: readonly ReceiptKey[]): boolean =>
   keys.every(({ publicKey }) => shardOf(key.origin, publicKey) === undefined)

@@ -91,7 +91,7 @@ function parseJson(text: string): Receipt {
     proof: parseHashes(read.proof),
     checkpoint: read.checkpoint,
   }
-  // What a reader sees must be what is proven.
+  // The proof is over the bytes that the reader sees.
   const proven = receiptJson(String(read.id), receipt)
   if (JSON.stringify(proven.charge) !== JSON.stringify(read.charge) || proven.id !== idOf(proven))
     throw invalid('its charge or id is not that of charge_bytes')

@@ -38,7 +38,7 @@ export const frontierRoot = (frontier: Frontier): Buffer =>
     ? EMPTY_ROOT
     : frontier.hashes.reduceRight((right, left) => nodeHash(left, right))
 
-/** Whether a frontier read from disk has as many hashes as its size has bits. */
+/** True when a frontier read from disk has one hash for each set bit of its size. */
 export const isFrontier = ({ size, hashes }: Frontier): boolean =>
   Number.isSafeInteger(size) &&
   size >= 0 &&
@@ -147,7 +147,7 @@ export function inclusionRoot({ index, size, leaf, proof }: Inclusion): Buffer |
 
 export type Head = { readonly size: number; readonly root: Buffer }
 
-/** Whether the tree of head `to` begins with the tree of head `from` (RFC 9162 §2.1.4.2). */
+/** True when the tree of head `to` begins with the tree of head `from` (RFC 9162 §2.1.4.2). */
 export function isConsistent(from: Head, to: Head, proof: readonly Buffer[]): boolean {
   if (from.size > to.size || from.size < 1) return false
   if (from.size === to.size) return proof.length === 0 && from.root.equals(to.root)

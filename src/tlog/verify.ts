@@ -17,7 +17,7 @@ export type CheckName = 'format' | 'key' | 'signature' | 'inclusion' | 'charge' 
 /** `detail` is one sentence that may be shown as it is. */
 export type Check = { readonly name: CheckName; readonly ok: boolean; readonly detail: string }
 
-/** What a receipt proves. `charge` is present only when every check holds. */
+/** The result of a verification. `charge` is present only when every check holds. */
 export type Verified = {
   readonly ok: boolean
   readonly checks: readonly Check[]

@@ -19,7 +19,7 @@ test(
     for (const id of ACCOUNTS)
       await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000n })
     let isPosted = false
-    // What was answered before the call arrives while it waits.
+    // Charges of answers before the call arrive while the call waits.
     const post = async () => {
       for (let leaf = 0; leaf < 50 && !isPosted; leaf++) {
         const account = ACCOUNTS[leaf % 2] ?? ''

@@ -1,5 +1,5 @@
-// What the API serves of the log: GET /v1/receipts/{id} for the account that owns it (receipts of
-// nobody are public), and for everybody the keys, checkpoints and tiles that receipts are checked by.
+// The log in the API: GET /v1/receipts/{id} for the account that owns the receipt (receipts of unattributed
+// requests are public), and for everybody the keys, checkpoints and tiles that receipts are checked by.
 import type { Posted } from '#accounts/posted.ts'
 import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
@@ -92,7 +92,7 @@ function receiptIdOf(text: string): string {
   return id
 }
 
-/** Who signs, said honestly: five processes on one host guard against a crash, not against its owner. */
+/** The signers, labelled honestly: five processes on one host guard against a crash, not against the host's owner. */
 export type SignersLabel = {
   readonly count: number
   readonly threshold: number

@@ -14,10 +14,10 @@ import type { Queryable } from '#state/connect.ts'
 const SERVICE_OF = `case operation ${(Object.keys(OPERATIONS) as OperationName[])
   .map((name) => `when '${name}' then '${OPERATIONS[name].service}'`)
   .join(' ')} else 'other' end`
-/** What may be grouped by, and the SQL of each group. */
+/** The groupings, and the SQL of each. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ['service', SERVICE_OF],
-  // What no model served is null, as in usage/last.
+  // Null for requests that no model served, as in usage/last.
   ['model', "nullif(model, '')"],
   ['token', 'token'],
   ['operation', 'operation'],
@@ -26,7 +26,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
 const DAY_MS = 86_400_000
 export const ROWS_MAX = 1000
 
-/** What is asked for; a cursor holds it with the number of rows that were given. */
+/** The query of a request. A cursor holds the query with the number of rows that were given. */
 type Page = {
   readonly from: Date
   readonly to: Date

@@ -57,7 +57,7 @@ test(
         { session: 'gw-1.1', to: at('10:00:00.000'), model: 'small' },
         { session: 'gw-1.1', to: at('10:00:01.000'), operation: 'usage.last' },
         { session: 'gw-1.1', to: at('10:00:02.000'), token: 'tok_2' },
-        // What `ergon login` and the lists of models in programs ask by themselves.
+        // Requests that `ergon login` and the model lists of programs send by themselves.
         { session: 'gw-1.1', to: at('10:00:03.000'), operation: 'model.list' },
         { session: 'gw-1.1', to: at('10:00:04.000'), operation: 'model.get' },
       ])

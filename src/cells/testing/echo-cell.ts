@@ -24,12 +24,12 @@ export type Info = {
   readonly groups: readonly number[]
   readonly environment: Record<string, string>
   readonly config: EchoConfig
-  /** Of /proc/self/status. */
+  /** From /proc/self/status. */
   readonly capabilities: readonly string[]
   readonly noNewPrivileges: boolean
   readonly interfaces: readonly string[]
   readonly pid: number
-  /** What it can see of processes. */
+  /** The processes that the cell can see. */
   readonly processes: number
 }
 
@@ -80,7 +80,7 @@ function info(): Info {
   }
 }
 
-/** What it was given at its start. */
+/** The config of the cell. */
 function variables(): Record<string, string> {
   const pairs = readFileSync('/proc/self/environ', 'utf8').split('\0').filter(Boolean)
   return Object.fromEntries(

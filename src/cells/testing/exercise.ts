@@ -17,7 +17,7 @@ export type Report = {
   readonly agentUid: number
   readonly left: Info
   readonly right: Info
-  /** What came of trying: 'ok', the text that was read, or the code of the error. */
+  /** The result of the attempt: 'ok', the text that was read, or the code of the error. */
   readonly attempts: Readonly<Record<Attempt, string>>
   readonly states: readonly CellState[]
   readonly exits: readonly Exit[]

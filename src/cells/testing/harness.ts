@@ -1,5 +1,5 @@
-// What the tests of this folder share: a place of their own, a spec, questions to an echo cell, and the
-// search for survivors, which is the same for right launchers and for planted faults.
+// Shared by the tests of this folder: a folder of their own, a spec, requests to an echo cell, and the
+// search for survivors, which is the same for sound launchers and for planted faults.
 import { randomInt } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'

@@ -65,7 +65,7 @@ function requireLost(shares: readonly SignerShare[]): void {
   const isIn = (state: SignerShare['share']) => shares.filter(({ share }) => share === state)
   if (isIn('ready').length === shares.length)
     throw refused(`${shares.length} signers have their share: none is lost`)
-  // Who does not answer may have a share.
+  // A signer that does not answer may have a share.
   const silent = isIn('silent')
   if (silent.length > 0)
     throw refused(

@@ -60,7 +60,7 @@ const inside = await serveInside(config.socket, {
   '/signers': lookForLost,
 })
 
-/** What each signer has, and which shares do not come back by waiting. */
+/** The share of each signer, and the shares that are gone for good. */
 async function lookForLost() {
   const shares = await watch.look(stopping.signal)
   return { shares, lost: lostShares(shares, !(await signerStore.mayMakeKey())) }

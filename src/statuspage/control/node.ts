@@ -82,7 +82,7 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
   }
 }
 
-/** Of all that nobody has acknowledged, the last ones. */
+/** The last of the alarms that nobody has acknowledged. */
 const ALARMS_SHOWN = 5
 
 async function booksOf(state: State): Promise<object> {
@@ -110,7 +110,7 @@ async function booksOf(state: State): Promise<object> {
   }
 }
 
-/** What the sealer says of itself; null while the jobs process does not answer. */
+/** The sealer's own status; null while the jobs process does not answer. */
 async function sealerOf(cells: Cells): Promise<unknown> {
   const jobs = cells.list().find((cell) => cell.spec.name === 'jobs' && cell.state === 'ready')
   if (jobs === undefined) return null

@@ -1,11 +1,10 @@
-// What the state says of the books: figures that are cheap to ask for at each look of Prometheus, and what
-// the last check found.
+// Figures of the books from the state: cheap enough for each scrape, with the result of the last check.
 import { present } from '#base/errors.ts'
 import { SIGNERS_READY } from '#receipts/signer-store.ts'
 import type { Row, State } from '#state/connect.ts'
 
 export type BooksFigures = {
-  /** That nobody has acknowledged. */
+  /** Alarms that nobody has acknowledged. */
   readonly alarms: number
   readonly leaves: number
   readonly receiptsWaiting: number
@@ -17,12 +16,12 @@ export type BooksFigures = {
   readonly isHalted: boolean
 }
 
-/** As the operator's door says it. */
+/** In the form of the operator's API. */
 export type BooksCheck = {
   /** Null before the first check. */
   readonly checked_age_s: number | null
   readonly halted_at: string | null
-  /** What did not add up when they were halted. */
+  /** The sums that did not add up when the books were halted. */
   readonly faults: readonly { readonly invariant: string; readonly detail: string }[]
 }
 
@@ -74,7 +73,7 @@ const CHECK = `
   from books`
 const FAULTS_MAX = 5
 
-/** What the last check of the books said. Rejects when the state does not answer. */
+/** The result of the last check of the books. Rejects when the state does not answer. */
 export async function booksCheck(state: State): Promise<BooksCheck> {
   const { rows } = await state.query<
     Row & Omit<BooksCheck, 'halted_at'> & { halted_at: Date | null }

@@ -12,7 +12,7 @@ export const METRICS_PAGE = '/metrics'
 /** Also what the agent gives a gateway for all of its figures. */
 const OTHERS_MS_MAX = 2000
 
-/** Those of Node itself are counted from the first look on: nobody looks at most gateways. */
+/** Node's own metrics are counted from the first scrape on: most gateways are never scraped. */
 export function createGatewayMetrics(deps: Deps): {
   /**
    * The figures of all gateways of the node, each with the name of its gateway: a scrape meets any of them.

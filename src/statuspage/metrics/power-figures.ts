@@ -1,5 +1,5 @@
-// What the state says of power: the newest window of this node's meter, for each look of Prometheus. The meter is
-// in the agent, which has no TCP port and sends its windows to the state each second.
+// Power figures from the state: the newest window of this node's meter, for each scrape. The meter is in
+// the agent, which has no TCP port and sends its windows to the state each second.
 import type { WindowRecord } from '#metering/window-record.ts'
 import type { State } from '#state/connect.ts'
 import { modelOfCell } from '#node/cell-names.ts'
@@ -18,7 +18,7 @@ type CellPower = {
   readonly labels: {
     readonly cell: string
     readonly payer: string
-    /** Of the cells that run a model. */
+    /** The share of cells that run a model. */
     readonly model?: string
   }
   readonly watts: number

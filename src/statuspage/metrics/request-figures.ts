@@ -78,7 +78,7 @@ const valueOf = (
     ? []
     : [{ labels: { operation, ...(model === undefined ? {} : { model }), ...labels }, value }]
 
-/** Of a histogram each class has all below it. */
+/** Each class of a histogram includes all lower classes. */
 function durationValues({ operation, durations, totalS }: OperationCounts): Value[] {
   let value = 0
   const buckets = durations.map((count, place) => {

@@ -59,7 +59,7 @@ function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: AsksState['b
   )
 }
 
-/** What the node draws, and who: the newest window of its meter, the same for all gateways. */
+/** The power of the node and of its cells: the newest window of its meter, the same for all gateways. */
 function addPower(registry: Registry, GaugeOf: typeof Gauge, power: AsksState['power']): void {
   const askPower = askOnce(power)
   const gauge = (
