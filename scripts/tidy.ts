@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
 
 const PRODUCTS = [
@@ -299,7 +300,11 @@ function main(): void {
     .split('\n')
     .filter((path) => /\.(ts|mjs|md|json|sql|py|sh|html)$/.test(path) && existsSync(path))
   const read = (path: string) => readFileSync(path, 'utf8')
-  const faults = [...tidy(paths, read), ...contractFaults(paths, read)]
+  const faults = [
+    ...tidy(paths, read),
+    ...contractFaults(paths, read),
+    ...proseRatchet(paths, read, storedCounts()),
+  ]
   for (const fault of faults) process.stderr.write(`${fault.path}:${fault.line}: ${fault.rule}\n`)
   process.stdout.write(`tidy: ${paths.length} files, ${faults.length} faults\n`)
   if (faults.length > 0) process.exitCode = 1
