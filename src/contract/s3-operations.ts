@@ -50,7 +50,7 @@ const SCOPES = {
 } as const
 
 const row =
-  (level: Level, answer: S3Operation['answer'], method: Method, effect: Effect) =>
+  (level: Level, method: Method, effect: Effect) =>
   (subresource: string | null, action: string | null, more: More = {}): S3Operation => ({
     method,
     level,
@@ -58,23 +58,30 @@ const row =
     action,
     effect,
     scope: SCOPES[effect],
-    answer,
+    answer: 'served',
     ...more,
   })
 
-const at = (level: Level, answer: S3Operation['answer'] = 'served') => ({
-  get: row(level, answer, 'GET', 'read'),
-  head: row(level, answer, 'HEAD', 'read'),
-  put: row(level, answer, 'PUT', 'write'),
-  post: row(level, answer, 'POST', 'write'),
-  delete: row(level, answer, 'DELETE', 'free'),
-  options: row(level, answer, 'OPTIONS', 'none'),
+const at = (level: Level) => ({
+  get: row(level, 'GET', 'read'),
+  head: row(level, 'HEAD', 'read'),
+  put: row(level, 'PUT', 'write'),
+  post: row(level, 'POST', 'write'),
+  delete: row(level, 'DELETE', 'free'),
+  options: row(level, 'OPTIONS', 'none'),
 })
 
 const service = at('service')
 const bucket = at('bucket')
 const object = at('object')
 const website = at('website')
+
+/** Rows that are not served: NotImplemented, where they name no other answer. */
+const refused = <Name extends string>(rows: Record<Name, S3Operation>): typeof rows => {
+  for (const name in rows)
+    if (rows[name].answer === 'served') rows[name] = { ...rows[name], answer: 'NotImplemented' }
+  return rows
+}
 
 const VERSIONED = { isVersioned: true } as const
 const UNVERSIONED = { refusesVersionId: true } as const
@@ -188,148 +195,112 @@ const SERVED = {
 
 // Reads of configurations that never exist answer as AWS answers for "none", because clients read before they plan.
 // Writes are refused: a configuration without effect is never stored.
-const refused = {
-  service: at('service', 'NotImplemented'),
-  bucket: at('bucket', 'NotImplemented'),
-  object: at('object', 'NotImplemented'),
-}
-const FIXED = {
-  'rename-object': refused.object.put('renameObject', 'PutObject'),
+const FIXED = refused({
+  'rename-object': object.put('renameObject', 'PutObject'),
   // There is no archive tier and no tracker: the answers of AWS for an object that has neither
-  'restore-object': refused.object.post('restore', 'RestoreObject', {
+  'restore-object': object.post('restore', 'RestoreObject', {
     answer: 'InvalidObjectState',
   }),
-  'get-object-torrent': refused.object.get('torrent', 'GetObjectTorrent', { answer: 'NoSuchKey' }),
+  'get-object-torrent': object.get('torrent', 'GetObjectTorrent', { answer: 'NoSuchKey' }),
   // Excluded from this service. Terraform reads the replication of every bucket
-  'select-object-content': refused.object.post('select', 'GetObject'),
-  'get-bucket-replication': refused.bucket.get('replication', 'GetReplicationConfiguration', {
+  'select-object-content': object.post('select', 'GetObject'),
+  'get-bucket-replication': bucket.get('replication', 'GetReplicationConfiguration', {
     answer: 'ReplicationConfigurationNotFoundError',
   }),
-  'put-bucket-replication': refused.bucket.put('replication', 'PutReplicationConfiguration'),
-  'delete-bucket-replication': refused.bucket.delete('replication', 'PutReplicationConfiguration'),
+  'put-bucket-replication': bucket.put('replication', 'PutReplicationConfiguration'),
+  'delete-bucket-replication': bucket.delete('replication', 'PutReplicationConfiguration'),
   // Services of AWS alone
-  'get-bucket-analytics-configuration': refused.bucket.get(
-    'analytics',
-    'GetAnalyticsConfiguration',
-    {
-      when: 'id',
-      answer: 'NoSuchConfiguration',
-    },
-  ),
-  'list-bucket-analytics-configurations': refused.bucket.get(
-    'analytics',
-    'GetAnalyticsConfiguration',
-    {
-      answer: 'empty',
-    },
-  ),
-  'put-bucket-analytics-configuration': refused.bucket.put(
-    'analytics',
-    'PutAnalyticsConfiguration',
-  ),
-  'delete-bucket-analytics-configuration': refused.bucket.delete(
-    'analytics',
-    'PutAnalyticsConfiguration',
-  ),
-  'get-bucket-metrics-configuration': refused.bucket.get('metrics', 'GetMetricsConfiguration', {
+  'get-bucket-analytics-configuration': bucket.get('analytics', 'GetAnalyticsConfiguration', {
     when: 'id',
     answer: 'NoSuchConfiguration',
   }),
-  'list-bucket-metrics-configurations': refused.bucket.get('metrics', 'GetMetricsConfiguration', {
+  'list-bucket-analytics-configurations': bucket.get('analytics', 'GetAnalyticsConfiguration', {
     answer: 'empty',
   }),
-  'put-bucket-metrics-configuration': refused.bucket.put('metrics', 'PutMetricsConfiguration'),
-  'delete-bucket-metrics-configuration': refused.bucket.delete(
-    'metrics',
-    'PutMetricsConfiguration',
-  ),
-  'get-bucket-inventory-configuration': refused.bucket.get(
-    'inventory',
-    'GetInventoryConfiguration',
-    {
-      when: 'id',
-      answer: 'NoSuchConfiguration',
-    },
-  ),
-  'list-bucket-inventory-configurations': refused.bucket.get(
-    'inventory',
-    'GetInventoryConfiguration',
-    {
-      answer: 'empty',
-    },
-  ),
-  'put-bucket-inventory-configuration': refused.bucket.put(
-    'inventory',
-    'PutInventoryConfiguration',
-  ),
-  'delete-bucket-inventory-configuration': refused.bucket.delete(
-    'inventory',
-    'PutInventoryConfiguration',
-  ),
-  'get-bucket-intelligent-tiering-configuration': refused.bucket.get(
+  'put-bucket-analytics-configuration': bucket.put('analytics', 'PutAnalyticsConfiguration'),
+  'delete-bucket-analytics-configuration': bucket.delete('analytics', 'PutAnalyticsConfiguration'),
+  'get-bucket-metrics-configuration': bucket.get('metrics', 'GetMetricsConfiguration', {
+    when: 'id',
+    answer: 'NoSuchConfiguration',
+  }),
+  'list-bucket-metrics-configurations': bucket.get('metrics', 'GetMetricsConfiguration', {
+    answer: 'empty',
+  }),
+  'put-bucket-metrics-configuration': bucket.put('metrics', 'PutMetricsConfiguration'),
+  'delete-bucket-metrics-configuration': bucket.delete('metrics', 'PutMetricsConfiguration'),
+  'get-bucket-inventory-configuration': bucket.get('inventory', 'GetInventoryConfiguration', {
+    when: 'id',
+    answer: 'NoSuchConfiguration',
+  }),
+  'list-bucket-inventory-configurations': bucket.get('inventory', 'GetInventoryConfiguration', {
+    answer: 'empty',
+  }),
+  'put-bucket-inventory-configuration': bucket.put('inventory', 'PutInventoryConfiguration'),
+  'delete-bucket-inventory-configuration': bucket.delete('inventory', 'PutInventoryConfiguration'),
+  'get-bucket-intelligent-tiering-configuration': bucket.get(
     'intelligent-tiering',
     'GetIntelligentTieringConfiguration',
     { when: 'id', answer: 'NoSuchConfiguration' },
   ),
-  'list-bucket-intelligent-tiering-configurations': refused.bucket.get(
+  'list-bucket-intelligent-tiering-configurations': bucket.get(
     'intelligent-tiering',
     'GetIntelligentTieringConfiguration',
     { answer: 'empty' },
   ),
-  'put-bucket-intelligent-tiering-configuration': refused.bucket.put(
+  'put-bucket-intelligent-tiering-configuration': bucket.put(
     'intelligent-tiering',
     'PutIntelligentTieringConfiguration',
   ),
-  'delete-bucket-intelligent-tiering-configuration': refused.bucket.delete(
+  'delete-bucket-intelligent-tiering-configuration': bucket.delete(
     'intelligent-tiering',
     'PutIntelligentTieringConfiguration',
   ),
-  'get-bucket-metadata-configuration': refused.bucket.get(
+  'get-bucket-metadata-configuration': bucket.get(
     'metadataConfiguration',
     'GetBucketMetadataTableConfiguration',
     { answer: 'MetadataConfigurationNotFound' },
   ),
-  'create-bucket-metadata-configuration': refused.bucket.post(
+  'create-bucket-metadata-configuration': bucket.post(
     'metadataConfiguration',
     'CreateBucketMetadataTableConfiguration',
   ),
-  'delete-bucket-metadata-configuration': refused.bucket.delete(
+  'delete-bucket-metadata-configuration': bucket.delete(
     'metadataConfiguration',
     'DeleteBucketMetadataTableConfiguration',
   ),
-  'get-bucket-metadata-table-configuration': refused.bucket.get(
+  'get-bucket-metadata-table-configuration': bucket.get(
     'metadataTable',
     'GetBucketMetadataTableConfiguration',
     { answer: 'MetadataConfigurationNotFound' },
   ),
-  'create-bucket-metadata-table-configuration': refused.bucket.post(
+  'create-bucket-metadata-table-configuration': bucket.post(
     'metadataTable',
     'CreateBucketMetadataTableConfiguration',
   ),
-  'delete-bucket-metadata-table-configuration': refused.bucket.delete(
+  'delete-bucket-metadata-table-configuration': bucket.delete(
     'metadataTable',
     'DeleteBucketMetadataTableConfiguration',
   ),
-  'update-bucket-metadata-inventory-table-configuration': refused.bucket.put(
+  'update-bucket-metadata-inventory-table-configuration': bucket.put(
     'metadataInventoryTable',
     'UpdateBucketMetadataInventoryTableConfiguration',
   ),
-  'update-bucket-metadata-journal-table-configuration': refused.bucket.put(
+  'update-bucket-metadata-journal-table-configuration': bucket.put(
     'metadataJournalTable',
     'UpdateBucketMetadataJournalTableConfiguration',
   ),
-  'update-bucket-metadata-annotation-table-configuration': refused.bucket.put(
+  'update-bucket-metadata-annotation-table-configuration': bucket.put(
     'metadataAnnotationTable',
     'UpdateBucketMetadataAnnotationTableConfiguration',
   ),
-  'create-session': refused.bucket.get('session', 'CreateSession'),
-  'list-directory-buckets': refused.service.get(null, 'ListAllMyDirectoryBuckets', {
+  'create-session': bucket.get('session', 'CreateSession'),
+  'list-directory-buckets': service.get(null, 'ListAllMyDirectoryBuckets', {
     when: 'directory',
   }),
-  'write-get-object-response': refused.bucket.post(null, 'WriteGetObjectResponse', {
+  'write-get-object-response': bucket.post(null, 'WriteGetObjectResponse', {
     when: 'lambda',
   }),
-} satisfies Record<string, S3Operation>
+})
 
 export const S3_OPERATIONS: Readonly<Record<S3OperationName, S3Operation>> = { ...SERVED, ...FIXED }
 

@@ -1,7 +1,6 @@
 // Applies a lifecycle configuration to a version or an upload. Times are rounded up to the next midnight UTC, as at
 // AWS, unless the length of a day is set to another value.
-import type { Lifecycle, LifecycleFilter, LifecycleRule } from './rules.ts'
-import { DAY_MS } from './rules.ts'
+import { type Lifecycle, type LifecycleFilter, type LifecycleRule, DAY_MS } from './rules.ts'
 import { depthOf } from '#objects/storage-classes.ts'
 import type { Tags } from '#objects/types.ts'
 

@@ -2,8 +2,7 @@
 // versions, and sets storage classes that are due. Object lock protects locked versions.
 import type { Clock } from '#base/clock.ts'
 import type { Queryable, Row } from '#state/connect.ts'
-import type { Lifecycle } from '#objects/lifecycle/rules.ts'
-import { DAY_MS } from '#objects/lifecycle/rules.ts'
+import { type Lifecycle, DAY_MS } from '#objects/lifecycle/rules.ts'
 import {
   isUploadDue,
   lifecycleAction,

@@ -1,8 +1,7 @@
 // The body of a request, unread until an operation reads it. A client that waits for 100 Continue gets it then.
 import type { Exchange } from '#http/exchange.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Verified } from '#s3/authentication/verify.ts'
-import type { Seed } from '#s3/authentication/verify.ts'
+import type { Verified, Seed } from '#s3/authentication/verify.ts'
 
 export type Payload = {
   /** What the signature covers of the body; members are undefined without a signature. */

@@ -1,5 +1,5 @@
 // The configurations of a bucket with the types of their documents, and the defaults.
-import type { Bucket, ConfigurationKind } from '#objects/types.ts'
+import type { Bucket, ConfigurationKind, Tags } from '#objects/types.ts'
 import type { AccessBucket } from '#s3/policy/access.ts'
 import type { Acl } from '#s3/policy/acl.ts'
 import type { Cors } from '#s3/cors/cors.ts'
@@ -11,7 +11,6 @@ import type { ObjectLock } from '#s3/lock/object-lock.ts'
 import type { Ownership } from '#s3/policy/ownership.ts'
 import type { Policy } from '#s3/policy/policy.ts'
 import type { PublicAccessBlock } from '#s3/policy/public-access.ts'
-import type { Tags } from '#objects/types.ts'
 import type { Website } from '#s3/website/website.ts'
 
 /** The types of the kinds; each document was parsed before it was stored. */

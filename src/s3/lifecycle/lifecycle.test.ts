@@ -9,9 +9,8 @@ import {
   nextExpiry,
   type LifecycleVersion,
 } from '#objects/lifecycle/due.ts'
-import { DAY_MS } from '#objects/lifecycle/rules.ts'
+import { DAY_MS, type LifecycleRule } from '#objects/lifecycle/rules.ts'
 import { parseLifecycle, printLifecycle } from './lifecycle.ts'
-import type { LifecycleRule } from '#objects/lifecycle/rules.ts'
 
 const noId = () => 'made'
 const refused = (code: string) => (error: ErgonError) => error.code === code && error.status === 400

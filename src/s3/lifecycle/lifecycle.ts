@@ -1,13 +1,17 @@
 // The lifecycle configuration of a bucket: parsing, checking, printing (AWS, "Lifecycle configuration elements").
 // objects/lifecycle/due.ts applies it to objects.
-import type { Lifecycle, LifecycleFilter, LifecycleRule } from '#objects/lifecycle/rules.ts'
+import type {
+  Lifecycle,
+  LifecycleFilter,
+  LifecycleRule,
+  Expiration,
+} from '#objects/lifecycle/rules.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { booleanOf, fieldsOf, integerOf, optionalText, textOf, wordOf } from '#s3/xml/fields.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 import { keepNewerOf, midnight } from './lifecycle-values.ts'
-import type { Expiration } from '#objects/lifecycle/rules.ts'
 import { parseTag, tagNodes } from '#s3/tagging/tagging.ts'
 import {
   checkTransitions,

@@ -1,12 +1,11 @@
 // The transitions of a lifecycle rule: parsing, checking, printing (AWS, "Transitioning objects using Amazon S3
 // Lifecycle").
-import type { NoncurrentTransition, Transition } from '#objects/lifecycle/rules.ts'
+import type { NoncurrentTransition, Transition, Expiration } from '#objects/lifecycle/rules.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { fieldsOf, integerOf, textOf } from '#s3/xml/fields.ts'
 import { malformed, type XmlElement } from '#s3/xml/read.ts'
 import { isoTime, type XmlNode } from '#s3/xml/write.ts'
 import { keepNewerOf, midnight } from './lifecycle-values.ts'
-import type { Expiration } from '#objects/lifecycle/rules.ts'
 import {
   depthOf,
   invalidStorageClass,

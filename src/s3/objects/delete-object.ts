@@ -1,8 +1,7 @@
 // DELETE of one key or version.
 import type { Objects } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
-import { storageFault } from '#contract/storage-errors.ts'
-import type { StorageCode } from '#contract/storage-errors.ts'
+import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
 import { present } from '#base/errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { deleteConditions } from './write-conditions.ts'
