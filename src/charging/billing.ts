@@ -108,7 +108,7 @@ export class Billing {
 
   /**
    * A reply is written. Those of a turn are written together, so that the clock is read once for all of them:
-   * reading it takes 2 to 4 µs, and was the largest of a request's own costs when each piece did.
+   * with five readings for each request the clock was 11 % of a gateway's CPU.
    */
   written(spend: Billable): void {
     this.#written.push(spend)

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { systemClock } from '#base/clock.ts'
 import { InvariantError } from '#base/errors.ts'
@@ -137,6 +138,44 @@ test('segments turn, are read back in order, and go when they are posted', async
   journal.posted(20n)
   await journal[Symbol.asyncDispose]()
   assert.equal(disk.list().length, 1)
+})
+
+test('the records of a turn are one write, and may leave after it', async (t) => {
+  const acts: string[] = []
+  const disk = wrap(folderDisk(t), {
+    write(file, bytes, position) {
+      acts.push('write')
+      file.write(bytes, position)
+    },
+  })
+  await using journal = open(disk)
+  for (let seq = 1n; seq <= 3n; seq++) {
+    journal.append(record(seq))
+    journal.recorded(() => acts.push(`told ${seq}`))
+  }
+  assert.equal(acts.length, 0, 'nothing leaves before the turn ends')
+  await turn()
+  assert.deepEqual(acts, ['write', 'told 1', 'told 2', 'told 3'])
+  journal.recorded(() => acts.push('told again'))
+  assert.equal(acts.at(-1), 'told again', 'what is written need not wait')
+})
+
+test('where the write of a turn fails, nothing of it may leave', async (t) => {
+  const disk = wrap(folderDisk(t), {
+    write() {
+      throw Object.assign(new TypeError('EIO'), { code: 'EIO' })
+    },
+  })
+  const failures: unknown[] = []
+  await using journal = open(disk, (error) => failures.push(error))
+  const told: unknown[] = []
+  for (let seq = 1n; seq <= 2n; seq++) {
+    journal.append(record(seq))
+    journal.recorded((failure) => told.push(failure?.error))
+  }
+  await turn()
+  assert.equal(failures.length, 1)
+  assert.deepEqual(told, [failures[0], failures[0]])
 })
 
 test('synced() waits for a sync that is under way', async (t) => {

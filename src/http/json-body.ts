@@ -1,5 +1,4 @@
 // Reads a JSON body: counted, timed, strict UTF-8, bounded depth.
-import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { fault } from '#contract/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -14,7 +13,7 @@ import {
   PIECES_BYTES_FREE,
 } from './limits.ts'
 
-const BOM = '\uFEFF'
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 /** Throws what readBody does, invalid_json, unsupported_media_type, or the exchange's own end. */
 export async function readJson(exchange: Exchange): Promise<unknown> {
@@ -39,9 +38,12 @@ export async function readJson(exchange: Exchange): Promise<unknown> {
 /** Parses strict JSON text of bounded depth. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw fault('invalid_json', 'Could not read the body: it is empty')
-  if (!isUtf8(bytes)) throw fault('invalid_json', 'Could not read the body: it is not UTF-8')
-  const decoded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const text = decoded.startsWith(BOM) ? decoded.slice(1) : decoded
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch (cause) {
+    throw fault('invalid_json', 'Could not read the body: it is not UTF-8', { cause })
+  }
   if (depthOf(text) > JSON_DEPTH_MAX)
     throw fault(
       'invalid_json',
