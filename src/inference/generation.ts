@@ -3,7 +3,7 @@
 import { add, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import { Steps } from '#base/steps.ts'
+import type { Steps } from '#base/steps.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
@@ -90,14 +90,14 @@ export async function generate<Answer>(
         exceeded,
         leave,
       })
-      const first = await steps.next()
+      await steps.begin()
       closeOnAbort(steps, call.signal)
       if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
       awaitsWhole = false
       if (plan.streamed) spend.bound(restOf(offer, plan.work, bounds, deps.learned))
       const reason = reasonOf(plan.choice, offer, failed)
       const measured = () => call.spend.measured()
-      return await answer({ offer, reason, events: new FromFirst(first, steps), measured })
+      return await answer({ offer, reason, events: steps, measured })
     } catch (error) {
       leave?.()
       failure = error
@@ -180,28 +180,6 @@ function closeOnAbort(steps: PaidSteps, signal: AbortSignal): void {
   }
   if (signal.aborted) close()
   else signal.addEventListener('abort', close, { once: true })
-}
-
-/** The steps from one that was taken already. */
-class FromFirst<T> extends Steps<T> {
-  #first: { readonly step: T | undefined } | undefined
-  readonly #rest: Steps<T>
-
-  constructor(step: T | undefined, rest: Steps<T>) {
-    super()
-    this.#first = { step }
-    this.#rest = rest
-  }
-
-  next(): T | undefined | Promise<T | undefined> {
-    const first = this.#first
-    this.#first = undefined
-    return first === undefined ? this.#rest.next() : first.step
-  }
-
-  dispose(): void | Promise<void> {
-    return this.#rest.dispose()
-  }
 }
 
 const FALLS_BACK = new Set([

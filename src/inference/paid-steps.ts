@@ -41,6 +41,7 @@ export class PaidSteps extends Steps<Events> {
   readonly #finished = new Set<number>()
   #usage: TokenUsage = { promptTokens: 0, completionTokens: 0 }
   #promptExcess = 0
+  #first: { readonly step: Events | undefined } | undefined
   #hasText = false
   /** The caller has got some of it. */
   #isGiven = false
@@ -55,7 +56,17 @@ export class PaidSteps extends Steps<Events> {
     this.#paying = paying
   }
 
+  /** Waits for the first step, which next() then gives: what fails until it is there has a status. */
+  async begin(): Promise<void> {
+    this.#first = { step: await this.next() }
+  }
+
   next(): Events | undefined | Promise<Events | undefined> {
+    if (this.#first !== undefined) {
+      const { step } = this.#first
+      this.#first = undefined
+      return step
+    }
     const failed = (error: unknown) => this.#failed(error)
     let step: ReturnType<PaidSteps['next']>
     try {
