@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { printJoules, nj } from '#base/units.ts'
-import type { Window } from '#metering/window.ts'
+import { REST, type Window } from '#metering/window.ts'
 import { bookFaults } from '../books.ts'
 import { chatFor, type ChatCounts } from '../chat-load.ts'
 import { spanOf, type Span } from './energy-span.ts'
@@ -37,7 +37,7 @@ export function testConservation(model: string, loads: Loads, linear: boolean): 
       })
       for (const line of report(span, counts)) t.diagnostic(line)
       assertConserved(span)
-      if (linear) assert.ok(span.billedNj <= servingCells(span.windows).dynamicNj)
+      if (linear) assert.ok(span.billedNj <= allCells(span.windows).dynamicNj)
       else assertMeasured(span)
       assertServed(span, counts)
       assert.deepEqual(await bookFaults(ergon), [])
@@ -59,7 +59,7 @@ function assertConserved({ windows, readingNj, billedNj, operatorNj }: Span): vo
   // What the meter was held against is what the ledger has, to the last nanojoule.
   assert.equal(sumOf(windows, 'accruedNj'), billedNj)
   // Two counters that do not know of each other: marks and claims, and the kernel's of the cells.
-  assert.ok(sumOf(windows, 'chargedNs') <= servingCells(windows).cpuNs)
+  assert.ok(sumOf(windows, 'chargedNs') <= allCells(windows).cpuNs)
 }
 
 const isTrue = (offNj: bigint, readingNj: bigint): boolean =>
@@ -94,11 +94,11 @@ function trueUpOf(windows: readonly Window[]): bigint {
   return offNj
 }
 
-/** What the cells that answer requests used, and their part of the dynamic energy. */
-const servingCells = (windows: readonly Window[]): { cpuNs: bigint; dynamicNj: bigint } =>
+/** What all cells used, and their part of the dynamic energy: a request pays for what it causes in each of them. */
+const allCells = (windows: readonly Window[]): { cpuNs: bigint; dynamicNj: bigint } =>
   windows
     .flatMap((window) => window.shares)
-    .filter(({ name }) => name.startsWith('gw-') || name.startsWith('model-'))
+    .filter(({ name }) => name !== REST)
     .reduce(
       (total, share) => ({
         cpuNs: total.cpuNs + share.cpuNs,
@@ -139,7 +139,7 @@ function report(span: Span, counts: ChatCounts | undefined): string[] {
       `refused ${JSON.stringify([...(counts?.refused ?? [])])}`,
     `billed ${of(billedNj)}, the operator's own share ${of(readingNj - billedNj)}`,
     `true-up ${of(trueUpOf(windows))}`,
-    `charged ${sumOf(windows, 'chargedNs')} of the serving cells' ${servingCells(windows).cpuNs} ns of CPU`,
+    `charged ${sumOf(windows, 'chargedNs')} of the cells' ${allCells(windows).cpuNs} ns of CPU`,
     `planted start/end deltas would bill ${of(billByDeltas(span))}`,
   ]
 }
