@@ -7,7 +7,7 @@ import { invariant } from '#base/errors.ts'
 import { isStateAway } from '#state/connect.ts'
 
 export type Gathering<Q, A> = {
-  /** Answers the questions in their order. */
+  /** Sends a joint query; the answers are in the order of the inputs. */
   ask(questions: readonly Q[]): Promise<readonly A[]>
   readonly clock: Pick<TimerClock, 'setTimer'>
   /** The most questions of one joint query. */
@@ -24,9 +24,9 @@ type Waiter<Q, A> = {
 const WAIT_MS_MAX = 5
 
 /**
- * Answers one question. While a query runs, later questions wait for it, at most 5 ms and until `most` are waiting.
- * When the state is unreachable all of them fail. After any other error each question is sent alone, so that only the
- * question at fault fails; so a failed query must have changed nothing.
+ * Joins a query. While another runs, later ones wait for it, at most 5 ms and until `most` are waiting. When the
+ * state is unreachable all of them fail. After any other error each is sent alone, so that only the faulty one fails;
+ * so a failed query must have changed nothing.
  */
 export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promise<A> {
   const { ask, clock, most } = gathering

@@ -1,4 +1,4 @@
-// How a body is encrypted, as the store keeps it with a version. Three kinds: SSE-S3 (the service's key), SSE-KMS (a
+// The encryption of a body, as the store keeps it with a version. Three kinds: SSE-S3 (the service's key), SSE-KMS (a
 // named key of the service), SSE-C (a key of the client, which is never stored).
 import type { Json } from '#objects/types.ts'
 

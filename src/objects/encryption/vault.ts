@@ -17,7 +17,7 @@ const VERSION = 1
 export type BodyKey = { readonly key: Buffer; readonly envelope: Json }
 
 export interface Vault {
-  /** Whether SSE-KMS has a key of this name. */
+  /** True when SSE-KMS has a key of this name. */
   hasKey(keyId: string): boolean
   /** A new data key for one body. */
   create(encryption: Encryption, customerKey: CustomerKey | undefined): BodyKey

@@ -20,7 +20,7 @@ export type LifecycleVersion = LifecycleSubject & {
   readonly noncurrentSinceMs: number | undefined
   /** The number of newer noncurrent versions. */
   readonly newerNoncurrent: number
-  /** Whether the key has no other version. */
+  /** True when the key has no other version. */
   readonly alone: boolean
 }
 
@@ -73,7 +73,7 @@ function dueClasses(rule: LifecycleRule, version: LifecycleVersion, at: At): str
   return due.map(({ storageClass }) => storageClass)
 }
 
-/** Whether an upload of this age should be aborted now. */
+/** True when an upload of this age should be aborted now. */
 export function isUploadDue(
   lifecycle: Lifecycle,
   upload: { readonly key: string; readonly initiatedAtMs: number },

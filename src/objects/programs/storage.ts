@@ -21,14 +21,14 @@ export type StorageConfig = {
   readonly blobs: BlobSettings
   readonly journalFolder: string
   readonly journalSync: boolean
-  /** Whose tariff says what carbon and price a charge has. */
+  /** The gateway whose tariff gives carbon and price of a charge. */
   readonly meter: string
-  /** What the keys of encrypted objects follow from. */
+  /** The secret from which the keys of encrypted objects are derived. */
   readonly stateKey: string
   readonly keyIds: readonly string[]
-  /** How long a day of lifecycle rules lasts. */
+  /** The length of a day of lifecycle rules. */
   readonly dayMs: number
-  /** How often stored bytes are charged, and at what power. */
+  /** The interval of the charges for stored bytes, and the power. */
   readonly minuteMs: number
   readonly power: StoragePower
   readonly socket: string

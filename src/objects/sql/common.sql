@@ -143,7 +143,7 @@ begin
   perform storage_count(bucket_id, -1 - (hashtext(name) & 63), more_bytes, 0, more_uploads);
 end $$;
 
--- Whether object lock protects a version. GOVERNANCE mode yields to a bypass.
+-- True when object lock protects a version. GOVERNANCE mode yields to a bypass.
 create or replace function storage_keeps(hold boolean, mode text, until timestamptz, bypass boolean)
 returns boolean language sql volatile as $$
   select coalesce(hold, false) or (coalesce(until > clock_timestamp(), false) and not (mode = 'GOVERNANCE' and bypass))
@@ -180,7 +180,7 @@ begin
   return case when gone.parts is not null then storage_blobs_of(gone.parts) end;
 end $$;
 
--- Whether a notification rule matches an event.
+-- True when a notification rule matches an event.
 create or replace function storage_wants(rule jsonb, event text, object_key text)
 returns boolean language plpgsql immutable as $$
 declare

@@ -76,7 +76,7 @@ returns void language sql as $$
   on conflict (account) do update set pusd = excluded.pusd where r.pusd <> excluded.pusd;
 $$;
 
--- Whether the balance of an account is below what it must keep. Then the account can store no more.
+-- True when the balance of an account is below what it must keep. Then the account can store no more.
 create or replace function storage_is_read_only(account_id text) returns boolean language plpgsql stable as $$
 begin
   return coalesce((select w.posted < r.pusd from storage_reserves r join wallets w on w.id = 'money:' || r.account

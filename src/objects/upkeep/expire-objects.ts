@@ -132,9 +132,9 @@ const toVersion = (row: VersionRow): LifecycleVersion & { readonly storageClass:
 })
 
 /**
- * Deletes the latest object like a client, but only while it is the examined one: `null` is the last object written
- * without an id, the ETag of a marker is that of no object, and an older version becomes the object again when its
- * owner removes the marker.
+ * Deletes the latest object like a client, but only while it is the examined one. `null` is the last object written
+ * without an id. The ETag of a marker is that of no object. An older version becomes the object again when its owner
+ * removes the marker.
  */
 const toDeletion = (row: VersionRow): Deletion => ({
   key: row.key,

@@ -1,7 +1,7 @@
 // Ends abandoned uploads, and forgets the answers of completed ones.
 import type { Queryable } from '#state/connect.ts'
 
-/** How long a repeated CompleteMultipartUpload gets the same answer. */
+/** The time in which a repeated CompleteMultipartUpload gets the same answer. */
 export const ANSWER_KEPT_MS = 24 * 3_600_000
 
 /** Aborts up to `limit` uploads created before a time, besides lifecycle rules; returns the number. */

@@ -88,7 +88,7 @@ async function versionsFrom(state: Queryable, from: Place, limit: number): Promi
   return rows
 }
 
-/** Whether a key of the version was wrapped; a version that changed meanwhile stays as its writer left it. */
+/** True when a key of the version was wrapped; a version that changed meanwhile stays as its writer left it. */
 async function rewrapRow(
   objects: Pick<Objects, 'reseal'>,
   vault: Vault,

@@ -2,7 +2,7 @@
 // receipts as requests. The energy of minutes adds up in the bucket's sample until it is worth a charge (1 J, or a
 // day). storage_look() takes it out of the sample before the charge, so no minute is charged twice.
 //
-// The energy comes out of what the meters measured and no request used (the idle power of disks): its part has the
+// The energy comes out of what the meters measured and no request used (the idle power of disks). Its part has the
 // meter `storage`, which has no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'

@@ -64,7 +64,7 @@ export function createCallers(deps: { identity: Identity; keys: DerivedKeys }): 
   }
 }
 
-/** Whether only the service sees the token; addresses and forms are passed on. */
+/** True when only the service sees the token; addresses and forms are passed on. */
 const IN_HEADERS: ReadonlySet<string> = new Set(['header', 'header-v2'])
 
 const REFUSED =

@@ -1,7 +1,7 @@
-// Signature version 2: HMAC-SHA1 over method, three headers, the x-amz-* headers and the resource (AWS,
-// "Signing and authenticating REST requests"). It covers neither the body nor the parameters of a listing.
-// Every parameter that names an operation, a version or a part must be signed, also where an older client
-// leaves it out of its own list: else an address that puts an object could set its retention.
+// Signature version 2: HMAC-SHA1 over method, three headers, the x-amz-* headers and the resource (AWS, "Signing and
+// authenticating REST requests"). It covers neither the body nor the parameters of a listing. Every parameter that
+// names an operation, a version or a part must be signed, although older clients leave some out. Otherwise an address
+// that puts an object could set its retention.
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'

@@ -19,7 +19,7 @@ export type Configuration = {
   readonly contentType?: string
   /** Of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
   readonly bytesMax?: number
-  /** What a deletion leaves; nothing by default. */
+  /** The value after a deletion; none by default. */
   readonly initial?: Json
   /** Of a put; 200 except for the two configurations that AWS answers with 204. */
   readonly putStatus?: number

@@ -103,7 +103,7 @@ function configurationsOf(
 /** Marks the ACL of the creation; PutBucketAcl stores one without the mark. */
 const OF_CREATION = 'ofCreation'
 
-/** Whether the bucket has the requested ACL. No ACL in the request means the one of the creation. */
+/** True when the bucket has the requested ACL. No ACL in the request means the one of the creation. */
 function hasAcl({ account, configurations }: Bucket, asked: Acl | undefined): boolean {
   const { [OF_CREATION]: isOfCreation, ...current } = (configurations.acl ??
     privateAcl(account)) as unknown as Acl & { readonly [OF_CREATION]?: boolean }

@@ -16,7 +16,7 @@ type FixedSetting = {
   readonly element: string
   readonly value: string
   readonly refused: string
-  /** What the refused value would switch on. */
+  /** The feature that the refused value would switch on. */
   readonly feature: string
   /** A read answers with an empty document. */
   readonly isEmpty?: true

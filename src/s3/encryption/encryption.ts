@@ -18,9 +18,9 @@ export type BucketEncryption =
 export const BY_SERVICE: BucketEncryption = { kind: 'SSE-S3', bucketKey: false }
 
 export type EncryptionPolicy = {
-  /** Whether there is a key of this name. */
+  /** True when there is a key of this name. */
   readonly hasKey: (keyId: string) => boolean
-  /** Whether the connection may carry keys: TLS or loopback. */
+  /** True when the connection may carry keys: TLS or loopback. */
   readonly mayCarryKeys: boolean
 }
 

@@ -9,7 +9,7 @@ import {
 } from '#s3/xml/write.ts'
 
 export type Owner = { readonly id: string; readonly displayName: string }
-/** How an account appears as an owner. */
+/** The owner in listings for an account. */
 export type OwnerOf = (account: string) => Owner
 
 export const ownerXml = (name: 'Owner' | 'Initiator', owner: Owner | undefined): XmlNode => [

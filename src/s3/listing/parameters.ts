@@ -15,7 +15,7 @@ type Listing = {
   readonly delimiter: string
   /** At most this many keys and common prefixes together. */
   readonly max: number
-  /** Whether names in the reply are percent-encoded. */
+  /** True when names in the reply are percent-encoded. */
   readonly encode: boolean
 }
 

@@ -11,7 +11,7 @@ type Named = Pick<BodySays, 'headers'> & {
 }
 
 /**
- * Whether the request asks to bypass governance of a version (by default the version that it names) and may.
+ * True when the request asks to bypass governance of a version (by default the version that it names) and may.
  * `headers` are the lock that the request sets, for conditions of policies; by default it sets none.
  */
 export function bypassesGovernance(

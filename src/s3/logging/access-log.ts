@@ -108,7 +108,7 @@ export class AccessLog {
     }
   }
 
-  /** Whether the batch is finished: delivered or lost. */
+  /** True when the batch is finished: delivered or lost. */
   async #isDone(parcel: Parcel): Promise<boolean> {
     const { batch, deliveryTimeMs } = parcel
     parcel.rounds++

@@ -44,7 +44,7 @@ type Growing = LogBatch & { readonly lines: string[]; bytes: number }
 export interface Batches {
   /** Adds a line; false when there is no room. */
   add(entry: LogEntry): boolean
-  /** Whether a batch is full. */
+  /** True when a batch is full. */
   readonly hasFull: boolean
   /** All batches, or only the full ones; their bytes count until release(). */
   take(which: 'all' | 'full'): LogBatch[]

@@ -38,7 +38,7 @@ export type LoggedRequest = {
   readonly host: string
   readonly tlsVersion: string | undefined
   readonly cipherSuite: string | undefined
-  /** Whether an ACL allowed the request. */
+  /** True when an ACL allowed the request. */
   readonly neededAcl: boolean
 }
 

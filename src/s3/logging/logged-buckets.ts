@@ -1,6 +1,6 @@
-// Finds the logging configuration of buckets whose requests were refused before the bucket was looked up. Senders of
-// refused requests pay nothing, so the look-ups are bounded: an answer is cached for seconds, and four look-ups run
-// at once. Further requests are not logged.
+// Finds the logging configuration of buckets whose requests were refused before the bucket was found. Senders of
+// refused requests pay nothing, so the queries are bounded: an answer is cached for seconds, and four run at once.
+// Further requests are not logged.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Buckets } from '#objects/objects.ts'

@@ -26,7 +26,7 @@ export type Trace = {
   version?: Version
   /** The caller's account; absent for anonymous and unverified callers. */
   account?: string
-  /** How the caller signed; absent for bearer tokens and anonymous requests. */
+  /** The signing; absent for bearer tokens and anonymous requests. */
   signing?: Signing
   neededAcl?: boolean
   /** The keys of a batch with their results. */
@@ -111,7 +111,7 @@ const REFUSALS: ReadonlySet<string> = new Set<StorageCode>([
 ])
 const isRefusal = (code: string | undefined): boolean => code !== undefined && REFUSALS.has(code)
 
-/** Whether the request was refused before its bucket was looked up. */
+/** True when the request was refused before its bucket was looked up. */
 const isUnseen = (errorCode: string | undefined): boolean =>
   errorCode !== undefined && errorCode !== 'NoSuchBucket'
 

@@ -60,7 +60,7 @@ export async function findUpload(
 ): Promise<{ bucket: Bucket; upload: FoundUpload | undefined }> {
   let upload: FoundUpload | undefined
   const bucket = await access.bucketOfUpload(request, async (found) => {
-    // Before the look-up: an anonymous caller pays nothing.
+    // Checked before the upload is found: an anonymous caller pays nothing.
     checkStranger(request, found, [request.body.match.action])
     upload = await uploads.find(found, uploadNameOf(request))
     return upload && saidOfUpload(upload.attributes)

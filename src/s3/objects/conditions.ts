@@ -71,7 +71,7 @@ export function checkCopySource(conditions: Conditions, current: Current): void 
 }
 
 /**
- * Whether a Range header applies (RFC 9110 §13.1.5): If-Range has the current strong tag or the exact Last-Modified.
+ * True when a Range header applies (RFC 9110 §13.1.5): If-Range has the current strong tag or the exact Last-Modified.
  */
 export function heedsRange(headers: IncomingHttpHeaders, { etag, modifiedMs }: Current): boolean {
   const validator = headers['if-range']

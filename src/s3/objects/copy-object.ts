@@ -45,8 +45,8 @@ export function createCopyObject(deps: CopyDeps): StorageHandler {
   const copy = createCopy(deps)
   return (request) =>
     copy(request).catch((error: unknown) => {
-      // The blobs of the source were removed with its last version after the look-up: try once more with the current
-      // version.
+      // The blobs of the source were removed with its last version since the source was found: try once more with the
+      // current version.
       if (error instanceof ErgonError && error.code === 'ConditionalRequestConflict')
         return copy(request)
       throw error

@@ -22,7 +22,7 @@ export type AccessQuestion = {
   /** The existing object of the action; undefined when there is none. */
   readonly object: { readonly owner: string; readonly acl: Acl } | undefined
   readonly context: Context
-  /** Whether the action could be allowed under some conditions: the body is not read yet. */
+  /** True when the action could be allowed under some conditions: the body is not read yet. */
   readonly isForesight?: boolean
   /** The creator of the upload. */
   readonly initiator?: string | undefined
@@ -81,7 +81,7 @@ const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
     .map((statement) => ({ ...statement, conditions: [] })),
 })
 
-/** Whether an anonymous caller could be allowed the action for some key. If not, the request need not be read. */
+/** True when an anonymous caller could be allowed the action for some key. If not, the request need not be read. */
 export function mayAllowStranger(
   asked: Pick<AccessQuestion, 'action' | 'bucket' | 'judging'>,
 ): boolean {
@@ -117,7 +117,7 @@ const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
 /** Actions that no ACL gives: on an object of another account they belong to that account. */
 const OF_OBJECT_OWNER = /^s3:(Get|Put|Delete|List)Object(Version)?(Tagging|Annotations?)$/
 
-/** The creator of an upload may list its parts and abort it, as at AWS, whoever owns the bucket. */
+/** The creator of an upload may list its parts and abort it, as at AWS, in a bucket of any owner. */
 function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestion): boolean {
   if (initiator !== undefined && initiator === caller) return true
   const isKept = object !== undefined && bucket.ownership !== 'BucketOwnerEnforced'

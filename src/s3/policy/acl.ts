@@ -64,7 +64,7 @@ export type AclQuestion = {
   readonly ignorePublic?: boolean
 }
 
-/** Whether the list or the ownership allows the permission. */
+/** True when the list or the ownership allows the permission. */
 export function aclAllows(acl: Acl, question: AclQuestion): boolean {
   const { permission, caller, owner, ignorePublic = false } = question
   if (caller !== undefined && caller === owner) return true
@@ -94,10 +94,10 @@ function isGrantee(grantee: Grantee, caller: string | undefined): boolean {
 const isPublicGrantee = (grantee: Grantee): boolean =>
   'group' in grantee && grantee.group !== 'log-delivery'
 
-/** Whether the list is public in AWS's sense: it grants something to everyone or to all AWS users. */
+/** True when the list is public in AWS's sense: it grants something to everyone or to all AWS users. */
 export const isPublicAcl = (acl: Acl): boolean =>
   acl.grants.some(({ grantee }) => isPublicGrantee(grantee))
 
-/** Whether the list names only the owner. */
+/** True when the list names only the owner. */
 export const isPrivateAcl = (acl: Acl, owner: string): boolean =>
   acl.grants.every(({ grantee }) => 'account' in grantee && grantee.account === owner)

@@ -45,7 +45,7 @@ export interface Access {
   source(request: StorageRequest, place: CopySource): Promise<Found>
   /** The bucket, without judging. Throws NoSuchBucket. */
   find(request: StorageRequest): Promise<Bucket>
-  /** Whether the caller could do another action. */
+  /** True when the caller could do another action. */
   allows(request: StorageRequest, bucket: Bucket, question: Question): boolean
 }
 
@@ -67,7 +67,7 @@ export type Question = BodySays & {
   readonly prefix?: string
   /** The body is not read yet. */
   readonly isForesight?: boolean
-  /** The question is about the source of a copy. */
+  /** For the source of a copy. */
   readonly isSource?: boolean
   /** The creator of the upload. */
   readonly initiator?: string | undefined
@@ -192,7 +192,7 @@ const OF_PARTS: ReadonlySet<string> = new Set([
   'upload-part-copy',
 ])
 
-/** Judges one question by all rules of the bucket and the version. */
+/** Judges an action by all rules of the bucket and the version. */
 const createReasonFor =
   (clock: Clock) =>
   (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {

@@ -7,7 +7,7 @@ import { storageFault } from '#contract/storage-errors.ts'
  * the longest key.
  */
 export const STEPS_MAX = 2 * 1024 * 1024
-/** Added for each question: a batch asks one or two for each key. */
+/** Added for each action and key: a batch judges one or two for each of its keys. */
 export const QUESTION_STEPS = 64 * 1024
 
 type Answer = { readonly asked: readonly (string | undefined)[]; readonly holds: boolean }

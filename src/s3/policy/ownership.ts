@@ -44,7 +44,7 @@ export function checkAclAllowed(
   if (!givesBucketOwnerAll(draft, bucketOwner)) throw storageFault('AccessControlListNotSupported')
 }
 
-/** Whether the ACL gives the bucket's owner everything and names nobody else. */
+/** True when the ACL gives the bucket's owner everything and names nobody else. */
 export function givesBucketOwnerAll(draft: AclDraft, bucketOwner: string): boolean {
   if ('canned' in draft) return draft.canned === 'bucket-owner-full-control'
   return draft.grants.every(

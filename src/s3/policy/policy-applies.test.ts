@@ -42,7 +42,7 @@ test('a condition on what none of the actions has is refused, whatever the effec
         )
 })
 
-/** Whether statements of these actions are taken, by effect and operator. */
+/** True when statements of these actions are taken, by effect and operator. */
 const isTaken = (statement: object) => {
   try {
     policyOf(statement)

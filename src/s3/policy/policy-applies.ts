@@ -9,14 +9,14 @@ type Checked = {
   readonly effect: 'Allow' | 'Deny'
   readonly conditions: readonly Condition[]
   readonly isAbout: (action: string) => boolean
-  /** Whether the statement names the action without wildcards. */
+  /** True when the statement names the action without wildcards. */
   readonly names: (action: string) => boolean
 }
 
 /**
- * Throws MalformedPolicy when no action of the statement has the key of a condition, as AWS does, and when the
- * condition would not restrict an action that is named or that seems to have the key. AWS accepts the latter
- * statement, which protects nothing.
+ * Throws MalformedPolicy when no action of the statement has the key of a condition, as AWS does. Throws too when the
+ * condition would not restrict an action that is named or that seems to have the key; AWS accepts that statement,
+ * which protects nothing.
  */
 export function checkApplies({ effect, conditions, isAbout, names }: Checked): void {
   for (const condition of conditions) {
@@ -33,7 +33,7 @@ export function checkApplies({ effect, conditions, isAbout, names }: Checked): v
   }
 }
 
-/** Whether the condition has no effect on actions without the key; an Allow with `IfExists` intends that. */
+/** True when the condition has no effect on actions without the key; an Allow with `IfExists` intends that. */
 function letsThrough(effect: 'Allow' | 'Deny', condition: Condition): boolean {
   const holds = conditionsHold([condition], { context: () => undefined, judging: new Judging() })
   return effect === 'Deny' ? !holds : holds && !condition.ifExists

@@ -8,7 +8,7 @@ export type Comparison = {
   /** The operator is negated: it holds when no wanted value matches. */
   readonly negated: boolean
   readonly matches: (wanted: string, found: string, judging: Judging) => boolean
-  /** Whether a policy may contain this value. */
+  /** True when a policy may contain this value. */
   readonly valid: (wanted: string) => boolean
 }
 

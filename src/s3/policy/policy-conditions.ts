@@ -16,7 +16,7 @@ export type Condition = {
 /** The cost of each value of a condition, besides its comparison. */
 const VALUE_STEPS = 16
 
-/** Whether every condition holds; true when there are none. */
+/** True when every condition holds; true when there are none. */
 export const conditionsHold = (
   conditions: readonly Condition[],
   { context, judging }: { readonly context: Context; readonly judging: Judging },

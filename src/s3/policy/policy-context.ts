@@ -19,7 +19,7 @@ export type Facts = {
   readonly sourceIp: string
   readonly secure: boolean
   readonly nowMs: number
-  /** Whether the request writes a whole object, not a part or the creation of an upload. */
+  /** True when the request writes a whole object, not a part or the creation of an upload. */
   readonly createsObject: boolean
   readonly account: string | undefined
   /** The signing; undefined for bearer tokens and anonymous requests. */

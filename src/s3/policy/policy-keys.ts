@@ -135,7 +135,7 @@ export const actionsWith = (key: string): ReadonlySet<string> | undefined =>
   KEY_ACTIONS.get(family(key))
 
 /**
- * Whether a condition on the key seems to apply to an action that does not have the key. It does for an action that
+ * True when a condition on the key seems to apply to an action that does not have the key. It does for an action that
  * the statement names, except for keys that a request sets: AWS's own examples deny `["s3:PutObject",
  * "s3:PutObjectAcl"]` by encryption. It always does for overwriting and deleting: tags of an object cannot protect it
  * (S3, "Tagging and access control policies").

@@ -1,5 +1,5 @@
-// Whether a bucket policy is public, by AWS's definition ("Blocking public access", "The meaning of public"): it
-// allows an unnamed caller, and no condition restricts that to fixed values.
+// Decides whether a bucket policy is public, by AWS's definition ("Blocking public access", "The meaning of public"):
+// it allows an unnamed caller, and no condition restricts that to fixed values.
 import { parseSubnet } from '#base/subnets.ts'
 import type { Condition } from './policy-conditions.ts'
 import type { Policy, Statement } from './policy.ts'
@@ -22,7 +22,7 @@ const SUBNET_BITS_MIN = { 4: 8, 6: 32 } as const
 export const isPublicPolicy = (policy: Pick<Policy, 'statements'>): boolean =>
   policy.statements.some(isPublicStatement)
 
-/** Whether one statement makes the policy public. */
+/** True when one statement makes the policy public. */
 export function isPublicStatement(statement: Statement): boolean {
   const { effect, principals, conditions } = statement
   if (effect === 'Deny') return false
@@ -36,7 +36,7 @@ function narrows({ operator, key, values, ifExists, set }: Condition): boolean {
   return NARROWING_KEYS.has(key) && NARROWING_OPERATORS.test(operator) && values.every(isNamed)
 }
 
-/** Whether the value is one caller: all anonymous callers have the same `aws:userid`. */
+/** True when the value is one caller: all anonymous callers have the same `aws:userid`. */
 const isNamed = (value: string): boolean => isFixed(value) && value.toLowerCase() !== NOBODY
 
 function isNarrowSubnet(value: string): boolean {

@@ -1,4 +1,4 @@
-// Whether a bucket is public, by its policy or by its ACL.
+// The public status of a bucket, from its policy and its ACL.
 import type { Access } from './judge.ts'
 import { accessBucket } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler } from '#s3/call.ts'

@@ -60,7 +60,7 @@ export function evaluatePolicy(
   return allowed ? 'allow' : undefined
 }
 
-/** Whether some statement allows the action to the caller, ignoring conditions and resources. */
+/** True when some statement allows the action to the caller, ignoring conditions and resources. */
 export const mayAllow = (
   policy: Pick<Policy, 'statements'>,
   request: Omit<PolicyRequest, 'resource' | 'context'>,
@@ -78,7 +78,7 @@ function fits(statement: Statement, request: PolicyRequest): boolean {
   )
 }
 
-/** Whether the statement applies to the caller and the action. */
+/** True when the statement applies to the caller and the action. */
 function fitsCall(
   { principals, actions }: Statement,
   request: Omit<PolicyRequest, 'resource' | 'context'>,

@@ -1,5 +1,5 @@
 // `*` and `?` in policies and conditions. The runs between stars are found one after the other, each as far left as
-// possible, without backtracking: a run without `?` costs its length plus that of the text (Knuth, Morris and Pratt),
+// possible, without backtracking. A run without `?` costs its length plus that of the text (Knuth, Morris and Pratt),
 // a run with `?` at worst their product. A regular expression from a tenant's text may take exponential time, and
 // V8's indexOf the product.
 import type { Judging } from './judging.ts'
@@ -12,7 +12,7 @@ const ANY = '?'.charCodeAt(0)
 /** The cost of each match besides its comparisons. */
 const MATCH_STEPS = 16
 
-/** Whether the pattern matches the whole text: `*` is any run of characters, `?` any one character. */
+/** True when the pattern matches the whole text: `*` is any run of characters, `?` any one character. */
 export function matchesWildcards(pattern: string, text: string, effort: Effort): boolean {
   effort.spend(MATCH_STEPS)
   const star = pattern.indexOf('*')
@@ -28,7 +28,7 @@ export function matchesWildcards(pattern: string, text: string, effort: Effort):
   return hasRuns(pattern.slice(star + 1, lastStar), text.slice(star, end), effort)
 }
 
-/** Whether the text has the runs between the stars, one after the other. */
+/** True when the text has the runs between the stars, one after the other. */
 function hasRuns(pattern: string, text: string, effort: Effort): boolean {
   const runs = pattern.split('*')
   effort.spend(runs.length)
@@ -42,7 +42,7 @@ function hasRuns(pattern: string, text: string, effort: Effort): boolean {
   return true
 }
 
-/** Whether the pattern has no wildcard. */
+/** True when the pattern has no wildcard. */
 export const isFixed = (text: string): boolean => !/[*?]/.test(text)
 
 /** A run without stars, and a position in the text. */

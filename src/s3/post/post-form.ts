@@ -61,8 +61,8 @@ export async function readPostForm(
     file = stream
     // The error of a consumer that stops reading must not stop the process.
     stream.on('error', () => undefined)
-    // Unread bytes stay for whoever drains the request. A half-read source would block it until the connection times
-    // out.
+    // Unread bytes stay for the server, which drains the request. A half-read source would block it until the
+    // connection times out.
     stream.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!stream.readableEnded) body.destroy()
