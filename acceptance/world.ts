@@ -1,68 +1,149 @@
-// What the clients' tests share: a running product with the default models, and accounts in each state.
-// Black box: nothing here imports the product.
-import type { Ergon } from '../test/start-ergon.ts'
+// The instance under test: an address and tokens. Everything else is asked through its API, and a test that needs what
+// the instance does not offer is skipped by name.
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'node:test'
 
-export const CHAT_MODEL = 'smollm2-135m-instruct'
-export const EMBEDDING_MODEL = 'all-minilm-l6-v2'
-
-export type World = {
-  readonly ergon: Ergon
-  /** `{base_url}/v1`, as SDKs want it. */
-  readonly baseURL: string
-  readonly apiKey: string
-  /** Tokens of accounts that cannot pay. */
-  readonly depleted: string
-  readonly freeloader: string
+/** Where the instance is, and whose tokens ask it. */
+export type Instance = {
+  /** Without `/v1` and without a slash at the end. */
+  readonly baseUrl: string
+  /** Of an account that can pay; scope deploy where buckets may be made. */
+  readonly token: string
+  /** Of an account that has spent its balance. */
+  readonly depletedToken?: string | undefined
+  /** Of an account without funds whose free joules are used up. */
+  readonly unfundedToken?: string | undefined
+  /** An S3 key as `access:secret`; the token is both where none is given. */
+  readonly s3Key?: string | undefined
 }
 
-/** Of a product that serves the default models and has no free tier. */
-export async function createWorld(ergon: Ergon): Promise<World> {
-  for (const model of [CHAT_MODEL, EMBEDDING_MODEL, `${EMBEDDING_MODEL}-1536`])
-    await ergon.waitForModel(model)
-  return {
-    ergon,
-    baseURL: `${ergon.baseUrl}/v1`,
-    apiKey: ergon.token,
-    depleted: await depletedToken(ergon),
-    freeloader: (await newAccount(ergon)).token,
+/** What an instance may offer, in words. */
+const OFFERS = {
+  chat: 'a model that chats',
+  tools: 'a model that calls tools',
+  embedding: 'a model of embeddings',
+  storage: 'object storage',
+  depleted: 'a token of an empty balance',
+  unfunded: 'a token of a used-up free tier',
+}
+type Offer = keyof typeof OFFERS
+type Model = { id: string; modalities: string[]; tools: string; state: string; alias_of?: string }
+
+const MODELS_MAX_MS = 120_000
+const SEALED_MAX_MS = 60_000
+const STILL = new Set(['loading'])
+
+let opened: Instance | undefined
+const offers: Partial<Record<Offer, string>> = {}
+
+/** The instance that all tests of this process ask. */
+export function instance(): Instance {
+  if (opened === undefined) throw new TypeError('no instance: call openInstance() first')
+  return opened
+}
+
+/** Points the tests at an instance, once its models are loaded. */
+export async function openInstance(given: Instance): Promise<void> {
+  opened = given
+  const models = await loadedModels()
+  const first = (fits: (model: Model) => boolean) =>
+    models.find((model) => model.alias_of === undefined && model.state === 'ready' && fits(model))
+      ?.id
+  const found: Record<Offer, string | undefined> = {
+    chat: first(({ modalities }) => modalities.includes('text')),
+    tools: first(({ modalities, tools }) => modalities.includes('text') && tools !== 'none'),
+    embedding: first(({ modalities }) => modalities.includes('embedding')),
+    storage: (await call('/', { accept: 'application/xml' })).ok ? given.baseUrl : undefined,
+    depleted: given.depletedToken,
+    unfunded: given.unfundedToken,
+  }
+  for (const [name, value] of Object.entries(found))
+    if (value !== undefined) offers[name as Offer] = value
+}
+
+async function loadedModels(): Promise<Model[]> {
+  const deadline = performance.now() + MODELS_MAX_MS
+  for (;;) {
+    const answer = await call('/v1/models')
+    if (!answer.ok) throw new Error(`GET /v1/models: ${answer.status} ${await answer.text()}`)
+    const { data } = (await answer.json()) as { data: Model[] }
+    if (!data.some(({ state }) => STILL.has(state)) || performance.now() > deadline) return data
+    await pause(250)
   }
 }
 
-async function newAccount(ergon: Ergon): Promise<{ id: string; token: string }> {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { account: id })
-  return { id, token }
+/** What the instance offers: a model's id, a token, an address. */
+export function offered(name: Offer): string {
+  const value = offers[name]
+  if (value === undefined) throw new TypeError(`the instance does not offer ${OFFERS[name]}`)
+  return value
 }
 
-/** The token of an account that has spent what it had. */
-async function depletedToken(ergon: Ergon): Promise<string> {
-  const { id, token } = await newAccount(ergon)
-  await ergon.control('POST', `/accounts/${id}/funds`, { pusd: '100' })
-  for (let left = 100; left > 0; left--) {
-    const answer = await fetch(`${ergon.baseUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{}',
+/** A `test` that is skipped by name where the instance does not offer all of these. */
+export const needing =
+  (...names: readonly Offer[]) =>
+  (title: string, body: () => Promise<void>): void =>
+    void test(title, async (t) => {
+      const missing = names.filter((name) => offers[name] === undefined)
+      if (missing.length === 0) return await body()
+      t.skip(`the instance does not offer ${missing.map((name) => OFFERS[name]).join(' and ')}`)
     })
-    await answer.body?.cancel()
-    if (answer.status === 402) return token
+
+/** `{base_url}/v1` and the token, as SDKs want them. */
+export const key = () => ({ baseURL: `${instance().baseUrl}/v1`, apiKey: instance().token })
+
+/** Asks a path with the token; with a POST where there is a body. */
+export const call = (
+  path: string,
+  options: { body?: object; accept?: string } = {},
+): Promise<Response> =>
+  fetch(instance().baseUrl + path, {
+    method: options.body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${instance().token}`,
+      'content-type': 'application/json',
+      accept: options.accept ?? 'application/json',
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  })
+
+/** The text of a receipt, once it is sealed. */
+export async function receiptText(id: string, accept = 'application/json'): Promise<string> {
+  const deadline = performance.now() + SEALED_MAX_MS
+  for (;;) {
+    const answer = await call(`/v1/receipts/${id}`, { accept })
+    const text = await answer.text()
+    if (answer.status === 200) return text
+    // The charge itself reaches the ledger a moment after the reply.
+    if (answer.status !== 404 && answer.status !== 202) throw new Error(`${id}: ${text}`)
+    if (performance.now() > deadline) throw new Error(`${id} is not sealed: ${text}`)
+    await pause(100)
   }
-  throw new Error('the balance does not run out')
 }
 
-/** A fetch that counts: how often an SDK really asked. */
+/** A charge as the log has it signed. */
+export type SignedCharge = {
+  readonly status: number
+  readonly energy_nj: string
+  readonly carbon_pg: string
+}
+
+export const chargeOn = async (receipt: string): Promise<SignedCharge> =>
+  (JSON.parse(await receiptText(receipt)) as { charge: SignedCharge }).charge
+
+/** A fetch that counts how often an SDK really asks. */
 export function countingFetch(): { fetch: typeof fetch; count: () => number } {
   let count = 0
   return {
-    fetch: (...call) => {
+    fetch: (...asked) => {
       count++
-      return fetch(...call)
+      return fetch(...asked)
     },
     count: () => count,
   }
 }
 
-/** All that an iterator gives. */
+/** Everything that an iterator gives. */
 export async function collect<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const piece of pieces) all.push(piece)

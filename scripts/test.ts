@@ -12,7 +12,7 @@ import { fileEventOf } from './test-files.ts'
 import { costsFileOf, planPrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
 
-const ALL = ['scripts', 'src', 'test', 'acceptance'].map((folder) => `${folder}/**/*.test.ts`)
+const ALL = ['scripts', 'src', 'test'].map((folder) => `${folder}/**/*.test.ts`)
 // Tests wait for timers and other processes: three programs at once used 84 % of two cores.
 const CONCURRENCY = 4
 const PROGRAM_TIMEOUT_MS = 3_600_000

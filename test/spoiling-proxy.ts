@@ -1,22 +1,26 @@
-// A proxy between a test and the product that changes one figure of every answer: a test that stays
-// green behind it tests nothing.
+// A proxy between a test and the product that changes one figure of every answer: a test that passes behind it tests
+// nothing.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request as ask, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 
-type Figures = { status: number; headers: Record<string, string>; body: string }
+type Headers = Record<string, string>
+type Figures = { status: number; headers: Headers; body: string; trailers: Headers }
 export type Spoil = (answer: Figures) => void
 
 const JOULES = 'x-energy-joules'
-/** One more of its last digit. */
+/** The figure with another last digit. */
 const changed = (figure = ''): string =>
   figure.slice(0, -1) + String((Number(figure.slice(-1)) + 1) % 10)
+const change = (headers: Headers): void => {
+  if (JOULES in headers) headers[JOULES] = changed(headers[JOULES])
+}
 
-/** What a product could get wrong, one figure each. */
+/** One wrong figure each. */
 export const SPOILS: Readonly<Record<string, Spoil>> = {
-  'the joules of the header are others': ({ headers }) => {
-    headers[JOULES] = changed(headers[JOULES])
-  },
+  'the joules of the header are others': ({ headers }) => change(headers),
+  'the joules of the trailer are others': ({ trailers }) => change(trailers),
   'the joules of the body are others': (answer) => {
     answer.body = answer.body.replace(
       /("energy_j":)([\d.]+)/,
@@ -30,25 +34,29 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
 
 export type SpoilingProxy = AsyncDisposable & { readonly baseUrl: string }
 
-/** Forwards to `target` and spoils what it answers, on a free port of the loopback. */
+/** Forwards to `target` and spoils the answers, on a free port of the loopback. */
 export async function openSpoilingProxy(target: string, spoil: Spoil): Promise<SpoilingProxy> {
   const server = createServer((request, response) => {
     const forward = async () => {
-      const sent: Buffer[] = []
-      for await (const piece of request as AsyncIterable<Buffer>) sent.push(piece)
-      const { authorization = '', 'content-type': type = 'application/json' } = request.headers
-      const { method = 'GET', url = '/' } = request
-      const answer = await fetch(target + url, {
-        method,
-        headers: { authorization, 'content-type': type },
-        ...(sent.length === 0 ? {} : { body: Buffer.concat(sent) }),
-      })
-      const headers = Object.fromEntries(answer.headers)
-      for (const name of ['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
-        delete headers[name]
-      const figures = { status: answer.status, headers, body: await answer.text() }
+      const { method, url = '/', headers } = request
+      const asked = ask(target + url, { method, headers })
+      request.pipe(asked)
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      const body = await text(answer)
+      const figures = {
+        status: answer.statusCode ?? 0,
+        headers: asHeaders(answer.headers),
+        body,
+        trailers: asHeaders(answer.trailers),
+      }
       spoil(figures)
-      response.writeHead(figures.status, figures.headers).end(figures.body)
+      // Node computes the framing anew, and trailers need chunks.
+      for (const name of ['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
+        delete figures.headers[name]
+      response.writeHead(figures.status, figures.headers)
+      response.write(figures.body)
+      response.addTrailers(figures.trailers)
+      response.end()
     }
     forward().catch(() => response.destroy())
   })
@@ -63,3 +71,6 @@ export async function openSpoilingProxy(target: string, spoil: Spoil): Promise<S
     },
   }
 }
+
+const asHeaders = (headers: IncomingMessage['headers']): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

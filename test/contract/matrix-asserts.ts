@@ -10,7 +10,7 @@ import {
   type ChargeRow,
   type Share,
 } from '../books.ts'
-import { energyHeaderFaults } from '../raw-http.ts'
+import { energyHeaderFaults } from '../../acceptance/energy-headers.ts'
 import { call, callers, ergon, SEALED_MAX_MS, type Answer } from './matrix-world.ts'
 
 /** Answers of nobody share charges of a second: they are held against the ledger together, in the end. */

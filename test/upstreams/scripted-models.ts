@@ -8,7 +8,7 @@ import {
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
 import { chargeOf, joulesOf } from '../books.ts'
-import { energyHeaderFaults } from '../raw-http.ts'
+import { energyHeaderFaults } from '../../acceptance/energy-headers.ts'
 import { sharedErgon } from '../product.ts'
 import { addUpstream, type UpstreamOptions } from '../upstreams.ts'
 
