@@ -42,8 +42,14 @@ export function instance(): Instance {
   return opened
 }
 
-/** Points the tests at an instance, once its models are loaded. */
-export async function openInstance(given: Instance): Promise<void> {
+/**
+ * Points the tests at an instance, once its models are loaded. Rejects where `least` is everything and the instance
+ * does not offer something.
+ */
+export async function openInstance(
+  given: Instance,
+  least: 'anything' | 'everything' = 'anything',
+): Promise<void> {
   opened = given
   const models = await loadedModels()
   const first = (fits: (model: Model) => boolean) =>
@@ -59,7 +65,11 @@ export async function openInstance(given: Instance): Promise<void> {
   }
   for (const [name, value] of Object.entries(found))
     if (value !== undefined) offers[name as Offer] = value
+    else if (least === 'everything') throw new Error(missingOf([name as Offer]))
 }
+
+const missingOf = (names: readonly Offer[]): string =>
+  `the instance does not offer ${names.map((name) => OFFERS[name]).join(' and ')}`
 
 async function loadedModels(): Promise<Model[]> {
   const deadline = performance.now() + MODELS_MAX_MS
@@ -75,7 +85,7 @@ async function loadedModels(): Promise<Model[]> {
 /** What the instance offers: a model's id, a token, an address. */
 export function offered(name: Offer): string {
   const value = offers[name]
-  if (value === undefined) throw new TypeError(`the instance does not offer ${OFFERS[name]}`)
+  if (value === undefined) throw new TypeError(missingOf([name]))
   return value
 }
 
@@ -86,7 +96,7 @@ export const needing =
     void test(title, async (t) => {
       const missing = names.filter((name) => offers[name] === undefined)
       if (missing.length === 0) return await body()
-      t.skip(`the instance does not offer ${missing.map((name) => OFFERS[name]).join(' and ')}`)
+      t.skip(missingOf(missing))
     })
 
 /** `{base_url}/v1` and the token, as SDKs want them. */

@@ -20,10 +20,8 @@ export type FileEvent = {
 export function runFiles(files: readonly string[], costsFile: string): void {
   const watch = createStopwatch()
   describe('files', async () => {
-    if (files.length > 1) {
-      const kept = await keepShared(files)
-      after(() => kept[Symbol.asyncDispose]())
-    }
+    const kept = await keepShared(files)
+    after(() => kept?.[Symbol.asyncDispose]())
     after(() => writeFileSync(costsFile, JSON.stringify(watch.stop())))
     for (const file of files) {
       // One after the other: the tests of two files that wait for one module would all become the first file's.
@@ -42,9 +40,11 @@ export function runFiles(files: readonly string[], costsFile: string): void {
 }
 
 /** Keeps what the files of one process share: a PostgreSQL of small tests, or products. */
-async function keepShared(files: readonly string[]): Promise<AsyncDisposable> {
+async function keepShared(files: readonly string[]): Promise<AsyncDisposable | undefined> {
   if (files.every((file) => SMALL.test(file)))
-    return (await import('#postgres/testing-url.ts')).keepTestServer()
+    return files.length === 1
+      ? undefined
+      : (await import('#postgres/testing-url.ts')).keepTestServer()
   return (await import('../test/product.ts')).keepProducts()
 }
 

@@ -1,11 +1,13 @@
 // A started product as acceptance/ needs it: with tokens of accounts that cannot pay.
 import type { Instance } from '../acceptance/world.ts'
+import { CHAT, EMBEDDING } from './settings.ts'
 import type { Ergon } from './start-ergon.ts'
 
 const TRIES_MAX = 100
 
-/** Of a product without a free tier: an account that never had funds has no free joules left. */
+/** Of a product with the default models and no free tier: an account that never had funds has no free joules left. */
 export async function acceptanceInstance(ergon: Ergon): Promise<Instance> {
+  for (const model of [CHAT, EMBEDDING, `${EMBEDDING}-1536`]) await ergon.waitForModel(model)
   const unfunded = await newAccount(ergon)
   const depletedToken = await depletedTokenOf(ergon)
   const { baseUrl, token } = ergon

@@ -9,9 +9,13 @@ import { startErgon, type Ergon, type Life } from './start-ergon.ts'
 const LOG_LINES_SHOWN = 20
 
 let isKept = false
-let started:
-  | { readonly settings: Settings; readonly ergon: Ergon; readonly models: readonly string[] }
-  | undefined
+type Started = {
+  readonly settings: Settings
+  readonly ergon: Ergon
+  /** The models of its start. */
+  readonly models: readonly string[]
+}
+let started: Started | undefined
 
 /**
  * Asks for a product with these settings, for all tests of the file or suite that calls. `life` are further settings:
@@ -19,7 +23,9 @@ let started:
  */
 export function product(settings: Settings, life: Life = {}): void {
   before(() => take(settings, life))
-  after(() => (isKept ? removeModels() : stopProduct()))
+  after(async () => {
+    if (!isKept) await stopProduct()
+  })
   afterEach((context) => {
     // The types do not have `passed`, nor that the context is a test's.
     const test = context as TestContext & { readonly passed: boolean }
@@ -48,14 +54,16 @@ async function take(settings: Settings, life: Life): Promise<void> {
     const options = typeof settings === 'function' ? await settings() : settings
     const ergon = await startErgon({ ...options, life })
     started = { settings, ergon, models: await modelsOf(ergon) }
-  } else if (!isDeepStrictEqual(started.ergon.life, life)) await started.ergon.restart(life)
+  } else {
+    if (!isDeepStrictEqual(started.ergon.life, life)) await started.ergon.restart(life)
+    await removeModels(started)
+  }
 }
 
-/** Removes the models that a file has added: `auto` may choose any model that is left. */
-async function removeModels(): Promise<void> {
-  if (started === undefined || !started.ergon.isRunning) return
-  for (const id of await modelsOf(started.ergon))
-    if (!started.models.includes(id)) await started.ergon.control('DELETE', `/models/${id}`)
+/** Removes the models that files before have left: `auto` could choose them. */
+async function removeModels({ ergon, models }: Started): Promise<void> {
+  for (const id of await modelsOf(ergon))
+    if (!models.includes(id)) await ergon.control('DELETE', `/models/${id}`)
 }
 
 const modelsOf = async (ergon: Ergon): Promise<string[]> =>

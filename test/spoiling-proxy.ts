@@ -17,10 +17,9 @@ const change = (headers: Headers): void => {
   if (JOULES in headers) headers[JOULES] = changed(headers[JOULES])
 }
 
-/** One wrong figure each. */
+/** One wrong figure each, of any answer. */
 export const SPOILS: Readonly<Record<string, Spoil>> = {
   'the joules of the header are others': ({ headers }) => change(headers),
-  'the joules of the trailer are others': ({ trailers }) => change(trailers),
   'the joules of the body are others': (answer) => {
     answer.body = answer.body.replace(
       /("energy_j":)([\d.]+)/,
@@ -31,6 +30,9 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
     answer.status = 203
   },
 }
+
+/** For streams: the final figure is in the trailers. */
+export const SPOILT_TRAILER: Spoil = ({ trailers }) => change(trailers)
 
 export type SpoilingProxy = AsyncDisposable & { readonly baseUrl: string }
 
