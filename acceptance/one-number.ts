@@ -5,9 +5,17 @@ import { describe } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
 import { energyHeaderFaults } from './energy-headers.ts'
-import { call, chargeOn, instance, needing, offered, QUESTION, receiptText } from './world.ts'
+import {
+  call,
+  chargeOn,
+  instance,
+  needing,
+  offered,
+  QUESTION,
+  receiptText,
+  TRIES_MAX,
+} from './world.ts'
 
-const TRIES_MAX = 10
 const messages = [{ role: 'user', content: QUESTION }]
 const chat = () => ({ model: offered('chat'), messages, max_tokens: 16, temperature: 0 })
 

@@ -31,6 +31,7 @@ type Model = { id: string; modalities: string[]; tools: string; state: string; a
 
 const MODELS_MAX_MS = 120_000
 const SEALED_MAX_MS = 60_000
+export const TRIES_MAX = 10
 const STILL = new Set(['loading'])
 
 let opened: Instance | undefined
@@ -102,20 +103,27 @@ export const needing =
 /** `{base_url}/v1` and the token, as SDKs want them. */
 export const key = () => ({ baseURL: `${instance().baseUrl}/v1`, apiKey: instance().token })
 
-/** Asks a path with the token; with a POST where there is a body. */
-export const call = (
+/**
+ * Asks a path with the token; with a POST where there is a body. A reply that asks to come again (503) is asked again,
+ * as SDKs do.
+ */
+export async function call(
   path: string,
-  options: { body?: object; accept?: string } = {},
-): Promise<Response> =>
-  fetch(instance().baseUrl + path, {
-    method: options.body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${instance().token}`,
-      'content-type': 'application/json',
-      accept: options.accept ?? 'application/json',
-    },
-    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
-  })
+  { body, accept = 'application/json' }: { body?: object; accept?: string } = {},
+): Promise<Response> {
+  const authorization = `Bearer ${instance().token}`
+  const init: RequestInit = {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization, 'content-type': 'application/json', accept },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }
+  for (let left = TRIES_MAX; ; left--) {
+    const answer = await fetch(instance().baseUrl + path, init)
+    if (answer.status !== 503 || left === 0) return answer
+    await answer.body?.cancel()
+    await pause(1000)
+  }
+}
 
 /** The text of a receipt, once it is sealed. */
 export async function receiptText(id: string, accept = 'application/json'): Promise<string> {

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Costs } from './test-costs.ts'
 
 const RUNNER = join(import.meta.dirname, 'test-files.ts')
-const FOLDER = join('.cache', 'test-programs')
+/** Of this run: two runs in one tree do not meet. */
+const FOLDER = join('.cache', 'test-programs', String(process.pid))
 /** Tests of one part of the code, without a product. */
 export const SMALL = /^(scripts|src)\//
 const SMALL_PROGRAMS = 2
@@ -30,7 +31,7 @@ export function planPrograms(files: readonly string[], plan: Plan): Map<string, 
     plan.random === undefined
       ? groups.toSorted((one, other) => msOf(other) - msOf(one))
       : shuffled(groups, plan.random).map((group) => shuffled(group, plan.random))
-  rmSync(FOLDER, { recursive: true, force: true })
+  removePrograms()
   mkdirSync(FOLDER, { recursive: true })
   return new Map(
     ordered.map((group, nth) => {
@@ -41,6 +42,8 @@ export function planPrograms(files: readonly string[], plan: Plan): Map<string, 
     }),
   )
 }
+
+export const removePrograms = (): void => rmSync(FOLDER, { recursive: true, force: true })
 
 /** Where a program writes what its files cost. */
 export const costsFileOf = (program: string): string => program.replace(/ts$/, 'json')

@@ -22,7 +22,7 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       if ('failureType' in error && error.failureType === 'subtestsFailed') continue
       counts.failed++
       // With the causes of the cause: "fetch failed" alone says nothing.
-      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(error.cause ?? error)}\n`
+      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(error.cause ?? error, { depth: 4 })}\n`
     } else if (type === 'test:diagnostic' && data.message.startsWith(LOG_HEAD)) {
       yield `\n${data.message}\n`
     }

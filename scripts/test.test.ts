@@ -1,5 +1,5 @@
-// npm test on planted files: what fails once is named, what fails twice is red, and neighbours in a process do
-// not answer for each other.
+// npm test on planted files: a file that fails once is named, a file that fails twice fails the run, neighbours in a
+// process do not answer for each other, and a file that needs another one is found.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,18 +23,27 @@ const HOOKS = `
   beforeEach(() => void hooks++)
   test('own hooks', () => { if (hooks !== 1) throw new TypeError('hooks: ' + hooks) })`
 
-/** Runs npm test's program on files of `src/`: names and bodies. */
-async function outcomeOf(t: TestContext, bodies: Readonly<Record<string, string>>) {
+/** Files of equal settings share a process, in this order unless it is shuffled. */
+const PRODUCT = `const PLANTED = 0, product = () => {}\nproduct(PLANTED)\n`
+const FIRST = `${PRODUCT}test('first', () => { globalThis.isMade = true })`
+const SECOND = `${PRODUCT}test('second', () => { if (!globalThis.isMade) throw new TypeError('planted') })`
+
+/** Runs npm test's program on files of a folder: names and bodies. */
+async function outcomeOf(
+  t: TestContext,
+  bodies: Readonly<Record<string, string>>,
+  { inside = 'src', words = [] }: { inside?: string; words?: readonly string[] } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-suite-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  mkdirSync(join(folder, 'src'))
+  mkdirSync(join(folder, inside))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const head = `import { beforeEach, test } from 'node:test'\nimport { existsSync, writeFileSync } from 'node:fs'\n`
   for (const [name, body] of Object.entries(bodies))
-    writeFileSync(join(folder, 'src', `${name}.test.ts`), `${head}${body}\n`)
+    writeFileSync(join(folder, inside, `${name}.test.ts`), `${head}${body}\n`)
   // Inside a test runner another one runs nothing.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const child = spawn(process.execPath, [PROGRAM, 'src/*.test.ts'], {
+  const child = spawn(process.execPath, [PROGRAM, `${inside}/*.test.ts`, ...words], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -75,4 +84,13 @@ test('npm test is red when a file ends its process, and runs the ones behind it'
     assert.doesNotMatch(said, /UNSTABLE: src\/c/)
     assert.equal(code, 1, said)
   }
+})
+
+test('a file that needs another one passes behind it, and fails in another order or alone', async (t) => {
+  const files = { a: FIRST, b: SECOND }
+  const codeWith = async (...words: string[]) =>
+    (await outcomeOf(t, files, { inside: 'test', words })).code
+  assert.equal(await codeWith('--shuffle', '1'), 0, 'a, b')
+  assert.equal(await codeWith('--shuffle', '2'), 1, 'b, a')
+  assert.equal(await codeWith('--alone'), 1)
 })

@@ -9,7 +9,7 @@ import { dot } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 import { costsReport, keepCosts, readCosts, type Cost } from './test-costs.ts'
 import { fileEventOf } from './test-files.ts'
-import { costsFileOf, planPrograms } from './test-programs.ts'
+import { costsFileOf, planPrograms, removePrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
 
 const ALL = ['scripts', 'src', 'test'].map((folder) => `${folder}/**/*.test.ts`)
@@ -37,6 +37,7 @@ const second = again.length > 0 ? await runFiles(again, 1, true) : first
 for (const file of first.failed)
   if (!second.failed.has(file))
     console.log(`UNSTABLE: ${file} failed beside others, and passed alone`)
+removePrograms()
 keepCosts(costs)
 console.log(costsReport(costs, startsCpuMs, performance.now() - startMs))
 process.exitCode = second.failed.size > 0 ? 1 : 0

@@ -41,7 +41,9 @@ export async function openSpoilingProxy(target: string, spoil: Spoil): Promise<S
   const server = createServer((request, response) => {
     const forward = async () => {
       const { method, url = '/', headers } = request
-      const asked = ask(target + url, { method, headers })
+      // A connection of its own: a kept one may be closed just when it is used again.
+      const own = { ...headers, connection: 'close' }
+      const asked = ask(target + url, { method, headers: own, agent: false })
       request.pipe(asked)
       const [answer] = (await once(asked, 'response')) as [IncomingMessage]
       const body = await text(answer)

@@ -22,7 +22,7 @@ import {
   loseShares,
   openReceipts,
   postCharges,
-  until,
+  until as untilHolds,
 } from './receipts.fixture.ts'
 import { createSealer, type Sealer } from './sealer.ts'
 import type { SignerStore } from './signer-store.ts'
@@ -80,6 +80,14 @@ function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running 
   running.add(one)
   return one
 }
+
+/** Waits; the error of a wait that takes too long has what the sealers and the signers say. */
+const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
+  untilHolds(holds).catch(async (cause: unknown) => {
+    const sealers = [...running].map(({ sealer }) => sealer.state())
+    const shares = await quorum.shares(AbortSignal.timeout(5_000))
+    throw new Error(JSON.stringify({ sealers, shares, posted }), { cause })
+  })
 
 const isSealed = async (nth: number) => (await receipts.find(`rcpt_${nth}`)).state === 'sealed'
 

@@ -26,7 +26,7 @@ import { PLAIN } from '../settings.ts'
 
 product(PLAIN)
 
-const { folder, run, json } = commandLine()
+const { folder, run, runAlone, json } = commandLine()
 
 let ergon: Ergon
 before(() => {
@@ -112,9 +112,12 @@ test('a token is minted, shown once alone on stdout, used, and revoked', async (
 })
 
 test('login reads the token from stdin, checks it, and keeps it 0600', async () => {
-  const wrong = await run(['login'], { input: `svc_${'x'.repeat(38)}\n`, env: { ERGON_TOKEN: '' } })
+  const wrong = await runAlone(['login'], {
+    input: `svc_${'x'.repeat(38)}\n`,
+    env: { ERGON_TOKEN: '' },
+  })
   assert.equal(wrong.code, 4, wrong.stderr)
-  const done = await run(['login'], { input: `${ergon.token}\n`, env: { ERGON_TOKEN: '' } })
+  const done = await runAlone(['login'], { input: `${ergon.token}\n`, env: { ERGON_TOKEN: '' } })
   assert.equal(done.code, 0, done.stderr)
   assert.ok(!done.stdout.includes(ergon.token) && !done.stderr.includes(ergon.token))
   const used = await run(['usage'], { env: { ERGON_TOKEN: '' } })
@@ -205,7 +208,7 @@ test('meter --watch shows one page over the other on a terminal, and leaves the 
   assert.equal(before, '')
   assert.match(pages, /\^\[H\S+ W now.*\^\[J/s)
   assert.match(after, /^\S+ W now.*true-up /s)
-  const lines = await run(['meter', '--watch', '--json'], { linesMax: 2 })
+  const lines = await runAlone(['meter', '--watch', '--json'], { linesMax: 2 })
   assert.equal(lines.code, 0, lines.stderr)
   for (const line of lines.stdout.trim().split('\n')) assert.ok('now' in JSON.parse(line))
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { before, describe, test } from 'node:test'
 import { openInstance } from '../../acceptance/world.ts'
 import { acceptanceInstance } from '../acceptance-instance.ts'
@@ -17,8 +18,8 @@ product(METERED)
 before(async () => openInstance(await acceptanceInstance(sharedErgon()), 'everything'))
 await import('../../acceptance/all.ts')
 
-/** The exit code of the acceptance program's suite "one number" behind a proxy. */
-async function codeBehind(spoil: Spoil): Promise<number> {
+/** The exit code of the acceptance program's suite "one number" behind a proxy, and its output. */
+async function runBehind(spoil: Spoil): Promise<{ code: number; output: string }> {
   const { baseUrl, token } = sharedErgon()
   await using proxy = await openSpoilingProxy(baseUrl, spoil)
   // Inside a test runner another one runs nothing.
@@ -26,24 +27,27 @@ async function codeBehind(spoil: Spoil): Promise<number> {
   const words = ['--base-url', proxy.baseUrl, '--token', token]
   const child = spawn(process.execPath, ['--test-name-pattern=one number', PROGRAM, ...words], {
     env,
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [code] = await once(child, 'exit')
-  return Number(code)
+  const [[code], output] = await Promise.all([once(child, 'close'), text(child.stdout)])
+  return { code: Number(code), output }
 }
 
 describe('the acceptance program', () => {
   test('passes behind a proxy that changes nothing', async () => {
-    assert.equal(await codeBehind(() => undefined), 0)
+    const { code, output } = await runBehind(() => undefined)
+    assert.equal(code, 0, output)
   })
   test('fails where the joules of a header are others', async () => {
-    assert.equal(
-      await codeBehind(SPOILS['the joules of the header are others'] ?? assert.fail()),
-      1,
-    )
+    const spoil = SPOILS['the joules of the header are others'] ?? assert.fail()
+    const { code, output } = await runBehind(spoil)
+    assert.equal(code, 1)
+    assert.match(output, /✖ of chat: header, body/)
   })
   test('fails where the joules of a trailer are others', async () => {
-    assert.equal(await codeBehind(SPOILT_TRAILER), 1)
+    const { code, output } = await runBehind(SPOILT_TRAILER)
+    assert.equal(code, 1)
+    assert.match(output, /✖ of a stream[^]*ℹ fail 1\n/)
   })
 })
 
