@@ -1,4 +1,5 @@
 // npm run acceptance: the tests of acceptance/ against any running instance, or against a product that this starts.
+//
 //   --base-url URL --token TOKEN   the instance, and a token of scope deploy of an account that can pay
 //   --s3-key ACCESS:SECRET         another key for storage (default: the token is both)
 //   --depleted-token TOKEN         of an account that has spent its balance (else such tests are skipped)

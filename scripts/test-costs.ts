@@ -1,4 +1,4 @@
-// What test files cost: wall time, and the CPU time of the test process with all its descendants, products included.
+// The cost of test files: wall time, and the CPU time of the test process with all its descendants, products included.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'

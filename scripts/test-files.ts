@@ -48,7 +48,7 @@ async function keepShared(files: readonly string[]): Promise<AsyncDisposable | u
   return (await import('../test/product.ts')).keepProducts()
 }
 
-/** Whether an event is of a program or of a file in it, and of no test. */
+/** True for an event of a program or of a file in it, false for an event of a test. */
 export const isOfProgram = ({ data }: TestEvent): boolean =>
   data !== undefined && 'file' in data && data.file === import.meta.filename
 

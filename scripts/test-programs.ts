@@ -10,15 +10,15 @@ const FOLDER = join('.cache', 'test-programs', String(process.pid))
 /** Tests of one part of the code, without a product. */
 export const SMALL = /^(scripts|src)\//
 const SMALL_PROGRAMS = 2
-/** How a test file asks for a product that it shares: its settings by name. */
+/** The call by which a test file asks for a shared product: its settings by name. */
 const PRODUCT = /^product\((\w+).*/m
 
 export type Plan = {
-  /** How long files took when they last ran. */
+  /** The costs of files when they last ran. */
   readonly costs: Costs
   /** Shuffles files and processes; undefined for the longest process first. */
   readonly random: (() => number) | undefined
-  /** Whether each file has a process of its own. */
+  /** True where each file has a process of its own. */
   readonly isAlone: boolean
 }
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
 import { isOfProgram } from './test-files.ts'
 
-/** How a diagnostic begins that is shown: the runner adds many of its own. */
+/** The beginning of a diagnostic that is shown: the runner adds many of its own. */
 export const LOG_HEAD = 'The log of the product: '
 
 export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {

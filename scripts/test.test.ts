@@ -1,5 +1,5 @@
-// npm test on planted files: a file that fails once is named, a file that fails twice fails the run, neighbours in a
-// process do not answer for each other, and a file that needs another one is found.
+// npm test on planted files. A file that fails once is named, and a file that fails twice fails the run. Neighbours in
+// a process do not answer for each other. A file that needs another one is found.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
