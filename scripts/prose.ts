@@ -24,7 +24,7 @@ export const BANNED: readonly (readonly [pattern: RegExp, replacement: string])[
   [/\bwhoever\b|\bwho asks\b|\bwho may ask\b/i, 'the caller'],
   [/\b(?:is|are|was|were) told\b/i, 'is reported, returns'],
   [/\bheed(?:s|ed|ing)?\b/i, 'honour'],
-  [/\b(?:a|an|each|every|the|one|its|first|next|last) looks?\b/i, 'poll, check, scan'],
+  [/\b(?:a|an|each|every|the|one|its|first|next|last) looks?\b(?!-)/i, 'poll, check, scan'],
   [/\b(?:a|each|every|the|one|same|next) questions?\b/i, 'query (SQL), request'],
   [/\bfor all that\b/i, 'although'],
   [/\bbut for\b/i, 'except'],

@@ -1,5 +1,5 @@
-// A reply may reach its caller before its charge reaches the ledger: by one tick. Whoever then asks for
-// the charge must not be told that there is none.
+// A reply may reach its caller before its charge reaches the ledger: by one tick. A read of the
+// charge must not answer 404 in between.
 import { sleep } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 

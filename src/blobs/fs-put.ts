@@ -51,8 +51,8 @@ export async function fsPut(
 }
 
 /**
- * A file that takes no more once tenants may not write: up to 256 bodies of 5 GiB may have begun before. What
- * was written counts as used before it is synced: file systems reserve its blocks at once.
+ * A file that takes no more once tenants may not write: up to 256 bodies of 5 GiB may have begun before. Written
+ * bytes count as used before they are synced: file systems reserve their blocks at once.
  */
 const withinRoom = (writing: Writing, file: BlobWriter): BlobWriter => ({
   ...file,

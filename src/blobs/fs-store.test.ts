@@ -218,7 +218,7 @@ test('a body ends with 507 where the disk fills up to 90 % under it, and leaves 
   })
   const pieces = 20
   let read = 0
-  /** After the third piece others have filled the disk, and the look of the first one is a second old. */
+  /** After the third piece others have filled the disk, and the first check of space is a second old. */
   async function* filling() {
     for (; read < pieces; read++) {
       if (read === 3) {

@@ -23,7 +23,7 @@ export class MemoryDisk implements BlobDisk {
   #durable = new Map<string, Names>()
   #dead = false
 
-  /** What a new start finds. */
+  /** The content that a new start finds. */
   restart(): void {
     for (const [folder, names] of this.#durable)
       this.#names.set(

@@ -30,13 +30,13 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Bodies beyond go up in parts of this size, two at a time while a third gathers: 24 MiB of memory. */
 const PART_SIZE = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
-/** 1.5 GiB of such memory at most; more are told to come again. */
+/** 1.5 GiB of such memory at most; requests beyond it get SlowDown. */
 const PUTS_MAX = 64
 /** The longest wait for the begin of an answer, writes excepted. */
 export const ASK_MS = 6000
 
 export type S3StoreOptions = {
-  /** Made by whoever knows endpoint, region, credentials and time-outs. */
+  /** The client, with endpoint, region, credentials and timeouts set. */
   readonly client: S3Client
   readonly bucket: string
   /** Without a slash at its end; empty for none. */
@@ -212,7 +212,7 @@ const toStat = (id: string, size: number | undefined, at: Date | undefined): Blo
 })
 
 type Away = {
-  /** Whether the last call failed. */
+  /** True when the last call failed. */
   isAway(): boolean
   /** The answer, or undefined when there is no such object; throws what told() gives. */
   asked<T>(answer: Promise<T>): Promise<T | undefined>

@@ -2,7 +2,7 @@
 import type { Clock } from '#base/clock.ts'
 import type { BlobDisk } from './disk.ts'
 
-/** Writes of one second share a look: 10 GB/s would fill 1 % of a 1 TB disk in it. */
+/** Writes of one second share a check: 10 GB/s would fill 1 % of a 1 TB disk in it. */
 const AGE_MAX_MS = 1000
 
 export function createSpaceCheck(deps: {

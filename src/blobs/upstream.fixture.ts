@@ -8,7 +8,7 @@ export type Upstream = AsyncDisposable & {
   readonly objects: Map<string, Buffer>
   /** The status that the next PUTs are answered with. */
   refuses: number | undefined
-  /** What becomes of a request before it is read; it is answered as always when this says false. */
+  /** Handles a request before it is read; on false the request gets its usual answer. */
   ends: ((response: ServerResponse) => boolean) | undefined
 }
 

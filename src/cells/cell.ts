@@ -8,7 +8,7 @@ export type CellSpec = {
   /** Unique on this node, kebab-case: postgres, gw-1, signer-3, model-smollm2-135m-instruct. */
   readonly name: string
   /**
-   * Whose uid it runs under: its own by default. Cells that share a port must share a uid, as the
+   * The cell whose uid it runs under; its own by default. Cells that share a port must share a uid, as the
    * kernel asks of SO_REUSEPORT (socket(7)); they must then trust one another.
    */
   readonly user?: string

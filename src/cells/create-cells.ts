@@ -62,7 +62,7 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
     list: () => [...cells.values()].filter(isRunning),
     programs() {
       const hasInit = isolation.level !== 'plain'
-      // One look at all processes: one for each cell held the agent up for 0.5 s.
+      // A single scan of all processes: one for each cell blocked the agent for 0.5 s.
       const processes = hasInit ? readProcesses() : []
       const found = new Map<Cell, number>()
       for (const cell of cells.values()) {

@@ -69,8 +69,8 @@ function checkLives({ left, right, states, exits, attempts, survivors }: Report)
 
 function checkCpu({ cpuMs, cpuMsWhileFrozen, isolation }: Report): void {
   const [atFirst = 0, afterOrphan = 0] = cpuMs
-  // A tree is looked at: what its orphan used after the last look is not seen, and on a machine with
-  // more work than processors looks come late (150 of 200 ms were counted once at load 14).
+  // A tree is polled, so CPU of an orphan after the last poll is not counted. On an overloaded machine polls
+  // come late (150 of 200 ms were counted once at load 14).
   const lost = isolation.meter === 'cgroup-v2' ? 0.01 * BURN_MS : 0.5 * BURN_MS
   assert.ok(afterOrphan - atFirst >= BURN_MS - lost, `counted ${afterOrphan - atFirst} ms`)
   assert.deepEqual(

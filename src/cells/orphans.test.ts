@@ -158,7 +158,7 @@ test(
     const where = newPlace(t)
     const other = newPlace(t, { appFolder: '/usr/share' })
     await runAndKill(where, { level: 'root', tools: forgetful(where.root) })
-    // What was only on its way to an end when its parent was killed is let go first.
+    // Processes that were already ending when their parent was killed are waited for first.
     const left = await settled(() => survivors(where.root))
     assert.ok(left.length >= 3, `${left.length} are left`)
     const cells = await createCells(other)
@@ -167,7 +167,7 @@ test(
   },
 )
 
-/** What a look gives when two of them, a while apart, agree. */
+/** The result of a scan when two of them, a while apart, agree. */
 async function settled(look: () => number[]): Promise<number[]> {
   for (let before = look(); ;) {
     await sleep(200)

@@ -44,7 +44,7 @@ export type Place = Probe & {
   readonly groups: Groups
   readonly uids: Uids | undefined
   readonly records: LifeRecords
-  /** Where there is no cgroup: a look at all processes, with uids if a tree is known by one. */
+  /** Where there is no cgroup: a scan of all processes, with uids if a tree is known by one. */
   readonly look: () => readonly ProcessEntry[]
   readonly treesByUid: boolean
   readonly clock: Clock

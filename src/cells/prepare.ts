@@ -29,7 +29,7 @@ import { firstBlocked, planView, type Show } from './view.ts'
 
 /** sun_path holds 108 bytes, the last one a NUL. unix(7). */
 const SOCKET_PATH_BYTES_MAX = 107
-/** Others may pass; what they may read there is told by its own mode. */
+/** Others may pass; the mode of each file decides who may read it. */
 const OPEN = 0o001
 const run = promisify(execFile)
 

@@ -99,8 +99,8 @@ export const readTree = (lineage: Lineage): ProcessEntry[] =>
   treeOf(lineage, readProcesses(lineage.uid !== undefined))
 
 /**
- * A look at all processes that is at most 20 ms old: the meters of all cells are read in one go, and one
- * look takes 3 ms at 100 processes.
+ * A scan of all processes, at most 20 ms old: the meters of all cells are read together, and a scan takes 3 ms
+ * at 100 processes.
  */
 export function createSharedLook(clock: Clock, withUids: boolean): () => readonly ProcessEntry[] {
   let look: readonly ProcessEntry[] = []

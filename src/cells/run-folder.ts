@@ -1,6 +1,6 @@
-// The folder of an instance's sockets. Without root it is in /tmp, which everybody may write and where
-// its name can be guessed: it is made new, and is used only when it is a folder of ours that no other
-// user may enter. Whoever could enter it could answer for the state or the operator's door.
+// The folder of an instance's sockets. Without root it is in /tmp, which is writable by all and where its name
+// can be guessed. So it is created anew, and used only when this user owns it and no other may enter it. A user
+// who could enter it could impersonate the state or the operator's API.
 import {
   closeSync,
   constants,

@@ -47,7 +47,7 @@ export function treeOfLineage(lineage: () => Lineage | undefined, clock: Clock):
     isEmpty: () => alive().length === 0,
     freeze: async (frozen) => {
       const isWrong = ({ state }: ProcessEntry) => (state === 'T') !== frozen
-      // Again until a look finds none: a process may fork between the look and the signal.
+      // Again until a scan finds none: a process may fork between the scan and the signal.
       await until(
         () => {
           const wrong = alive().filter(isWrong)
@@ -75,7 +75,7 @@ export async function killTree(tree: Tree, clock: Clock): Promise<void> {
 /**
  * The program of a cell, or undefined before it has been started. Without namespaces it is the leader
  * itself; with them the leader is unshare(1), its child our init, and the program the oldest child of
- * that (younger ones are orphans that init has taken in). What runs before our init, a mount(8) say,
+ * that (younger ones are orphans that init has taken in). A process before init, such as mount(8),
  * is not the program: a signal to it would be lost.
  */
 export function findProgram(

@@ -1,5 +1,5 @@
-// Uids and gids of cells. A range is claimed for the whole machine by a file and a flock on it, so that
-// two instances never share a uid; within it every cell name keeps its number from start to start.
+// Uids and gids of cells. A file and a flock on it claim a range for the whole machine, so two instances never
+// share a uid. Within the range every cell name keeps its number from start to start.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

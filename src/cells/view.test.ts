@@ -78,7 +78,7 @@ const OWN = ['unshare', '--user', '--map-root-user', '--mount', '--'] as const
 const CANNOT = spawnSync(OWN[0], [...OWN.slice(1), 'true']).status !== 0
 const NEEDS = { skip: CANNOT ? 'user namespaces are forbidden here' : false }
 
-/** What a shell script says that runs in a view. */
+/** The output of a shell script that runs in a view. */
 function within(view: readonly string[], script: string, ...words: readonly string[]) {
   const run = ['sh', '-c', VIEW_SCRIPT, 'view', ...view, '--', 'sh', '-c', script, 'see', ...words]
   return spawnSync(OWN[0], [...OWN.slice(1), ...run], { encoding: 'utf8' })

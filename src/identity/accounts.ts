@@ -15,7 +15,7 @@ export async function createAccount(state: Queryable, env: 'live' | 'test'): Pro
 }
 
 /**
- * Says whether the account refuses S3 addresses and forms that bear a token; gateways act on it from
+ * Says whether the account refuses S3 addresses and forms that carry a token; gateways act on it from
  * their next tick on. Throws not_found.
  */
 export async function setRefuseTokenPresign(

@@ -1,5 +1,5 @@
-// Tokens in the addresses of requests: an address is kept in histories, logs of proxies and referrers, so
-// the owner of a token that was seen in one is told, by an event and in the list of tokens; once an hour.
+// Tokens in the addresses of requests. Histories, logs of proxies and referrers keep addresses, so the owner of
+// such a token is notified, by an event and in the list of tokens, once an hour.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
 import { cacheClock } from './cache-clock.ts'
@@ -11,7 +11,7 @@ import { isTokenText } from './token-text.ts'
 import type { Identity } from './tokens.ts'
 
 export interface Exposures {
-  /** Looks for tokens in a request's target; whose owner is told of them is found out afterwards. */
+  /** Finds tokens in a request's target; their owners are looked up and notified afterwards. */
   see(target: string): void
 }
 
@@ -29,7 +29,7 @@ export function createExposures(deps: {
   log: Logger
 }): Exposures {
   const { state, identity, clock, log } = deps
-  // Tokens whose owners were told within the last hour.
+  // Tokens whose owners were notified within the last hour.
   const told = new LRUCache<string, true>({
     max: KEPT_MAX,
     ttl: QUIET_MS,

@@ -1,5 +1,5 @@
-// Asks the state who a token speaks for: one look-up for all who ask at once with one token, a bounded
-// number of them, and for a token that was refused one a second.
+// Looks up the account of a token in the state. Concurrent requests with one token share a lookup; lookups are
+// bounded in number, and a refused token is looked up once a second.
 import type { Clock } from '#base/clock.ts'
 import { isId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'

@@ -26,7 +26,7 @@ function heldState() {
   return { state, asked, waiting }
 }
 
-/** The state has been asked by now for all that was requested at once. */
+/** The state has received the query for all concurrent requests. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('payerOf() asks the state once for all who ask at once, however many wait', async () => {

@@ -17,8 +17,8 @@ export interface Payers {
   /** True when there is such an account. */
   exists(account: string): Promise<boolean>
   /**
-   * Synchronous when it was asked for in the last seconds; who asks while it is looked up waits for the
-   * same answer, and all who ask at once are one query. Throws not_found.
+   * Synchronous when it was looked up in the last seconds. Callers during a lookup wait for its
+   * answer, and concurrent callers share a query. Throws not_found.
    */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
 }
@@ -39,7 +39,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
     ttlResolution: 0,
     perf: cacheClock(clock),
   })
-  /** In flight. Each query takes a connection, so there must not be one for each who asks. */
+  /** In flight. Each query takes a connection, so callers share it. */
   const lookUps = new Map<string, Promise<AccountPayer>>()
   /** The next query. It begins when the current turn has named all its accounts. */
   let next: { readonly accounts: string[]; readonly found: Promise<Found> } | undefined

@@ -1,5 +1,5 @@
 // The text of a token: svc_ + 32 base62 characters (190 bits) + 6 base62 characters of their CRC-32.
-// The checksum lets scanners and doors refuse a typo without a look-up: 0 of 2 million got through.
+// The checksum lets scanners and protocols refuse a typo without a lookup: 0 of 2 million got through.
 import { randomInt } from 'node:crypto'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'

@@ -16,7 +16,7 @@ const ROW = {
   revoked_at: null,
 }
 
-/** A state that answers each look-up with the next of `rows`; `between` runs before it answers. */
+/** A state that answers each lookup with the next of `rows`; `between` runs before it answers. */
 function stateOf(rows: readonly Row[], between: () => void = () => undefined) {
   let asked = 0
   const state: Queryable = {
@@ -31,7 +31,7 @@ function stateOf(rows: readonly Row[], between: () => void = () => undefined) {
 
 test('identify() asks again when its answer is older than a revocation the session has seen', async () => {
   const session = { fresh: true, epoch: 5n }
-  // The revocation and its tick come while the first look-up is on its way.
+  // The revocation and its tick come while the first lookup is on its way.
   const { state } = stateOf(
     [
       { ...ROW, epoch: '5' },

@@ -1,6 +1,6 @@
-// Tokens: minted, looked up and revoked. A door keeps what it looked up for as long as its session is
-// fresh; each tick says which tokens to forget, and revoke() returns only when no session can still
-// honour the old one: "revoked at the next request" holds on every gateway (reliability.md §5).
+// Creates, looks up and revokes tokens. A gateway caches lookups while its session is fresh; each tick names
+// the tokens to drop. revoke() returns only when no session can still honour the token, so "revoked at the
+// next request" holds on every gateway.
 import { LRUCache } from 'lru-cache'
 import { sleep, type Clock } from '#base/clock.ts'
 import { isId, newId } from '#base/ids.ts'

@@ -35,7 +35,7 @@ export type CalibrateDeps = {
   readonly sampleMs?: number
 }
 
-/** What one step measured. */
+/** The measurement of one step. */
 export type CalibrationStep = {
   readonly askedPermille: number
   readonly permille: number

@@ -100,7 +100,7 @@ export function createCarbon(deps: {
 
 export const ZONES: readonly string[] = [...createCarbonTable().keys()]
 
-/** Whether the table has a zone's own figure. */
+/** True when the table has a zone's own figure. */
 export const zoneKnown = (zone: string): boolean => ZONES.includes(zone)
 
 /** The form that a charge carries. */

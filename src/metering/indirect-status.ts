@@ -1,4 +1,4 @@
-// What `ergon meter` shows of indirect CPU: what each operation is billed for other cells now.
+// The indirect CPU that `ergon meter` shows: the current bill of each operation for other cells.
 import { printDecimal } from '#base/units.ts'
 import type { IndirectLearner } from './indirect.ts'
 import type { Rate } from './kalman.ts'

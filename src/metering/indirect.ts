@@ -1,7 +1,6 @@
-// Indirect CPU: what requests cause in cells that work for all of them at once. A request's own CPU is marked in
-// its gateway and claimed by models; what PostgreSQL, the signers, the sealer and the upkeep spend for it is not
-// known of a single request, and of all together only as a sum: the CPU of all cells, less what was billed
-// directly. So it is learned. Three estimates, each on a slower scale than the next:
+// Indirect CPU: the CPU that requests cause in shared cells. Gateways mark a request's own CPU, models claim
+// theirs. The CPU of PostgreSQL, signers, sealer and upkeep is known only as a sum over all requests: the CPU of
+// all cells minus the directly billed CPU. So it is learned. Three estimates, each on a slower scale than the next:
 //
 //   rates  of each operation, of an active second (its ticks and its seal are the same for one request and for
 //          a hundred) and of rest: a regression of the sums over five windows on counts (kalman.ts)
@@ -9,13 +8,13 @@
 //          share a commit
 //   debt   what was billed beyond that: taken off the next ten seconds
 //
-// Never billed: rest, and what was not spent. What is billed is a little less than what was learned, as a
-// bill may fall short of the meter and never exceed it.
+// Never billed: rest, and what was not spent. The bill is a little below the learned CPU: it may
+// fall short of the meter and must never exceed it.
 import { createRegression, type Rate, type Regression } from './kalman.ts'
 
 /** Totals of a node's gateways since they began; none may fall. */
 export type Activity = {
-  /** How often each operation was settled. */
+  /** Number of settled requests of each operation. */
   readonly operations: ReadonlyMap<string, number>
   /** Seconds in which a gateway settled anything; two gateways have two. */
   readonly activeSeconds: number
@@ -25,7 +24,7 @@ export type Activity = {
 
 export const NO_ACTIVITY: Activity = { operations: new Map(), activeSeconds: 0, indirectNs: 0n }
 
-/** What one window brought. */
+/** The totals of one window. */
 export type IndirectWindow = {
   readonly elapsedNs: bigint
   /** CPU of all cells that answer, and whose payer is the operator or a caller. */
@@ -35,7 +34,7 @@ export type IndirectWindow = {
   readonly activity: Activity
 }
 
-/** What gateways bill by, in nanoseconds of CPU; deviations are standard deviations. */
+/** The rates that gateways bill by, in nanoseconds of CPU; deviations are standard deviations. */
 export type IndirectRates = {
   /** Thousandths of each rate that are billed now. */
   readonly levelMilli: number
@@ -156,10 +155,10 @@ function createSums(regression: Regression) {
   }
 }
 
-/** What one window spent beyond rest, what its counts predict, and what it billed; in milliseconds. */
+/** A window's spent CPU beyond rest, its predicted and its billed CPU, in milliseconds. */
 type Followed = { readonly spent: number; readonly predicted: number; readonly billed: number }
 
-/** How much of the rates is billed, and what was billed too much. */
+/** The billed part of the rates, and the over-billed CPU. */
 function createLevel(first: number) {
   let value = first
   let spentMs = 0

@@ -1,4 +1,4 @@
-// What happened on the machine between two looks: time, busy time, and CPU time of each cell, from
+// The machine between two polls: time, busy time, and CPU time of each cell, from
 // counters that start, stop and are adopted.
 import type { Clock } from '#base/clock.ts'
 import type { Span } from './sources/model.ts'

@@ -1,7 +1,7 @@
 // A linear regression that follows slow changes: cost ≈ Σ rate × count, one rate for each named regressor.
-// It is a Kalman filter whose rates walk at random (Welch and Bishop, "An Introduction to the Kalman Filter"),
-// with two restrictions: no rate is negative, and an observation that lies far from the prediction moves the
-// rates no further than one at the limit would (Huber).
+// It is a Kalman filter with a random walk of the rates (Welch and Bishop, "An Introduction to the Kalman
+// Filter") and two restrictions. No rate is negative. An outlier moves the rates no further than an observation
+// at the limit would (Huber).
 import { present as found } from '#base/errors.ts'
 
 /** A rate and its standard deviation. */
@@ -10,7 +10,7 @@ export type Rate = { readonly value: number; readonly deviation: number }
 export interface Regression {
   /** Learns from one observation: what was counted of each regressor, and what all of them cost together. */
   learn(counts: ReadonlyMap<string, number>, cost: number): void
-  /** What is known of a regressor; undefined when none was counted yet. */
+  /** The estimate of a regressor; undefined when none was counted yet. */
   rate(name: string): Rate | undefined
   /** All regressors that were counted. */
   readonly names: Iterable<string>
@@ -21,7 +21,7 @@ export type RegressionOptions = {
   readonly known?: Readonly<Record<string, Rate>>
   /** Deviation of a rate before anything is known of it. */
   readonly deviationFirst: number
-  /** How far a rate walks from one observation to the next, as a part of itself. */
+  /** Random walk of a rate between two observations, as a part of the rate. */
   readonly walk: number
   /** Standard deviation of a cost from what the rates predict: a part of the cost, and a least. */
   readonly noise: { readonly relative: number; readonly least: number }
@@ -69,7 +69,7 @@ export function createRegression(options: RegressionOptions): Regression {
         )
       }
       const expected = seen.reduce((sum, [place, count]) => sum + present(rates[place]) * count, 0)
-      // How each rate varies with the cost, and how the cost varies.
+      // Covariance of each rate with the cost, and variance of the cost.
       const shared = covariance.map((row) =>
         seen.reduce((sum, [place, count]) => sum + present(row[place]) * count, 0),
       )

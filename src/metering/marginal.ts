@@ -1,4 +1,4 @@
-// What one more kWh would cause, now and in the hours to come: for deciding when to run. It is shown and
+// Marginal carbon of one more kWh, now and in the next hours, for scheduling. It is shown and
 // never billed: bills use averages (carbon.ts), and nothing here has their type.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'

@@ -174,7 +174,7 @@ test('a joined thread that left gives the operator what nobody claimed, and anot
   marks.join(counter)
 })
 
-/** What may happen in a process with a joined thread: who, how long. */
+/** The events of a process with a joined thread: spender and duration. */
 const events = fc.array(
   fc.record({
     kind: fc.constantFrom('first', 'second', 'batch', 'read', 'mark'),

@@ -6,7 +6,7 @@
 // the process's other threads. threadCpuUsage() moves in scheduler ticks and reads 0 for most slices;
 // wall clocks over-count 2.8× when the machine is contended. So nothing heavy may run in the libuv pool
 // of a marked process: an asynchronous pbkdf2 made its neighbour pay 38 times its own cost. A thread that
-// counts its own CPU (own-cpu.ts) is taken out, and whoever it worked for claims it.
+// counts its own CPU (own-cpu.ts) is taken out, and the request that it served claims it.
 import { invariant } from '#base/errors.ts'
 import { ownCpuNs, type ThreadCounter } from './own-cpu.ts'
 
@@ -82,9 +82,9 @@ export function createMarks(
 }
 
 /**
- * What of the process's CPU is a thread's, and whose. It takes no more than the process's clock moved, so
- * that all shares together are that clock, to the nanosecond: CPU of a batch that the clock showed before
- * the thread counted it went to whoever marked then, and is made up for out of what moves next.
+ * The thread's share of the process's CPU, and its payers. The share never exceeds the advance of the process's
+ * clock, so all shares add up to that clock, to the nanosecond. The clock may show a batch before the thread has
+ * counted it. That CPU went to the request that marked then, and is compensated from the next advance.
  */
 class Thread {
   readonly #counter: ThreadCounter
@@ -128,7 +128,7 @@ class Thread {
     this.#pool = 0
   }
 
-  /** Who marks pays for the thread that marks; all else is the operator's. */
+  /** The spend that marks pays for the marking thread; the operator absorbs all else. */
   #beforeItCounts(leftNs: number): number {
     const own = this.#ownNs()
     const part = Math.max(0, Math.min(leftNs, own - (this.#own ?? own)))
@@ -138,8 +138,8 @@ class Thread {
   }
 
   /**
-   * The newest first. What is owed for long is of work that has been billed without it: paid in order, one
-   * batch of 21 ms that the clock had shown before left the ten bodies behind it with nothing.
+   * The newest first, since old debts belong to requests that were billed without them. In order of age, one batch
+   * of 21 ms that the clock had shown before left nothing for the ten bodies behind it.
    */
   #pay(): void {
     let claim = this.#claims.at(-1)
@@ -155,7 +155,7 @@ class Thread {
   }
 }
 
-/** Marks of a process that serves no request: all its CPU is the operator's, whoever it works for. */
+/** Marks of a process that serves no request: all its CPU is the operator's. */
 export function createOperatorMarks(): Marks {
   const marks = createMarks()
   return {

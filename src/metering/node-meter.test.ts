@@ -238,7 +238,7 @@ test('closeWindow() moves the tariff only by what was measured', async () => {
   const { state, meter, pass } = createRig({
     sources: [{ ...rig.sensor, read: async () => state.reading }],
   })
-  // More was billed than the window holds, but the model is linear: its rate is nobody's mistake.
+  // More was billed than the window holds, but the model is linear: its rate is not in error.
   state.billed = { chargedNs: S, accruedNj: nj(11n * S) }
   pass(1000, S)
   await meter.closeWindow()
@@ -297,7 +297,7 @@ test('a live window of this machine conserves, and marks are a share of it', asy
     assert.ok(window.readingNj > 0n)
     assert.ok((window.shares[0]?.dynamicNj ?? 0n) > 0n)
   }
-  // The model is linear: what was billed is the share, but for rounding and windows so short that the
+  // The model is linear: what was billed is the share, except for rounding and windows so short that the
   // cells' counters and the clock disagree about how much fits.
   const { true_up: trueUp, reading_nj: reading } = meter.status()
   const off = Math.abs(Number(trueUp.true_up_nj))

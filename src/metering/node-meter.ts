@@ -1,5 +1,5 @@
-// The meter of a node: once a second it asks the sensors, takes the first that can be believed or the
-// model, splits the reading by CPU time to the last nanojoule, and moves the tariff.
+// The meter of a node. Once a second it reads the sensors and takes the first plausible one, else the model.
+// It splits the reading by CPU time to the last nanojoule, and updates the tariff.
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { add, nj, withPue } from '#base/units.ts'
@@ -37,7 +37,7 @@ export interface NodeMeter {
   closeWindow(signal?: AbortSignal): Promise<Window>
   /** nJ per CPU-second that requests are billed at now. */
   readonly tariffNjPerCpuS: bigint
-  /** How that is known, which is not always how the last window was. */
+  /** Method of that figure; may differ from the last window's. */
   readonly tariffKnown: EnergyBand
   status(): MeterStatus
   close(): Promise<void>

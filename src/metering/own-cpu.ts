@@ -5,7 +5,7 @@ const US = 1000
 
 /** The reader's end. */
 export type ThreadCounter = {
-  /** Whether the thread has begun to count. */
+  /** True once the thread counts. */
   counts(): boolean
   /** CPU that it has counted since, in multiples of 1000 ns. */
   countedNs(): number

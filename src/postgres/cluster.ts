@@ -19,7 +19,7 @@ export type ClusterOptions = {
   readonly install: Pick<PostgresInstall, 'binFolder' | 'version'>
   /** The cluster's own folder: absent, empty, or made by an earlier call. */
   readonly folder: string
-  /** Whose the files shall be; the caller's when absent. */
+  /** Owner of the files; the caller when absent. */
   readonly owner?: Owner
   readonly superuserPassword: Secret
   /** Megabytes, a power of two: 16 is usual, 1 makes a small database 23 MB smaller. */

@@ -37,7 +37,7 @@ export type InstallOptions = {
   readonly artifacts: Pick<Artifacts, 'ensure'>
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Choose anew, as at a first start: `--pg-upgrade`. What cannot be had then changes nothing. */
+  /** Choose anew, as at a first start: `--pg-upgrade`. A failed fetch then changes nothing. */
   readonly upgrade?: boolean
   /** The folder of npm's files; found by Node's own resolution when absent. */
   readonly packageTree?: string

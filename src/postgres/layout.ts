@@ -17,7 +17,7 @@ export type Layout = {
   readonly libFolder: string
   readonly shareFolder: string
   readonly vector: boolean
-  /** Whether a role with CREATE on its database may create the extension. */
+  /** True when a role with CREATE on its database may create the extension. */
   readonly vectorTrusted: boolean
 }
 

@@ -72,7 +72,7 @@ test('a server of the managed rung', { skip }, async (t) => {
   })
 
   await t.test('starts although its pid file names a process that lives', async () => {
-    // What a new pid namespace makes likely: the number of the dead server is somebody else's now.
+    // Likely in a new pid namespace: another process now has the number of the dead server.
     const bystander = spawn('sleep', ['60'], { stdio: 'ignore', ...server.owner })
     try {
       await kill(server.child)

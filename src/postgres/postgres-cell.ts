@@ -31,14 +31,14 @@ const READY_MAX_MS = 120_000
 const STOP_GRACE_MS = 20_000
 const LOCK_WAIT_S = 10
 
-// Whoever has the lock removes what a killed server left: its pid file may name a number that lives
-// again (in a new pid namespace all numbers start anew), and then the server would refuse to start.
+// The holder of the lock removes the files of a killed server. Its pid file may name a number that is in use
+// again, since a new pid namespace starts all numbers anew; the server would then refuse to start.
 const START = 'rm -f -- "$1" "$2" "$2.lock" && shift 2 && exec "$@"'
 
 /**
- * The spec of a server on a cluster. Two servers never run on one cluster: flock(1) becomes the server
- * and its open lock is inherited by every backend, so the kernel holds the lock for as long as any
- * process of an earlier life is there, whatever pid namespace it is in. A start waits 10 s for it.
+ * The spec of a server on a cluster. Two servers never run on one cluster: flock(1) becomes the server,
+ * and every backend inherits its open lock. So the kernel holds the lock while any process of an earlier
+ * life exists, in any pid namespace. A start waits 10 s for it.
  */
 export function postgresCell(options: PostgresCellOptions): CellSpec {
   const { install, folder, socketFolder } = options

@@ -1,5 +1,5 @@
-// The settings of every server of ours. They are given on the command line, which nothing overrules:
-// not postgresql.conf, not ALTER SYSTEM of whoever has the superuser's rights.
+// The settings of every server that Ergon runs. They are on the command line, which nothing overrides:
+// neither postgresql.conf nor ALTER SYSTEM by a superuser.
 
 const ALWAYS = {
   listen_addresses: '',
@@ -19,8 +19,8 @@ const USUALLY = {
   max_connections: '50',
   shared_buffers: '64MB',
   timezone: 'UTC',
-  // WAL is recycled down to 80 MB, never given back: what is once preallocated is there when the disk
-  // is full, so that a checkpoint can end and the server need not panic (a full WAL disk is a PANIC).
+  // WAL is recycled down to 80 MB, never freed. Preallocated WAL is available when the disk is full, so a
+  // checkpoint can end; without it the server panics (a full WAL disk is a PANIC).
   max_wal_size: '256MB',
   min_wal_size: '80MB',
   checkpoint_timeout: '5min',

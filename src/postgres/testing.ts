@@ -82,7 +82,7 @@ export type TestServer = AsyncDisposable & {
   readonly folder: string
   readonly socketFolder: string
   readonly socketPath: string
-  /** Whom it runs as; absent when that is ourselves. */
+  /** User of the server; absent for the current user. */
   readonly owner?: Owner
   /** The cell's command line. */
   readonly argv: readonly string[]

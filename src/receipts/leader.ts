@@ -1,5 +1,5 @@
-// One sealer at a time: whoever holds an advisory lock, and, because a lock can be lost unnoticed (a
-// paused process, a dropped connection), whoever has the greatest epoch.
+// One sealer at a time: the holder of an advisory lock. A lock can be lost unnoticed (a paused process, a
+// dropped connection), so the holder of the greatest epoch wins.
 import { sleep } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Queryable, State } from '#state/connect.ts'

@@ -375,7 +375,7 @@ test(
     await until(() => watch.seen()[2]?.share === 'none')
     stopping.abort()
     await watching
-    // Nor is it another loss to whoever watches next, or when it was away meanwhile.
+    // The next watcher, or one after an absence, reports no second loss.
     for (const share of ['silent', 'none'] as const)
       await signerStore.save(watch.seen().with(2, { index: 3, share }))
     deepEqual(await alarms(), [{ signer: 3, share: 'none' }])

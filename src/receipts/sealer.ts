@@ -56,8 +56,8 @@ const PAGE_LEAVES = 1_024
 // Kept, each leaf is read once and not four times; 10 MB of them at most, and 1 MB at 1,000 a second.
 const KEPT_LEAVES = 8_192
 
-// While a very busy log waits for its next checkpoint, what comes is read and sent to the signers in steps
-// of about so many leaves: what is then left to do for the checkpoint is the last step and the signing.
+// Leaves of a step. A very busy log reads new leaves and sends them to the signers in steps while it waits for
+// its next checkpoint, which then has only the last step and the signing left.
 const STEP_LEAVES = 500
 const STEP_MIN_MS = 50
 
@@ -152,7 +152,7 @@ export const QUIET: Pace = { perSecond: 0, waitMs: QUIET_INTERVAL_MS }
 
 /**
  * The pace after a checkpoint of so many leaves, begun so long after the one before. Half of it is the pace
- * before: charges are posted in bursts, and a look between two of them found nothing and took a log of 5,000
+ * before: charges are posted in bursts, and a poll between two of them found nothing and took a log of 5,000
  * a second for a quiet one.
  */
 export function paceAfter(count: number, elapsedMs: number, before: Pace): Pace {

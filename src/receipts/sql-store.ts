@@ -135,7 +135,7 @@ async function insertShard(queries: Queryable, shard: Shard): Promise<void> {
 
 // One checkpoint of each minute is kept: at four a second all of them would be 40 GB a year. Receipts
 // that were handed out hold their own, and any older size is still provable from the tiles. Only the
-// one before can be of this minute: a look at all of them would grow by 525,600 rows a year.
+// one before can be of this minute: a scan of all of them would grow by 525,600 rows a year.
 async function insertCheckpoint(queries: Queryable, checkpoint: SealedCheckpoint): Promise<void> {
   const { origin, size, root, note } = checkpoint
   await queries.query(

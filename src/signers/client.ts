@@ -174,7 +174,7 @@ function batchesOf(leaves: LeafSource, size: number): Goal['batch'] {
   }
 }
 
-/** Whose turn it is, and who is still catching up. */
+/** The signers of the current turn, and those that still catch up. */
 function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   const followers = new Map<Member, Promise<void>>()
   const reasons = new Map<Member, string>()

@@ -95,7 +95,7 @@ export const multiplyBase = (scalar: Scalar): Point =>
 export const isSamePoint = (a: Point, b: Point): boolean => Buffer.compare(a, b) === 0
 export const isZero = (scalar: Scalar): boolean => scalar.every((byte) => byte === 0)
 
-/** The library's own errors say what was given to it; whoever sent that is at fault. */
+/** The library's errors describe its input, so the sender is at fault. */
 function refusing(work: () => Point): Point {
   try {
     return work()

@@ -147,7 +147,7 @@ test('a key is made of one package of each other signer, or not at all', () => {
     throws(() => first!.sharesFor(packagesOf(runs, ...numbers)), RangeError)
   const six = new Map([...packagesOf(runs, 2, 3, 4), [6, runs[4]!.own]])
   throws(() => first!.sharesFor(six), RangeError)
-  // What failed half-way has left nothing behind.
+  // The failed attempt has left nothing behind.
   throws(() => first!.finish(new Map()), /nothing was dealt/)
 })
 

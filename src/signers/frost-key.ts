@@ -1,6 +1,6 @@
-// Making the key that three of five share: Pedersen's distributed generation as in FROST (Komlo and
-// Goldberg 2020, figure 1), each signer dealing a polynomial whose coefficients it commits to (Feldman)
-// with a proof that it knows the first. No process ever holds the whole key.
+// Generation of the key that three of five share: Pedersen's distributed key generation as in FROST (Komlo and
+// Goldberg 2020, figure 1). Each signer deals a polynomial, commits to its coefficients (Feldman) and proves
+// that it knows the first. No process ever holds the whole key.
 import { present } from '#base/errors.ts'
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '#tlog/checkpoint.ts'
 import {

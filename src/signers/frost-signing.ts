@@ -37,8 +37,8 @@ export type ShareHolder = {
   commit(): { nonces: Nonces; commitment: Commitment }
   /**
    * This signer's share of a signature, base64. Overwrites the nonces, also when it throws. Throws RangeError when a
-   * commitment is no element of the group or its own is not that of the nonces, they were used, or the
-   * signers are too few, too many or one is there twice.
+   * commitment is no element of the group, or this signer's is not that of its nonces. The same for used nonces,
+   * and for too few, too many or repeated signers.
    */
   sign(message: Uint8Array, nonces: Nonces, commitments: readonly Commitment[]): string
 }

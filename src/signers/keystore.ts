@@ -1,9 +1,9 @@
 // A signer's folder: share.json (its part of the key), share.pending.json (while a key is made) and
 // head.json (what it signed last). Files are replaced whole and fsynced, folder included.
 //
-// The share is not encrypted at rest: the key for that would have to lie on the same disk for the same
-// user, and would keep out nobody whom mode 0600 in a folder 0700 does not. Whoever wants more gives
-// each signer its own host and an encrypted disk; one share alone signs nothing.
+// The share is not encrypted at rest: its key would lie on the same disk for the same user, and would keep out
+// nobody whom mode 0600 in a folder 0700 does not. For more protection give each signer its own host and an
+// encrypted disk; one share alone signs nothing.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, timestamp, type Clock } from '#base/clock.ts'

@@ -24,7 +24,7 @@ export type Goal = {
 export type Member = {
   readonly index: number
   status(limits: Limits): Promise<Status>
-  /** Its status, for whoever watches beside the signing: what is known of its leaves stays as it is. */
+  /** Its status, for monitoring beside the signing: the known state of its leaves does not change. */
   look(limits: Limits): Promise<Status>
   /** The signer's last answer was that it has no share: it needs no leaves. */
   readonly isWithoutShare: boolean

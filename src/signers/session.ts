@@ -1,5 +1,5 @@
 // The signing of one tree head. Three signers are made ready (leaves sent, a nonce each), then asked
-// for their shares. Whoever is silent, refuses or lies is left out and the rest start over with new
+// for their shares. A signer that is silent, refuses or lies is left out, and the rest start over with new
 // nonces: the idea of ROAST (Ruffing et al. 2022), without which one slow signer stalls all.
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'

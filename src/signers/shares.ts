@@ -1,4 +1,4 @@
-// Which signers have a share of the key, as far as they say so themselves: for whoever runs them.
+// The signers that have a share of the key, by their own report, for the operator.
 import { SIGNERS, type GroupKey, type Status } from './wire.ts'
 
 /**

@@ -1,5 +1,5 @@
-// The word of a key about the one that comes after it: a signed note (C2SP signed-note) that no tree head can be
-// taken for. Whoever pinned the old key takes the new one by it, without asking anybody.
+// A key's statement about its successor: a signed note (C2SP signed-note) that cannot be mistaken for a tree head.
+// A client that pinned the old key accepts the new one by it, offline.
 import { isSignedBy, originOf, parseNote } from './checkpoint.ts'
 
 const nameOf = (key: Uint8Array): string => originOf(key, 'next-key')

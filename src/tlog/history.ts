@@ -11,8 +11,8 @@ export type LogReader = {
 }
 
 /**
- * Why a head is not of the history of one that was seen before, in words; undefined when a consistency proof
- * (RFC 6962 §2.1.2), computed here from the log's tiles, leads from the smaller to the larger of the two.
+ * The reason, as text, why a head contradicts an earlier one. Undefined when a consistency proof (RFC 6962 §2.1.2),
+ * computed from the log's tiles, leads from the smaller to the larger of the two.
  * Rejects when the tiles cannot be had.
  */
 export async function historyFault(

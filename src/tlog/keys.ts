@@ -1,5 +1,5 @@
 // The public keys of the log, as published at /.well-known/ergon/receipt-keys.json and pinned by
-// whoever checks receipts later. A key is never taken out of the list: old receipts need it.
+// verifiers. A key is never removed from the list: old receipts need it.
 import { fault } from '#contract/errors.ts'
 import type { ErgonError } from '#base/errors.ts'
 import {

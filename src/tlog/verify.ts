@@ -10,8 +10,8 @@ import { parseReceipt, type Receipt } from './proof.ts'
 import { inclusionRoot } from './tree.ts'
 
 /**
- * In the order in which they are made; each needs the ones before it. The last one is made by whoever keeps tree
- * heads (history.ts).
+ * In the order in which they are made; each needs the ones before it. The last one is made by a client that
+ * keeps tree heads (history.ts).
  */
 export type CheckName = 'format' | 'key' | 'signature' | 'inclusion' | 'charge' | 'history'
 /** `detail` is one sentence that may be shown as it is. */

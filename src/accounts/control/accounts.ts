@@ -67,7 +67,7 @@ export const accountRoutes = (state: State, keyPairOf: KeyPairOf): readonly Cont
     handle: async ({ body }) => {
       const { token, ...made } = await mint(state, body)
       if (body['key_pair'] !== true) return { ...made, token }
-      // Whoever signs with a pair needs no token, and what is not shown cannot be lost.
+      // A client that signs with a pair needs no token, and a token that is not shown cannot be lost.
       const { id, secret } = keyPairOf(made.id)
       return { ...made, access_key_id: id, secret_access_key: secret }
     },

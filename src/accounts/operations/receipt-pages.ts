@@ -20,9 +20,8 @@ const TEXT = 'text/plain; charset=utf-8'
 const STRANGERS_MAX = 4
 
 /**
- * 200 with the proof once it is sealed, 202 until then and for an id so young that its charge may not be
- * posted yet, 404 for receipts of others; without a token
- * 401 for all but nobody's, whether there is one or not.
+ * 200 with the proof of a sealed charge; 202 before that, and for an id so young that its charge may not be
+ * posted yet; 404 for receipts of other accounts. Without a token: 401, except for unattributed receipts.
  */
 export function createReceiptGet({ receipts, posted, clock }: ReceiptGetDeps): Handler {
   const postedForStrangers = atMost(STRANGERS_MAX, posted)

@@ -108,7 +108,7 @@ function readCursor(text: string): Page {
   return { from: new Date(Number(from)), to: new Date(Number(to)), groupBy, offset: Number(offset) }
 }
 
-// RFC 3339, whose zone may be left out, as the time may. What else Date reads it reads in the zone of the server.
+// RFC 3339 with optional time and zone. Date would read other forms in the zone of the server.
 const TIME =
   /^(\d{4}-\d\d-\d\d)(?:[T ]((?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/i
 

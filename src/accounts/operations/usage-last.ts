@@ -15,8 +15,8 @@ const REMEMBERED = (Object.keys(OPERATIONS) as OperationName[]).filter(
 )
 
 // A process posts in the order of its requests, whatever the clock says; of two gateways the one that ticks first
-// may have answered last. So among the newest of each process the time decides, but only where it is later by
-// no more than a gateway may be behind: a clock that was set back by more than that decides nothing.
+// may have answered last. So the time decides among the newest of each process. It counts only within the lag that
+// a gateway may have: a clock that was set back by more decides nothing.
 const LAG_S = 5
 const NEWEST = 100
 const LAST = `

@@ -1,4 +1,4 @@
-// What processor this is, from /proc/cpuinfo. Clouds rename models ("AMD EPYC", "Intel(R) Xeon(R) CPU
+// The processor of this machine, from /proc/cpuinfo. Clouds rename models ("AMD EPYC", "Intel(R) Xeon(R) CPU
 // @ 2.20GHz"), so that family, model and stepping tell more than the name.
 
 export type CpuInfo = {

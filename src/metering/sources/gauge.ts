@@ -1,7 +1,7 @@
-// A gauge turns a sensor's readings into energies over windows and quarantines what cannot be true: a
-// counter that fell (reset, reboot), more than the machine can draw (the 53 kW first reading that a
-// known exporter publishes), nothing at all while it worked (a forbidden file read as 0). What is
-// quarantined is never billed: the model stands in for that window, and the window says why.
+// A gauge turns a sensor's readings into energies of windows and quarantines impossible ones. These are a counter
+// that fell (reset, reboot), more than the machine can draw (the 53 kW first reading that a known exporter
+// publishes), and 0 under load (a forbidden file read as 0). A quarantined reading is never billed: the model
+// stands in for that window, and the window gives the reason.
 import { isNegative, printDecimal, subtract, type Nj } from '#base/units.ts'
 import { energyOfPower, powerOf } from '#metering/power.ts'
 import type { Span } from './model.ts'

@@ -20,7 +20,7 @@ export interface CpuModel {
   readonly cpus: number
   readonly idleMilliwatts: bigint
   readonly maxMilliwatts: bigint
-  /** What one more CPU-second costs between idle and full load: the tariff at boot. */
+  /** Cost of one more CPU-second between idle and full load: the tariff at boot. */
   readonly njPerCpuS: bigint
   /** It costs that at every load: the curve has no point between its ends. */
   readonly linear: boolean

@@ -1,5 +1,5 @@
-// Power at the wall, from a metering plug or the server's own controller: for whoever has one, the
-// best truth there is, as it includes memory, disks and the power supply.
+// Power at the wall, from a metering plug or the server's own controller. It is the most complete reading, since
+// it includes memory, disks and the power supply.
 import { messageOf } from '#base/errors.ts'
 import type { Secret } from '#base/log.ts'
 import { createJsonReader, valueAt } from '#metering/json-reader.ts'

@@ -84,10 +84,10 @@ export function createRapl(options: RaplOptions = {}): MeterSource {
   }
 }
 
-/** Whether the kernel shows RAPL at all: without it there is nothing to fall back from. */
+/** True when the kernel shows RAPL at all: without it there is nothing to fall back from. */
 export const hasRapl = (sysfsRoot: string): boolean => zonesOf(powercapOf(sysfsRoot)).length > 0
 
-/** Energy since the last look; a counter that is behind it has wrapped, once. */
+/** Energy since the last poll; a counter that is behind it has wrapped, once. */
 function energySince({ lastUj, rangeUj }: Domain, nowUj: bigint): Nj {
   const microjoules = nowUj >= lastUj ? nowUj - lastUj : nowUj + rangeUj - lastUj
   return nj(microjoules * NJ_PER_MICROJOULE)

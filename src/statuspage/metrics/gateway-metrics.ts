@@ -16,7 +16,7 @@ const OTHERS_MS_MAX = 2000
 export function createGatewayMetrics(deps: Deps): {
   /**
    * The figures of all gateways of the node, each with the name of its gateway: a scrape meets any of them.
-   * They are not added up, as the end of one would look like a step back of all. Who does not answer is left out.
+   * They are not added up, as the end of one would look like a step back of all. A silent gateway is left out.
    */
   print(): Promise<string>
   /** For the agent, which adds up those of all gateways. */
@@ -56,7 +56,7 @@ async function openRegistry(deps: Deps): Promise<Registry> {
   const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client')
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'ergon_' })
-  // Where nothing was sampled since the last look its histogram says 292 years.
+  // Where nothing was sampled since the last scrape its histogram says 292 years.
   registry.removeSingleMetric('ergon_nodejs_eventloop_lag_min_seconds')
   // Deprecated by Node, and gauges with the ending of counters.
   for (const name of ['handles', 'requests', 'resources'])

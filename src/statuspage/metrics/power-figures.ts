@@ -29,7 +29,7 @@ const NEWEST = `
     extract(epoch from ledger_now())::float8 - k as age
   from windows where meter = $1 order by k desc limit 1`
 
-/** Cells that are told apart: Ergon starts about ten and one for each model. */
+/** Cells with a label of their own: Ergon starts about ten and one for each model. */
 const CELLS_MAX = 200
 /** An older window says nothing of now. */
 const AGE_S_MAX = 30

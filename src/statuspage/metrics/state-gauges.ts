@@ -1,5 +1,5 @@
-// Figures for Prometheus that the state knows: of the books, and of the newest window of the meter. Each look asks
-// the state once; what the state does not say in time is left out, as an old figure would look like a good one.
+// Figures for Prometheus that the state knows: of the books, and of the newest window of the meter. Each scrape is one
+// query of the state. Figures that do not arrive in time are left out: an old figure would seem current.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Gauge, Registry } from 'prom-client'
 import type { BooksFigures } from './books-figures.ts'
@@ -13,7 +13,7 @@ export type AsksState = {
 
 const ANSWER_MS_MAX = 1000
 
-/** Adds all of them; `GaugeOf` is prom-client's, which is loaded at the first look. */
+/** Adds all of them; `GaugeOf` is prom-client's, which is loaded at the first scrape. */
 export function addStateGauges(
   registry: Registry,
   GaugeOf: typeof Gauge,
@@ -106,7 +106,7 @@ type ReadPower = (
 
 type ReadBooks = (books: BooksFigures) => number | undefined
 
-/** One question for all figures of a look; undefined when the answer does not come in time. */
+/** All figures of a scrape, in a single query; undefined when the answer does not come in time. */
 function askOnce<Figures>(
   question: () => Promise<Figures | undefined>,
 ): () => Promise<Figures | undefined> {
