@@ -6,9 +6,11 @@ import { LEDGER_SCHEMA } from '#ledger/schema.ts'
 import { OBJECTS_SCHEMA } from '#objects/schema.ts'
 import { RECEIPTS_SCHEMA } from '#receipts/schema.ts'
 import { STATE_SCHEMA, type Schema } from '#state/schema.ts'
+import { TASKS_SCHEMA } from '#tasks/schema.ts'
 
 export const SCHEMAS: readonly Schema[] = [
   STATE_SCHEMA,
+  TASKS_SCHEMA,
   LEDGER_SCHEMA,
   IDENTITY_SCHEMA,
   IDEMPOTENCY_SCHEMA,

@@ -12,6 +12,8 @@ export const ADVISORY_LOCKS = {
   sealer: 4_207_703,
   /** One mover of blobs. */
   mover: 4_207_704,
+  /** One process runs background tasks. */
+  tasks: 4_207_705,
   /** A bucket, shared by its writes, exclusive for its deletion (objects/sql/common.sql). */
   bucket: 4_207_710,
   /** One of 1024 stripes of keys (objects/sql/common.sql). */

@@ -50,32 +50,14 @@ const RELISTEN_MS = 500
  * SQL stays what it is. A statement that the server ended for a deadlock is asked once more: alone, it was a
  * transaction, and has changed nothing.
  */
-export function connectState(options: {
-  address: StateAddress
-  connections: number
-  log: Logger
-  /** Each connection parses a statement once; their texts are few and always the same. */
-  prepares?: boolean
-  /** Statements take as long as they take: for the migrations of a large state. */
-  unhurried?: boolean
-}): State {
-  const config: pg.PoolConfig = {
-    ...('url' in options.address ? { connectionString: options.address.url } : options.address),
-    max: options.connections,
-    connectionTimeoutMillis: WAIT_MS_MAX,
-    ...(options.unhurried === true
-      ? // So that a server that is gone is noticed at all.
-        { keepAlive: true }
-      : { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS }),
-    idleTimeoutMillis: 60_000,
-    application_name: 'ergon',
-  }
-  const pool = new pg.Pool(config)
+export function connectState(
+  options: PoolOptions & {
+    /** Each connection parses a statement once; their texts are few and always the same. */
+    readonly prepares?: boolean
+  },
+): State {
+  const pool = openPool(options)
   const names = options.prepares === true ? new Map<string, string>() : undefined
-  pool.on('error', (error) => {
-    // The pool has ended before the server has read its goodbyes: a server that stops then ends them itself.
-    if (!pool.ending) options.log.warn('A state connection was lost', { error: messageOf(error) })
-  })
 
   async function session<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect()
@@ -122,10 +104,40 @@ export function connectState(options: {
           throw error
         }
       }),
-    listen: (channel, notified) => listen(config, options.log, channel, notified),
+    listen: (channel, notified) => listen(configOf(options), options.log, channel, notified),
     [Symbol.asyncDispose]: () => pool.end(),
   }
 }
+
+type PoolOptions = {
+  readonly address: StateAddress
+  readonly connections: number
+  readonly log: Logger
+  /** Statements take as long as they take: for the migrations of a large state. */
+  readonly unhurried?: boolean
+}
+
+/** The driver's pool, for a library that works on the state by itself. Lost connections are logged. */
+export function openPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool(configOf(options))
+  pool.on('error', (error) => {
+    // The pool has ended before the server has read its goodbyes: a server that stops then ends them itself.
+    if (!pool.ending) options.log.warn('A state connection was lost', { error: messageOf(error) })
+  })
+  return pool
+}
+
+const configOf = (options: PoolOptions): pg.PoolConfig => ({
+  ...('url' in options.address ? { connectionString: options.address.url } : options.address),
+  max: options.connections,
+  connectionTimeoutMillis: WAIT_MS_MAX,
+  ...(options.unhurried === true
+    ? // So that a server that is gone is noticed at all.
+      { keepAlive: true }
+    : { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS }),
+  idleTimeoutMillis: 60_000,
+  application_name: 'ergon',
+})
 
 // SQLSTATE classes: the connection, too many of them, an operator's or a time-out's intervention, and the
 // server's disk (58030: a log that cannot be synced ends the server, which then recovers).
