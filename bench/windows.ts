@@ -16,7 +16,7 @@ const START_K = 1_700_006_400
 const YEAR_MB_MAX = 1000
 const MB = 1_000_000
 const SIGNERS = [1, 2, 3, 4, 5].map((index) => `signer-${index}`)
-const OURS = ['agent', 'postgres', 'gw-1', 'jobs', 'storage', ...SIGNERS]
+const OURS = ['agent', 'postgres', 'gw-1', 'jobs', 'tasks', ...SIGNERS]
 const NODES = {
   'at rest': ['smollm2-135m-instruct', 'all-minilm-l6-v2'],
   'busy, with ten models': Array.from({ length: 10 }, (_, index) => `model-number-${index}`),

@@ -63,6 +63,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
     'contract',
     'config',
     'state',
+    'tasks',
     'artifacts',
     'cells',
     'metering',

@@ -321,6 +321,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./commands/admin-alarm-acknowledge.ts'),
   },
   {
+    usage: 'admin tasks',
+    help: 'Background tasks: last and next run, progress, failures, dead jobs',
+    load: () => import('./commands/admin-tasks.ts'),
+  },
+  {
+    usage: 'admin tasks retry <job>',
+    help: 'Run a dead job again, with all its attempts',
+    load: () => import('./commands/admin-tasks-retry.ts'),
+  },
+  {
+    usage: 'admin tasks run <name>',
+    help: 'Run a task now',
+    load: () => import('./commands/admin-tasks-run.ts'),
+  },
+  {
     usage: 'admin journal list',
     help: 'Journals that the last start could not post, and kept',
     load: () => import('./commands/admin-journal-list.ts'),

@@ -5,7 +5,7 @@ import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
 import { createLogger } from '#base/log.ts'
-import { createUpkeep } from './upkeep.ts'
+import { keepBooks, thinWindows } from './tasks.ts'
 import { addTestAccount, openLedgerState, testCharge } from './test-state.fixture.ts'
 import type { TickDebit, TickRecord } from './tick.ts'
 
@@ -179,8 +179,7 @@ test(
     await state.query(`select grant_funds('acct_0', 700, 'promotion', 10, 'promotion', ${ago})`)
     await state.query("select grant_funds('acct_0', 40, 'funds', 50, 'top_up')")
     const log = createLogger('test', { level: 'error' })
-    const upkeep = createUpkeep({ state, clock: systemClock, log, windowsDays: 0 })
-    assert.deepEqual(await upkeep.once(), [])
+    assert.deepEqual(await keepBooks({ state, log }), [])
     const { rows } = await state.query(
       `select (select posted from wallets where id = 'money:acct_0') as left,
        (select state from pending_credits) as pending,
@@ -214,13 +213,7 @@ test(
       )
       return rows[0]
     }
-    const keeping = (windowsDays: number) =>
-      createUpkeep({
-        state,
-        clock: systemClock,
-        log: createLogger('test', { level: 'error' }),
-        windowsDays,
-      }).once()
+    const keeping = (windowsDays: number) => thinWindows({ state, clock: systemClock, windowsDays })
     await keeping(0)
     assert.deepEqual(await counts(), { all: 4000, old: 2272 })
     const { rows } = await state.query('select forget_windows($1, 5)', [nowS - 10 * dayS])
@@ -244,14 +237,8 @@ test(
     await addTestAccount(state, { id: 'acct_0', env: 'live', lowWater: 0n })
     const change = () => state.query("select change_credentials('tok_1', 'acct_0')")
     const ledger = createLedger(state)
-    const upkeep = createUpkeep({
-      state,
-      clock: systemClock,
-      log: createLogger('test', { level: 'error' }),
-      windowsDays: 0,
-    })
     const left = async () => {
-      await upkeep.once()
+      await keepBooks({ state, log: createLogger('test', { level: 'error' }) })
       const { rows } = await state.query('select epoch::int from credential_changes order by epoch')
       return rows.map(({ epoch }) => epoch)
     }

@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { systemClock } from '#base/clock.ts'
-import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { parseWindow, windowBytes } from '#metering/window-record.ts'
 import { splitReading, type CellUse, type Share, type Window } from '#metering/window.ts'
@@ -14,7 +13,7 @@ import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
 import { openLedgerState } from './test-state.fixture.ts'
-import { createUpkeep } from './upkeep.ts'
+import { thinWindows } from './tasks.ts'
 
 const skip = whyNoState()
 const STRETCH_S = 300
@@ -318,8 +317,7 @@ test(
     })
     await store(state, rows)
     const keeping = async (windowsDays: number) => {
-      const log = createLogger('test', { level: 'error' })
-      await createUpkeep({ state, clock: systemClock, log, windowsDays }).once()
+      await thinWindows({ state, clock: systemClock, windowsDays })
       const packed = (await packsOf(state)).reduce((sum, { windows }) => sum + windows, 0)
       return { windows: (await windowsOf(state)).length, packed }
     }

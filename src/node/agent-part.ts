@@ -42,6 +42,8 @@ export type AgentPart = {
     /** Socket groups. */
     readonly calls?: readonly string[]
   }
+  /** For its tasks: settings, as JSON, and what the process of tasks may write for them. */
+  readonly tasks?: { readonly settings: object; readonly writes: readonly string[] }
   /** The operator's operations. */
   readonly control?: readonly ControlRoute[]
   /** Starts what the gateways do not wait for; resolves with what failed, in words. */

@@ -9,6 +9,7 @@ import { startControl } from '#node/control/control.ts'
 import { tellDisk } from '#node/disk-full.ts'
 import type { StopBudget } from '#node/stop-budget.ts'
 import type { GatewayParts } from './gateways.ts'
+import { startTasks, TASKS_CELL } from './tasks-cell.ts'
 
 export interface AgentParts {
   /** What the parts give the gateway halves, by the product's name. */
@@ -26,6 +27,7 @@ const BALLAST_FILE = 'ballast'
 const MIB = 1024 * 1024
 // Callers before whom they call.
 const STOP_ORDER = ['workers', 'signers'] as const
+const TASKS_AT_STOP = { stage: 'workers', name: TASKS_CELL } as const
 
 /** Throws what a product throws that cannot open. */
 export async function openAgentParts(
@@ -61,7 +63,10 @@ export async function openAgentParts(
         log,
         tell: (isFull) => tellDisk(cells, isFull, log),
       })
-      running = Promise.all(parts.map(startPart)).then((failures) => {
+      const tasks = parts.flatMap(({ part }) => part.tasks ?? [])
+      const start = (signal: AbortSignal) => startTasks(core, tasks, signal)
+      const all = [...parts, { name: TASKS_CELL, part: { start } }]
+      running = Promise.all(all.map(startPart)).then((failures) => {
         if (!stopping.signal.aborted) complete(failures.flat())
       })
     },
@@ -72,7 +77,7 @@ export async function openAgentParts(
       await running
       for (const stage of STOP_ORDER) {
         const graceMs = budget.graceMs(stage)
-        const owned = parts.flatMap(({ part }) => part.cells ?? [])
+        const owned = [TASKS_AT_STOP, ...parts.flatMap(({ part }) => part.cells ?? [])]
         const names = owned.filter((one) => one.stage === stage).map(({ name }) => name)
         const isOf = (cell: Cell) => names.some((name) => cell.spec.name.startsWith(name))
         const ending = cells.list().filter(isOf)

@@ -44,6 +44,7 @@ import { openAgentParts } from './agent-parts.ts'
 import { PROGRAMS } from './programs.ts'
 import { AGENT_PRODUCTS } from './products/agent.ts'
 import { SCHEMAS } from './schemas.ts'
+import { TASKS_CELL } from './tasks-cell.ts'
 
 export interface Agent {
   /** Stops everything in order; resolves when nothing of it is left. */
@@ -97,7 +98,7 @@ export async function startAgent(
   started.defer(() => meter.close())
   await meter.publish(state)
   const kept = AGENT_PRODUCTS.flatMap(({ journals = [] }) => journals)
-  const processes = [AGENT, ...kept, ...gatewayNames(config)]
+  const processes = [AGENT, TASKS_CELL, ...kept, ...gatewayNames(config)]
   const left = { journals: data.at(JOURNALS), running: processes, meter: METER, state, log }
   await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })

@@ -1,7 +1,6 @@
 // The cells that turn postings into receipts: five signers, each with its own folder and uid, and the
 // jobs process that asks them.
 import type { Cell, Cells } from '#cells/cell.ts'
-import type { Config } from '#config/config.ts'
 import type { JobsConfig } from './programs/jobs.ts'
 import { SIGNER_FLAGS } from '#signers/flags.ts'
 import { sharesText, type SignerShare } from '#signers/shares.ts'
@@ -27,7 +26,6 @@ export async function startSealing(deps: {
   data: DataFolder
   place: ProgramPlace
   address: StateAddress
-  config: Pick<Config, 'windowsDays'>
   signal: AbortSignal
 }): Promise<string[]> {
   const { cells, place } = deps
@@ -35,7 +33,6 @@ export async function startSealing(deps: {
   const config: Omit<JobsConfig, 'socket' | 'logLevel'> = {
     state: deps.address,
     signers: signers.map((cell) => cell.socket),
-    windowsDays: deps.config.windowsDays,
   }
   const jobs = await cells.start(
     programCell(JOBS_PROGRAM, {

@@ -1,31 +1,35 @@
-// Object storage in the agent: where blobs are, the upkeep cell, and the operator's operations on both.
+// Object storage in the agent: where blobs are, the settings of its tasks, and the operator's operations on both.
 import type { Config } from '#config/config.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { storageKeyRoutes } from '#objects/control/storage-keys.ts'
 import { storageMoveRoutes } from '#objects/control/storage-move.ts'
 import { settleBlobStores } from '#objects/settle-blob-stores.ts'
-import { startStorageUpkeep, STORAGE_CELL, STORAGE_PROGRAM } from '#objects/upkeep/storage-cell.ts'
+import type { ObjectsTaskSettings } from '#objects/tasks.ts'
 import type { StorageSettings } from './settings.ts'
 
-export const STORAGE_AGENT: AgentProduct = {
-  name: 'storage',
-  programs: [STORAGE_PROGRAM],
-  journals: [STORAGE_CELL],
-  open,
-}
+export const STORAGE_AGENT: AgentProduct = { name: 'storage', open }
 
 async function open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> {
-  const { config, data, cells, state, log } = core
+  const { config, data, state, log } = core
   const blobs = await settleBlobStores({ config, data, state, log, signal })
-  const upkeep = { ...core, blobs, meter: core.meterName }
+  const tasks: ObjectsTaskSettings = {
+    blobs,
+    stateKey: data.secrets.state,
+    keyIds: config.storageKmsKeys,
+    dayMs: config.storageDayS * 1000,
+    minuteMs: config.storageMinuteS * 1000,
+    power: {
+      milliwattsPerTb: config.storageMilliwattsPerTb,
+      pueMilli: Number(config.pueMilli),
+    },
+  }
   return {
     gateway: { settings: { blobs, storage: settingsOf(config) }, writes: [blobs.folder] },
     control: [
-      ...storageMoveRoutes({ state, cells, blobs, log }),
+      ...storageMoveRoutes({ state, blobs }),
       ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
     ],
-    start: (stopped) => startStorageUpkeep({ ...upkeep, signal: stopped }),
-    cells: [{ stage: 'workers', name: STORAGE_CELL }],
+    tasks: { settings: tasks, writes: [blobs.folder] },
   }
 }
 

@@ -1,7 +1,8 @@
-// The node's status in the agent: the operator's status, meter, artifacts, alarms and kept journals.
+// The node's status in the agent: the operator's status, meter, artifacts, alarms, kept journals and tasks.
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { alarmRoutes } from '#node/control/alarms.ts'
 import { journalRoutes } from '#node/control/journals.ts'
+import { taskRoutes } from '#node/control/tasks.ts'
 import { nodeRoutes } from './control/node.ts'
 import type { StatusSettings } from './gateway.ts'
 
@@ -15,6 +16,11 @@ function open(core: AgentCore): AgentPart {
   }
   return {
     gateway: { settings },
-    control: [...nodeRoutes(core), ...alarmRoutes(state), ...journalRoutes(journals)],
+    control: [
+      ...nodeRoutes(core),
+      ...alarmRoutes(state),
+      ...journalRoutes(journals),
+      ...taskRoutes(state),
+    ],
   }
 }

@@ -72,15 +72,24 @@ export async function retryJob(state: Queryable, id: string): Promise<void> {
   if (rowCount === 0) throw fault('not_found', `Could not retry the task: no dead task "${id}"`)
 }
 
-/**
- * Runs a task now: a job that waits for a retry becomes due, else a job is added. A task that runs already
- * is left alone. Throws `not_found` for a name that no task has.
- */
+/** Runs a task now; see startTask(). Throws `not_found` for a name that no task has. */
 export async function runTask(state: Queryable, name: string): Promise<{ running: boolean }> {
-  const { sql, isMade } = await jobsSchema(state)
+  const started = await startTask(state, name)
+  if (started === undefined) throw fault('not_found', `Could not run the task: no task "${name}"`)
+  return started
+}
+
+/**
+ * Starts a task: a job that waits for a retry becomes due, else a job is added. A task that runs already is
+ * left alone. Undefined for a task that no runner has registered.
+ */
+export async function startTask(
+  state: Queryable,
+  name: string,
+): Promise<{ running: boolean } | undefined> {
+  const { sql } = await jobsSchema(state)
   const known = await state.query('select from tasks where name = $1', [name])
-  if (!isMade || known.rowCount === 0)
-    throw fault('not_found', `Could not run the task: no task "${name}"`)
+  if (known.rowCount === 0) return undefined
   const { rows } = await state.query<{ running: boolean }>(
     `select bool_or(locked_at is not null) as running
      from ${sql}._private_jobs job join ${sql}._private_tasks kind on kind.id = job.task_id

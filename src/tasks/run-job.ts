@@ -2,8 +2,9 @@
 // and deletes the job when it resolves, or keeps the job for a retry when it rejects.
 import type { JobHelpers, TaskList } from 'graphile-worker'
 import { sleep } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Task, TaskHelp, Tasks } from './task.ts'
 
@@ -95,10 +96,7 @@ async function within(signal: AbortSignal, run: Promise<void>): Promise<void> {
 }
 
 const timedOut = ({ timeoutMs }: Task) =>
-  new ErgonError(
-    { code: 'deadline_exceeded', status: 504 },
-    `Could not end the task in time: ${timeoutMs} ms`,
-  )
+  fault('deadline_exceeded', `Could not end the task in time: ${timeoutMs} ms`)
 
 /** Writes the newest progress, at most one write in PROGRESS_MS; the last one when the run ends. */
 function createProgress({ state, name }: { state: Queryable; name: string }) {

@@ -2,8 +2,9 @@
 // that holds the lock also adds the jobs that are due: a process that loses the lock adds none.
 import { runMigrations, runTaskList, Logger as WorkerLogger } from 'graphile-worker'
 import { sleep } from '#base/clock.ts'
-import { ErgonError, invariant, messageOf } from '#base/errors.ts'
+import { invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { ADVISORY_LOCKS, SCHEMA_KEY } from '#state/advisory-locks.ts'
 import { openPool, type Queryable, type State, type StateAddress } from '#state/connect.ts'
 import { jobsSchema } from './jobs-schema.ts'
@@ -134,11 +135,9 @@ function refuseNewer(cause: unknown): never {
   if (!/breaking migration/.test(messageOf(cause))) throw cause
   // graphile-worker asks for the end of the process.
   process.exitCode = 0
-  throw new ErgonError(
-    { code: 'state_too_new', status: 500 },
-    'Could not use the tables of tasks: a newer version wrote them',
-    { cause },
-  )
+  throw fault('state_too_new', 'Could not use the tables of tasks: a newer version wrote them', {
+    cause,
+  })
 }
 
 /** Failures of jobs are logged by us, with the task's name; graphile-worker's own faults are of interest. */

@@ -97,7 +97,7 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
   for (let kill = 0; kill < KILLS; kill++) {
     const charges = await untilCharges(Bucket, count + 2)
     count = charges.length
-    await ergon.killCell('storage')
+    await ergon.killCell('tasks')
   }
   const charges = await untilCharges(Bucket, count + 2)
   assertExact(charges, stored)

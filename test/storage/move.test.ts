@@ -232,7 +232,7 @@ test('a body that nobody names any more is removed from the store', async () => 
   bodies.delete('gone')
   await cloud.sql("update blob_garbage set since = since - interval '2 hours'")
   // It cleans at its start, and then once a minute.
-  await cloud.killCell('storage')
+  await cloud.killCell('tasks')
   const isGone = () =>
     there().then(
       async ({ Body }) => {
@@ -276,7 +276,7 @@ test('a move to the store survives kill -9 of the mover, while writes go on', as
   })()
   await until('it moves', async () => ((await counts())['fs'] ?? 0) < before - MANY / 3)
   assert.doesNotMatch(cloud.stderr(), /mover was not told/)
-  await cloud.killCell('storage')
+  await cloud.killCell('tasks')
   assert.ok(((await counts())['fs'] ?? 0) > 0, 'it was killed in the middle')
   await last.letGo()
   const { code, stdout, stderr } = await moving

@@ -1,21 +1,18 @@
-// Operator operations on where blobs are. The storage cell moves; these say what is wanted and how far it is.
+// Operator operations on where blobs are: they order the move and follow it. A background task moves.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from '#base/log.ts'
 import type { BlobSettings } from '#blobs/stores.ts'
-import type { Cells } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import { beginMove, loadMove, stopMove, type MoveOrder } from '#objects/upkeep/move-order.ts'
 import type { ControlCall, ControlRoute } from '#node/control/control.ts'
-import { tellMover } from './tell-mover.ts'
+import { MOVE_TASK } from '#objects/tasks.ts'
+import { startTask } from '#tasks/admin.ts'
 
 const LOOK_MS = 500
 
 export const storageMoveRoutes = (deps: {
   state: State
-  cells: Cells
   blobs: BlobSettings
-  log: Logger
 }): readonly ControlRoute[] => [
   {
     method: 'POST',
@@ -32,11 +29,12 @@ export const storageMoveRoutes = (deps: {
 
 /** Answers when it is done or stopped; who goes before only sees no more of it. */
 async function move(
-  { state, cells, blobs, log }: Parameters<typeof storageMoveRoutes>[0],
+  { state, blobs }: Parameters<typeof storageMoveRoutes>[0],
   { body, signal, progress }: ControlCall,
 ): Promise<object> {
   const { run } = await beginMove(state, targetOf(blobs, body['to']))
-  await tellMover(cells, log)
+  // Where no task runs yet, the first run of the task finds the order.
+  await startTask(state, MOVE_TASK)
   for (let told = ''; ;) {
     signal.throwIfAborted()
     const order = await loadMove(state)

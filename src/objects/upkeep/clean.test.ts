@@ -114,7 +114,6 @@ test('more orphans than a kill leaves are an alarm, once', { skip }, async () =>
     stores: createBlobStores([one]),
     clock: later(1.1 * DAY_MS),
     log: createLogger('test', { write: (line) => logged.push(line) }),
-    tried: (work) => work,
   })
   const round = async (more: number) => {
     for (let n = 0; n < more; n++) {
@@ -200,7 +199,6 @@ test(
       stores,
       clock: systemClock,
       log,
-      tried: (work) => work,
     })(signal)
     const { rows } = await store.state.query(
       "select detail ->> 'id' as id, detail ->> 'found' as found from alarms where kind = 'blob_damaged'",

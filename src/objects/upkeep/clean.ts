@@ -27,15 +27,14 @@ const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
 const isOfPage = (error: unknown): boolean =>
   ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
 
-/** One round. `tried` logs what fails of a piece that the others need not wait for. */
+/** One round. A piece that fails keeps no other from its work; then the round rejects with its error. */
 export function createClean(deps: {
   state: State
   stores: BlobStores
   clock: Clock
   log: Logger
-  tried: (work: Promise<void>, signal: AbortSignal) => Promise<void>
 }): (signal: AbortSignal) => Promise<void> {
-  const { state, stores, clock, log, tried } = deps
+  const { state, stores, clock, log } = deps
   const damages = createDamages({ state, log })
 
   /** One that is away keeps the others waiting for nothing. */
@@ -76,11 +75,16 @@ export function createClean(deps: {
   }
 
   return async (signal: AbortSignal): Promise<void> => {
-    await Promise.all([...stores.values()].map((store) => tried(cleanStore(store, signal), signal)))
-    for (const pass of [BODIES, ANNOTATIONS]) await tried(scrubState(pass, signal), signal)
+    const ends = await Promise.allSettled(
+      [...stores.values()].map((store) => cleanStore(store, signal)),
+    )
+    for (const pass of [BODIES, ANNOTATIONS])
+      ends.push(...(await Promise.allSettled([scrubState(pass, signal)])))
     await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })
     await forgetCompletions(state, { nowMs: clock.wallMs(), limit: VERSIONS_MAX })
+    const failed = ends.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 }

@@ -22,9 +22,6 @@ export type DamagedBlob = { readonly id: string; readonly location: string; read
 
 const TASK = 'move'
 
-/** The page of the storage cell that makes it read the order. */
-export const MOVE_PAGE = '/move'
-
 /** The order; undefined when there never was one. */
 export async function loadMove(state: Queryable): Promise<MoveOrder | undefined> {
   const { rows } = await state.query<{ place: MoveOrder }>(

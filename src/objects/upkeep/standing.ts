@@ -5,7 +5,7 @@
 // The energy comes out of what the meters measured and no request used (the idle power of disks). Its part has the
 // meter `storage`, which has no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
-import type { Clock } from '#base/clock.ts'
+import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { standing, type Due, type StandingDeps, type StandingProduct } from '#charging/standing.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
@@ -33,6 +33,8 @@ export type Look = {
 export interface Standing {
   /** Samples all buckets and charges what is due. */
   charge(signal: AbortSignal): Promise<void>
+  /** Charges again and again until the signal aborts. A failed round is logged; the next one charges its minutes. */
+  run(signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -52,7 +54,7 @@ const PRODUCT: StandingProduct = {
 /** Buckets of one query; their charges wait for one tick together. */
 const BUCKETS_MAX = 500
 /** The delay between rounds. A late round still finds its minute. */
-export const restMs = (minuteMs: number): number => minuteMs / 2
+const restMs = (minuteMs: number): number => minuteMs / 2
 
 type Deps = StandingDeps & {
   readonly state: Queryable
@@ -63,7 +65,7 @@ type Deps = StandingDeps & {
 
 export function createStanding(deps: Deps): Standing {
   const { clock, log, minuteMs } = deps
-  return {
+  const all: Standing = {
     async charge(signal) {
       const begunMs = clock.monotonicMs()
       await standing(deps, PRODUCT, lookAtAll(deps, signal))
@@ -76,7 +78,17 @@ export function createStanding(deps: Deps): Standing {
           },
         )
     },
+    async run(signal) {
+      while (!signal.aborted) {
+        await all.charge(signal).catch((error: unknown) => {
+          if (!signal.aborted)
+            log.warn('Stored bytes could not be charged', { error: messageOf(error) })
+        })
+        await sleep(restMs(minuteMs), signal).catch(() => undefined)
+      }
+    },
   }
+  return all
 }
 
 /** Charges all buckets, a page at a time; then sets what each account must keep. */

@@ -1,10 +1,9 @@
-// Background work on the state: seals receipts (one leader at a time) and keeps the books.
+// Seals receipts, one leader at a time, and watches the signers.
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Level } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
-import { createUpkeep } from '#ledger/upkeep.ts'
 import { createLeadership } from '#receipts/leader.ts'
 import { createSealer } from '#receipts/sealer.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
@@ -19,8 +18,6 @@ export type JobsConfig = {
   readonly state: StateAddress
   /** Sockets of signers 1 to 5. */
   readonly signers: readonly string[]
-  /** For how long windows of the meter are kept; 0 for ever. */
-  readonly windowsDays: number
   readonly socket: string
   readonly logLevel: Level
 }
@@ -48,12 +45,6 @@ const watch = createSignerWatch({ signers, store: signerStore, clock: systemCloc
 const stopping = new AbortController()
 const sealing = sealer.run(stopping.signal)
 const watching = watch.run(stopping.signal)
-const keeping = createUpkeep({
-  state,
-  clock: systemClock,
-  log,
-  windowsDays: config.windowsDays,
-}).run(stopping.signal)
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   '/sealer': () => ({ ...sealer.state(), signers: watch.seen() }),
@@ -69,7 +60,7 @@ async function lookForLost() {
 async function stop(): Promise<void> {
   if (stopping.signal.aborted) return
   stopping.abort()
-  await Promise.all([sealing, watching, keeping])
+  await Promise.all([sealing, watching])
   await inside.close()
   await leadership[Symbol.asyncDispose]()
   await signers.close()

@@ -1,6 +1,6 @@
-// The upkeep of object storage: what must be done of it that no request waits for, and the charge of what
-// is stored, with a journal of its own. It works under the gateways' uid, as it deletes what they wrote.
-import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
+// The process of background work: the tasks of all areas (products/tasks.ts), and the standing charge of stored
+// bytes, which is a loop with a journal of its own. Works under the gateways' uid, as it deletes the blobs that they wrote.
+import { openBlobStores } from '#blobs/stores.ts'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Level } from '#base/log.ts'
@@ -10,39 +10,33 @@ import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
-import { MOVE_PAGE } from '#objects/upkeep/move-order.ts'
-import { createStanding, type StoragePower } from '#objects/upkeep/standing.ts'
-import { createStorageUpkeep } from '#objects/upkeep/storage-upkeep.ts'
+import type { ObjectsTaskSettings } from '#objects/tasks.ts'
+import { createStanding } from '#objects/upkeep/standing.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { serveInside } from '#node/inside.ts'
+import { createTaskRunner } from '#tasks/runner.ts'
+import { TASKS, type TaskCore } from './products/tasks.ts'
 
-export type StorageConfig = {
+export type TasksConfig = ObjectsTaskSettings & {
   readonly state: StateAddress
-  readonly blobs: BlobSettings
   readonly journalFolder: string
   readonly journalSync: boolean
   /** The gateway whose tariff gives carbon and price of a charge. */
   readonly meter: string
-  /** The secret from which the keys of encrypted objects are derived. */
-  readonly stateKey: string
-  readonly keyIds: readonly string[]
-  /** The length of a day of lifecycle rules. */
-  readonly dayMs: number
-  /** The interval of the charges for stored bytes, and the power. */
-  readonly minuteMs: number
-  readonly power: StoragePower
+  /** For how long windows of the meter are kept; 0 for ever. */
+  readonly windowsDays: number
   readonly socket: string
   readonly logLevel: Level
 }
 
-/** One holds the mover's lock, four move. */
-const CONNECTIONS = 7
+/** One holds the lock of tasks and one the mover's, four move; the others are for the other tasks. */
+const CONNECTIONS = 8
 const LEDGER_CONNECTIONS = 2
-const STORAGE_PROCESS = 'storage'
+const PROCESS = 'tasks'
 const EXIT_LOST = 74
 
-const config = await readConfig<StorageConfig>()
-const log = createLogger('storage', { level: config.logLevel })
+const config = await readConfig<TasksConfig>()
+const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
 const connect = (connections: number, further: { prepares?: boolean } = {}) =>
@@ -50,7 +44,7 @@ const connect = (connections: number, further: { prepares?: boolean } = {}) =>
 const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
 const state = connect(CONNECTIONS)
 const accounting = await openAccounting({
-  process: STORAGE_PROCESS,
+  process: PROCESS,
   meter: config.meter,
   journalFolder: config.journalFolder,
   segmentBytes: SMALL_SEGMENT_BYTES,
@@ -62,35 +56,34 @@ const accounting = await openAccounting({
   leaseLeastNj: nj(0n),
   forget: () => undefined,
   failed(error) {
-    log.error('The journal or the session of storage is lost; it ends', { error })
+    log.error('The journal or the session of tasks is lost; the process ends', { error })
     process.exit(EXIT_LOST)
   },
 })
 const { byLocation: stores } = await openBlobStores(config.blobs, { log, clock: systemClock })
-const upkeep = createStorageUpkeep({
+const standing = createStanding({
+  state,
+  charging: accounting.charging,
+  payerOf: createPayers({ state, clock: systemClock }).payerOf,
+  clock: systemClock,
+  log,
+  power: config.power,
+  minuteMs: config.minuteMs,
+})
+const core: TaskCore = {
   state,
   stores,
   clock: systemClock,
   log,
   dayMs: config.dayMs,
-  minuteMs: config.minuteMs,
-  standing: createStanding({
-    state,
-    charging: accounting.charging,
-    payerOf: createPayers({ state, clock: systemClock }).payerOf,
-    clock: systemClock,
-    log,
-    power: config.power,
-    minuteMs: config.minuteMs,
-  }),
+  windowsDays: config.windowsDays,
   keys: { secret: config.stateKey, keyIds: config.keyIds },
-})
+}
+const tasks = Object.assign({}, ...TASKS.map((tasksOf) => tasksOf(core)))
+const runner = createTaskRunner({ state, address: config.state, tasks, log })
 const ending = new AbortController()
-const running = upkeep.run(ending.signal)
-const inside = await serveInside(config.socket, {
-  '/readyz': () => ({ ready: true }),
-  [MOVE_PAGE]: () => upkeep.told(),
-})
+const running = Promise.all([runner.run(ending.signal), standing.run(ending.signal)])
+const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
 
 process.once('SIGTERM', () => {
   ending.abort()

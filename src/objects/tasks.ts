@@ -1,0 +1,120 @@
+// The background tasks of the object store: lifecycle rules, garbage and re-reading, keys after a rotation, and the
+// move to another store. Each does a bounded piece in a run; the rest waits for the next run.
+import { sleep, type TimerClock } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { BlobSettings, BlobStores } from '#blobs/stores.ts'
+import type { State } from '#state/connect.ts'
+import type { TaskHelp, Tasks } from '#tasks/task.ts'
+import { createObjects } from './create-objects.ts'
+import { createDocuments } from './documents.ts'
+import { createClean } from './upkeep/clean.ts'
+import { expireObjects } from './upkeep/expire-objects.ts'
+import { loadMove } from './upkeep/move-order.ts'
+import { moveAsOrdered } from './upkeep/mover.ts'
+import { rewrapKeys } from './upkeep/rewrap.ts'
+import type { StoragePower } from './upkeep/standing.ts'
+
+export const MOVE_TASK = 'objects.move'
+
+const MINUTE_MS = 60_000
+/** Lifecycle rules are applied this often in a day, or once a minute. */
+const EXPIRIES_PER_DAY = 10
+/** A rotation begins to wrap keys some seconds after its command, once gateways have heard of it. */
+const REWRAP_MS = 20_000
+/** An order that goes on (another was given, another process moves) is read again so soon. */
+const MOVE_MS = 1000
+/** A move ends its run after so long, and goes on in the next one. */
+const MOVE_RUN_MS = 3_600_000
+const ATTEMPTS = 5
+const TIMEOUT_MS = 600_000
+/** Of one run. */
+const VERSIONS_MAX = 1000
+const PIECES_MAX = 100
+const PERMILLE = 1000
+
+/** What the tasks and the standing charge of the object store are set by. */
+export type ObjectsTaskSettings = {
+  readonly blobs: BlobSettings
+  /** The secret from which the keys of encrypted objects are derived. */
+  readonly stateKey: string
+  readonly keyIds: readonly string[]
+  /** The length of a day of lifecycle rules. */
+  readonly dayMs: number
+  /** The interval of the charges for stored bytes, and the power. */
+  readonly minuteMs: number
+  readonly power: StoragePower
+}
+
+type Deps = {
+  readonly state: State
+  readonly stores: BlobStores
+  readonly clock: TimerClock
+  readonly log: Logger
+  /** How long a day of lifecycle rules lasts. */
+  readonly dayMs: number
+  readonly keys: { readonly secret: string; readonly keyIds: readonly string[] }
+}
+
+export function objectsTasks(deps: Deps): Tasks {
+  const { state, clock, dayMs, keys } = deps
+  const objects = createObjects({ state, documents: createDocuments({ state }), clock })
+  const clean = createClean(deps)
+  const limits = { attempts: ATTEMPTS, timeoutMs: TIMEOUT_MS }
+  return {
+    [MOVE_TASK]: {
+      ...limits,
+      everyMs: MINUTE_MS,
+      timeoutMs: 2 * MOVE_RUN_MS,
+      run: (_, help) => move(deps, help),
+    },
+    'objects.expire': {
+      ...limits,
+      everyMs: Math.min(MINUTE_MS, dayMs / EXPIRIES_PER_DAY),
+      run: (_, { signal }) =>
+        inPieces(() =>
+          expireObjects({ state, objects, clock }, { limit: VERSIONS_MAX, signal, dayMs }),
+        ),
+    },
+    'objects.rewrap': {
+      ...limits,
+      everyMs: REWRAP_MS,
+      run: (_, { signal }) =>
+        inPieces(() => rewrapKeys({ state, objects, ...keys }, { limit: VERSIONS_MAX, signal })),
+    },
+    'objects.clean': { ...limits, everyMs: MINUTE_MS, run: (_, { signal }) => clean(signal) },
+  }
+}
+
+async function inPieces(piece: () => Promise<{ readonly done: boolean }>): Promise<void> {
+  for (let pieces = 0; pieces < PIECES_MAX; pieces++) if ((await piece()).done) return
+}
+
+/** Moves blobs as the operator ordered, if there is an order. */
+async function move(deps: Deps, { signal, progress }: TaskHelp): Promise<void> {
+  const turn = AbortSignal.timeout(MOVE_RUN_MS)
+  const work = AbortSignal.any([signal, turn])
+  const told = async () => {
+    const order = await loadMove(deps.state)
+    if (order?.state === 'moving') progress(order.permille, PERMILLE)
+    return order?.state === 'moving'
+  }
+  if (!(await told())) return
+  const ended = new AbortController()
+  const telling = tellUntil(ended.signal, told)
+  try {
+    while (await moveAsOrdered(deps, work)) await sleep(MOVE_MS, work)
+    progress(PERMILLE, PERMILLE)
+  } catch (error) {
+    if (!turn.aborted || signal.aborted) throw error
+  } finally {
+    ended.abort()
+    await telling
+  }
+}
+
+async function tellUntil(signal: AbortSignal, told: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) {
+    await told().catch(() => undefined)
+    await sleep(MOVE_MS, signal).catch(() => undefined)
+  }
+}
