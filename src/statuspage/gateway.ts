@@ -4,6 +4,7 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { booksFigures } from './metrics/books-figures.ts'
 import { createGatewayMetrics, METRICS_PAGE } from './metrics/gateway-metrics.ts'
 import { powerFigures } from './metrics/power-figures.ts'
+import { taskFigures } from '#tasks/admin.ts'
 import { createHealth, createMetrics, createReady } from './operations/service.ts'
 
 export type StatusSettings = {
@@ -19,6 +20,7 @@ function open(core: GatewayCore, { meter, metricsToken }: StatusSettings): Gatew
     ...core,
     books: () => booksFigures(readers),
     power: () => powerFigures(readers, meter),
+    tasks: () => taskFigures(readers),
   })
   const token = metricsToken === undefined ? undefined : new Secret(metricsToken)
   return {

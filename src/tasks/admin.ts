@@ -28,6 +28,19 @@ export type DeadJob = {
   readonly age_s: number
 }
 
+export type TaskFigures = Readonly<Record<'runs' | 'failures' | 'deaths' | 'spent_ms', number>> & {
+  readonly name: string
+}
+
+/** Sums of each task since the state was made. */
+export const taskFigures = async (state: Queryable): Promise<TaskFigures[]> =>
+  (
+    await state.query<TaskFigures>(
+      `select name, runs::float8, failures::float8, deaths::float8, spent_ms::float8
+       from tasks order by name`,
+    )
+  ).rows
+
 /** Dead jobs of a task that are shown, the newest. */
 const DEAD_SHOWN_MAX = 100
 

@@ -3,12 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Gauge, Registry } from 'prom-client'
 import type { BooksFigures } from './books-figures.ts'
+import type { TaskFigures } from '#tasks/admin.ts'
 import type { PowerFigures } from './power-figures.ts'
 
 /** Questions to the state; they may reject, or take their time. */
 export type AsksState = {
   readonly books: () => Promise<BooksFigures>
   readonly power: () => Promise<PowerFigures | undefined>
+  readonly tasks: () => Promise<readonly TaskFigures[]>
 }
 
 const ANSWER_MS_MAX = 1000
@@ -17,10 +19,11 @@ const ANSWER_MS_MAX = 1000
 export function addStateGauges(
   registry: Registry,
   GaugeOf: typeof Gauge,
-  { books, power }: AsksState,
+  { books, power, tasks }: AsksState,
 ): void {
   addBooks(registry, GaugeOf, books)
   addPower(registry, GaugeOf, power)
+  addTasks(registry, GaugeOf, tasks)
 }
 
 function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: AsksState['books']): void {
@@ -98,6 +101,27 @@ function addPower(registry: Registry, GaugeOf: typeof Gauge, power: AsksState['p
   gauge('meter_window_age_seconds', 'Since the meter last said what the machine drew', {
     read: ({ ageS }) => [{ value: ageS }],
   })
+}
+
+/** Sums that the state keeps, so they are gauges here, although they only grow. */
+function addTasks(registry: Registry, GaugeOf: typeof Gauge, tasks: AsksState['tasks']): void {
+  const askTasks = askOnce(tasks)
+  const ofTasks = (name: string, help: string, read: (task: TaskFigures) => number) =>
+    new GaugeOf({
+      name: `ergon_task_${name}_total`,
+      help,
+      aggregator: 'max',
+      labelNames: ['task'],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const task of (await askTasks()) ?? []) this.set({ task: task.name }, read(task))
+      },
+    })
+  ofTasks('runs', 'Runs of a background task', ({ runs }) => runs)
+  ofTasks('failures', 'Runs that failed', ({ failures }) => failures)
+  ofTasks('dead', 'Jobs that failed at their last attempt', ({ deaths }) => deaths)
+  ofTasks('seconds', 'Time that the runs took', ({ spent_ms: spentMs }) => spentMs / 1000)
 }
 
 type ReadPower = (
