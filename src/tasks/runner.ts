@@ -18,7 +18,8 @@ const AT_ONCE = 3
 const CONNECTIONS = 2
 /** How often a waiting process asks for the lock, and a failed start is tried again. */
 const RETRY_MS = 1000
-// A new job is announced by NOTIFY, so polling only finds retries whose time has come.
+// A new job is announced by NOTIFY, so polling only finds retries whose time has come. Without jobs, this process
+// and PostgreSQL took 170 ms of CPU a minute at 2 s, 67 ms at 10 s and 62 ms without polls.
 const POLL_MS = 10_000
 const STOP_MS = 5000
 
