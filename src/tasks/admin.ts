@@ -1,4 +1,4 @@
-// What the operator sees of tasks, and what the operator can do: run a task now, run a dead job again.
+// The operator's view of tasks, and the operator's actions: run a task now, run a dead job again.
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { jobsSchema } from './jobs-schema.ts'

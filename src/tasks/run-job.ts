@@ -9,7 +9,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { Task, TaskHelp, Tasks } from './task.ts'
 
 const PROGRESS_MS = 500
-/** How long a run that was aborted may take to end; then its job goes on without it. */
+/** An aborted run may take this long to end; then its job has failed all the same. */
 const GRACE_MS = 3000
 /** Dead jobs of a task that are kept, the newest. */
 const DEAD_MAX = 1000

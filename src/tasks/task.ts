@@ -1,4 +1,4 @@
-// What a background task is. Each area exports its tasks; processes/ lists them and runs them.
+// The type of a background task. Each area exports its tasks; processes/ lists them and runs them.
 import type { Logger } from '#base/log.ts'
 
 export type Task = {

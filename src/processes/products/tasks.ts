@@ -3,7 +3,7 @@ import { ledgerTasks } from '#ledger/tasks.ts'
 import { objectsTasks } from '#objects/tasks.ts'
 import type { Tasks } from '#tasks/task.ts'
 
-/** What tasks work with. */
+/** The dependencies of all tasks. */
 export type TaskCore = Parameters<typeof ledgerTasks>[0] & Parameters<typeof objectsTasks>[0]
 
 export const TASKS: readonly ((core: TaskCore) => Tasks)[] = [ledgerTasks, objectsTasks]
