@@ -29,6 +29,8 @@ export type ErgonOptions = {
   readonly models?: string
   /** Further settings by their names in the environment. */
   readonly env?: Readonly<Record<string, string>>
+  /** The tree to start (default: this one). */
+  readonly root?: string
   /** Further flags. */
   readonly flags?: readonly string[]
   /** Further settings for the first life alone. */
@@ -204,7 +206,7 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
   const flags = ['--data', dataFolder, ...portFlags(port)]
   const child = spawn(
     process.execPath,
-    [join(ROOT, 'src/main.ts'), ...flags, '--json', ...(options.flags ?? [])],
+    [join(options.root ?? ROOT, 'src/main.ts'), ...flags, '--json', ...(options.flags ?? [])],
     {
       // The end of fd 3 tells the product that this test is gone, however it went.
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

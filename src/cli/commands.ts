@@ -1,19 +1,5 @@
 // The commands as a table; each is loaded when it is called, so that the first answer is quick.
-import type { CommandCall } from './call.ts'
-
-type CommandModule = { readonly run: (call: CommandCall) => Promise<void> }
-
-export type CommandSpec = {
-  /** Words and arguments: 'admin token create', 'receipt verify <receipt>'. */
-  readonly usage: string
-  /** The name that the last word of the command has in other tools. */
-  readonly alias?: string
-  /** The command asks no service: where a service is does not matter. */
-  readonly isLocal?: true
-  readonly help: string
-  readonly options?: readonly (readonly [flags: string, help: string])[]
-  readonly load: () => Promise<CommandModule>
-}
+import type { CommandSpec } from './command-spec.ts'
 
 /** What the words that only begin commands stand for. */
 export const GROUPS: Readonly<Record<string, string>> = {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '#base/errors.ts'
 import { CommandError, EXIT, print, red, tell } from './output.ts'
-import { COMMANDS, GROUPS, type CommandSpec } from './commands.ts'
+import type { CommandSpec } from './command-spec.ts'
+import { COMMANDS, GROUPS } from './commands.ts'
 import { demandDataFolder } from './profile.ts'
 
 /** Runs the command line and sets the exit code. */

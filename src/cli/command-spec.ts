@@ -1,0 +1,16 @@
+// A command as the table has it.
+import type { CommandCall } from './call.ts'
+
+type CommandModule = { readonly run: (call: CommandCall) => Promise<void> }
+
+export type CommandSpec = {
+  /** Words and arguments: 'admin token create', 'receipt verify <receipt>'. */
+  readonly usage: string
+  /** The name that the last word of the command has in other tools. */
+  readonly alias?: string
+  /** The command asks no service: where a service is does not matter. */
+  readonly isLocal?: true
+  readonly help: string
+  readonly options?: readonly (readonly [flags: string, help: string])[]
+  readonly load: () => Promise<CommandModule>
+}

@@ -1,0 +1,92 @@
+// The lines that the toy adds to the lists of products, and nothing else: a copy of the tree gets the toy's files and
+// these lines.
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+type Line = {
+  readonly file: string
+  readonly imports: string
+  /** The end of the list; the entry goes before it. */
+  readonly before: string
+  readonly entry: string
+}
+
+const LINES: readonly Line[] = [
+  {
+    file: 'src/contract/operations.ts',
+    imports: "import { TOY } from './products/toy.ts'",
+    before: '] as const\n',
+    entry: ', TOY',
+  },
+  {
+    file: 'src/contract/descriptions.ts',
+    imports: "import { TOY_DESCRIPTIONS } from './descriptions/toy.ts'",
+    before: '}\n',
+    entry: '  ...TOY_DESCRIPTIONS,\n',
+  },
+  {
+    file: 'src/config/settings.ts',
+    imports: "import { TOY_SETTINGS } from './settings/toy.ts'",
+    before: '}\n\nexport type',
+    entry: '  ...TOY_SETTINGS,\n',
+  },
+  {
+    file: 'src/processes/schemas.ts',
+    imports: "import { TOY_SCHEMA } from '#toy/schema.ts'",
+    before: ']\n',
+    entry: '  TOY_SCHEMA,\n',
+  },
+  {
+    file: 'src/processes/products/gateway.ts',
+    imports: "import { TOY_GATEWAY } from '#toy/gateway.ts'",
+    before: ']\n',
+    entry: '  TOY_GATEWAY,\n',
+  },
+  {
+    file: 'src/processes/products/agent.ts',
+    imports: "import { TOY_AGENT } from '#toy/agent.ts'",
+    before: ']\n',
+    entry: '  TOY_AGENT,\n',
+  },
+  {
+    file: 'src/cli/commands.ts',
+    imports: "import { TOY_COMMANDS } from './commands/toy.ts'",
+    before: ']\n',
+    entry: '  ...TOY_COMMANDS,\n',
+  },
+  { file: 'scripts/tidy.ts', imports: '', before: "  'statuspage',\n", entry: "  'toy',\n" },
+]
+
+/** What else the copy needs: the configuration of the tree, and what its pages and rules read. */
+const COPIED = ['src', 'scripts', 'test']
+const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md']
+
+/** Copies this tree to `folder`, below this tree's node_modules, and adds the toy. */
+export function plantToy(folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  for (const name of [...COPIED, ...FILES])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true })
+  cpSync(join(import.meta.dirname, 'src'), join(folder, 'src'), { recursive: true })
+  for (const { file, imports, before, entry } of LINES) {
+    const path = join(folder, file)
+    const text = readFileSync(path, 'utf8')
+    const at = text.lastIndexOf(before)
+    if (at < 0) throw new TypeError(`The list of ${file} has another end`)
+    const [header, rest] = headerOf(text.slice(0, at) + entry + text.slice(at))
+    writeFileSync(path, `${header}${imports}\n${rest}`)
+  }
+}
+
+/** The toy's files, from the root of a tree. */
+export const toyFiles = (): string[] =>
+  readdirSync(join(import.meta.dirname, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join('src', name))
+
+/** The comment at the top, and what follows. */
+function headerOf(text: string): readonly [string, string] {
+  const end = /^(?!\/\/)/m.exec(text)?.index ?? 0
+  return [text.slice(0, end), text.slice(end)]
+}

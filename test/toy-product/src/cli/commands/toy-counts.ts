@@ -1,0 +1,8 @@
+// ergon toy counts.
+import type { CommandCall } from '#cli/call.ts'
+import { control } from '#cli/client.ts'
+import { printJson } from '#cli/output.ts'
+
+export async function run({ options }: CommandCall): Promise<void> {
+  printJson(await control(options, { method: 'GET', path: '/toy/counts' }))
+}

@@ -1,0 +1,12 @@
+// What the routed operations of the toy take and give.
+import { json, ok, type Descriptions } from '#contract/description.ts'
+import type { TOY } from '#contract/products/toy.ts'
+import { countReply, countRequest } from '#contract/toy.ts'
+
+export const TOY_DESCRIPTIONS: Descriptions<typeof TOY> = {
+  'toy.count': {
+    summary: 'Count up',
+    request: countRequest,
+    replies: ok('The greeting and the count', json(countReply)),
+  },
+}

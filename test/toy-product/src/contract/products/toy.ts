@@ -1,0 +1,14 @@
+// A counter by account: the smallest product that takes part in every list.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const toy = { ...look, service: 'toy', remembered: true } as const
+
+export const TOY = defineProduct({
+  operations: {
+    'toy.count': { ...toy, scope: 'read' },
+    /** The protocol of the toy names it. */
+    'toy.ping': { ...toy, scope: null, unrouted: true },
+  },
+  routes: [{ method: 'POST', path: '/v1/toy/count', operation: 'toy.count', query: [] }],
+})
