@@ -1,7 +1,7 @@
 // The two doors that the command line calls: the API by token, and the operator's socket.
-import { createInterface } from 'node:readline'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
+import { callUnix } from '#base/unix-client.ts'
 import { CommandError, EXIT } from './output.ts'
 import { baseUrlOf, controlSocketOf, LOGIN, tokenOf, type GlobalOptions } from './profile.ts'
 
@@ -105,38 +105,36 @@ export async function control(
   call: { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object },
   onProgress: (line: unknown) => void = () => undefined,
 ): Promise<unknown> {
-  const socketPath = controlSocketOf(options)
-  return await new Promise((resolve, reject) => {
-    const asked = http.request({ socketPath, path: call.path, method: call.method }, (response) => {
-      let last: Line = {}
-      const lines = createInterface({ input: response })
-      lines.on('line', (text) => {
-        last = parse(text) as Line
-        if (last.progress !== undefined) onProgress(last.progress)
-      })
-      lines.on('close', () =>
-        last.error === undefined ? resolve(last.result) : reject(controlRefusal(last.error)),
-      )
-    })
-    asked.on('error', (error: Error & { code?: string }) =>
-      reject(
-        error.code === 'EACCES'
-          ? new CommandError(
-              'The operator’s socket belongs to another user',
-              EXIT.failed,
-              'run it as the user who started Ergon',
-            )
-          : new CommandError(
-              `Ergon does not run on this data folder: ${error.message}`,
-              EXIT.failed,
-              'npm start',
-              'unreachable',
-            ),
-      ),
-    )
-    asked.end(call.body === undefined ? undefined : JSON.stringify(call.body))
+  const { text } = await callUnix({
+    ...call,
+    socketPath: controlSocketOf(options),
+    onLine(line) {
+      const { progress } = parse(line) as Line
+      if (progress !== undefined) onProgress(progress)
+    },
+  }).catch((error: Error & { code?: string }) => {
+    throw error.code === 'EACCES' ? notOwner() : notRunning(error)
   })
+  const last = parse(text) as Line
+  if (last.error !== undefined) throw controlRefusal(last.error)
+  if (last.progress !== undefined) onProgress(last.progress)
+  return last.result
 }
+
+const notOwner = () =>
+  new CommandError(
+    'The operator’s socket belongs to another user',
+    EXIT.failed,
+    'run it as the user who started Ergon',
+  )
+
+const notRunning = (error: Error) =>
+  new CommandError(
+    `Ergon does not run on this data folder: ${error.message}`,
+    EXIT.failed,
+    'npm start',
+    'unreachable',
+  )
 
 const controlRefusal = ({ code, message }: { code: string; message: string }) =>
   new CommandError(`${message} (${code})`, EXIT.failed, undefined, code)

@@ -1,9 +1,8 @@
 // The cells of ours as data: what each program is started with and who may call it.
-import type * as Http from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLogger, type Level, type Logger } from '#base/log.ts'
-import { Agent, request } from '#base/node-http.ts'
+import { callUnix, keepConnections, type UnixConnections } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
 import { fault } from '#contract/errors.ts'
@@ -19,6 +18,8 @@ const READY_TIMEOUT_MS = 60_000
 export const START_TIMEOUT_MS = 90_000
 
 const SOCKET = 'http.sock'
+/** How long a cell may say nothing to a question. */
+const SILENT_MS_MAX = 5000
 /** Of what a cell says of itself, which goes into alarms. */
 const WORDS_MAX = 200
 /** In the data folder: what compilePrograms() makes. */
@@ -103,30 +104,27 @@ export const stuckAt =
 export type Ask = (socketPath: string, path: string, signal: AbortSignal) => Promise<unknown>
 
 /** On a connection of its own. */
-export const ask: Ask = (...page) => askOn(false, ...page)
+export const ask: Ask = (...page) => askOn(undefined, ...page)
 
-/** For who asks again and again: connections are kept, each costs both ends as much as the page. */
+/** For callers that ask again and again: connections are kept. */
 export function openAsk(): { readonly ask: Ask; close(): void } {
-  const agent = new Agent({ keepAlive: true })
-  return { ask: (...page) => askOn(agent, ...page), close: () => agent.destroy() }
+  const connections = keepConnections()
+  return { ask: (...page) => askOn(connections, ...page), close: connections.close }
 }
 
-function askOn(agent: Http.Agent | false, ...[socketPath, path, signal]: Parameters<Ask>) {
-  return new Promise<unknown>((resolve, reject) => {
-    const asked = request({ socketPath, path, signal, timeout: 5000, agent }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => (text += chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        if (response.statusCode === 200) return resolve(parse(text))
-        reject(fault('cell_not_ready', `${path} answered ${response.statusCode}`))
-      })
-    })
-    asked.on('timeout', () => asked.destroy(fault('cell_silent', `${path} timed out`)))
-    asked.on('error', reject)
-    asked.end()
+async function askOn(
+  connections: UnixConnections | undefined,
+  ...[socketPath, path, signal]: Parameters<Ask>
+): Promise<unknown> {
+  const { status, text } = await callUnix({
+    socketPath,
+    path,
+    signal,
+    silence: { ms: SILENT_MS_MAX, fault: () => fault('cell_silent', `${path} timed out`) },
+    ...(connections && { connections }),
   })
+  if (status === 200) return parse(text)
+  throw fault('cell_not_ready', `${path} answered ${status}`)
 }
 
 function parse(text: string): unknown {

@@ -1,14 +1,13 @@
 // One signer: an HTTP server on a unix socket around a share, a guard and a pool of nonces. Handlers
 // are synchronous from the parsed request to the answer, fsync included: this process has nothing else
 // to do, and no two requests can interleave between a check and the act that it allows.
-import { once } from 'node:events'
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { mkdirSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { lockFile, type Lock } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
-import { createServer } from '#base/node-http.ts'
+import { readBody, sendJson, serveUnix } from '#base/unix-server.ts'
 import { originOf } from '#tlog/checkpoint.ts'
 import { handoverBody } from '#tlog/handover.ts'
 import { frontierRoot } from '#tlog/tree.ts'
@@ -61,21 +60,20 @@ export async function startSigner(config: SignerConfig, log: Logger): Promise<Si
 async function serve(config: SignerConfig, lock: Lock, log: Logger): Promise<Signer> {
   const service = createService(config)
   const refusals = new Map<string, string>()
-  // The socket file of a process that was killed.
-  rmSync(config.socket, { force: true })
-  const server = createServer((request, response) => {
-    void answer(service, { request, response }, { log, refusals })
-  })
-  server.maxConnections = CONNECTIONS_MAX
-  server.requestTimeout = REQUEST_TIMEOUT_MS
-  await listen(server, config.socket)
+  const server = await serveUnix(
+    {
+      socket: config.socket,
+      // The folder decides who may come in; the socket itself admits owner and group.
+      mode: 0o660,
+      connectionsMax: CONNECTIONS_MAX,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    },
+    (request, response) => void answer(service, { request, response }, { log, refusals }),
+  )
   log.info('Signer listens', { index: config.index, key: service.status().active !== null })
   return {
     close: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
+      await server.close()
       await lock.release()
     },
   }
@@ -161,8 +159,10 @@ async function answer(
 ): Promise<void> {
   const call = request.url?.split('?', 1)[0] ?? ''
   try {
-    const body = await readBody(request)
-    send(response, 200, dispatch(service, `${request.method} ${request.url}`, body))
+    const body = await readBody(request, BODY_BYTES_MAX, () =>
+      refusal('malformed', `More than ${BODY_BYTES_MAX} bytes`),
+    )
+    sendJson(response, 200, dispatch(service, `${request.method} ${request.url}`, body))
     refusals.delete(call)
   } catch (error) {
     if (error instanceof ErgonError) {
@@ -171,10 +171,10 @@ async function answer(
         log.warn('Refused', { url: request.url, code, reason: message })
       // Calls that there are not may have any name.
       if (refusals.size < CALLS_MAX) refusals.set(call, code)
-      return send(response, 409, { code, message, details } satisfies RefusalReply)
+      return sendJson(response, 409, { code, message, details } satisfies RefusalReply)
     }
     log.error('Could not answer', { url: request.url, error })
-    send(response, 500, {
+    sendJson(response, 500, {
       code: 'internal',
       message: messageOf(error),
       details: {},
@@ -227,17 +227,6 @@ function sign({ guard, nonces, share, handover }: Ready, request: SignRequest): 
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > BODY_BYTES_MAX) throw refusal('malformed', `More than ${BODY_BYTES_MAX} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, length)
-}
-
 function json(body: Buffer): object {
   let value: unknown
   try {
@@ -248,22 +237,4 @@ function json(body: Buffer): object {
   if (typeof value !== 'object' || value === null)
     throw refusal('malformed', 'Could not read the request: not an object')
   return value
-}
-
-function send(response: ServerResponse, status: number, value: unknown): void {
-  const body = Buffer.from(JSON.stringify(value))
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length })
-  response.end(body)
-}
-
-function listen(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, () => {
-      server.off('error', reject)
-      // The folder decides who may come in; the socket itself admits owner and group.
-      chmodSync(path, 0o660)
-      resolve()
-    })
-  })
 }

@@ -1,7 +1,6 @@
 // One signer as the coordinator calls it: HTTP on its unix socket, every call with a deadline.
-import type { IncomingMessage } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { Agent, request } from '#base/node-http.ts'
+import { callUnix, keepConnections, type UnixAnswer } from '#base/unix-client.ts'
 import { fault } from '#contract/errors.ts'
 import type { RefusalReply } from './wire.ts'
 
@@ -18,18 +17,20 @@ const REPLY_BYTES_MAX = 1_048_576
 const CONNECTIONS_MAX = 2
 
 export function createTransport(socketPath: string): Transport {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX })
+  const connections = keepConnections(CONNECTIONS_MAX)
   return {
-    close: () => agent.destroy(),
+    close: connections.close,
     async call(path, body, { timeoutMs, signal }) {
       signal.throwIfAborted()
       const deadline = AbortSignal.timeout(timeoutMs)
-      let reply: { status: number; text: string }
+      let reply: UnixAnswer
       try {
-        reply = await exchange(body, {
+        reply = await callUnix({
           socketPath,
           path,
-          agent,
+          body,
+          connections,
+          bytesMax: REPLY_BYTES_MAX,
           signal: AbortSignal.any([signal, deadline]),
         })
       } catch (cause) {
@@ -45,47 +46,4 @@ export function createTransport(socketPath: string): Transport {
       throw new ErgonError({ code, status: reply.status }, message, { details })
     },
   }
-}
-
-type Target = {
-  socketPath: string
-  path: string
-  agent: InstanceType<typeof Agent>
-  signal: AbortSignal
-}
-
-function exchange(
-  body: object | undefined,
-  target: Target,
-): Promise<{ status: number; text: string }> {
-  const bytes =
-    Buffer.isBuffer(body) || body === undefined ? body : Buffer.from(JSON.stringify(body))
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      ...target,
-      method: bytes === undefined ? 'GET' : 'POST',
-      headers: bytes === undefined ? {} : { 'content-length': bytes.length },
-    })
-    sent.once('error', reject)
-    sent.once('response', (response) => {
-      readText(response).then(
-        (text) => resolve({ status: response.statusCode ?? 0, text }),
-        (error: unknown) => {
-          sent.destroy()
-          reject(error)
-        },
-      )
-    })
-    sent.end(bytes)
-  })
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  let text = ''
-  response.setEncoding('utf8')
-  for await (const chunk of response as AsyncIterable<string>) {
-    text += chunk
-    if (text.length > REPLY_BYTES_MAX) throw new RangeError('The reply of a signer is too long')
-  }
-  return text
 }

@@ -1,10 +1,10 @@
 // The HTTP face of a model cell on its unix socket. One caller, our gateway, is expected; everything is
 // bounded all the same. Errors before the first frame have a status, later ones are a frame.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { createServer } from '#base/node-http.ts'
+import { readBody, sendJson, serveUnix } from '#base/unix-server.ts'
 import { fault, openaiError } from '#contract/errors.ts'
 import { CALL_HEADER, CALLS_PATH, STUCK_PAGE } from '#inference/cell-calls.ts'
 import type { CellEngine, Handler, Work } from './cell-engine.ts'
@@ -48,13 +48,12 @@ export async function serveCell(socket: string, modelId: string, log: Logger): P
   const startedS = Math.floor(Date.now() / 1000)
   const stopping = new AbortController()
   const cell: Cell = { modelId, startedS, log, stopping, calls: new Map(), engine: undefined }
-  const server = createServer({ requestTimeout: RECEIVE_TIMEOUT_MS }, (request, response) => {
+  const limits = { connectionsMax: CONNECTIONS_MAX, requestTimeoutMs: RECEIVE_TIMEOUT_MS }
+  const { server } = await serveUnix({ socket, ...limits }, (request, response) => {
     // A connection kept alive would delay the end of a stopping cell by Node's 5 s.
     response.once('close', () => stopping.signal.aborted && request.socket.end())
     route(cell, request, response).catch((error: unknown) => fail(cell, response, error))
   })
-  server.maxConnections = CONNECTIONS_MAX
-  await listening(server, socket)
   return {
     ready(engine) {
       cell.engine = engine
@@ -101,10 +100,12 @@ async function route(
   response.once('close', () => gone.abort(fault('client_closed', 'The caller went away')))
   const signal = AbortSignal.any([gone.signal, cell.stopping.signal])
   try {
-    const text = await readBody(request)
+    const bytes = await readBody(request, BODY_BYTES_MAX, () =>
+      fault('body_too_large', `Could not read the body: more than ${BODY_BYTES_MAX} bytes`),
+    )
     // Not before the body: the engine may get stuck while that comes.
     if (engine.watch?.stuck.aborted === true) throw restarting()
-    const body = clock.own(usage.account, () => parseBody(text))
+    const body = clock.own(usage.account, () => parseBody(bytes.toString('utf8')))
     const answer = stream(response, handler, body, { usage, payer: payerOf(body), signal })
     await unlessStuck(answer, engine, usage.account)
   } catch (error) {
@@ -191,11 +192,6 @@ function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: Usag
   response.end(events ? `data: ${JSON.stringify(body)}\n\n` : `${JSON.stringify(body)}\n`)
 }
 
-async function listening(server: Server, socket: string): Promise<void> {
-  server.listen(socket)
-  await once(server, 'listening')
-}
-
 /** Writes frames as they come and waits for the reader; the head leaves with the first frame. */
 async function stream(
   response: ServerResponse,
@@ -223,18 +219,6 @@ async function drained(response: ServerResponse, signal: AbortSignal): Promise<v
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > BODY_BYTES_MAX)
-      throw fault('body_too_large', `Could not read the body: more than ${BODY_BYTES_MAX} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
 function parseBody(text: string): Fields {
   let value: unknown
   try {
@@ -244,9 +228,4 @@ function parseBody(text: string): Fields {
   }
   if (!isFields(value)) throw fault('invalid_json', 'Could not read the body: it is no JSON object')
   return value
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' })
-  response.end(`${JSON.stringify(value)}\n`)
 }

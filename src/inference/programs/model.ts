@@ -1,5 +1,4 @@
 // The model cell: one process, one model, OpenAI-shaped HTTP on a unix socket.
-import { rmSync } from 'node:fs'
 import { ErgonError } from '#base/errors.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type Level } from '#base/log.ts'
@@ -21,7 +20,6 @@ const log = createLogger(`model ${model.id}`, { level: logLevel })
 endOnFault(log)
 // The engine's threads do not notice that the parent is gone: leave at once, there is nothing to save.
 onParentGone(() => process.exit(0))
-rmSync(socket, { force: true })
 const server = await serveCell(socket, model.id, log)
 process.once('SIGTERM', () => {
   void server.close().then(() => process.exit(0))

@@ -1,10 +1,9 @@
-// control.sock (0600): the operator's door, for whoever owns the data folder. JSON in and out; long
-// work answers with lines, the last of which is the result; metrics are text. No tenant reaches it.
-import { chmodSync, rmSync } from 'node:fs'
+// control.sock (mode 0600): the operator's API, for the user who owns the data folder. Requests and answers are JSON;
+// long work answers with lines, the last of which is the result; metrics are text. No customer reaches it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { createServer } from '#base/node-http.ts'
+import { jsonText, readBody, serveUnix, type UnixServer } from '#base/unix-server.ts'
 import { fault } from '#contract/errors.ts'
 
 /** What an operator operation gets. */
@@ -26,36 +25,21 @@ export type ControlRoute = {
 
 const BODY_BYTES_MAX = 1024 * 1024
 
-/** Serves the operator's operations; the first matching route answers. */
-export async function startControl(options: {
+/** Serves the operator's operations; the first route that matches answers. */
+export const startControl = (options: {
   socket: string
   routes: readonly ControlRoute[]
   log: Logger
-}): Promise<{ close(): Promise<void> }> {
-  const { socket, routes, log } = options
-  rmSync(socket, { force: true })
-  const server = createServer((request, response) => {
-    void answer(request, response, routes).catch((error: unknown) => {
+}): Promise<UnixServer> =>
+  serveUnix({ socket: options.socket, mode: 0o600 }, (request, response) => {
+    void answer(request, response, options.routes).catch((error: unknown) => {
       const known = error instanceof ErgonError ? error : undefined
-      if (known === undefined) log.error('An operator operation failed', { error })
+      if (known === undefined) options.log.error('An operator operation failed', { error })
       const line = { error: { code: known?.code ?? 'internal', message: messageOf(error) } }
       if (!response.headersSent) response.writeHead(known?.status ?? 500)
-      response.end(`${JSON.stringify(line)}\n`)
+      response.end(`${jsonText(line)}\n`)
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socket, resolve)
-  })
-  chmodSync(socket, 0o600)
-  return {
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
-}
 
 async function answer(
   request: IncomingMessage,
@@ -83,20 +67,15 @@ async function answer(
     return
   }
   if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json' })
-  response.end(`${JSON.stringify({ result: result ?? null }, printable)}\n`)
+  response.end(`${jsonText({ result: result ?? null })}\n`)
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > BODY_BYTES_MAX)
-      throw fault('body_too_large', 'Could not read the body: more than 1 MiB')
-    chunks.push(chunk)
-  }
-  if (size === 0) return {}
-  const body = parse(Buffer.concat(chunks).toString('utf8'))
+  const bytes = await readBody(request, BODY_BYTES_MAX, () =>
+    fault('body_too_large', 'Could not read the body: more than 1 MiB'),
+  )
+  if (bytes.length === 0) return {}
+  const body = parse(bytes.toString('utf8'))
   if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
   throw fault('invalid_json', 'Could not read the body: it is no JSON object')
 }
@@ -120,9 +99,6 @@ function parse(text: string): unknown {
     throw fault('invalid_json', 'Could not read the body: it is not JSON', { cause })
   }
 }
-
-const printable = (_key: string, value: unknown) =>
-  typeof value === 'bigint' ? value.toString() : value
 
 /** A text member of a body. Throws invalid_request when it is absent or no text. */
 export function textOf(body: Readonly<Record<string, unknown>>, name: string): string {

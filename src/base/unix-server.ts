@@ -1,0 +1,86 @@
+// The HTTP server of a unix socket: every socket of ours listens, reads bodies, answers in JSON and closes by it.
+import { chmodSync, rmSync } from 'node:fs'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { createServer } from './node-http.ts'
+
+export type UnixServerOptions = {
+  readonly socket: string
+  /** Who may connect, as a mode of the socket's file; the folder decides too. */
+  readonly mode?: number
+  readonly connectionsMax?: number
+  /** How long the head of a request may take. */
+  readonly headersTimeoutMs?: number
+  /** How long a whole request may take to arrive. */
+  readonly requestTimeoutMs?: number
+}
+
+export interface UnixServer {
+  /** Takes no new connection and ends those that are open. */
+  close(): Promise<void>
+  readonly server: Server
+}
+
+/** Listens on a socket, in the place of one that a killed process has left. */
+export async function serveUnix(
+  options: UnixServerOptions,
+  answer: RequestListener,
+): Promise<UnixServer> {
+  const { socket, mode, connectionsMax, headersTimeoutMs, requestTimeoutMs } = options
+  rmSync(socket, { force: true })
+  const server = createServer(
+    {
+      ...(headersTimeoutMs !== undefined && { headersTimeout: headersTimeoutMs }),
+      ...(requestTimeoutMs !== undefined && { requestTimeout: requestTimeoutMs }),
+    },
+    answer,
+  )
+  if (connectionsMax !== undefined) server.maxConnections = connectionsMax
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  if (mode !== undefined) chmodSync(socket, mode)
+  return {
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** The whole body. Throws what `tooLarge` makes when it has more bytes than `bytesMax`. */
+export async function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  tooLarge: () => Error,
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes)
+}
+
+/** A value as JSON text; integers beyond 2^53 as strings. */
+export const jsonText = (value: unknown): string => JSON.stringify(value ?? null, printable)
+
+/** Answers with a value as one line of JSON. */
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  const body = Buffer.from(`${jsonText(value)}\n`)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+  })
+  response.end(body)
+}
+
+const printable = (_key: string, value: unknown) =>
+  typeof value === 'bigint' ? value.toString() : value
