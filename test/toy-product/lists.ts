@@ -60,7 +60,7 @@ const LINES: readonly Line[] = [
 ]
 
 /** What else the copy needs: the configuration of the tree, and what its pages and rules read. */
-const COPIED = ['src', 'scripts', 'test']
+const COPIED = ['src', 'scripts', 'test', 'acceptance']
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md']
 
 /** Copies this tree to `folder`, below this tree's node_modules, and adds the toy. */

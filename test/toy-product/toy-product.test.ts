@@ -68,11 +68,15 @@ test('the endpoint answers, is charged, and writes its row and its event', async
   assert.match(answer.headers.get('x-energy-joules') ?? '', /^\d/)
   assert.deepEqual(await answer.json(), { greeting: 'good morning', count: 2 })
   const [event] = await ergon.sql("select data from events where type = 'toy.counted'")
-  assert.deepEqual(event?.['data'], { count: 2 })
+  const data = event?.['data'] as unknown as { count: number; account_id: string }
+  assert.deepEqual([data.count, data.account_id], [2, ergon.account])
   const usage = (await (await call('/v1/usage?group_by=service')).json()) as {
-    data: { service: string }[]
+    data: { group: string }[]
   }
-  assert.ok(usage.data.some(({ service }) => service === 'toy'))
+  assert.ok(
+    usage.data.some(({ group }) => group === 'toy'),
+    JSON.stringify(usage),
+  )
   const wrong = await count('two')
   assert.equal(wrong.status, 400)
 })
