@@ -30,7 +30,9 @@ export async function openTestState(wanted: Wanted): Promise<{ state: State; url
   else await admin.query(`create schema ${name}`)
   const state = open(url, connections)
   if (!isOurs) await migrate(state, wanted.schemas)
-  const drop = isOurs ? `drop database ${name} with (force)` : `drop schema ${name} cascade`
+  const drop = isOurs
+    ? `drop database ${name} with (force)`
+    : `drop schema if exists ${name}, ${name}_tasks cascade`
   return {
     url,
     state: {

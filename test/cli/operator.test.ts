@@ -46,6 +46,30 @@ test('the operator’s door prints the metrics of the gateways', async () => {
   assert.equal(overTcp.status, 404, 'not over TCP without ERGON_METRICS_TOKEN')
 })
 
+test('background tasks run, are listed and counted, and run on demand', async () => {
+  type Task = { name: string; runs: number; dead: object[] }
+  const books = async () => {
+    const tasks = (await json(['admin', 'tasks'])) as Task[]
+    return tasks.find(({ name }) => name === 'ledger.books')
+  }
+  const limit = AbortSignal.timeout(60_000)
+  const ranMoreThan = async (runs: number) => {
+    for (;;) {
+      const task = await books()
+      if (task !== undefined && task.runs > runs) return task
+      await pause(50, undefined, { signal: limit })
+    }
+  }
+  // The process of tasks starts after the product answers.
+  const { runs, dead } = await ranMoreThan(0)
+  assert.deepEqual(dead, [])
+  await json(['admin', 'tasks', 'run', 'ledger.books'])
+  await ranMoreThan(runs)
+  assert.match(await metrics(), /^ergon_task_runs_total\{task="ledger.books"[^}]*\} [1-9]\d*$/m)
+  const unknown = await run(['admin', 'tasks', 'run', 'nothing'])
+  assert.match(unknown.stderr, /no task "nothing"/)
+})
+
 test('an alarm is seen in status, the list and the metrics until it is acknowledged', async () => {
   const seen = async () => {
     const { ledger } = (await json(['status'])) as { ledger: { alarms: string } }

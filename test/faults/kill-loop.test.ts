@@ -23,7 +23,15 @@ const CLIENTS = LONG ? 4 : 2
 const BETWEEN_KILLS_MS = 600
 const SETTLED_MAX_MS = 60_000
 const NO_MODELS = { ERGON_MODELS: 'none' }
-const TARGETS = ['gw-1', 'postgres', 'a backend', 'signer', 'jobs', `model-${CHAT}`] as const
+const TARGETS = [
+  'gw-1',
+  'postgres',
+  'a backend',
+  'signer',
+  'jobs',
+  'tasks',
+  `model-${CHAT}`,
+] as const
 
 let ergon: Ergon
 before(() => {
@@ -108,7 +116,9 @@ async function settled(ergon: Ergon): Promise<void> {
   const isUp = async () => {
     const { cells } = await statusOf(ergon)
     const names = cells.filter(({ state }) => state === 'ready').map(({ name }) => name)
-    return ['gw-1', 'jobs', 'signer-5', `model-${CHAT}`].every((name) => names.includes(name))
+    return ['gw-1', 'jobs', 'tasks', 'signer-5', `model-${CHAT}`].every((name) =>
+      names.includes(name),
+    )
   }
   while (!(await isUp())) {
     if (performance.now() > deadline) assert.fail('it does not come up again')
