@@ -67,6 +67,22 @@ test('tidy() lets pass what the rules allow', () => {
   )
 })
 
+test('tidy() finds two exported types of one name, and one of a global', () => {
+  const files = new Map([
+    ['src/base/a.ts', `${HEADER}export type Meter = 1`],
+    ['src/cli/b.ts', `${HEADER}export interface Meter {}`],
+    ['src/cli/c.ts', `${HEADER}export type Headers = 1`],
+  ])
+  const found = tidy([...files.keys()], (path) => files.get(path) ?? '')
+  assert.deepEqual(
+    found.map(({ path, rule }) => `${path} ${rule}`),
+    [
+      'src/cli/b.ts exports the type Meter, and so does src/base/a.ts',
+      "src/cli/c.ts exports a type of a global's name: Headers",
+    ],
+  )
+})
+
 test('tidy() finds two schema files of one number', () => {
   const paths = ['a', 'b'].map((name) => `src/ledger/schema/0001_${name}.sql`)
   const found = tidy(paths, () => '').map(({ path, rule }) => `${path} ${rule}`)

@@ -6,6 +6,7 @@ import { dirname, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
+import { typeFaults } from './tidy-types.ts'
 
 const PRODUCTS = [
   'inference',
@@ -133,7 +134,10 @@ export function tidy(
   read: (path: string) => string,
   exists: (path: string) => boolean = existsSync,
 ): Fault[] {
-  const faults: Fault[] = schemaFaults(paths)
+  const isSourceFile = (path: string) =>
+    path.startsWith('src/') && path.endsWith('.ts') && !path.endsWith('.test.ts')
+  const sources = paths.filter(isSourceFile).map((path) => ({ path, text: read(path) }))
+  const faults: Fault[] = [...schemaFaults(paths), ...typeFaults(sources)]
   for (const path of paths) {
     if (path === 'package-lock.json') continue
     const text = read(path)

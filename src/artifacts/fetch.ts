@@ -38,7 +38,10 @@ export type ArtifactState = {
   readonly present: boolean
 }
 
-export type Verified = { readonly name: string; readonly state: 'good' | 'absent' | 'removed' }
+export type CheckedArtifact = {
+  readonly name: string
+  readonly state: 'good' | 'absent' | 'removed'
+}
 
 export interface Artifacts {
   /** What there is for this processor. */
@@ -46,7 +49,7 @@ export interface Artifacts {
   /** The artifact on disk, fetched first where it is absent or incomplete. */
   ensure(name: string, signal: AbortSignal): Promise<ArtifactFiles>
   /** Hashes every file of one or of all; removes a damaged artifact, so that ensure fetches it anew. */
-  verify(signal: AbortSignal, name?: string): Promise<readonly Verified[]>
+  verify(signal: AbortSignal, name?: string): Promise<readonly CheckedArtifact[]>
   /** Removes other versions and what interrupted fetches left; the names removed. */
   prune(signal: AbortSignal): Promise<readonly string[]>
 }
@@ -86,7 +89,7 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
     }
   }
 
-  async function verifyOne(artifact: Artifact, signal: AbortSignal): Promise<Verified> {
+  async function verifyOne(artifact: Artifact, signal: AbortSignal): Promise<CheckedArtifact> {
     const { name } = artifact
     const place = placeOf(folder, artifact)
     if (!existsSync(place.home)) return { name, state: 'absent' }
@@ -98,8 +101,8 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
     return { name, state: 'removed' }
   }
 
-  async function verify(signal: AbortSignal, name?: string): Promise<readonly Verified[]> {
-    const results: Verified[] = []
+  async function verify(signal: AbortSignal, name?: string): Promise<readonly CheckedArtifact[]> {
+    const results: CheckedArtifact[] = []
     for (const artifact of name === undefined ? offered : [artifactNamed(name, catalogue)])
       results.push(await verifyOne(artifact, signal))
     return results

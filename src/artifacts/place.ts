@@ -9,7 +9,7 @@ import { type Artifact, type Wheel, wheelFor } from './catalogue.ts'
 import { sha256OfFile, sizeOfFile } from './files.ts'
 
 /** An artifact with the wheel for this machine and the folder that is its own. */
-export type Place = {
+export type ArtifactPlace = {
   readonly artifact: Artifact
   readonly wheel: Wheel
   readonly root: string
@@ -30,7 +30,7 @@ export type ArtifactFiles = {
 
 const MARKER = 'artifact.json'
 
-export const placeOf = (root: string, artifact: Artifact): Place => ({
+export const placeOf = (root: string, artifact: Artifact): ArtifactPlace => ({
   artifact,
   wheel: wheelFor(artifact, process.arch),
   root,
@@ -41,7 +41,7 @@ export const placeOf = (root: string, artifact: Artifact): Place => ({
 export const unpackedBytes = (wheel: Wheel): number =>
   wheel.entries.reduce((total, entry) => total + entry.sizeBytes, 0)
 
-export function filesOf({ artifact, wheel, home }: Place): ArtifactFiles {
+export function filesOf({ artifact, wheel, home }: ArtifactPlace): ArtifactFiles {
   const { name, version } = artifact
   const entries = wheel.entries.map((entry) => entry.path)
   const path = (wanted: string) => {
@@ -52,14 +52,14 @@ export function filesOf({ artifact, wheel, home }: Place): ArtifactFiles {
 }
 
 /** The marker, a folder's last file. It names the wheel: another one under the same version is refused. */
-export const markerOf = ({ artifact, wheel }: Place): { file: string; text: string } => {
+export const markerOf = ({ artifact, wheel }: ArtifactPlace): { file: string; text: string } => {
   const { name, version } = artifact
   const marker = { name, version, package: artifact.package, wheel: wheel.sha256 }
   return { file: MARKER, text: `${JSON.stringify(marker)}\n` }
 }
 
 /** Whether marker and files are there with their sizes; their bytes are firstFault's to read. */
-export async function isComplete({ wheel, home }: Place): Promise<boolean> {
+export async function isComplete({ wheel, home }: ArtifactPlace): Promise<boolean> {
   if (!existsSync(join(home, MARKER))) return false
   for (const entry of wheel.entries)
     if ((await sizeOfFile(join(home, entry.path))) !== entry.sizeBytes) return false
@@ -68,7 +68,7 @@ export async function isComplete({ wheel, home }: Place): Promise<boolean> {
 
 /** The first file that is absent or has other bytes than the known ones. */
 export async function firstFault(
-  { home, wheel }: Place,
+  { home, wheel }: ArtifactPlace,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!existsSync(join(home, MARKER))) return MARKER
@@ -80,10 +80,11 @@ export async function firstFault(
   return undefined
 }
 
-export const workPrefixOf = ({ root, artifact }: Place): string => join(root, `.${artifact.name}~`)
+export const workPrefixOf = ({ root, artifact }: ArtifactPlace): string =>
+  join(root, `.${artifact.name}~`)
 
 /** Removes what interrupted fetches left; the names removed. The artifact's lock must be held. */
-export async function removeLeftovers(place: Place): Promise<string[]> {
+export async function removeLeftovers(place: ArtifactPlace): Promise<string[]> {
   const names = await readdir(place.root)
   const left = names.filter((name) => join(place.root, name).startsWith(workPrefixOf(place)))
   for (const name of left) await rm(join(place.root, name), { recursive: true, force: true })

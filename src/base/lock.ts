@@ -6,7 +6,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { baseFault } from './own-errors.ts'
 
 /** A held lock; `release` is idempotent, and so is disposing of it. */
-export type Lock = AsyncDisposable & { readonly path: string; release(): Promise<void> }
+export type FileLock = AsyncDisposable & { readonly path: string; release(): Promise<void> }
 
 const CONFLICT = 75
 const ATTEMPTS_MAX = 5
@@ -17,7 +17,7 @@ const ATTEMPTS_MAX = 5
  * Node has no flock(2): flock(1) locks our descriptor, which it inherits as its fd 3, and exits; the
  * lock stays, as it is ours too.
  */
-export async function lockFile(path: string, wait?: AbortSignal): Promise<Lock> {
+export async function lockFile(path: string, wait?: AbortSignal): Promise<FileLock> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const file = await open(path, 'a', 0o600)
     try {

@@ -24,11 +24,11 @@ export class Secret {
   }
 }
 
-export type Level = 'debug' | 'info' | 'warn' | 'error'
-export type Fields = Readonly<Record<string, unknown>>
-export type Logger = Record<Level, (message: string, fields?: Fields) => void>
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogFields = Readonly<Record<string, unknown>>
+export type Logger = Record<LogLevel, (message: string, fields?: LogFields) => void>
 
-const ORDER: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 }
+const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const FIELD_LENGTH_MAX = 2000
 /** Also what was cut. */
 const withoutTokens = tokenMask(8)
@@ -36,13 +36,13 @@ const withoutTokens = tokenMask(8)
 /** A logger of one subsystem. Lines go to stderr in one write each, so that processes do not mix. */
 export function createLogger(
   subsystem: string,
-  options: { level?: Level; write?: (line: string) => void } = {},
+  options: { level?: LogLevel; write?: (line: string) => void } = {},
 ): Logger {
   const least = ORDER[options.level ?? 'info']
   const write = options.write ?? writeStderr
   const at =
-    (level: Level) =>
-    (message: string, fields: Fields = {}) => {
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
       if (ORDER[level] < least) return
       const line = { time: new Date().toISOString(), level, subsystem, message, ...fields }
       write(`${withoutTokens(JSON.stringify(line, loggable))}\n`)

@@ -46,7 +46,7 @@ export function checkableRange(blob: NewBlob, { first, last }: ByteRange): ByteR
   return { first: Math.floor(first / PIECE_SIZE) * PIECE_SIZE, last: Math.min(end, size) - 1 }
 }
 
-export interface Verifier {
+export interface BlobVerifier {
   readonly pieceSize: number
   /**
    * The next bytes of the blob. True where a piece ends with them: all so far are what was written. Throws
@@ -56,7 +56,7 @@ export interface Verifier {
 }
 
 /** Compares a blob with its checksum from a byte on, with which a piece begins. */
-export function createVerifier(blob: NewBlob, first: number): Verifier {
+export function createVerifier(blob: NewBlob, first: number): BlobVerifier {
   const { sums, pieceSize } = sumsOf(blob)
   let piece = first / pieceSize
   let position = first

@@ -8,7 +8,7 @@ export interface BlobDisk {
   /** Makes a file that must not exist yet. */
   create(path: string): Promise<BlobWriter>
   /** Opens a file to read; rejects with ENOENT when there is none. */
-  open(path: string): Promise<BlobReader>
+  open(path: string): Promise<DiskReader>
   /** Makes the names in a folder durable. */
   syncFolder(path: string): Promise<void>
   /** Rejects with ENOENT when there is none. */
@@ -28,7 +28,7 @@ export interface BlobWriter {
   close(): Promise<void>
 }
 
-export interface BlobReader {
+export interface DiskReader {
   readonly size: number
   /** Reads up to the buffer's length; 0 at the end. */
   read(buffer: Buffer, position: number): Promise<number>

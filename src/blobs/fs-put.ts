@@ -8,7 +8,7 @@ import { isFull, storageFull } from './faults.ts'
 import type { Fence } from './fence.ts'
 import { writeBody } from './fs-write.ts'
 
-export type Writing = {
+export type BlobWriting = {
   readonly disk: BlobDisk
   readonly fence: Fence
   readonly location: string
@@ -17,13 +17,13 @@ export type Writing = {
 }
 
 /** Throws storage_fenced, storage_full. */
-export async function admitWrite({ fence, hasSpace }: Writing): Promise<void> {
+export async function admitWrite({ fence, hasSpace }: BlobWriting): Promise<void> {
   fence.check()
   if (!(await hasSpace())) throw storageFull()
 }
 
 export async function fsPut(
-  writing: Writing,
+  writing: BlobWriting,
   { id, path }: { id: string; path: string },
   body: AsyncIterable<Buffer>,
   given: { signal: AbortSignal; sizeMax: number },
@@ -54,7 +54,7 @@ export async function fsPut(
  * A file that takes no more once tenants may not write: up to 256 bodies of 5 GiB may have begun before. Written
  * bytes count as used before they are synced: file systems reserve their blocks at once.
  */
-const withinRoom = (writing: Writing, file: BlobWriter): BlobWriter => ({
+const withinRoom = (writing: BlobWriting, file: BlobWriter): BlobWriter => ({
   ...file,
   async write(chunks, position) {
     await admitWrite(writing)
@@ -71,7 +71,7 @@ async function create(disk: BlobDisk, path: string): Promise<BlobWriter> {
 }
 
 /** The first error is the one to tell; what cannot be removed now is the sweeper's. */
-async function discard(writing: Writing, file: BlobWriter | undefined, path: string) {
+async function discard(writing: BlobWriting, file: BlobWriter | undefined, path: string) {
   await file?.close().catch(() => undefined)
   await writing.disk
     .remove(path)

@@ -5,7 +5,7 @@ import { giveBack, type BufferPool } from '#base/buffer-pool.ts'
 import { invariant } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from './blob.ts'
 import { checkableRange, createVerifier, PIECE_SIZE } from './checksum.ts'
-import type { BlobReader } from './disk.ts'
+import type { DiskReader } from './disk.ts'
 import { blobDamaged } from './faults.ts'
 import { within } from './verified.ts'
 
@@ -17,7 +17,7 @@ export const READ_SIZE = PIECE_SIZE
  * checksum is not one of the blob's size: the file is then still open, and the caller closes it.
  */
 export function readFile(
-  file: BlobReader,
+  file: DiskReader,
   blob: NewBlob,
   options: { signal: AbortSignal; range?: ByteRange; pool: BufferPool },
 ): Readable {
@@ -62,7 +62,7 @@ export function readFile(
 
 /** Throws `blob_damaged` where the file ends before. */
 async function fill(
-  file: BlobReader,
+  file: DiskReader,
   buffer: Buffer,
   { blob, position }: { blob: NewBlob; position: number },
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-export type Upstream = AsyncDisposable & {
+export type UpstreamDouble = AsyncDisposable & {
   readonly url: string
   readonly objects: Map<string, Buffer>
   /** The status that the next PUTs are answered with. */
@@ -12,7 +12,7 @@ export type Upstream = AsyncDisposable & {
   ends: ((response: ServerResponse) => boolean) | undefined
 }
 
-export async function startUpstream(): Promise<Upstream> {
+export async function startUpstream(): Promise<UpstreamDouble> {
   const objects = new Map<string, Buffer>()
   const parts = new Map<string, Buffer[]>()
   const server = createServer((request, response) => {
@@ -67,7 +67,7 @@ export async function startUpstream(): Promise<Upstream> {
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const upstream: Upstream = {
+  const upstream: UpstreamDouble = {
     url: `http://127.0.0.1:${port}`,
     objects,
     refuses: undefined,

@@ -16,7 +16,7 @@ export type CgroupMounts = {
   readonly pids: string | undefined
 }
 
-export type Limits = { readonly memoryBytes?: number; readonly processes?: number }
+export type CgroupLimits = { readonly memoryBytes?: number; readonly processes?: number }
 
 export type Cgroup = {
   /** The files that a process writes its pid to in order to join. */
@@ -77,7 +77,7 @@ function parseMount(line: string): {
 /** Makes the group of a cell, or takes it over when it exists and is empty. */
 export function createCgroup(
   folders: { readonly unified: string; readonly memory?: string; readonly pids?: string },
-  limits: Limits,
+  limits: CgroupLimits,
   clock: Clock,
 ): Cgroup {
   const { unified } = folders
@@ -161,7 +161,7 @@ export function usageNs(cpuStat: string): bigint {
 const hasEvent = (folder: string, event: 'populated' | 'frozen') =>
   readFileSync(join(folder, 'cgroup.events'), 'utf8').includes(`${event} 1`)
 
-function limitVersion2(folder: string, limits: Limits): void {
+function limitVersion2(folder: string, limits: CgroupLimits): void {
   const controllers = readFileSync(join(folder, 'cgroup.controllers'), 'utf8').trim().split(' ')
   if (controllers.includes('memory')) {
     writeFileSync(join(folder, 'memory.max'), String(limits.memoryBytes ?? 'max'))
@@ -173,7 +173,7 @@ function limitVersion2(folder: string, limits: Limits): void {
 
 function limitVersion1(
   folders: { readonly memory?: string; readonly pids?: string },
-  limits: Limits,
+  limits: CgroupLimits,
 ): string[] {
   const limiting: string[] = []
   if (folders.memory !== undefined && limits.memoryBytes !== undefined) {

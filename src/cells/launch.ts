@@ -23,18 +23,18 @@ import { invariant } from '#base/errors.ts'
 import type { CellSpec, Isolation } from './cell.ts'
 import { VIEW_SCRIPT } from './view.ts'
 
-export type Identity = {
+export type CellUser = {
   readonly uid: number
   readonly gid: number
   readonly groups: readonly number[]
 }
 
-export type Plan = {
+export type LaunchPlan = {
   readonly level: Isolation['level']
   /** Absolute paths of the programs that the chain is made of. */
   readonly tools: Tools
   /** Undefined: the cell runs as the agent's own user. */
-  readonly identity: Identity | undefined
+  readonly identity: CellUser | undefined
   /** cgroup.procs files. */
   readonly joins: readonly string[]
   /** The arguments of VIEW_SCRIPT; not used in `plain`. */
@@ -80,7 +80,7 @@ const SHELL_VARIABLES = ['_', 'PWD', 'OLDPWD', 'SHLVL']
 const REFUSED = new Set([...SHELL_VARIABLES, 'IFS', 'PPID', 'UID', 'EUID', 'GROUPS', 'OPTIND'])
 
 /** Starts the process of a plan, the leader of a new session. Must be called on the main thread. */
-export function startProcess(spec: CellSpec, plan: Plan): StartedProcess {
+export function startProcess(spec: CellSpec, plan: LaunchPlan): StartedProcess {
   // The signal of death comes when the *thread* that forked ends, not the process.
   invariant(isMainThread, 'Cells must be started from the main thread')
   const [file, ...args] = planCommand(spec, plan)
@@ -106,7 +106,7 @@ export function startProcess(spec: CellSpec, plan: Plan): StartedProcess {
 export const giveLeave = (config: unknown): string => `\n${JSON.stringify(config)}\n`
 
 /** The command line of a life: see the head of this file. */
-export function planCommand(spec: CellSpec, plan: Plan): [string, ...string[]] {
+export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...string[]] {
   const { tools } = plan
   const dieWithParent = ['--pdeathsig', 'KILL', '--']
   const join = [tools.sh, '-c', JOIN_SCRIPT, 'join', ...plan.joins, '--']
@@ -128,7 +128,7 @@ export function planCommand(spec: CellSpec, plan: Plan): [string, ...string[]] {
   return chain[plan.level].flat() as [string, ...string[]]
 }
 
-function namespaces(spec: CellSpec, level: Plan['level']): string[] {
+function namespaces(spec: CellSpec, level: LaunchPlan['level']): string[] {
   const flags = ['--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL', '--mount-proc']
   if (level === 'userns') flags.push('--user', '--map-root-user')
   if (spec.network === 'none') flags.push('--net')
@@ -149,7 +149,7 @@ export function checkCommand(spec: CellSpec): void {
     throw new TypeError(`An argument holds a NUL: ${spec.name}`)
 }
 
-function privileges(identity: Identity | undefined): string[] {
+function privileges(identity: CellUser | undefined): string[] {
   if (identity === undefined) return ['--no-new-privs']
   const { uid, gid, groups } = identity
   const membership = groups.length === 0 ? '--clear-groups' : `--groups=${groups.join()}`
@@ -157,9 +157,12 @@ function privileges(identity: Identity | undefined): string[] {
   return [`--reuid=${uid}`, `--regid=${gid}`, membership, ...none]
 }
 
-const mapTo = (agent: Plan['agent']) => [`--map-user=${agent.uid}`, `--map-group=${agent.gid}`]
+const mapTo = (agent: LaunchPlan['agent']) => [
+  `--map-user=${agent.uid}`,
+  `--map-group=${agent.gid}`,
+]
 
-function resourceLimits({ limits }: CellSpec, plan: Plan): string[] {
+function resourceLimits({ limits }: CellSpec, plan: LaunchPlan): string[] {
   const { files, processes } = limits
   return [
     // A core dump would put keys and tenants' data on disk.

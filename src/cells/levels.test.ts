@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import type { Isolation } from './cell.ts'
-import { BURN_MS, exercise, type Report } from './testing/exercise.ts'
+import { BURN_MS, exercise, type ExerciseReport } from './testing/exercise.ts'
 
 const EXERCISE = fileURLToPath(new URL('testing/exercise.ts', import.meta.url))
 const ROOT = { skip: process.getuid?.() === 0 ? false : 'needs root' }
@@ -35,7 +35,7 @@ for (const level of ['userns', 'plain'] as const)
     const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error)
     if (stderr.includes('Cannot isolate')) return t.skip('user namespaces are forbidden here')
     assert.notEqual(stdout, '', stderr)
-    const report = JSON.parse(stdout) as Report
+    const report = JSON.parse(stdout) as ExerciseReport
     assert.equal(report.isolation.uids, false)
     assert.deepEqual([report.agentUid, report.left.uid], [65534, 65534])
     checkLives(report)
@@ -44,7 +44,7 @@ for (const level of ['userns', 'plain'] as const)
     if (level === 'userns') checkCpu(report)
   })
 
-function checkLives({ left, right, states, exits, attempts, survivors }: Report): void {
+function checkLives({ left, right, states, exits, attempts, survivors }: ExerciseReport): void {
   assert.deepEqual(right.environment, {})
   assert.deepEqual(left.environment, {
     NAME: 'a b',
@@ -67,7 +67,7 @@ function checkLives({ left, right, states, exits, attempts, survivors }: Report)
   assert.equal(survivors, 0)
 }
 
-function checkCpu({ cpuMs, cpuMsWhileFrozen, isolation }: Report): void {
+function checkCpu({ cpuMs, cpuMsWhileFrozen, isolation }: ExerciseReport): void {
   const [atFirst = 0, afterOrphan = 0] = cpuMs
   // A tree is polled, so CPU of an orphan after the last poll is not counted. On an overloaded machine polls
   // come late (150 of 200 ms were counted once at load 14).
@@ -80,7 +80,7 @@ function checkCpu({ cpuMs, cpuMsWhileFrozen, isolation }: Report): void {
   assert.ok(cpuMsWhileFrozen <= TICK_MS, `${cpuMsWhileFrozen} ms while frozen`)
 }
 
-function checkUids({ left, right, attempts }: Report): void {
+function checkUids({ left, right, attempts }: ExerciseReport): void {
   assert.notEqual(left.uid, right.uid)
   assert.ok(left.uid > 0 && right.uid > 0)
   // Its own group, and that of the cells it calls; the one it is called through is not its own.
@@ -92,7 +92,7 @@ function checkUids({ left, right, attempts }: Report): void {
   assert.ok(['EACCES', 'EROFS'].includes(attempts.writeApplication))
 }
 
-function checkMounts({ left, right, attempts, isolation }: Report, wanted: Wanted): void {
+function checkMounts({ left, right, attempts, isolation }: ExerciseReport, wanted: Wanted): void {
   assert.deepEqual({ level: isolation.level, meter: isolation.meter }, wanted)
   if (wanted.level === 'plain') return
   assert.equal(attempts.otherData, 'ENOENT')

@@ -12,7 +12,7 @@ import type { Logger } from '#base/log.ts'
 
 import type { Isolation } from './cell.ts'
 import type { Tools } from './launch.ts'
-import { type Level, type Probe, probe } from './probe.ts'
+import { type IsolationLevel, type Probe, probe } from './probe.ts'
 import { createSharedLook, type ProcessEntry } from './process-table.ts'
 import { makeRunFolder, removeRunFolder } from './run-folder.ts'
 import { createLifeRecords, type LifeRecords, sweepGroups, sweepRecords } from './sweep.ts'
@@ -28,7 +28,7 @@ export type PlaceOptions = {
   readonly uidClaims?: string
   readonly uidRange?: IdRange
   /** Forces a level or a meter; throws when the machine cannot do it. */
-  readonly level?: Level
+  readonly level?: IsolationLevel
   readonly meter?: Isolation['meter']
   /** Absolute paths of programs that are not where they usually are. */
   readonly tools?: Partial<Tools>
@@ -36,7 +36,7 @@ export type PlaceOptions = {
   readonly clock: Clock
 }
 
-export type Place = Probe & {
+export type CellFolders = Probe & {
   readonly runFolder: string
   readonly dataFolder: string
   readonly appFolder: string
@@ -56,7 +56,7 @@ export type Groups = { unified?: string; memory?: string; pids?: string }
 const UID_CLAIMS = '/var/lib/ergon/uids'
 
 /** Throws `locked` when another agent runs on the data folder. */
-export async function openPlace(options: PlaceOptions): Promise<Place> {
+export async function openPlace(options: PlaceOptions): Promise<CellFolders> {
   const own = join(options.dataFolder, 'cells')
   // Others may pass, so that a uid of a cell can reach its folder where there are no mounts.
   mkdirSync(own, { recursive: true, mode: 0o711 })
@@ -77,7 +77,7 @@ async function takePlace(
   options: PlaceOptions,
   own: string,
   unlock: () => Promise<void>,
-): Promise<Place> {
+): Promise<CellFolders> {
   const { clock, log, runFolder } = options
   const name = createHash('sha256').update(realpathSync(own)).digest('hex').slice(0, 12)
   const group = `ergon-${name}`

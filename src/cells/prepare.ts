@@ -20,9 +20,9 @@ import type { CellSpec, OutputLine } from './cell.ts'
 import { createCgroup } from './cgroup.ts'
 import { nameCompiledFor } from './compiled.ts'
 import { createTreeMeter } from './cpu.ts'
-import { type Identity, type Plan, startProcess } from './launch.ts'
+import { type CellUser, type LaunchPlan, startProcess } from './launch.ts'
 import { isLogLine } from './output.ts'
-import { makeOpenFolder, type Groups, type Place } from './place.ts'
+import { makeOpenFolder, type Groups, type CellFolders } from './place.ts'
 import { treeOfCgroup, treeOfLineage } from './stop.ts'
 import type { Observed, SupervisorDeps } from './supervise.ts'
 import { firstBlocked, planView, type Show } from './view.ts'
@@ -36,7 +36,7 @@ const run = promisify(execFile)
 /** Makes the folders and groups of a cell. Throws for a spec that this machine cannot start. */
 export async function prepareCell(
   spec: CellSpec,
-  place: Place,
+  place: CellFolders,
 ): Promise<Omit<SupervisorDeps, 'changed'>> {
   const folder = join(place.runFolder, spec.socketGroup, spec.name)
   const socket = join(folder, spec.socket)
@@ -52,7 +52,7 @@ export async function prepareCell(
     unified === undefined
       ? undefined
       : createCgroup({ ...groups, unified }, spec.limits, place.clock)
-  const plan: Plan = {
+  const plan: LaunchPlan = {
     level: place.isolation.level,
     tools: place.tools,
     identity: identity?.process,
@@ -93,9 +93,9 @@ export async function prepareCell(
   }
 }
 
-type CellIdentity = { readonly process: Identity; readonly socketGid: number }
+type CellIdentity = { readonly process: CellUser; readonly socketGid: number }
 
-async function identify(spec: CellSpec, { uids }: Place): Promise<CellIdentity | undefined> {
+async function identify(spec: CellSpec, { uids }: CellFolders): Promise<CellIdentity | undefined> {
   if (uids === undefined) return undefined
   const uid = await uids.uidOf(spec.user ?? spec.name)
   const groups: number[] = []
@@ -117,7 +117,7 @@ function checkSocketPath(socket: string): void {
 function makeRunFolders(
   spec: CellSpec,
   folder: string,
-  place: Place,
+  place: CellFolders,
   identity: CellIdentity | undefined,
 ): void {
   for (const group of [spec.socketGroup, ...spec.calls])
@@ -139,7 +139,7 @@ async function giveFolder(path: string, identity: CellIdentity | undefined): Pro
   await run('chown', ['-RhP', '--', `${uid}:${gid}`, path])
 }
 
-function cellGroups(spec: CellSpec, { groups }: Place): Groups {
+function cellGroups(spec: CellSpec, { groups }: CellFolders): Groups {
   const entries = Object.entries(groups).map(([kind, folder]) => [kind, join(folder, spec.name)])
   return Object.fromEntries(entries)
 }
@@ -147,7 +147,7 @@ function cellGroups(spec: CellSpec, { groups }: Place): Groups {
 /** Where a program is, and where it is meant to be when its path is a link. */
 const foldersOf = (program: string) => [dirname(program), dirname(realpathSync(program))]
 
-function viewOf(spec: CellSpec, folder: string, place: Place): string[] {
+function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
   const real = (path: string) => [...new Set([path, realpathSync(path)])]
   const show = (kind: Show['kind'], paths: readonly string[]): Show[] =>
     paths.flatMap(real).map((path) => ({ path, kind }))
@@ -170,7 +170,7 @@ function viewOf(spec: CellSpec, folder: string, place: Place): string[] {
  * Throws when the cell's uid could not use a folder. A mount goes round a closed folder on the way, but
  * not round one that is itself closed; without mounts (plain) the whole way must be open.
  */
-function checkReadable(spec: CellSpec, shown: readonly Show[], place: Place): void {
+function checkReadable(spec: CellSpec, shown: readonly Show[], place: CellFolders): void {
   for (const { path, kind } of shown) {
     const isClosed = kind !== 'write' && (statSync(path).mode & OPEN) === 0
     const closed = isClosed

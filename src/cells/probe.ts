@@ -12,7 +12,7 @@ import type { Isolation } from './cell.ts'
 import { type CgroupMounts, findCgroups } from './cgroup.ts'
 import { TOOL_NAMES, type Tools } from './launch.ts'
 
-export type Level = Isolation['level']
+export type IsolationLevel = Isolation['level']
 export type Probe = {
   readonly isolation: Isolation
   readonly tools: Tools
@@ -30,7 +30,7 @@ const NAMESPACES = ['--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mo
  */
 export function probe(wanted: {
   readonly group: string
-  readonly level?: Level | undefined
+  readonly level?: IsolationLevel | undefined
   readonly meter?: Isolation['meter'] | undefined
   readonly tools?: Partial<Tools> | undefined
 }): Probe {
@@ -82,10 +82,14 @@ function findTools(given: Partial<Tools>): Tools {
   return Object.fromEntries(found) as Tools
 }
 
-function chooseLevel(tools: Tools, wanted: Level | undefined, reasons: string[]): Level {
+function chooseLevel(
+  tools: Tools,
+  wanted: IsolationLevel | undefined,
+  reasons: string[],
+): IsolationLevel {
   const user = ['--user', '--map-root-user']
   const trial = [tools.sh, '-c', 'mount -n -t tmpfs cell /dev/shm']
-  const works: Record<Level, () => boolean> = {
+  const works: Record<IsolationLevel, () => boolean> = {
     root: () => isRoot() && runs([tools.unshare, ...NAMESPACES, '--', ...trial]),
     userns: () => !isRoot() && runs([tools.unshare, ...user, ...NAMESPACES, '--', ...trial]),
     plain: () => true,

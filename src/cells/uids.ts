@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { baseFault } from '#base/own-errors.ts'
 
 import { ErgonError, invariant } from '#base/errors.ts'
-import { type Lock, lockFile } from '#base/lock.ts'
+import { type FileLock, lockFile } from '#base/lock.ts'
 
 export type IdRange = { readonly first: number; readonly count: number }
 
@@ -84,7 +84,7 @@ async function claimRange(
   folder: string,
   record: Record,
   wanted: IdRange | undefined,
-): Promise<{ range: IdRange; lock: Lock }> {
+): Promise<{ range: IdRange; lock: FileLock }> {
   const slots = wanted === undefined ? await slotsOfThisMachine() : [wanted]
   const others = await readClaims(folder)
   const isForeign = (range: IdRange) =>

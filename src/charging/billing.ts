@@ -10,7 +10,7 @@ import { createTails, type TailClass } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import type { ChargingDeps } from './charging-deps.ts'
-import { composeCharge, energyOf, type Finished, type Terms } from './compose-charge.ts'
+import { composeCharge, energyOf, type FinishedWork, type Terms } from './compose-charge.ts'
 import { silent } from './faults.ts'
 import type { Hold } from './hold.ts'
 import { IndirectBills, type Indirect } from './indirect.ts'
@@ -161,7 +161,10 @@ export class Billing {
     return { charge: this.#compose(spend, bill), tailNs, indirect, debits }
   }
 
-  #compose({ fromMs, toMs }: Billable, bill: Omit<Finished, 'record' | 'fromMs' | 'toMs'>): Charge {
+  #compose(
+    { fromMs, toMs }: Billable,
+    bill: Omit<FinishedWork, 'record' | 'fromMs' | 'toMs'>,
+  ): Charge {
     const { session } = this.#deps
     const record = { session: session.id, seq: session.nextSeq }
     return composeCharge({ ...bill, fromMs, toMs, record })

@@ -14,7 +14,7 @@ export type Terms = {
   readonly pusdPerJ: bigint
 }
 
-export type Finished = {
+export type FinishedWork = {
   readonly ids: { readonly receipt: string; readonly request: string }
   readonly record: { readonly session: string; readonly seq: bigint }
   readonly payer: Payer
@@ -33,7 +33,7 @@ export type Finished = {
 export const energyOf = (parts: readonly ChargePart[]): Nj =>
   sum(parts.map((part) => nj(BigInt(part.energy_nj))))
 
-export function composeCharge(finished: Finished): Charge {
+export function composeCharge(finished: FinishedWork): Charge {
   const { payer, served, terms } = finished
   const { tariff } = terms
   const energy = energyOf(finished.parts)

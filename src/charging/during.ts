@@ -22,7 +22,7 @@ export type LongWork = {
 }
 
 /** What the work says of itself while it runs; figures of cells and upstreams are cumulative from its begin. */
-export type Meter = Pick<Spend, 'mark' | 'claim' | 'claimThread'>
+export type WorkMeter = Pick<Spend, 'mark' | 'claim' | 'claimThread'>
 
 export type DuringDeps = {
   readonly charging: Pick<Charging, 'open'>
@@ -42,7 +42,7 @@ const STATUS_FAILED = 500
 export async function during<T>(
   deps: DuringDeps,
   long: LongWork,
-  work: (meter: Meter, signal: AbortSignal) => Promise<T>,
+  work: (meter: WorkMeter, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const minutes = await openMinutes(deps, long)
   let status = STATUS_FAILED

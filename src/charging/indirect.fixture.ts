@@ -24,10 +24,10 @@ export type NodeOptions = {
   readonly learner?: IndirectLearner
 }
 
-export type Load = Readonly<Partial<Record<OperationName, number>>>
+export type SimulatedLoad = Readonly<Partial<Record<OperationName, number>>>
 
 /** In nanoseconds of CPU. */
-export type Bill = {
+export type SimulatedBill = {
   /** Of all cells. */
   readonly cpuNs: number
   /** The same without rest. */
@@ -66,8 +66,8 @@ export class TestNode {
   }
 
   /** So many seconds of a load, given as requests a second. */
-  run(seconds: number, load: Load = {}): Bill {
-    let sum: Bill = { cpuNs: 0, causedNs: 0, directNs: 0, indirectNs: 0 }
+  run(seconds: number, load: SimulatedLoad = {}): SimulatedBill {
+    let sum: SimulatedBill = { cpuNs: 0, causedNs: 0, directNs: 0, indirectNs: 0 }
     for (let second = 0; second < seconds; second++) {
       const bill = this.#second(load)
       sum = {
@@ -80,7 +80,7 @@ export class TestNode {
     return sum
   }
 
-  #second(load: Load): Bill {
+  #second(load: SimulatedLoad): SimulatedBill {
     const { truth, restMs, activeMs } = this.#options
     const tariff = testTariff({ indirect: this.learner.rates() })
     let directNs = 0
@@ -117,7 +117,7 @@ export class TestNode {
   }
 
   /** Each as often as its rate says, on average, in random order. */
-  #requests(load: Load): OperationName[] {
+  #requests(load: SimulatedLoad): OperationName[] {
     const requests: OperationName[] = []
     for (const [operation, perSecond] of Object.entries(load) as [OperationName, number][]) {
       const count = Math.floor(perSecond * this.#noise(0.3) + this.#options.random())

@@ -6,13 +6,19 @@ import { energyOfCpu, nj } from '#base/units.ts'
 import { chargeBytes, directEnergy, LEARNED, parseCharge } from '#contract/charge.ts'
 import { createIndirectLearner, type IndirectLearner } from '#metering/indirect.ts'
 import { NJ_PER_CPU_S, openTestCharging } from './charging.fixture.ts'
-import { TestNode, testTariff, type Bill, type Load, type NodeOptions } from './indirect.fixture.ts'
+import {
+  TestNode,
+  testTariff,
+  type SimulatedBill,
+  type SimulatedLoad,
+  type NodeOptions,
+} from './indirect.fixture.ts'
 import { IndirectBills } from './indirect.ts'
 
 const MINUTE = 60
 const REST = { activeMs: 50, restMs: 28 }
 // The loads of the long conservation test, as fast as one client asks.
-const LOADS: readonly Load[] = [
+const LOADS: readonly SimulatedLoad[] = [
   { 'storage.put-object': 100 },
   { 'storage.get-object': 180 },
   { 'storage.list-objects-v2': 90 },
@@ -50,7 +56,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   costs: fc.constantFrom(0.6, 1.5),
 })
 
-const shareOf = ({ directNs, indirectNs, causedNs }: Bill): number =>
+const shareOf = ({ directNs, indirectNs, causedNs }: SimulatedBill): number =>
   (100 * (directNs + indirectNs)) / causedNs
 
 /** Runs each load for a minute, twice, the second time at other costs; says what is billed wrongly. */

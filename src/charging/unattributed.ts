@@ -8,7 +8,7 @@ import { add, carbonOf, energyOfCpu, nj, pusd, subtract, type Nj } from '#base/u
 import type { Charge } from '#contract/charge.ts'
 import type { Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
-import { composeCharge, type Finished, type Terms } from './compose-charge.ts'
+import { composeCharge, type FinishedWork, type Terms } from './compose-charge.ts'
 import { nodePart } from './measure.ts'
 import type { Session } from './session.ts'
 import type { Payer } from './spend.ts'
@@ -17,7 +17,7 @@ export const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
 /** What is told for a request whose CPU is below what the clock can see. */
 const LEAST_CPU_NS = 1000n
 
-type Refused = Pick<Finished, 'ids' | 'status' | 'fromMs' | 'toMs'> & { readonly cpuNs: number }
+type Refused = Pick<FinishedWork, 'ids' | 'status' | 'fromMs' | 'toMs'> & { readonly cpuNs: number }
 
 type Deps = {
   readonly session: Session
@@ -27,7 +27,7 @@ type Deps = {
 }
 
 /** A charge that requests are still added to. */
-type Shared = Pick<Finished, 'ids' | 'status' | 'fromMs'> & {
+type Shared = Pick<FinishedWork, 'ids' | 'status' | 'fromMs'> & {
   readonly second: number
   readonly terms: Terms
   requests: number

@@ -9,7 +9,7 @@ import type { LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
 import { isHandedOver, isNewKey, linkFault } from '#tlog/links.ts'
 import { tilePath } from '#tlog/tiles.ts'
-import type { Head } from '#tlog/tree.ts'
+import type { TreeHead } from '#tlog/tree.ts'
 import { apiGet } from './client.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT, tell } from './output.ts'
@@ -20,22 +20,26 @@ export type Signers = { readonly count: number; readonly threshold: number; read
 /** The logs of a service that are pinned, and who it says signs them. */
 type Service = { readonly origins: readonly string[]; readonly signers?: Signers }
 /** A log that the service publishes and that was not pinned. */
-export type Refused = { readonly origin: string; readonly why: string; readonly isNewKey: boolean }
+export type RefusedKey = {
+  readonly origin: string
+  readonly why: string
+  readonly isNewKey: boolean
+}
 export type PinnedKeys = {
   readonly keys: readonly ReceiptKey[]
   /** By the address of the API: another service has logs and keys of its own. */
   readonly services: ReadonlyMap<string, Service>
-  readonly heads: ReadonlyMap<string, Head>
-  readonly refused: readonly Refused[]
+  readonly heads: ReadonlyMap<string, TreeHead>
+  readonly refused: readonly RefusedKey[]
 }
 /** `keysFile` is read in place of what is pinned; `acceptNewKey` pins a log of another key too. */
-export type Asked = { readonly keysFile: string | undefined; readonly acceptNewKey: boolean }
+export type PinOptions = { readonly keysFile: string | undefined; readonly acceptNewKey: boolean }
 
 /** A list of keys that names no service: what a service publishes, or a file from before there were several. */
 const UNNAMED = ''
 
 /** Asks the service for logs not seen before; without one, what is pinned must do. */
-export async function pinnedKeys(options: GlobalOptions, asked: Asked): Promise<PinnedKeys> {
+export async function pinnedKeys(options: GlobalOptions, asked: PinOptions): Promise<PinnedKeys> {
   if (asked.keysFile !== undefined) return readGiven(asked.keysFile)
   const file = fileOf()
   const pinned = existsSync(file)
@@ -91,9 +95,9 @@ async function pinMore(
   pinned: PinnedKeys,
   offered: readonly ReceiptKey[],
   { options, acceptNewKey }: { options: GlobalOptions; acceptNewKey: boolean },
-): Promise<{ readonly added: readonly ReceiptKey[]; readonly refused: readonly Refused[] }> {
+): Promise<{ readonly added: readonly ReceiptKey[]; readonly refused: readonly RefusedKey[] }> {
   const added: ReceiptKey[] = []
-  const refused: Refused[] = []
+  const refused: RefusedKey[] = []
   const fresh = offered
     .filter((key) => !isIn(key, pinned.keys))
     .toSorted((a, b) => compareShards(a.shard, b.shard))

@@ -3,11 +3,11 @@
 // table; a test compares it with every command of the AWS SDK.
 import type { StorageCode } from '#contract/storage-errors.ts'
 
-export type Level = 'service' | 'bucket' | 'object' | 'website'
+export type OperationLevel = 'service' | 'bucket' | 'object' | 'website'
 type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS'
 
 /** What a request must also have where two operations share method, level and subresource (s3/match.ts). */
-export type Condition = 'copy-source' | 'form' | 'id' | 'name' | 'directory' | 'lambda'
+export type OperationCondition = 'copy-source' | 'form' | 'id' | 'name' | 'directory' | 'lambda'
 
 /**
  * What the operation does to storage. 'store': adds bytes, so the account must be able to pay for them. 'write': adds
@@ -17,10 +17,10 @@ type Effect = 'none' | 'read' | 'free' | 'write' | 'store'
 
 export type S3Operation = {
   readonly method: Method
-  readonly level: Level
+  readonly level: OperationLevel
   /** The query parameter that names the operation. */
   readonly subresource: string | null
-  readonly when?: Condition
+  readonly when?: OperationCondition
   /** Its name in policies, without `s3:`; null for preflights, which no policy allows or denies. */
   readonly action: string | null
   /** With a version id in the request its name in policies is `…ObjectVersion…`. */
@@ -50,7 +50,7 @@ const SCOPES = {
 } as const
 
 const row =
-  (level: Level, method: Method, effect: Effect) =>
+  (level: OperationLevel, method: Method, effect: Effect) =>
   (subresource: string | null, action: string | null, more: More = {}): S3Operation => ({
     method,
     level,
@@ -62,7 +62,7 @@ const row =
     ...more,
   })
 
-const at = (level: Level) => ({
+const at = (level: OperationLevel) => ({
   get: row(level, 'GET', 'read'),
   head: row(level, 'HEAD', 'read'),
   put: row(level, 'PUT', 'write'),

@@ -7,14 +7,14 @@ import type { TLSSocket } from 'node:tls'
 import { present } from '#base/errors.ts'
 import { bareAddress, parseSubnet } from '#base/subnets.ts'
 
-export type Client = {
+export type RemoteClient = {
   /** An IP address; empty when the connection is gone. */
   readonly address: string
   /** Whether what it sent was encrypted on its way. */
   readonly isSecure: boolean
 }
 
-export type ClientOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => Client
+export type ClientOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => RemoteClient
 
 /** `trusted` are addresses and networks, `10.0.0.0/8`. Throws for one that is neither. */
 export function createClientOf(trusted: readonly string[]): ClientOf {

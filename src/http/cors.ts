@@ -4,7 +4,7 @@
 import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import type { HeaderList } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
-import type { Handler, Headers } from './reply.ts'
+import type { Handler, ReplyHeaders } from './reply.ts'
 
 /** What scripts may read beside the ten names that they may always read. */
 const EXPOSED: readonly string[] = [
@@ -52,7 +52,7 @@ export const optionsHandler =
       headers: {
         Allow: ['OPTIONS', ...methods].join(', '),
         'Access-Control-Allow-Methods': methods.join(', '),
-        ...(isReadable ? ({ 'Access-Control-Allow-Headers': asked } satisfies Headers) : {}),
+        ...(isReadable ? ({ 'Access-Control-Allow-Headers': asked } satisfies ReplyHeaders) : {}),
         'Access-Control-Max-Age': String(MAX_AGE_S),
         Vary: 'Access-Control-Request-Headers',
       },

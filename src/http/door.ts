@@ -4,7 +4,7 @@ import type { ErgonError } from '#base/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Exchange } from './exchange.ts'
-import type { Handler, Headers } from './reply.ts'
+import type { Handler, ReplyHeaders } from './reply.ts'
 
 /** An operation's implementation: how its body is read and what it does. */
 export type Endpoint = {
@@ -24,7 +24,7 @@ export type RenderedError = {
   readonly status?: number
   readonly contentType: string
   readonly body: string
-  readonly headers: Headers
+  readonly headers: ReplyHeaders
 }
 
 export interface Door {

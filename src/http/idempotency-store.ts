@@ -1,6 +1,6 @@
 // The table of idempotency keys: claimed in one statement, answered in one, forgotten after a day.
 import type { Queryable } from '#state/connect.ts'
-import type { Headers } from './reply.ts'
+import type { ReplyHeaders } from './reply.ts'
 
 /** A key is its token's own, and that of one path. */
 export type KeyName = { readonly token: string; readonly path: string; readonly key: string }
@@ -12,7 +12,7 @@ export type KeyClaim = KeyName & {
 export type StoredAnswer = {
   readonly receipt: string
   readonly status: number
-  readonly headers: Headers
+  readonly headers: ReplyHeaders
   readonly contentType: string
   /** undefined: it was too large to keep. */
   readonly body: Uint8Array | undefined
@@ -26,7 +26,7 @@ type Row = {
   fingerprint: Buffer | null
   receipt: string
   status: number | null
-  headers: Headers
+  headers: ReplyHeaders
   content_type: string
   body: Buffer | null
 }

@@ -43,7 +43,7 @@ export type IdempotencyDeps = {
   readonly clock: Clock
   readonly log: Logger
 }
-export type Asked = {
+export type KeyedRequest = {
   readonly exchange: Exchange
   readonly call: Call
   readonly who: Principal | undefined
@@ -51,7 +51,7 @@ export type Asked = {
 }
 
 /** A key that this request has; disposing of it gives it back unless it was answered. */
-export interface Key extends AsyncDisposable {
+export interface HeldKey extends AsyncDisposable {
   /** The earlier answer, or the one that `make` gives, which is kept before its end leaves. */
   answer(make: () => Promise<Reply>): Promise<Reply>
 }
@@ -61,14 +61,14 @@ export interface Idempotency {
    * Claims the key of a request; undefined when it has none. Throws invalid_request,
    * idempotency_in_progress, idempotency_key_reused, idempotency_answer_too_large, state_unavailable.
    */
-  claim(asked: Asked): Promise<Key> | undefined
+  claim(asked: KeyedRequest): Promise<HeldKey> | undefined
 }
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { state, session, clock, log } = deps
   let forgottenMs = clock.monotonicMs()
 
-  function claimOf({ exchange, call, who, spend }: Asked): KeyClaim | undefined {
+  function claimOf({ exchange, call, who, spend }: KeyedRequest): KeyClaim | undefined {
     const key = exchange.header(HEADER)
     if (key === undefined || who === undefined || !operationOf(call.operation).idempotent)
       return undefined
@@ -84,7 +84,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     }
   }
 
-  async function take(claim: KeyClaim, asked: Asked): Promise<Key> {
+  async function take(claim: KeyClaim, asked: KeyedRequest): Promise<HeldKey> {
     const claimed = await claimKey(state, claim).catch((cause: unknown) => {
       throw fault('state_unavailable', 'Could not look up the Idempotency-Key', {
         cause,
@@ -126,7 +126,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 }
 
-function replaying({ receipt, status, headers, contentType, body }: StoredAnswer): Key {
+function replaying({ receipt, status, headers, contentType, body }: StoredAnswer): HeldKey {
   if (body === undefined)
     throw fault(
       'idempotency_answer_too_large',
@@ -145,7 +145,11 @@ function replaying({ receipt, status, headers, contentType, body }: StoredAnswer
   }
 }
 
-function keeping(claim: KeyClaim, asked: Asked, deps: { state: Queryable; log: Logger }): Key {
+function keeping(
+  claim: KeyClaim,
+  asked: KeyedRequest,
+  deps: { state: Queryable; log: Logger },
+): HeldKey {
   const { exchange, spend } = asked
   const { state, log } = deps
   let kept = false

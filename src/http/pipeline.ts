@@ -18,7 +18,7 @@ import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
 import type { Call, Door } from './door.ts'
 import type { Exchange } from './exchange.ts'
-import type { Idempotency, Key } from './idempotency.ts'
+import type { Idempotency, HeldKey } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import { toErgonError } from './problem.ts'
@@ -143,7 +143,7 @@ async function serve(work: Work): Promise<void> {
 }
 
 /** A request with an Idempotency-Key may be answered by an earlier one. */
-async function serveOnce(work: Work, claimed: Promise<Key>): Promise<void> {
+async function serveOnce(work: Work, claimed: Promise<HeldKey>): Promise<void> {
   await using key = await claimed
   await reply(work, await key.answer(async () => await handle(work)))
 }

@@ -4,13 +4,13 @@ import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import type { Principal } from '#identity/principal.ts'
 
-export type Headers = Readonly<Record<string, string>>
+export type ReplyHeaders = Readonly<Record<string, string>>
 
 /** A reply whose bytes are made after settling, so that they can carry the final figures. */
 export type KnownReply = {
   readonly kind: 'known'
   readonly status: number
-  readonly headers?: Headers
+  readonly headers?: ReplyHeaders
   /** Where it is not the body's: HEAD answers with that of what a GET would send. */
   readonly contentLength?: number
   /** About how long the body will be: what writing it costs is billed by its size class. */
@@ -35,7 +35,7 @@ export class Pieces {
 export type StreamedReply = {
   readonly kind: 'streamed'
   readonly status: number
-  readonly headers?: Headers
+  readonly headers?: ReplyHeaders
   readonly contentType: string
   /** How many bytes the chunks have together, where that is known: no figures can follow them then. */
   readonly contentLength?: number

@@ -19,7 +19,13 @@ import {
 } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import { toErgonError } from './problem.ts'
-import { Pieces, wireBody, type Headers, type KnownReply, type StreamedReply } from './reply.ts'
+import {
+  Pieces,
+  wireBody,
+  type ReplyHeaders,
+  type KnownReply,
+  type StreamedReply,
+} from './reply.ts'
 
 /** A reply of known length: its body is made from the settled charge. */
 export async function sendKnown(
@@ -168,7 +174,7 @@ function write(response: Exchange['response'], chunk: string | Uint8Array): bool
 /** The reply's own headers, then ours. */
 function writeHead(
   { response, answered, doorHeaders }: Exchange,
-  { status, headers = {} }: { readonly status: number; readonly headers?: Headers },
+  { status, headers = {} }: { readonly status: number; readonly headers?: ReplyHeaders },
   list: HeaderList,
 ): void {
   answered.headMs = performance.now()

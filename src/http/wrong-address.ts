@@ -8,7 +8,7 @@ import { isPreflight, METHODS, optionsHandler } from './cors.ts'
 import type { Door, Endpoint } from './door.ts'
 import { pairsOf } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
-import type { Handler, Headers } from './reply.ts'
+import type { Handler, ReplyHeaders } from './reply.ts'
 
 /** The S3 door of the API's own name. `baseUrl` is the public address, where a proxy is in front. */
 export function createHintingDoor(deps: {
@@ -45,7 +45,7 @@ const mayAskForApi = (exchange: Exchange): boolean =>
  * Lets a page ask where there is no such bucket, so that the page can read the hint. A bucket that exists keeps
  * its own CORS rules.
  */
-function orPreflight(own: Endpoint, cors: Headers): Endpoint {
+function orPreflight(own: Endpoint, cors: ReplyHeaders): Endpoint {
   const allow = optionsHandler(METHODS)
   const handle: Handler<never> = async (handled) => {
     try {

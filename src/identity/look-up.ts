@@ -6,7 +6,7 @@ import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Principal } from './principal.ts'
-import { createRefused, type Refusal } from './refused.ts'
+import { createRefused, type TokenRefusal } from './refused.ts'
 import { hashToken } from './token-text.ts'
 
 const TRIES_MAX = 5
@@ -110,7 +110,8 @@ export const silent = (cause?: unknown) =>
   })
 
 const REFUSALS = { token_unknown: 'it is not known', token_revoked: 'it was revoked' } as const
-export const refusal = (why: Refusal) => fault(why, `Could not accept the token: ${REFUSALS[why]}`)
+export const refusal = (why: TokenRefusal) =>
+  fault(why, `Could not accept the token: ${REFUSALS[why]}`)
 
 const toPrincipal = (row: TokenRow): Principal => ({
   account: row.account,

@@ -8,18 +8,18 @@ import { cacheClock } from './cache-clock.ts'
 const KEPT_MS = 1000
 const KEPT_MAX = 4096
 
-export type Refusal = 'token_unknown' | 'token_revoked'
+export type TokenRefusal = 'token_unknown' | 'token_revoked'
 
-export interface Refused {
+export interface RefusedTokens {
   /** Why the text was refused within the last second. */
-  why(text: string): Refusal | undefined
-  keep(text: string, why: Refusal): void
+  why(text: string): TokenRefusal | undefined
+  keep(text: string, why: TokenRefusal): void
   /** Credentials have changed: all are asked for again. */
   clear(): void
 }
 
-export function createRefused(clock: Pick<Clock, 'monotonicMs'>): Refused {
-  const refused = new LRUCache<string, Refusal>({
+export function createRefused(clock: Pick<Clock, 'monotonicMs'>): RefusedTokens {
+  const refused = new LRUCache<string, TokenRefusal>({
     max: KEPT_MAX,
     ttl: KEPT_MS,
     ttlResolution: 0,

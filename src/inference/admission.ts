@@ -9,7 +9,7 @@ import type { Learned, Tokens } from '#inference/learned.ts'
 import { BYTES_PER_TOKEN, catalogueEnergy } from '#inference/providers/meter.ts'
 import type { Principal } from '#identity/principal.ts'
 
-export type Work = {
+export type WorkSize = {
   /** UTF-8 bytes of the prompt: no byte-level tokenizer makes more tokens than bytes. */
   readonly promptBytes: number
   /** Of a wished format: most servers guide the answer by it, some put it into the prompt. */
@@ -53,7 +53,7 @@ export type Bounds = {
 }
 
 /** The bounds of a request at an offer, by what is known of it now. */
-export function boundsOf(offer: ModelOffer, work: Work, learned: Learned): Bounds {
+export function boundsOf(offer: ModelOffer, work: WorkSize, learned: Learned): Bounds {
   const overheadTokens = learned.overheadTokens(offer)
   const { promptTokensMax, tokensMax } = tokensAtMost(offer, work, overheadTokens)
   // An engine may read the prompt again for each answer.
@@ -65,7 +65,7 @@ export function boundsOf(offer: ModelOffer, work: Work, learned: Learned): Bound
 }
 
 /** The most that an answer still takes when its first piece is there: what the head of its stream says. */
-export function restOf(offer: ModelOffer, work: Work, bounds: Bounds, learned: Learned): Nj {
+export function restOf(offer: ModelOffer, work: WorkSize, bounds: Bounds, learned: Learned): Nj {
   const { promptTokensMax, tokensMax } = bounds
   // A cell has told what its prompt took, but for prompts and choices that still wait; an upstream tells at its end.
   const isRead = offer.isCell === true && work.prompts * work.choices === 1
@@ -76,7 +76,7 @@ export function restOf(offer: ModelOffer, work: Work, bounds: Bounds, learned: L
 }
 
 /** Upper bounds in tokens: what the prompts can be, and what may be generated. */
-export function tokensAtMost(offer: ModelOffer, work: Work, overheadTokens: number) {
+export function tokensAtMost(offer: ModelOffer, work: WorkSize, overheadTokens: number) {
   const { promptBytes, formatBytes = 0, promptTexts, media = 0, prompts, choices, maxTokens } = work
   const added =
     promptTexts * TEMPLATE_TOKENS_PER_TEXT + media * TOKENS_PER_MEDIA + prompts * overheadTokens

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createLogger, type Level } from '#base/log.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { createFailures } from './failures.ts'
 import { createBreaker } from './providers/breaker.ts'
@@ -10,7 +10,7 @@ import { offerOf, quietLog } from './testing/offers.ts'
 
 const providerOf = (more: Partial<Provider>) => more as Provider
 
-function listen(level: Level) {
+function listen(level: LogLevel) {
   const lines: unknown[] = []
   const time = { ms: 5 }
   const write = (line: string) => {

@@ -7,7 +7,7 @@ import type { Steps } from '#base/steps.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
-import { boundsOf, payerOf, restOf, type Bounds, type Work } from './admission.ts'
+import { boundsOf, payerOf, restOf, type Bounds, type WorkSize } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
 import { createClaims } from './claims.ts'
 import type { Failures } from './failures.ts'
@@ -28,10 +28,10 @@ export type InferenceDeps = {
   readonly failures: Failures
 }
 
-export type Plan = {
+export type GenerationPlan = {
   readonly operation: OperationName
   readonly choice: Choice
-  readonly work: Work
+  readonly work: WorkSize
   readonly shape: GenerationCall['shape']
   /** The caller wants chunks as they come. */
   readonly streamed: boolean
@@ -55,7 +55,7 @@ type Call = Pick<Handled, 'who' | 'spend' | 'signal'>
  */
 export async function generate<Answer>(
   deps: InferenceDeps,
-  plan: Plan,
+  plan: GenerationPlan,
   call: Call,
   answer: (started: Started) => Answer | Promise<Answer>,
 ): Promise<Answer> {
@@ -135,7 +135,7 @@ function providerOf({ providers }: InferenceDeps, offer: ModelOffer): Provider {
 
 function askedOf(
   deps: InferenceDeps,
-  plan: Plan,
+  plan: GenerationPlan,
   asked: { offer: ModelOffer; bounds: Bounds; call: Call; provider: Provider },
 ): GenerationCall {
   const { offer, call, provider } = asked
@@ -167,7 +167,7 @@ export function learnOverhead(
     work,
     promptExcess,
     isWhole,
-  }: { offer: ModelOffer; bounds: Bounds; work: Work; promptExcess: number; isWhole: boolean },
+  }: { offer: ModelOffer; bounds: Bounds; work: WorkSize; promptExcess: number; isWhole: boolean },
 ): void {
   if (promptExcess > 0 && (isWhole || offer.isCell === true))
     learned.needsOverhead(offer, bounds.overheadTokens + Math.ceil(promptExcess / work.prompts))
@@ -197,5 +197,5 @@ const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
 const codeOf = (error: unknown): string => (error instanceof ErgonError ? error.code : 'internal')
 
 /** What was admitted is also what may be generated: an answer without a limit gets the offer's. */
-const bounded = (body: Plan['body'], offer: ModelOffer): Plan['body'] =>
+const bounded = (body: GenerationPlan['body'], offer: ModelOffer): GenerationPlan['body'] =>
   offer.defaultMaxTokens === undefined ? body : { max_tokens: offer.defaultMaxTokens, ...body }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj } from '#base/units.ts'
-import { boundsOf, tokensAtMost, type Work } from './admission.ts'
+import { boundsOf, tokensAtMost, type WorkSize } from './admission.ts'
 import { createLearned } from './learned.ts'
 import { catalogueEnergy } from './providers/meter.ts'
 import { createQuantiles } from './quantiles.ts'
@@ -114,7 +114,7 @@ test('learned costs ignore a charge without tokens or energy', () => {
   assert.equal(learned.perThousandTokens(offer).samples, 0)
 })
 
-const work: Work = { promptBytes: 100, promptTexts: 1, prompts: 1, choices: 1 }
+const work: WorkSize = { promptBytes: 100, promptTexts: 1, prompts: 1, choices: 1 }
 
 test('tokensAtMost() bounds prompt and answers by what can be', () => {
   assert.deepEqual(tokensAtMost(offer, { ...work, maxTokens: 10 }, 0), {

@@ -28,7 +28,7 @@ import {
   setNow,
   step,
   type Real,
-  type Step,
+  type LedgerStep,
   type World,
 } from './tick-step.fixture.ts'
 import { ticking, tickOf } from './tick-ticks.fixture.ts'
@@ -221,7 +221,7 @@ const reconciling = fc.constant(0).map(() =>
 )
 
 /** Steps in the proportions of which most lead somewhere. */
-export const commands = (): fc.Arbitrary<Step>[] => [
+export const commands = (): fc.Arbitrary<LedgerStep>[] => [
   process.map(open),
   funding,
   budgeting,

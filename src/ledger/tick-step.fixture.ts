@@ -14,7 +14,7 @@ export const ACCOUNTS = ['acct_free', 'acct_live', 'acct_test']
 export type Side = { session: string; seq: bigint; number: bigint; sent: TickRecord[] }
 export type World = { books: Books; nowMs: number; sides: Map<string, Side>; pendings: number }
 export type Real = { state: State; check(world: World): Promise<void> }
-export type Step = fc.AsyncCommand<World, Real>
+export type LedgerStep = fc.AsyncCommand<World, Real>
 
 export const setNow = (world: World, { state }: Real) =>
   state.query("select set_config('ergon.now', $1, false)", [timestamp(world.nowMs)])
@@ -27,7 +27,7 @@ export function step<T>(
     model: (world: World, argument: T) => unknown
     real: (world: World, state: Queryable, argument: T) => Promise<unknown>
   },
-): Step {
+): LedgerStep {
   return {
     check: () => true,
     async run(world, real) {

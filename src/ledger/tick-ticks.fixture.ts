@@ -13,7 +13,7 @@ import {
   process,
   step,
   type Side,
-  type Step,
+  type LedgerStep,
   type World,
 } from './tick-step.fixture.ts'
 import type { TickDebit, TickInput, TickRecord } from './tick.ts'
@@ -67,7 +67,7 @@ export const ticking = fc
   })
   .map(tickOf)
 
-export function tickOf(one: TickStep): Step {
+export function tickOf(one: TickStep): LedgerStep {
   return step('tick', one, {
     model(world) {
       const input = inputOf(world, one)

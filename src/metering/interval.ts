@@ -1,7 +1,7 @@
 // The machine between two polls: time, busy time, and CPU time of each cell, from
 // counters that start, stop and are adopted.
 import type { Clock } from '#base/clock.ts'
-import type { Span } from './sources/model.ts'
+import type { BusySpan } from './sources/model.ts'
 import type { CellUse, SharePayer } from './window.ts'
 
 /** A cell's counter as its supervisor reads it. No CPU time may be in two of them. */
@@ -15,7 +15,7 @@ export type CellReading = {
 }
 
 /** busyNs is max(counted by the machine, Σ of the cells): the counters differ by up to a tick. */
-export type Interval = Span & {
+export type Interval = BusySpan & {
   /** CPU time that all processors could give in it. */
   readonly capacityNs: bigint
   readonly cells: readonly CellUse[]

@@ -3,7 +3,7 @@ import { add, printDecimal, type Nj } from '#base/units.ts'
 import { powerOf } from './power.ts'
 import type { CpuModel } from './sources/model.ts'
 import type { IdleFrom } from './sources/sensors.ts'
-import type { Tariff } from './tariff.ts'
+import type { TariffMeter } from './tariff.ts'
 import type { TrueUpTotals } from './true-up.ts'
 import type { Share, Window } from './window.ts'
 
@@ -53,7 +53,7 @@ export function statusOf(meter: {
   readonly idleFrom: IdleFrom
   readonly model: CpuModel
   readonly pueMilli: bigint
-  readonly tariff: Tariff
+  readonly tariff: TariffMeter
   readonly trueUp: TrueUpTotals
   readonly totals: MeterTotals
 }): MeterStatus {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { energyOfCpu, nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
-import { createTariff, type Tariff } from './tariff.ts'
+import { createTariff, type TariffMeter } from './tariff.ts'
 import { addBilled, createTrueUp, NOTHING_BILLED } from './true-up.ts'
 import { splitReading } from './window.ts'
 
@@ -12,7 +12,12 @@ const MODEL = 10n * S
 const CPUS = 4n
 const PLUG = { method: 'plug', bandPct: 10 } as const
 
-const observe = (tariff: Tariff, busyNs: bigint, njPerCpuS: bigint, known: EnergyBand = PLUG) =>
+const observe = (
+  tariff: TariffMeter,
+  busyNs: bigint,
+  njPerCpuS: bigint,
+  known: EnergyBand = PLUG,
+) =>
   tariff.observe({
     elapsedNs: S,
     busyNs,
@@ -121,7 +126,7 @@ const STREAMS = [1, 2, 3]
  * A machine with a concave power curve and a noisy sensor, and streams that are billed at the tariff
  * of their first second. Returns Σ billed, Σ the same CPU's share, Σ reading of the whole span.
  */
-function simulate(loads: readonly Load[], tariff: Tariff, streams: readonly number[]) {
+function simulate(loads: readonly Load[], tariff: TariffMeter, streams: readonly number[]) {
   let billed = NOTHING_BILLED
   const agreed = streams.map(() => 0n)
   const trueUp = createTrueUp(() => billed)
@@ -163,7 +168,7 @@ const spans = fc
   .map((levels) => levels.flatMap(([level, seconds]) => Array<Load>(seconds).fill(level)))
 
 /** The farthest that the true-up went from zero, in 1/10 000 of the reading. */
-function worstTrueUp(tariffOf: () => Tariff, streams = STREAMS): bigint {
+function worstTrueUp(tariffOf: () => TariffMeter, streams = STREAMS): bigint {
   let worst = 0n
   fc.assert(
     fc.property(spans, (span) => {
@@ -188,6 +193,6 @@ test('known limit: streams that outlast the load they were admitted at are off b
 })
 
 test('planted: a tariff that never moves is seen by the same span', () => {
-  const fixed: Tariff = { njPerCpuS: MODEL, known: PLUG, carriedNj: nj(0n), observe: () => {} }
+  const fixed: TariffMeter = { njPerCpuS: MODEL, known: PLUG, carriedNj: nj(0n), observe: () => {} }
   assert.ok(worstTrueUp(() => fixed) > 200n)
 })

@@ -21,7 +21,7 @@ export type Observation = {
   readonly proportional: boolean
 } & EnergyBand
 
-export interface Tariff {
+export interface TariffMeter {
   /** nJ per CPU-second now. */
   readonly njPerCpuS: bigint
   /** How that is known: of all that made it, what has the widest band. The model's until readings made it. */
@@ -48,7 +48,7 @@ const NAMED_PERCENT = 1n
 export function createTariff(deps: {
   readonly modelNjPerCpuS: bigint
   readonly modelBandPct: number
-}): Tariff {
+}): TariffMeter {
   const model = { method: 'model', bandPct: deps.modelBandPct } as const
   const lowest = deps.modelNjPerCpuS / 5n
   const highest = deps.modelNjPerCpuS * 5n

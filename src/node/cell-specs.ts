@@ -1,7 +1,7 @@
 // The cells of ours as data: what each program is started with and who may call it.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createLogger, type Level, type Logger } from '#base/log.ts'
+import { createLogger, type LogLevel, type Logger } from '#base/log.ts'
 import { callUnix, keepConnections, type UnixConnections } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
@@ -29,7 +29,7 @@ export const COMPILED_FOLDER = 'compiled'
 export type ProgramPlace = {
   readonly runFolder: string
   readonly dataFolder: string
-  readonly logLevel: Level
+  readonly logLevel: LogLevel
 }
 
 type ProgramSpec = Partial<Omit<CellSpec, 'argv' | 'socket' | 'config'>> &

@@ -4,7 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
-import type { Body, Json, Part } from './types.ts'
+import type { ObjectBody, Json, Part } from './types.ts'
 import type { Damages } from './damage.ts'
 import { openFrames, sealedRange } from './encryption/frames.ts'
 
@@ -22,9 +22,9 @@ export interface BlobReader {
    * The bytes of a body, whole or a range, with back-pressure. Throws `blob_missing` and `blob_damaged`, after
    * alarming the operator.
    */
-  read(body: Body, options: ReadOptions): AsyncIterable<Buffer>
+  read(body: ObjectBody, options: ReadOptions): AsyncIterable<Buffer>
   /** Checks that each blob of a body exists in its length. Throws what read() throws. */
-  check(body: Body, signal: AbortSignal): Promise<void>
+  check(body: ObjectBody, signal: AbortSignal): Promise<void>
 }
 
 /** A body that is copied has at most 1024 parts of 5 MiB. */

@@ -1,7 +1,7 @@
 // Annotations of versions: one round trip each, except for copies. The rules are in sql/annotation.sql.
 import { present } from '#base/errors.ts'
 import type { Queryable, Row } from '#state/connect.ts'
-import type { Annotation, Annotations, Target, WrittenAnnotation } from './objects.ts'
+import type { Annotation, Annotations, ObjectTarget, WrittenAnnotation } from './objects.ts'
 import { refuse } from './refusal.ts'
 import type { Bucket, JsonObject, Sheet } from './types.ts'
 
@@ -70,7 +70,7 @@ export function createAnnotations(deps: { state: Queryable }): Annotations {
 async function put(
   state: Queryable,
   bucket: Bucket,
-  { target, written }: { target: Target; written: WrittenAnnotation },
+  { target, written }: { target: ObjectTarget; written: WrittenAnnotation },
 ): Promise<{ modifiedAtMs: number }> {
   const { name, size, etag, checksums, encryption, sheet, key, ifMatch, salt, sealed } = written
   const given = {

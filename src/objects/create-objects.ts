@@ -5,7 +5,7 @@ import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { discardBlobs } from './discard-blobs.ts'
 import type { Documents } from './documents.ts'
-import type { Deleted, Deletion, Objects, Target } from './objects.ts'
+import type { Deleted, Deletion, Objects, ObjectTarget } from './objects.ts'
 import { refuse, storageCode } from './refusal.ts'
 import { createFindObject, type FoundRow } from './find-object.ts'
 import { createPutObject, type WrittenRow } from './put-object.ts'
@@ -81,7 +81,7 @@ function toWritten(row: WrittenRow | undefined) {
 async function find(
   documents: Documents,
   row: FoundRow,
-  { bucketName, target }: { bucketName: string; target: Target },
+  { bucketName, target }: { bucketName: string; target: ObjectTarget },
 ): ReturnType<Objects['find']> {
   if (row.bucket === null) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
   const found = bucketOf(row.bucket)

@@ -7,7 +7,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import { createObjects } from './create-objects.ts'
 import { inlineObject, makeBucket, partsObject, withStore, type Store } from './store.fixture.ts'
-import type { Target } from './objects.ts'
+import type { ObjectTarget } from './objects.ts'
 
 const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
@@ -18,7 +18,7 @@ const KEYS = ['a', 'a/b', '{"x",NULL}', 'NULL', '\\', 'é\u{1F600}', 'deleted', 
 let store: Store
 withStore(4, (opened) => (store = opened))
 
-type Asked = { readonly bucket: string; readonly target: Target }
+type Asked = { readonly bucket: string; readonly target: ObjectTarget }
 
 /** Both buckets with all keys but the last, and the ids of their versions. */
 async function fill(): Promise<string[]> {

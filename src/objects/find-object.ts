@@ -2,10 +2,10 @@
 import type { TimerClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { gather } from './gather.ts'
-import type { Target } from './objects.ts'
+import type { ObjectTarget } from './objects.ts'
 import { BUCKET_JSON, inOrder, VERSION_JSON } from './rows.ts'
 
-type Question = { readonly bucketName: string; readonly target: Target }
+type Question = { readonly bucketName: string; readonly target: ObjectTarget }
 
 /** JSON text, which the caller parses; null when absent. */
 export type FoundRow = {

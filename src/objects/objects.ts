@@ -4,7 +4,7 @@
 import type { BlobRef } from '#blobs/blob.ts'
 import type {
   Attributes,
-  Body,
+  ObjectBody,
   Bucket,
   Conditions,
   ConfigurationKind,
@@ -57,7 +57,7 @@ export type BucketQuery = {
 }
 
 /** A version of a key; without `versionId` the latest one. */
-export type Target = { readonly key: string; readonly versionId?: string }
+export type ObjectTarget = { readonly key: string; readonly versionId?: string }
 export type Written = { readonly versionId: string; readonly modifiedAtMs: number }
 export type Deleted =
   | {
@@ -69,7 +69,7 @@ export type Deleted =
     }
   /** `code` is AccessDenied (object lock), PreconditionFailed or NoSuchKey. */
   | { readonly key: string; readonly code: string }
-export type Deletion = Target & { readonly conditions?: Conditions }
+export type Deletion = ObjectTarget & { readonly conditions?: Conditions }
 
 export interface Objects {
   /**
@@ -89,7 +89,7 @@ export interface Objects {
    * A bucket and a version with its body; the body of a delete marker is empty. `found` is absent when the key or the
    * version does not exist. Throws NoSuchBucket.
    */
-  find(bucketName: string, target: Target): Promise<{ bucket: Bucket; found?: FoundVersion }>
+  find(bucketName: string, target: ObjectTarget): Promise<{ bucket: Bucket; found?: FoundVersion }>
   /**
    * Deletes up to 1000 keys or versions, each on its own; one answer for each, in order. Retention in GOVERNANCE mode
    * yields to `bypassGovernance`.
@@ -100,17 +100,21 @@ export interface Objects {
     options: { bypassGovernance: boolean },
   ): Promise<Deleted[]>
   /** Changes tags, ACL or lock of a version. Throws NoSuchKey, NoSuchVersion, MethodNotAllowed (marker). */
-  amend(bucket: Bucket, target: Target, change: Amendment): Promise<Written>
+  amend(bucket: Bucket, target: ObjectTarget, change: Amendment): Promise<Written>
   /**
    * Replaces the wrapped keys and the encryption of a version; its bytes stay. Throws NoSuchVersion,
    * ConditionalRequestConflict (the seals are not `before` any more) and, unless `despiteLock`, AccessDenied.
    */
-  reseal(bucket: Pick<Bucket, 'id'>, target: Required<Target>, change: Resealing): Promise<void>
+  reseal(
+    bucket: Pick<Bucket, 'id'>,
+    target: Required<ObjectTarget>,
+    change: Resealing,
+  ): Promise<void>
 }
-export type FoundVersion = { readonly version: Version; readonly body: Body }
+export type FoundVersion = { readonly version: Version; readonly body: ObjectBody }
 export type WrittenObject = {
   readonly attributes: Attributes
-  readonly body: Body
+  readonly body: ObjectBody
   readonly conditions?: Conditions
   /** The blobs belong to another version too: they get one more reference. */
   readonly share?: boolean
@@ -140,7 +144,11 @@ export interface Annotations {
    * lock protects the annotation that would be replaced), AnnotationLimitExceeded, and ConditionalRequestConflict
    * when the version has changed since the caller encrypted: find the version again.
    */
-  put(bucket: Bucket, target: Target, written: WrittenAnnotation): Promise<{ modifiedAtMs: number }>
+  put(
+    bucket: Bucket,
+    target: ObjectTarget,
+    written: WrittenAnnotation,
+  ): Promise<{ modifiedAtMs: number }>
   get(sheet: Sheet, name: string): Promise<KeptAnnotation | undefined>
   /**
    * Deletes one annotation; a missing one is no error. Throws NoSuchKey, PreconditionFailed, AccessDenied (object
@@ -148,7 +156,7 @@ export interface Annotations {
    */
   delete(
     bucket: Bucket,
-    target: Target,
+    target: ObjectTarget,
     of: { name: string; ifMatch: string | undefined; bypassGovernance: boolean },
   ): Promise<void>
   /** By name in UTF-8 byte order. */

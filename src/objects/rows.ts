@@ -5,7 +5,7 @@ import type { Row } from '#state/connect.ts'
 import type { Listed, ListedBucket } from './objects.ts'
 import type {
   Attributes,
-  Body,
+  ObjectBody,
   Bucket,
   Json,
   JsonObject,
@@ -116,7 +116,7 @@ export const toListed = (row: ListedRow): Listed => ({
   modifiedAtMs: new Date(row.modified_at).getTime(),
 })
 
-export function toBody({ located }: VersionRow, inline: Buffer | null): Body {
+export function toBody({ located }: VersionRow, inline: Buffer | null): ObjectBody {
   if (located !== null) return { kind: 'parts', parts: located }
   return { kind: 'inline', bytes: inline ?? Buffer.alloc(0) }
 }
@@ -232,7 +232,7 @@ export function inOrder<R extends { n: number }>(rows: readonly R[], count: numb
 }
 
 /** Checks the size: an object of parts has the sum of their sizes. */
-export function checkedSize(attributes: Attributes, body: Body): void {
+export function checkedSize(attributes: Attributes, body: ObjectBody): void {
   const size =
     body.kind === 'inline'
       ? body.bytes.length

@@ -11,7 +11,7 @@ import { createBuckets } from './create-buckets.ts'
 import { createDocuments } from './documents.ts'
 import { createListings } from './create-listings.ts'
 import { createObjects } from './create-objects.ts'
-import type { FoundVersion, Target, WrittenAnnotation } from './objects.ts'
+import type { FoundVersion, ObjectTarget, WrittenAnnotation } from './objects.ts'
 import { createUploads } from './create-uploads.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 import type { Attributes, Bucket, Part, Sheet } from './types.ts'
@@ -161,7 +161,7 @@ export async function brokenInvariants(state: State): Promise<string[]> {
 export async function readVersion(
   store: Store,
   bucket: Bucket,
-  target: Target,
+  target: ObjectTarget,
 ): Promise<FoundVersion> {
   const { found } = await store.objects.find(bucket.name, target)
   if (found !== undefined) return found

@@ -110,7 +110,7 @@ export type Part = {
 }
 
 /** Small bodies are inline, in the row; all others are a list of parts. */
-export type Body =
+export type ObjectBody =
   | { readonly kind: 'inline'; readonly bytes: Buffer }
   | { readonly kind: 'parts'; readonly parts: readonly Part[] }
 

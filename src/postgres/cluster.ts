@@ -10,7 +10,7 @@ import { syncPath } from '#artifacts/files.ts'
 import { lockFile } from '#base/lock.ts'
 import type { Secret } from '#base/log.ts'
 
-import { type Owner, copyOwned } from './copy-cluster.ts'
+import { type FileOwner, copyOwned } from './copy-cluster.ts'
 import { postgresFault } from './faults.ts'
 import type { PostgresInstall } from './install.ts'
 import { type Scratch, openScratch } from './scratch.ts'
@@ -20,7 +20,7 @@ export type ClusterOptions = {
   /** The cluster's own folder: absent, empty, or made by an earlier call. */
   readonly folder: string
   /** Owner of the files; the caller when absent. */
-  readonly owner?: Owner
+  readonly owner?: FileOwner
   readonly superuserPassword: Secret
   /** Megabytes, a power of two: 16 is usual, 1 makes a small database 23 MB smaller. */
   readonly walSegmentMb?: number
@@ -132,7 +132,7 @@ async function runInitdb(scratch: Scratch, options: ClusterOptions): Promise<str
   return data
 }
 
-const identity = (user: Owner | undefined): string[] =>
+const identity = (user: FileOwner | undefined): string[] =>
   user === undefined
     ? ['--no-new-privs']
     : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--no-new-privs']

@@ -4,10 +4,14 @@ import { join } from 'node:path'
 
 import { postgresFault } from './faults.ts'
 
-export type Owner = { readonly uid: number; readonly gid: number }
+export type FileOwner = { readonly uid: number; readonly gid: number }
 
 /** Files and folders only, which is all that initdb makes; modes are kept. `to` must not exist. */
-export async function copyOwned(from: string, to: string, owner: Owner | undefined): Promise<void> {
+export async function copyOwned(
+  from: string,
+  to: string,
+  owner: FileOwner | undefined,
+): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   for (const name of await readdir(from, { withFileTypes: true })) {
     const source = join(from, name.name)
@@ -19,12 +23,16 @@ export async function copyOwned(from: string, to: string, owner: Owner | undefin
   await settle(to, (await stat(from)).mode, owner)
 }
 
-async function copyFileOwned(from: string, to: string, owner: Owner | undefined): Promise<void> {
+async function copyFileOwned(
+  from: string,
+  to: string,
+  owner: FileOwner | undefined,
+): Promise<void> {
   await copyFile(from, to)
   await settle(to, (await stat(from)).mode, owner)
 }
 
-async function settle(path: string, mode: number, owner: Owner | undefined): Promise<void> {
+async function settle(path: string, mode: number, owner: FileOwner | undefined): Promise<void> {
   if (owner !== undefined) await lchown(path, owner.uid, owner.gid)
   await chmod(path, mode & 0o777)
   await using handle = await open(path, 'r')

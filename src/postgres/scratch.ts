@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 
 import { openFolders } from '#artifacts/files.ts'
 
-import type { Owner } from './copy-cluster.ts'
+import type { FileOwner } from './copy-cluster.ts'
 import { postgresFault } from './faults.ts'
 
 export type Scratch = AsyncDisposable & {
@@ -16,7 +16,7 @@ export type Scratch = AsyncDisposable & {
   readonly folder: string
   readonly binFolder: string
   /** The user that initdb must run as; absent for our own user. */
-  readonly user?: Owner
+  readonly user?: FileOwner
 }
 
 const PREFIX = 'ergon-initdb-'
@@ -62,7 +62,7 @@ async function copyPrograms(binFolder: string, root: string): Promise<string> {
   return join(target, 'bin')
 }
 
-function temporaryFolder(user: Owner | undefined): string {
+function temporaryFolder(user: FileOwner | undefined): string {
   if (user === undefined) return tmpdir()
   const places = [tmpdir(), '/tmp', '/var/tmp', '/dev/shm']
   const found = places.find((place) => existsSync(place) && isReachable(place))
@@ -79,7 +79,7 @@ function isReachable(folder: string): boolean {
   return dirname(folder) === folder || isReachable(dirname(folder))
 }
 
-async function unprivilegedUser(): Promise<Owner> {
+async function unprivilegedUser(): Promise<FileOwner> {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n')
   const users = lines.map((line) => line.split(':')).filter(([, , uid]) => Number(uid) > 0)
   const nobody = users.find(([name]) => name === 'nobody') ?? users[0]

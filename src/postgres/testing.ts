@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { type Finished, run } from '#artifacts/command.ts'
+import { type CommandResult, run } from '#artifacts/command.ts'
 import { type Artifacts, createArtifacts } from '#artifacts/fetch.ts'
 import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { Secret, createLogger } from '#base/log.ts'
 
 import { SUPERUSER, initialiseCluster } from './cluster.ts'
-import type { Owner } from './copy-cluster.ts'
+import type { FileOwner } from './copy-cluster.ts'
 import { postgresFault } from './faults.ts'
 import { type PostgresInstall, installPostgres } from './install.ts'
 import { postgresCell } from './postgres-cell.ts'
@@ -83,7 +83,7 @@ export type TestServer = AsyncDisposable & {
   readonly socketFolder: string
   readonly socketPath: string
   /** User of the server; absent for the current user. */
-  readonly owner?: Owner
+  readonly owner?: FileOwner
   /** The cell's command line. */
   readonly argv: readonly string[]
   /** Starts a command as the server's user. */
@@ -92,7 +92,10 @@ export type TestServer = AsyncDisposable & {
   /** The first process: what the launcher would signal. */
   readonly child: ChildProcess
   /** Runs psql to its end; code 3 is an SQL error. */
-  psql(sql: string, as?: { user?: string; password?: string; database?: string }): Promise<Finished>
+  psql(
+    sql: string,
+    as?: { user?: string; password?: string; database?: string },
+  ): Promise<CommandResult>
   /** Waits until the server answers. */
   ready(): Promise<void>
   /** Stops it; its files stay until it is disposed of. */
@@ -192,7 +195,7 @@ type Query = {
   readonly sql: string
 }
 
-function psql(install: PostgresInstall, query: Query): Promise<Finished> {
+function psql(install: PostgresInstall, query: Query): Promise<CommandResult> {
   const program = join(present(install.clientTools, 'the managed rung has client tools'), 'psql')
   const flags = '--no-psqlrc --no-align --tuples-only --quiet --set=ON_ERROR_STOP=1'.split(' ')
   const where = [

@@ -8,12 +8,12 @@ import { startBallast, type Ballast } from '#node/ballast.ts'
 import { startControl } from '#node/control/control.ts'
 import { tellDisk } from '#node/disk-full.ts'
 import type { StopBudget } from '#node/stop-budget.ts'
-import type { GatewayParts } from './gateways.ts'
+import type { GatewaysNeeds } from './gateways.ts'
 import { startTasks, TASKS_CELL } from './tasks-cell.ts'
 
 export interface AgentParts {
   /** What the parts give the gateway halves, by the product's name. */
-  readonly gateway: GatewayParts
+  readonly gateway: GatewaysNeeds
   /** Serves the operator's operations. */
   control(): Promise<{ close(): Promise<void> }>
   /** Begins the background; `complete` is called once, when all has started or failed, with what failed. */

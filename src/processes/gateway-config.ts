@@ -1,5 +1,5 @@
 // What the agent tells a gateway at its start, as JSON.
-import type { Level } from '#base/log.ts'
+import type { LogLevel } from '#base/log.ts'
 import type { StateAddress } from '#state/connect.ts'
 
 export type GatewayConfig = {
@@ -20,7 +20,7 @@ export type GatewayConfig = {
   readonly bodyMemoryBytes: number
   readonly accountRequests: number
   readonly socket: string
-  readonly logLevel: Level
+  readonly logLevel: LogLevel
   /** Deciphers secrets in the state. */
   readonly stateKey: string
   /** The settings of each product, by its name. */

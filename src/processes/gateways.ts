@@ -12,7 +12,7 @@ import type { StateAddress } from '#state/connect.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 
 /** What the agent halves of the products give the gateway halves, by the product's name. */
-export type GatewayParts = Readonly<Record<string, NonNullable<AgentPart['gateway']>>>
+export type GatewaysNeeds = Readonly<Record<string, NonNullable<AgentPart['gateway']>>>
 
 export const GATEWAY_PROGRAM: Program = {
   file: 'processes/gateway.ts',
@@ -33,7 +33,7 @@ export async function startGateways(deps: {
   cells: Cells
   address: StateAddress
   meter: string
-  parts: GatewayParts
+  parts: GatewaysNeeds
   signal: AbortSignal
 }): Promise<{ stop(graceMs: number): Promise<void> }> {
   const cells = await Promise.all(gatewayNames(deps.config).map((name) => start(name)))

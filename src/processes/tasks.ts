@@ -3,7 +3,7 @@
 import { openBlobStores } from '#blobs/stores.ts'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
-import { createLogger, type Level } from '#base/log.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
 import { nj } from '#base/units.ts'
@@ -26,7 +26,7 @@ export type TasksConfig = ObjectsTaskSettings & {
   /** For how long windows of the meter are kept; 0 for ever. */
   readonly windowsDays: number
   readonly socket: string
-  readonly logLevel: Level
+  readonly logLevel: LogLevel
 }
 
 /** One holds the lock of tasks and one the mover's, four move; the others are for the other tasks. */

@@ -1,13 +1,13 @@
 // A request as the operations of S3 get it: the call, the caller and the body.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ServedOperation } from '#contract/s3-operations.ts'
-import type { Client } from '#http/client-of.ts'
+import type { RemoteClient } from '#http/client-of.ts'
 import type { Handled, Reply } from '#http/reply.ts'
 import type { Trace } from './logging/record.ts'
 import type { Judging } from './policy/judging.ts'
 import type { Match } from './match.ts'
 import type { Payload } from './body/payload.ts'
-import type { Target } from './target.ts'
+import type { S3Target } from './target.ts'
 
 export type StorageCall = {
   /** Facts for the access log of the bucket; policies use the signing. */
@@ -15,13 +15,13 @@ export type StorageCall = {
   /** The cost of evaluating policies so far. */
   readonly judging: Judging
   readonly match: Match
-  readonly target: Target
+  readonly target: S3Target
   readonly headers: IncomingHttpHeaders
   readonly payload: Payload
   /** Extends the deadline to that of a transfer; called once the request is allowed. */
   prolong(): void
   /** The client's address, for policies. */
-  readonly client: Client
+  readonly client: RemoteClient
 }
 
 export type StorageRequest = Handled<StorageCall>

@@ -4,12 +4,12 @@ import { storageFault } from '#contract/storage-errors.ts'
 import {
   S3_OPERATIONS,
   versionAction,
-  type Condition,
-  type Level,
+  type OperationCondition,
+  type OperationLevel,
   type S3Operation,
   type S3OperationName,
 } from '#contract/s3-operations.ts'
-import type { Target } from './target.ts'
+import type { S3Target } from './target.ts'
 import { checkVersionId } from './version-id.ts'
 
 export type Match = {
@@ -19,10 +19,10 @@ export type Match = {
   readonly action: string
 }
 
-type Place = Pick<Target, 'form' | 'bucket' | 'key' | 'query'>
+type Place = Pick<S3Target, 'form' | 'bucket' | 'key' | 'query'>
 type Test = (place: Place, headers: IncomingHttpHeaders) => boolean
 
-const CONDITIONS: Record<Condition, Test> = {
+const CONDITIONS: Record<OperationCondition, Test> = {
   'copy-source': (_, headers) => headers['x-amz-copy-source'] !== undefined,
   form: (_, headers) => /^multipart\/form-data\b/i.test(headers['content-type'] ?? ''),
   id: ({ query }) => query.has('id'),
@@ -31,12 +31,15 @@ const CONDITIONS: Record<Condition, Test> = {
   lambda: ({ bucket }) => bucket === 'WriteGetObjectResponse',
 }
 
-type Candidate = { readonly name: S3OperationName; readonly condition: Condition | undefined }
+type Candidate = {
+  readonly name: S3OperationName
+  readonly condition: OperationCondition | undefined
+}
 
 /** `GET object acl` → the operations of that request, those with a condition first. */
 const BINDINGS = new Map<string, Candidate[]>()
 /** Parameter → the levels at which it names an operation. */
-const SUBRESOURCES = new Map<string, Set<Level>>()
+const SUBRESOURCES = new Map<string, Set<OperationLevel>>()
 for (const [name, { method, level, subresource, when }] of Object.entries(S3_OPERATIONS)) {
   const binding = `${method} ${level} ${subresource ?? ''}`
   const candidate = { name, condition: when } as Candidate
@@ -98,13 +101,13 @@ function allowedMethods(target: Place): string[] {
   return [...found, 'OPTIONS']
 }
 
-function levelOf({ form, bucket, key }: Place): Level {
+function levelOf({ form, bucket, key }: Place): OperationLevel {
   if (form === 'website') return 'website'
   if (bucket === undefined) return 'service'
   return key === undefined ? 'bucket' : 'object'
 }
 
-function subresourceOf(query: Target['query'], level: Level): string {
+function subresourceOf(query: S3Target['query'], level: OperationLevel): string {
   // Parameters of a page belong to the page.
   if (level === 'website') return ''
   let found = ''

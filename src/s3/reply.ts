@@ -1,10 +1,10 @@
 // Replies of the S3 protocol.
-import type { Headers, KnownReply } from '#http/reply.ts'
+import type { ReplyHeaders, KnownReply } from '#http/reply.ts'
 
 const XML = 'application/xml'
 
 /** An XML document. Its length helps to bill the writing of the reply. */
-export const xmlReply = (xml: string, headers: Headers = {}, status = 200): KnownReply => ({
+export const xmlReply = (xml: string, headers: ReplyHeaders = {}, status = 200): KnownReply => ({
   kind: 'known',
   status,
   headers,
@@ -14,7 +14,7 @@ export const xmlReply = (xml: string, headers: Headers = {}, status = 200): Know
 })
 
 /** No body: 200 with length 0, or 204. */
-export const emptyReply = (headers: Headers = {}, status = 200): KnownReply => ({
+export const emptyReply = (headers: ReplyHeaders = {}, status = 200): KnownReply => ({
   kind: 'known',
   status,
   headers,

@@ -7,7 +7,7 @@ import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
-import type { Record, Trace } from './logging/record.ts'
+import type { RecordAccess, Trace } from './logging/record.ts'
 import type { Handlers, StorageCall, StorageHandler } from './call.ts'
 import type { Callers } from './authentication/callers.ts'
 import { Judging } from './policy/judging.ts'
@@ -22,18 +22,18 @@ import {
   type Signing,
 } from './authentication/credential.ts'
 import { withHoisted } from './authentication/hoisted.ts'
-import type { Verified, Verifier } from './authentication/verify.ts'
+import type { VerifiedSignature, SignatureVerifier } from './authentication/verify.ts'
 import type { CredentialV2 } from './authentication/version-two.ts'
-import { parsePlace, targetAt, type BaseHosts, type Target } from './target.ts'
+import { parsePlace, targetAt, type BaseHosts, type S3Target } from './target.ts'
 
 /** A call of this protocol: the match, and later the verified signature. */
 type S3Call = Call & {
   readonly match: Match
-  readonly target: Target
+  readonly target: S3Target
   /** With the headers in a presigned address, which count once its signature is verified. */
   readonly headers: IncomingHttpHeaders
   readonly trace: Trace
-  verified?: Verified
+  verified?: VerifiedSignature
 }
 
 const SIGNINGS: { readonly [kind in (SignedCredential | CredentialV2)['kind']]: Signing } = {
@@ -46,8 +46,8 @@ const SIGNINGS: { readonly [kind in (SignedCredential | CredentialV2)['kind']]: 
 
 export function createS3Protocol(deps: {
   callers: Callers
-  verifier: Verifier
-  record: Record
+  verifier: SignatureVerifier
+  record: RecordAccess
   clientOf: ClientOf
   bases: BaseHosts
   handlers: Handlers

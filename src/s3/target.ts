@@ -17,7 +17,7 @@ export type BaseHosts = {
 /** Decoded parameters; the first value of a repeated name counts, as at AWS. */
 export type Query = ReadonlyMap<string, string>
 
-export type Target = {
+export type S3Target = {
   readonly form: 'path' | 'host' | 'website'
   readonly bucket: string | undefined
   /** Decoded once; undefined when the path ends after the bucket. */
@@ -30,7 +30,7 @@ export type Target = {
 }
 
 /** The bucket and the raw text of an address, known also when its key or query is malformed. */
-export type Place = Pick<Target, 'form' | 'bucket' | 'rawPath' | 'rawQuery'> & {
+export type RequestTarget = Pick<S3Target, 'form' | 'bucket' | 'rawPath' | 'rawQuery'> & {
   /** As sent; empty when there is none. */
   readonly rawKey: string
 }
@@ -39,16 +39,16 @@ export type Place = Pick<Target, 'form' | 'bucket' | 'rawPath' | 'rawQuery'> & {
  * Parses a request target (origin form, one character for each byte, as node:http gives it) and a Host header. Throws
  * InvalidURI, KeyTooLongError, InvalidArgument (NUL in a key).
  */
-export const parseTarget = (rawTarget: string, host: string, bases: BaseHosts): Target =>
+export const parseTarget = (rawTarget: string, host: string, bases: BaseHosts): S3Target =>
   targetAt(parsePlace(rawTarget, host, bases))
 
 /** Decodes key and query. Throws what parseTarget throws. */
-export function targetAt({ rawKey, ...place }: Place): Target {
+export function targetAt({ rawKey, ...place }: RequestTarget): S3Target {
   return { ...place, key: keyOf(rawKey), query: parseQuery(place.rawQuery) }
 }
 
 /** Finds the bucket and splits the address. Throws InvalidURI, InvalidArgument. */
-export function parsePlace(rawTarget: string, host: string, bases: BaseHosts): Place {
+export function parsePlace(rawTarget: string, host: string, bases: BaseHosts): RequestTarget {
   if (!rawTarget.startsWith('/')) throw storageFault('InvalidURI', undefined, { URI: rawTarget })
   const mark = rawTarget.indexOf('?')
   const rawPath = mark < 0 ? rawTarget : rawTarget.slice(0, mark)

@@ -8,7 +8,7 @@ import { fault } from '#contract/errors.ts'
 import { handoverBody, isHandover } from '#tlog/handover.ts'
 import { publicKeyOf } from './frost-key.ts'
 import type { Member } from './member.ts'
-import type { Limits } from './transport.ts'
+import type { SignerLimits } from './transport.ts'
 import { isSameKey, sharesOf, sharesText } from './shares.ts'
 import {
   SIGNERS,
@@ -137,7 +137,7 @@ function agreedKey(statuses: readonly Status[]): Established | undefined {
 async function finishAll(
   members: readonly Member[],
   made: Established,
-  limits: Limits,
+  limits: SignerLimits,
 ): Promise<Established> {
   await Promise.all(members.map((member) => member.call('/dkg/finish', made, limits)))
   return made

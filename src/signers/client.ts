@@ -8,7 +8,7 @@ import type { LeafContent } from '#tlog/leaf.ts'
 import { establishKey, succeedKey, type Established, type Waiting } from './ceremony.ts'
 import { publicKeyOf } from './frost-key.ts'
 import { createMember, type Goal, type Member } from './member.ts'
-import { PATIENCE_MAX, runSession, type Task } from './session.ts'
+import { PATIENCE_MAX, runSession, type SigningTask } from './session.ts'
 import { isSameKey, sharesOf, type SignerShare } from './shares.ts'
 import { createTransport } from './transport.ts'
 import {
@@ -16,7 +16,7 @@ import {
   encodeLeaves,
   SIGNERS,
   THRESHOLD,
-  type Batch,
+  type LeafBatch,
   type Position,
   type Status,
 } from './wire.ts'
@@ -78,7 +78,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
   })
   let key: Established | undefined
   /** A note by any three. */
-  async function signed(goal: Goal, text: Pick<Task, 'body' | 'group' | 'signal'>) {
+  async function signed(goal: Goal, text: Pick<SigningTask, 'body' | 'group' | 'signal'>) {
     const order = () => roster.order(goal)
     const signature = await runSession({ ...goal, ...text, silenceMs }, { log, cheaters, order })
     return formatNote(text.body, signature, publicKeyOf(text.group))
@@ -163,7 +163,7 @@ const BATCHES_KEPT = 8
 
 /** Read and encoded once for all signers that go on from the same place: most of the time, all five. */
 function batchesOf(leaves: LeafSource, size: number): Goal['batch'] {
-  const read = new Map<number, Promise<Batch>>()
+  const read = new Map<number, Promise<LeafBatch>>()
   return (from) => {
     const known = read.get(from)
     if (known !== undefined) return known

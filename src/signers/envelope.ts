@@ -25,7 +25,11 @@ const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex')
 export type ExchangeKey = { readonly privateKey: KeyObject; readonly publicKey: Buffer }
 
 /** Sender, receiver and ceremony, bound into the key, so that an envelope fits nowhere else. */
-export type Route = { readonly from: number; readonly to: number; readonly transcript: Buffer }
+export type EnvelopeRoute = {
+  readonly from: number
+  readonly to: number
+  readonly transcript: Buffer
+}
 
 export function newExchangeKey(): ExchangeKey {
   const pair = generateKeyPairSync('x25519')
@@ -52,7 +56,7 @@ export function openEnvelope(envelope: Buffer, key: Buffer): Buffer {
 }
 
 /** The key of one envelope; both ends derive the same from their own private and the other's public key. */
-export function envelopeKey(privateKey: KeyObject, peer: Uint8Array, route: Route): Buffer {
+export function envelopeKey(privateKey: KeyObject, peer: Uint8Array, route: EnvelopeRoute): Buffer {
   const publicKey = createPublicKey({
     key: Buffer.concat([SPKI_PREFIX, peer]),
     format: 'der',

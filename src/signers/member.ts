@@ -2,10 +2,10 @@
 // whether it lied. All of this can be forgotten at any time; the signer's own state decides.
 import { ErgonError } from '#base/errors.ts'
 import { readPoint } from './frost-group.ts'
-import type { Limits, Transport } from './transport.ts'
+import type { SignerLimits, Transport } from './transport.ts'
 import {
   refusal,
-  type Batch,
+  type LeafBatch,
   type CommitReply,
   type LeavesReply,
   type Nonce,
@@ -18,23 +18,23 @@ import {
 export type Goal = {
   readonly origin: string
   readonly size: number
-  readonly batch: (from: number) => Promise<Batch>
+  readonly batch: (from: number) => Promise<LeafBatch>
 }
 
 export type Member = {
   readonly index: number
-  status(limits: Limits): Promise<Status>
+  status(limits: SignerLimits): Promise<Status>
   /** Its status, for monitoring beside the signing: the known state of its leaves does not change. */
-  look(limits: Limits): Promise<Status>
+  look(limits: SignerLimits): Promise<Status>
   /** The signer's last answer was that it has no share: it needs no leaves. */
   readonly isWithoutShare: boolean
-  call(path: string, body: object, limits: Limits): Promise<unknown>
+  call(path: string, body: object, limits: SignerLimits): Promise<unknown>
   /** Leaves that the signer still lacks, as far as is known here. */
   lag(goal: Goal): number
   /** Sends what it lacks, in batches; `limits` holds for each. */
-  follow(goal: Goal, limits: Limits): Promise<void>
-  nonce(limits: Limits): Promise<Nonce>
-  sign(request: SignRequest, limits: Limits): Promise<string>
+  follow(goal: Goal, limits: SignerLimits): Promise<void>
+  nonce(limits: SignerLimits): Promise<Nonce>
+  sign(request: SignRequest, limits: SignerLimits): Promise<string>
   close(): void
 }
 
@@ -50,7 +50,7 @@ export function createMember(index: number, transport: Transport): Member {
   let isWithoutShare = false
   const reach = (origin: string): number => (held?.origin === origin ? held.size : 0)
 
-  async function sendLeaves(goal: Goal, limits: Limits): Promise<void> {
+  async function sendLeaves(goal: Goal, limits: SignerLimits): Promise<void> {
     let gaps = 0
     while (reach(goal.origin) !== goal.size) {
       // Past the goal (an earlier coordinator's doing): the answer to 0 says where it can go back to.
@@ -69,7 +69,7 @@ export function createMember(index: number, transport: Transport): Member {
     }
   }
 
-  const look = async (limits: Limits): Promise<Status> => {
+  const look = async (limits: SignerLimits): Promise<Status> => {
     const status = (await transport.call('/status', undefined, limits)) as Status
     isWithoutShare = status.active === null
     return status

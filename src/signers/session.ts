@@ -6,11 +6,11 @@ import { fault } from '#contract/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { aggregate } from './frost-signing.ts'
 import type { Goal, Member } from './member.ts'
-import type { Limits } from './transport.ts'
+import type { SignerLimits } from './transport.ts'
 import { SIGNERS, THRESHOLD, type GroupKey, type Nonce } from './wire.ts'
 
 /** `body` is the text to sign; `silenceMs` is how long a signer may be silent at first. */
-export type Task = Goal & {
+export type SigningTask = Goal & {
   readonly body: string
   readonly group: GroupKey
   readonly silenceMs: number
@@ -35,7 +35,7 @@ const PASSING = new Set(['gap', 'unknown_nonce', 'no_key'])
 const ONCE = 'root_mismatch'
 
 /** The group's signature of the task's body. Throws as Quorum.sign() says. */
-export async function runSession(task: Task, deps: SessionDeps): Promise<Buffer> {
+export async function runSession(task: SigningTask, deps: SessionDeps): Promise<Buffer> {
   const tally = createTally()
   const source = watchSource(task)
   let patience = 1
@@ -91,7 +91,7 @@ type Failed = (member: Member, error: unknown) => void
 async function makeReady(
   asked: readonly Member[],
   goal: Goal,
-  limits: Limits,
+  limits: SignerLimits,
   failed: Failed,
 ): Promise<Map<Member, Nonce>> {
   const ready = new Map<Member, Nonce>()
@@ -113,11 +113,11 @@ async function makeReady(
   return ready
 }
 
-type Round = SessionDeps & { readonly limits: Limits; readonly failed: Failed }
+type Round = SessionDeps & { readonly limits: SignerLimits; readonly failed: Failed }
 
 /** One round of shares; undefined when it has to be done again without someone. */
 async function signOnce(
-  task: Task,
+  task: SigningTask,
   ready: ReadonlyMap<Member, Nonce>,
   { limits, failed, log, cheaters }: Round,
 ): Promise<Buffer | undefined> {
@@ -147,7 +147,7 @@ async function signOnce(
 }
 
 // A log that cannot be read is no fault of a signer, so its error is kept apart from theirs.
-function watchSource(task: Task): { goal: Goal; rethrow(): void } {
+function watchSource(task: SigningTask): { goal: Goal; rethrow(): void } {
   let fault: { error: unknown } | undefined
   return {
     rethrow() {

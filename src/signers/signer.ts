@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { lockFile, type Lock } from '#base/lock.ts'
+import { lockFile, type FileLock } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
 import { readBody, sendJson, serveUnix } from '#base/unix-server.ts'
 import { originOf } from '#tlog/checkpoint.ts'
@@ -57,7 +57,7 @@ export async function startSigner(config: SignerConfig, log: Logger): Promise<Si
   }
 }
 
-async function serve(config: SignerConfig, lock: Lock, log: Logger): Promise<Signer> {
+async function serve(config: SignerConfig, lock: FileLock, log: Logger): Promise<Signer> {
   const service = createService(config)
   const refusals = new Map<string, string>()
   const server = await serveUnix(

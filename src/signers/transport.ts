@@ -6,11 +6,11 @@ import type { RefusalReply } from './wire.ts'
 
 export type Transport = {
   /** POSTs JSON or bytes, or GETs when there is no body, and gives the JSON that comes back. */
-  call(path: string, body: object | undefined, limits: Limits): Promise<unknown>
+  call(path: string, body: object | undefined, limits: SignerLimits): Promise<unknown>
   close(): void
 }
 /** `timeoutMs` is how long a signer may be silent. */
-export type Limits = { readonly timeoutMs: number; readonly signal: AbortSignal }
+export type SignerLimits = { readonly timeoutMs: number; readonly signal: AbortSignal }
 
 const REPLY_BYTES_MAX = 1_048_576
 // One call at a time in each direction: a sign and a catch-up.

@@ -110,10 +110,10 @@ export const refusal = (code: RefusalCode, message: string, more: Refused = {}):
   fault(code, message, more)
 type Refused = { details?: ErrorDetails; cause?: unknown }
 
-export type Batch = { readonly body: Buffer; readonly count: number }
+export type LeafBatch = { readonly body: Buffer; readonly count: number }
 
 /** The batch that begins a list of leaves. */
-export function encodeLeaves(leaves: readonly LeafContent[]): Batch {
+export function encodeLeaves(leaves: readonly LeafContent[]): LeafBatch {
   let length = 0
   let count = 0
   for (const { bytes } of leaves) {

@@ -3,10 +3,10 @@ import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { HASH_BYTES, sha256 } from './leaf.ts'
-import type { Head } from './tree.ts'
+import type { TreeHead } from './tree.ts'
 
 /** The head of the log named `origin`. */
-export type Checkpoint = Head & { readonly origin: string }
+export type Checkpoint = TreeHead & { readonly origin: string }
 /** One signature line of a note. */
 export type NoteSignature = {
   readonly name: string

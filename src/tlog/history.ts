@@ -2,7 +2,7 @@
 // larger tree. Otherwise the holder of the key showed different logs to different readers, or went back to an old copy.
 import type { Checkpoint } from './checkpoint.ts'
 import { consistencyProof, TILE_WIDTH, type TileId, type TileReader } from './tiles.ts'
-import { isConsistent, type Head } from './tree.ts'
+import { isConsistent, type TreeHead } from './tree.ts'
 
 /** Reads what the service publishes of a log; rejects for what it does not have. */
 export type LogReader = {
@@ -16,7 +16,7 @@ export type LogReader = {
  * Rejects when the tiles cannot be had.
  */
 export async function historyFault(
-  seen: Head,
+  seen: TreeHead,
   head: Checkpoint,
   read: Pick<LogReader, 'tile'>,
 ): Promise<string | undefined> {

@@ -6,13 +6,13 @@ import { handoverBody } from './handover.ts'
 import { historyFault, type LogReader } from './history.ts'
 import { isHandedOver, isNewKey, linkFault } from './links.ts'
 import { keyPair, makeShard, type Made } from './shard.fixture.ts'
-import type { Head } from './tree.ts'
+import type { TreeHead } from './tree.ts'
 
 const ours = keyPair()
 const old = makeShard(ours, '2026', { count: 700 })
 const older = makeShard(ours, '2026', { count: 300 })
 const forked = makeShard(ours, '2026', { count: 700, first: 'another' })
-const faultOf = (next: Made, seen: Head | undefined = undefined, read = next.read) =>
+const faultOf = (next: Made, seen: TreeHead | undefined = undefined, read = next.read) =>
   linkFault(
     next.key,
     { keys: [old.key], heads: new Map(seen === undefined ? [] : [[old.key.origin, seen]]) },

@@ -14,12 +14,12 @@ import { isHandover } from './handover.ts'
 import { historyFault, tilesOf, type LogReader } from './history.ts'
 import { leafOf } from './leaf.ts'
 import { inclusionProof } from './tiles.ts'
-import { inclusionRoot, type Head } from './tree.ts'
+import { inclusionRoot, type TreeHead } from './tree.ts'
 
 /** The pins of a reader of receipts: keys, and the newest tree head of each log. */
 export type Pinned = {
   readonly keys: readonly ReceiptKey[]
-  readonly heads: ReadonlyMap<string, Head>
+  readonly heads: ReadonlyMap<string, TreeHead>
 }
 
 /** Why a shard does not follow a pinned one, in words; undefined when it is proven that it does. */
@@ -44,7 +44,7 @@ export async function linkFault(
 }
 
 /** True when a later head leaves out, or contradicts, a head that was seen. */
-async function isDenied(seen: Head, later: Checkpoint, read: LogReader): Promise<boolean> {
+async function isDenied(seen: TreeHead, later: Checkpoint, read: LogReader): Promise<boolean> {
   if (later.size < seen.size) return true
   // Leaves that a restore took away have no tiles any more: whether they went on from what was seen, nobody
   // can prove, and the new shard says itself that they are gone.

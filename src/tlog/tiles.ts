@@ -9,7 +9,7 @@ import {
   rangeHash,
   rangeSubtrees,
   type Frontier,
-  type Range,
+  type LeafRange,
 } from './tree.ts'
 
 export const TILE_WIDTH = 256
@@ -95,7 +95,7 @@ export const inclusionProof = (index: number, size: number, read: TileReader): P
 export const consistencyProof = (from: number, to: number, read: TileReader): Promise<Buffer[]> =>
   rangeHashes(consistencyRanges(from, to), read)
 
-async function rangeHashes(ranges: readonly Range[], read: TileReader): Promise<Buffer[]> {
+async function rangeHashes(ranges: readonly LeafRange[], read: TileReader): Promise<Buffer[]> {
   const wanted = new Map<string, TileId>()
   for (const [level, index] of ranges.flatMap(rangeSubtrees)) {
     const tile = tileOf(level, index)

@@ -11,7 +11,7 @@ import {
   isConsistent,
   isFrontier,
   rangeHash,
-  type Range,
+  type LeafRange,
 } from './tree.ts'
 
 // The eight entries, roots and proofs that implementations of RFC 6962 have tested against since the
@@ -59,7 +59,7 @@ function subtreesOf(leaves: readonly Buffer[]) {
         nodeHash(row[2 * i]!, row[2 * i + 1]!),
       ),
     )
-  return (range: Range) => rangeHash(range, (level, index) => levels[level]![index]!)
+  return (range: LeafRange) => rangeHash(range, (level, index) => levels[level]![index]!)
 }
 
 test('frontierRoot() gives the known roots of RFC 6962 trees of 0 to 8 leaves', () => {

@@ -9,7 +9,7 @@ import { EMPTY_ROOT, nodeHash } from './leaf.ts'
  */
 export type Frontier = { readonly size: number; readonly hashes: readonly Buffer[] }
 /** Leaves `begin` up to but not including `end`. */
-export type Range = { readonly begin: number; readonly end: number }
+export type LeafRange = { readonly begin: number; readonly end: number }
 /** The root of the complete subtree that holds leaves index·2^level … (index+1)·2^level − 1. */
 export type Subtree = (level: number, index: number) => Buffer
 
@@ -46,10 +46,10 @@ export const isFrontier = ({ size, hashes }: Frontier): boolean =>
   hashes.every((hash) => hash.length === EMPTY_ROOT.length)
 
 /** The ranges whose heads are the inclusion proof PATH(index, D[size]), the leaf's sibling first. */
-export function inclusionRanges(index: number, size: number): Range[] {
+export function inclusionRanges(index: number, size: number): LeafRange[] {
   invariant(index >= 0 && index < size, `Could not prove leaf ${index}: the tree has ${size}`)
-  const ranges: Range[] = []
-  let whole: Range = { begin: 0, end: size }
+  const ranges: LeafRange[] = []
+  let whole: LeafRange = { begin: 0, end: size }
   while (whole.end - whole.begin > 1) {
     const middle = splitOf(whole)
     const [inner, sibling] =
@@ -69,10 +69,10 @@ export function inclusionRanges(index: number, size: number): Range[] {
 }
 
 /** The ranges whose heads are the consistency proof PROOF(from, D[to]) of RFC 6962 §2.1.2. */
-export function consistencyRanges(from: number, to: number): Range[] {
+export function consistencyRanges(from: number, to: number): LeafRange[] {
   invariant(from > 0 && from <= to, `Could not prove that ${from} leaves precede ${to}`)
-  const ranges: Range[] = []
-  let whole: Range = { begin: 0, end: to }
+  const ranges: LeafRange[] = []
+  let whole: LeafRange = { begin: 0, end: to }
   while (from < whole.end) {
     const middle = splitOf(whole)
     if (from <= middle) {
@@ -89,7 +89,7 @@ export function consistencyRanges(from: number, to: number): Range[] {
 }
 
 /** The head of the leaves of a range, from the roots of complete subtrees. */
-export function rangeHash(range: Range, subtree: Subtree): Buffer {
+export function rangeHash(range: LeafRange, subtree: Subtree): Buffer {
   const count = range.end - range.begin
   const level = Math.log2(count)
   if (Number.isInteger(level)) return subtree(level, range.begin / count)
@@ -101,7 +101,7 @@ export function rangeHash(range: Range, subtree: Subtree): Buffer {
 }
 
 /** The complete subtrees, as [level, index], that rangeHash() will ask for. */
-export function rangeSubtrees(range: Range): [level: number, index: number][] {
+export function rangeSubtrees(range: LeafRange): [level: number, index: number][] {
   const found: [number, number][] = []
   rangeHash(range, (level, index) => {
     found.push([level, index])
@@ -111,7 +111,7 @@ export function rangeSubtrees(range: Range): [level: number, index: number][] {
 }
 
 // RFC 6962 §2.1: the largest power of two smaller than the number of leaves.
-function splitOf({ begin, end }: Range): number {
+function splitOf({ begin, end }: LeafRange): number {
   let power = 1
   while (power * 2 < end - begin) power *= 2
   return begin + power
@@ -145,10 +145,10 @@ export function inclusionRoot({ index, size, leaf, proof }: Inclusion): Buffer |
   return last === 0 ? root : undefined
 }
 
-export type Head = { readonly size: number; readonly root: Buffer }
+export type TreeHead = { readonly size: number; readonly root: Buffer }
 
 /** True when the tree of head `to` begins with the tree of head `from` (RFC 9162 §2.1.4.2). */
-export function isConsistent(from: Head, to: Head, proof: readonly Buffer[]): boolean {
+export function isConsistent(from: TreeHead, to: TreeHead, proof: readonly Buffer[]): boolean {
   if (from.size > to.size || from.size < 1) return false
   if (from.size === to.size) return proof.length === 0 && from.root.equals(to.root)
   const path = Number.isInteger(Math.log2(from.size)) ? [from.root, ...proof] : [...proof]

@@ -12,7 +12,7 @@ import { parseReceiptKeys, type ReceiptKey } from '#tlog/keys.ts'
 import { isNewKey } from '#tlog/links.ts'
 import { parseReceipt } from '#tlog/proof.ts'
 import { tilePath } from '#tlog/tiles.ts'
-import type { Head } from '#tlog/tree.ts'
+import type { TreeHead } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
 import { bookFaults } from '../books.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -26,7 +26,7 @@ const READERS = 8
 const FAULTS_SHOWN_MAX = 10
 
 /** What a client keeps from one look to the next: keys by the log's name, and the newest head of each log. */
-export type Pins = { readonly keys: Map<string, ReceiptKey>; readonly heads: Map<string, Head> }
+export type Pins = { readonly keys: Map<string, ReceiptKey>; readonly heads: Map<string, TreeHead> }
 export const noPins = (): Pins => ({ keys: new Map(), heads: new Map() })
 
 type Asked = { readonly pins?: Pins; readonly postedMaxMs?: number }

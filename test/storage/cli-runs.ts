@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { Session } from '#cli/storage/session.ts'
+import type { TransferSession } from '#cli/storage/session.ts'
 import { createTally } from '#cli/storage/tally.ts'
 import type { Outcome } from '../cli-process.ts'
 import { sharedErgon } from '../product.ts'
@@ -82,7 +82,7 @@ export function createCli(): Cli {
 }
 
 /** What a command's parts are given, for tests that call them. */
-export function sessionOf(s3: S3Client): Session {
+export function sessionOf(s3: S3Client): TransferSession {
   const stopping = new AbortController()
   const stop = (reason: unknown) => stopping.abort(reason)
   return { s3, tally: createTally(), signal: stopping.signal, stop }

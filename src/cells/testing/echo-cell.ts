@@ -9,7 +9,7 @@ import { invariant } from '#base/errors.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 
 export type EchoConfig = { readonly socket: string; readonly secret?: string }
-export type Question =
+export type EchoRequest =
   | { readonly ask: 'info' }
   | { readonly ask: 'read' | 'write' | 'connect'; readonly path: string }
   | {
@@ -41,13 +41,13 @@ process.on('SIGTERM', () => process.exit(0))
 createServer((socket) => {
   socket.on('error', () => socket.destroy())
   socket.once('data', (data) => {
-    void answer(JSON.parse(data.toString('utf8')) as Question).then((reply) =>
+    void answer(JSON.parse(data.toString('utf8')) as EchoRequest).then((reply) =>
       socket.end(`${JSON.stringify(reply)}\n`),
     )
   })
 }).listen(config.socket)
 
-async function answer(question: Question): Promise<unknown> {
+async function answer(question: EchoRequest): Promise<unknown> {
   switch (question.ask) {
     case 'info':
       return info()
@@ -89,7 +89,7 @@ function variables(): Record<string, string> {
 }
 
 /** A child uses CPU; as an orphan its parent ends at once, and it leaves the session. */
-function burn({ cpuMs, done, orphan }: Question & { ask: 'burn' }): string {
+function burn({ cpuMs, done, orphan }: EchoRequest & { ask: 'burn' }): string {
   const work = `while (process.cpuUsage().user + process.cpuUsage().system < ${cpuMs * 1000});
     require('fs').writeFileSync(${JSON.stringify(done)}, 'done')`
   const start = orphan ? '/usr/bin/setsid "$@" > /dev/null 2>&1 3>&- &' : 'exec "$@"'

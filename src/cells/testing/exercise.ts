@@ -12,7 +12,7 @@ import { type CellsOptions, createCells } from '#cells/create-cells.ts'
 import type { Info } from './echo-cell.ts'
 import { ask, echoSpec, eventually, place, survivors } from './harness.ts'
 
-export type Report = {
+export type ExerciseReport = {
   readonly isolation: Isolation
   readonly agentUid: number
   readonly left: Info
@@ -36,7 +36,7 @@ type Attempt =
 
 export const BURN_MS = 200
 
-export async function exercise(options: Partial<CellsOptions>): Promise<Report> {
+export async function exercise(options: Partial<CellsOptions>): Promise<ExerciseReport> {
   const where = place(options)
   const cells = await createCells(where)
   const states: CellState[] = []
@@ -81,7 +81,7 @@ export async function exercise(options: Partial<CellsOptions>): Promise<Report> 
   }
 }
 
-async function attempt(left: Cell, right: Cell): Promise<Report['attempts']> {
+async function attempt(left: Cell, right: Cell): Promise<ExerciseReport['attempts']> {
   const fileOf = (cell: Cell) => join(cell.spec.writes[0] ?? '', 'file')
   const { socket } = left
   await ask(right.socket, { ask: 'write', path: fileOf(right) })

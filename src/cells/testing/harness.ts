@@ -12,7 +12,7 @@ import { createLogger } from '#base/log.ts'
 
 import type { CellSpec } from '#cells/cell.ts'
 import type { CellsOptions } from '#cells/create-cells.ts'
-import type { Question } from './echo-cell.ts'
+import type { EchoRequest } from './echo-cell.ts'
 
 export const APP_FOLDER = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 export const ECHO = fileURLToPath(new URL('echo-cell.ts', import.meta.url))
@@ -69,7 +69,7 @@ export function echoSpec(
 /** Asks an echo cell. */
 export function ask<T = unknown>(
   path: string,
-  question: Question,
+  question: EchoRequest,
   signal?: AbortSignal,
 ): Promise<T> {
   return new Promise((resolve, reject) => {

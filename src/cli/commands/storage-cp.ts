@@ -4,9 +4,9 @@ import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { checkedContentType } from '#cli/storage/content-type.ts'
 import { copies } from '#cli/storage/copies.ts'
 import { downloads, outputDownload } from '#cli/storage/download.ts'
-import type { Buckets } from '#cli/storage/explain.ts'
-import { addressOf, placeOf, type ObjectPlace, type Place } from '#cli/storage/place.ts'
-import { withSession, type Session } from '#cli/storage/session.ts'
+import type { BucketCalls } from '#cli/storage/explain.ts'
+import { addressOf, placeOf, type ObjectPlace, type TransferEnd } from '#cli/storage/place.ts'
+import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
 import { runTransfers, type Transfer } from '#cli/storage/transfers.ts'
 import { inputUpload, uploads } from '#cli/storage/upload.ts'
@@ -30,13 +30,13 @@ export async function run({
   tell(`copied ${files}, ${done.bytes} bytes, ${costText(done)}`)
 }
 
-function bucketsOf(from: Place, to: Place): Buckets {
+function bucketsOf(from: TransferEnd, to: TransferEnd): BucketCalls {
   const target = to.kind === 'object' ? to.bucket : ''
   return { bucket: from.kind === 'object' ? from.bucket : target, target }
 }
 
 /** Where the object itself went to the standard output, the summary does not. */
-function report(to: Place, printed: () => void, line: string): void {
+function report(to: TransferEnd, printed: () => void, line: string): void {
   if (to.kind === 'standard') tell(line)
   else printed()
 }
@@ -47,13 +47,13 @@ function contentTypeIn(options: CommandCall['options']): string | undefined {
 }
 
 type Plan = {
-  readonly from: Place
-  readonly to: Place
+  readonly from: TransferEnd
+  readonly to: TransferEnd
   readonly recursive: boolean
   readonly contentType: string | undefined
 }
 
-async function transfersOf(session: Session, plan: Plan): Promise<Transfer[]> {
+async function transfersOf(session: TransferSession, plan: Plan): Promise<Transfer[]> {
   const { from, to, recursive, contentType } = plan
   if (from.kind === 'object') {
     if (contentType !== undefined)

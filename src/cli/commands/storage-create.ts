@@ -2,7 +2,7 @@
 import { CreateBucketCommand, HeadBucketCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { bucketOf } from '#cli/storage/place.ts'
-import { withSession, type Session } from '#cli/storage/session.ts'
+import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
@@ -25,7 +25,11 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
 }
 
 /** Whoever has it already is answered like whoever just made it. */
-async function create({ s3, signal }: Session, bucket: string, region: string): Promise<void> {
+async function create(
+  { s3, signal }: TransferSession,
+  bucket: string,
+  region: string,
+): Promise<void> {
   // Regions are the service's own names; the type of the client lists those of AWS.
   const configuration = {
     LocationConstraint: region,
@@ -41,7 +45,7 @@ async function create({ s3, signal }: Session, bucket: string, region: string): 
   }
 }
 
-async function regionOf({ s3, signal }: Session, bucket: string): Promise<string> {
+async function regionOf({ s3, signal }: TransferSession, bucket: string): Promise<string> {
   const asked = new HeadBucketCommand({ Bucket: bucket })
   return (await s3.send(asked, { abortSignal: signal })).BucketRegion ?? ''
 }

@@ -1,9 +1,9 @@
 // ergon storage ls: the buckets, or the keys of one, with size and time; with --versions all their versions.
 import { ListBucketsCommand } from '@aws-sdk/client-s3'
 import { print, printJson } from '#cli/output.ts'
-import { pagesOf, type Listed } from '#cli/storage/objects.ts'
+import { pagesOf, type ListedEntry } from '#cli/storage/objects.ts'
 import { objectPlaceOf, printable, type ObjectPlace } from '#cli/storage/place.ts'
-import { withSession, type Session } from '#cli/storage/session.ts'
+import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import { versionPagesOf, type ListedVersion } from '#cli/storage/versions.ts'
 import type { CommandCall } from '#cli/call.ts'
 
@@ -21,7 +21,7 @@ export async function run({ options, words: [address] }: CommandCall): Promise<v
   )
 }
 
-async function listBuckets({ s3, signal }: Session, json: boolean): Promise<void> {
+async function listBuckets({ s3, signal }: TransferSession, json: boolean): Promise<void> {
   const buckets: { name: string; region: string; created: string }[] = []
   let token: string | undefined
   do {
@@ -36,9 +36,13 @@ async function listBuckets({ s3, signal }: Session, json: boolean): Promise<void
 }
 
 /** One JSON value takes every page. */
-async function printAll(session: Session, place: ObjectPlace, delimiter?: string): Promise<void> {
+async function printAll(
+  session: TransferSession,
+  place: ObjectPlace,
+  delimiter?: string,
+): Promise<void> {
   const prefixes: string[] = []
-  const objects: Listed[] = []
+  const objects: ListedEntry[] = []
   for await (const page of pagesOf(session, place, delimiter)) {
     for (const prefix of page.prefixes) prefixes.push(prefix)
     for (const object of page.objects) objects.push(object)
@@ -46,7 +50,7 @@ async function printAll(session: Session, place: ObjectPlace, delimiter?: string
   printJson({ prefixes, objects })
 }
 
-async function printAllVersions(session: Session, place: ObjectPlace, delimiter?: string) {
+async function printAllVersions(session: TransferSession, place: ObjectPlace, delimiter?: string) {
   const prefixes: string[] = []
   const versions: object[] = []
   for await (const page of versionPagesOf(session, place, delimiter)) {
@@ -68,7 +72,11 @@ const SIZE_CELLS = 14
 const VERSION_ID_CELLS = 32
 const VERSION_CELLS = TIME_CELLS + SIZE_CELLS + 2 + VERSION_ID_CELLS
 
-async function printPages(session: Session, place: ObjectPlace, delimiter?: string): Promise<void> {
+async function printPages(
+  session: TransferSession,
+  place: ObjectPlace,
+  delimiter?: string,
+): Promise<void> {
   for await (const { prefixes, objects } of pagesOf(session, place, delimiter)) {
     for (const prefix of prefixes)
       print(`${' '.repeat(TIME_CELLS + SIZE_CELLS)}  ${printable(prefix)}`)
@@ -77,7 +85,7 @@ async function printPages(session: Session, place: ObjectPlace, delimiter?: stri
   }
 }
 
-async function printVersionPages(session: Session, place: ObjectPlace, delimiter?: string) {
+async function printVersionPages(session: TransferSession, place: ObjectPlace, delimiter?: string) {
   for await (const { prefixes, versions } of versionPagesOf(session, place, delimiter)) {
     for (const prefix of prefixes) print(`${' '.repeat(VERSION_CELLS)}  ${printable(prefix)}`)
     for (const { key, size, modified, versionId, isMarker } of versions) {

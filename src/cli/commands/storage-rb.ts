@@ -4,7 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import { refusal } from '#cli/storage/explain.ts'
 import { bucketOf } from '#cli/storage/place.ts'
 import { removedText, removeVersions } from '#cli/storage/removal.ts'
-import { withSession, type Session } from '#cli/storage/session.ts'
+import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
@@ -22,7 +22,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   else tell(`removed ${removed === undefined ? '' : `${removedText(removed)}, and `}s3://${bucket}`)
 }
 
-async function removeBucket(session: Session, bucket: string): Promise<void> {
+async function removeBucket(session: TransferSession, bucket: string): Promise<void> {
   const asked = new DeleteBucketCommand({ Bucket: bucket })
   try {
     await session.s3.send(asked, { abortSignal: session.signal })
@@ -33,7 +33,7 @@ async function removeBucket(session: Session, bucket: string): Promise<void> {
 }
 
 /** Where versions were ever kept, removing objects leaves them and delete markers. */
-async function whatEmpties({ s3, signal }: Session, bucket: string): Promise<string> {
+async function whatEmpties({ s3, signal }: TransferSession, bucket: string): Promise<string> {
   const asked = new GetBucketVersioningCommand({ Bucket: bucket })
   const { Status } = await s3.send(asked, { abortSignal: signal })
   const versions = Status === undefined ? '' : ' --versions'

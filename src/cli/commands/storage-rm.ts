@@ -10,7 +10,7 @@ import {
   removeVersions,
   type RemovedVersions,
 } from '#cli/storage/removal.ts'
-import { withSession, type Session } from '#cli/storage/session.ts'
+import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
 import type { CommandCall } from '#cli/call.ts'
 
@@ -44,14 +44,14 @@ type Asked = {
 type RemovedOne = { readonly address: string; readonly delete_marker: boolean }
 type Removed = RemovedOne | { readonly objects: number } | RemovedVersions
 
-async function remove(session: Session, asked: Asked): Promise<Removed> {
+async function remove(session: TransferSession, asked: Asked): Promise<Removed> {
   const { place, recursive, versions } = asked
   if (versions) return await removeVersions(session, { place, recursive })
   if (recursive) return { objects: await removeObjects(session, place) }
   return await removeOne(session, place)
 }
 
-async function removeOne({ s3, signal }: Session, place: ObjectPlace): Promise<RemovedOne> {
+async function removeOne({ s3, signal }: TransferSession, place: ObjectPlace): Promise<RemovedOne> {
   const asked = new DeleteObjectCommand({ Bucket: place.bucket, Key: place.key })
   const { DeleteMarker = false } = await s3.send(asked, { abortSignal: signal })
   return { address: addressOf(place), delete_marker: DeleteMarker }

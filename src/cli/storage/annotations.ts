@@ -5,11 +5,11 @@ import {
   PutObjectAnnotationCommand,
 } from '@aws-sdk/client-s3'
 import type { ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 
 /** Copies each, one after the other. Throws what the service answers. */
 export async function copyAnnotations(
-  { s3, signal }: Session,
+  { s3, signal }: TransferSession,
   from: ObjectPlace & { readonly versionId: string | undefined },
   to: ObjectPlace,
 ): Promise<void> {

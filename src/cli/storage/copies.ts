@@ -4,7 +4,7 @@ import { CopyObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3'
 import { copyInParts, copySourceOf } from './copy-parts.ts'
 import { objectsBelow } from './objects.ts'
 import { folderOf, keyIn, type ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 import { CONCURRENCY, type Transfer } from './transfers.ts'
 
 const MIB = 1_048_576
@@ -22,7 +22,7 @@ type Plan = { readonly from: ObjectPlace; readonly to: ObjectPlace; readonly rec
 
 /** One object, or with `recursive` everything below a prefix to below another. */
 export async function copies(
-  session: Session,
+  session: TransferSession,
   { from, to, recursive }: Plan,
   limits: CopyLimits = LIMITS,
 ): Promise<Transfer[]> {
@@ -46,7 +46,7 @@ type Copy = {
   readonly limits: CopyLimits
 }
 
-const copy = (session: Session, plan: Copy): Transfer => ({
+const copy = (session: TransferSession, plan: Copy): Transfer => ({
   bytes: plan.bytes,
   run: async ({ expected, moved }) => {
     const { from, to, lanes, limits } = plan
@@ -62,7 +62,10 @@ const copy = (session: Session, plan: Copy): Transfer => ({
   },
 })
 
-async function sizeOf({ s3, signal }: Session, { bucket, key }: ObjectPlace): Promise<number> {
+async function sizeOf(
+  { s3, signal }: TransferSession,
+  { bucket, key }: ObjectPlace,
+): Promise<number> {
   const asked = new HeadObjectCommand({ Bucket: bucket, Key: key })
   return (await s3.send(asked, { abortSignal: signal })).ContentLength ?? 0
 }

@@ -15,7 +15,7 @@ import { messageOf } from '#base/errors.ts'
 import { tell } from '#cli/output.ts'
 import { copyAnnotations } from './annotations.ts'
 import { addressOf, type ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 
 // S3 has no more, so of 5 TiB each has 525 MiB.
 const MOST_PARTS = 10_000
@@ -35,7 +35,7 @@ type Source = ObjectPlace & { readonly head: HeadObjectCommandOutput; readonly s
 type Target = { readonly Bucket: string; readonly Key: string; readonly UploadId: string }
 
 /** Copies one object. Throws what the service answers, PreconditionFailed when the source changes meanwhile. */
-export async function copyInParts(session: Session, copy: PartsCopy): Promise<void> {
+export async function copyInParts(session: TransferSession, copy: PartsCopy): Promise<void> {
   const { s3, signal } = session
   const { from, to } = copy
   const asked = new HeadObjectCommand({ Bucket: from.bucket, Key: from.key })
@@ -63,7 +63,7 @@ export function copySourceOf({ bucket, key }: ObjectPlace, versionId?: string): 
   return `${bucket}/${path}${versionId === undefined ? '' : `?versionId=${versionId}`}`
 }
 
-async function begin(session: Session, source: Source, to: ObjectPlace): Promise<Target> {
+async function begin(session: TransferSession, source: Source, to: ObjectPlace): Promise<Target> {
   const { head } = source
   const place = { Bucket: to.bucket, Key: to.key }
   const asked = new CreateMultipartUploadCommand({
@@ -85,7 +85,7 @@ async function begin(session: Session, source: Source, to: ObjectPlace): Promise
 
 /** The tags as a header has them; they are asked for where there are some. */
 async function taggingOf(
-  { s3, signal }: Session,
+  { s3, signal }: TransferSession,
   { bucket, key, head }: Source,
 ): Promise<string | undefined> {
   if ((head.TagCount ?? 0) === 0) return undefined
@@ -99,7 +99,7 @@ async function taggingOf(
 type Parts = Omit<PartsCopy, 'from' | 'to'> & { readonly source: Source; readonly target: Target }
 
 /** Copies a few parts at once; the first that fails ends the others, and none runs on when it throws. */
-async function copyParts(session: Session, parts: Parts): Promise<CompletedPart[]> {
+async function copyParts(session: TransferSession, parts: Parts): Promise<CompletedPart[]> {
   const { source, target, lanes, moved } = parts
   const stopping = new AbortController()
   const abortSignal = AbortSignal.any([session.signal, stopping.signal])
@@ -137,7 +137,7 @@ export function rangesOf(size: number, partBytes: number): Range[] {
 }
 
 /** What failed before is told; this one only where it leaves something. */
-async function abort({ s3 }: Session, target: Target): Promise<void> {
+async function abort({ s3 }: TransferSession, target: Target): Promise<void> {
   const asked = new AbortMultipartUploadCommand(target)
   const address = addressOf({ bucket: target.Bucket, key: target.Key })
   await s3

@@ -9,12 +9,12 @@ import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT } from '#cli/output.ts'
 import { objectsBelow } from './objects.ts'
 import { addressOf, folderOf, pathIn, type ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
-import type { Report, Transfer } from './transfers.ts'
+import type { TransferSession } from './session.ts'
+import type { TransferReport, Transfer } from './transfers.ts'
 
 /** One object, or with `recursive` everything below a prefix into a folder. */
 export async function downloads(
-  session: Session,
+  session: TransferSession,
   plan: { readonly from: ObjectPlace; readonly path: string; readonly recursive: boolean },
 ): Promise<Transfer[]> {
   const { from, path, recursive } = plan
@@ -28,7 +28,7 @@ export async function downloads(
 }
 
 async function folderDownloads(
-  session: Session,
+  session: TransferSession,
   from: ObjectPlace,
   folder: string,
 ): Promise<Transfer[]> {
@@ -48,7 +48,10 @@ type FileDownload = {
   readonly bytes: number | undefined
 }
 
-const fileDownload = (session: Session, { from, target, bytes }: FileDownload): Transfer => ({
+const fileDownload = (
+  session: TransferSession,
+  { from, target, bytes }: FileDownload,
+): Transfer => ({
   bytes,
   run: async (report) => {
     const folder = dirname(target)
@@ -68,7 +71,7 @@ const fileDownload = (session: Session, { from, target, bytes }: FileDownload): 
 })
 
 /** One object to the standard output. */
-export const outputDownload = (session: Session, from: ObjectPlace): Transfer => ({
+export const outputDownload = (session: TransferSession, from: ObjectPlace): Transfer => ({
   bytes: undefined,
   run: (report) =>
     fetchInto(session, from, { make: () => process.stdout, report, isPlanned: false }),
@@ -76,14 +79,14 @@ export const outputDownload = (session: Session, from: ObjectPlace): Transfer =>
 
 type Output = {
   readonly make: () => Writable | Promise<Writable>
-  readonly report: Report
+  readonly report: TransferReport
   /** Whether the plan already counted the bytes. */
   readonly isPlanned: boolean
 }
 
 /** Streams an object; the output is opened when the answer has come. */
 async function fetchInto(
-  { s3, signal }: Session,
+  { s3, signal }: TransferSession,
   { bucket, key }: ObjectPlace,
   output: Output,
 ): Promise<void> {

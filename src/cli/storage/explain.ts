@@ -3,16 +3,19 @@ import { unreachable } from '#cli/client.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
 import { messageOf } from '#base/errors.ts'
 
-export type Step = { readonly next: string; readonly exitCode?: number }
+export type NextStep = { readonly next: string; readonly exitCode?: number }
 type Refusal = Error & {
   readonly BucketName?: string
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
 }
 
-const LOGIN: Step = { next: 'set ERGON_TOKEN, or ergon login < token-file', exitCode: EXIT.login }
+const LOGIN: NextStep = {
+  next: 'set ERGON_TOKEN, or ergon login < token-file',
+  exitCode: EXIT.login,
+}
 
 /** Those that a command names. */
-export type Buckets = {
+export type BucketCalls = {
   /** The one that it is about; '' for all. */
   readonly bucket: string
   /** The one that it writes to: where there is none, it can be made. */
@@ -20,7 +23,7 @@ export type Buckets = {
 }
 
 /** Code → what to do; the bucket's name is put in. */
-const STEPS: Readonly<Record<string, (bucket: string, target?: string) => Step>> = {
+const STEPS: Readonly<Record<string, (bucket: string, target?: string) => NextStep>> = {
   NoSuchBucket: (bucket, target) => ({
     next: bucket === target ? `ergon storage create ${bucket}` : 'ergon storage ls',
   }),
@@ -42,7 +45,7 @@ const STEPS: Readonly<Record<string, (bucket: string, target?: string) => Step>>
 const PAYMENT_REQUIRED = 402
 
 /** A CommandError for whatever a call threw. */
-export function explained(error: unknown, service: string, buckets: Buckets): CommandError {
+export function explained(error: unknown, service: string, buckets: BucketCalls): CommandError {
   if (error instanceof CommandError) return error
   const refused = error as Refusal
   if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, service)
@@ -51,7 +54,7 @@ export function explained(error: unknown, service: string, buckets: Buckets): Co
 }
 
 /** A CommandError for what the service answered, with a step that the caller knows. */
-export function refusal(error: Refusal, step: Step | undefined): CommandError {
+export function refusal(error: Refusal, step: NextStep | undefined): CommandError {
   const { name, $metadata: { httpStatusCode, requestId } = {} } = error
   const exitCode =
     httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)

@@ -1,18 +1,25 @@
 // The keys of a bucket, page by page.
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { CommandError, EXIT } from '#cli/output.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 import { addressOf, type ObjectPlace } from './place.ts'
 
-export type Listed = { readonly key: string; readonly size: number; readonly modified: string }
-export type Page = { readonly objects: readonly Listed[]; readonly prefixes: readonly string[] }
+export type ListedEntry = {
+  readonly key: string
+  readonly size: number
+  readonly modified: string
+}
+export type ListedPage = {
+  readonly objects: readonly ListedEntry[]
+  readonly prefixes: readonly string[]
+}
 
 /** Pages of at most 1000 keys that begin with the place's key; with a delimiter, folders as one. */
 export async function* pagesOf(
-  { s3, signal }: Session,
+  { s3, signal }: TransferSession,
   { bucket, key }: ObjectPlace,
   delimiter?: string,
-): AsyncGenerator<Page> {
+): AsyncGenerator<ListedPage> {
   let token: string | undefined
   do {
     // Encoded, because XML has no way to write some characters that keys may have.
@@ -45,8 +52,11 @@ export const decoded = (text: string): string => decodeURIComponent(text.replace
 const MOST_OBJECTS = 1_000_000
 
 /** Every object below a prefix; throws a CommandError when there is none. */
-export async function objectsBelow(session: Session, place: ObjectPlace): Promise<Listed[]> {
-  const found: Listed[] = []
+export async function objectsBelow(
+  session: TransferSession,
+  place: ObjectPlace,
+): Promise<ListedEntry[]> {
+  const found: ListedEntry[] = []
   for await (const { objects } of pagesOf(session, place)) {
     for (const object of objects) found.push(object)
     if (found.length > MOST_OBJECTS)

@@ -9,12 +9,12 @@ export type ObjectPlace = {
   readonly key: string
 }
 export type FilePlace = { readonly kind: 'file'; readonly path: string }
-export type Place = ObjectPlace | FilePlace | { readonly kind: 'standard' }
+export type TransferEnd = ObjectPlace | FilePlace | { readonly kind: 'standard' }
 
 const SCHEME = 's3://'
 
 /** Reads 's3://bucket/key', '-' or a path; throws a CommandError when the bucket has no name. */
-export function placeOf(text: string): Place {
+export function placeOf(text: string): TransferEnd {
   if (text === '-') return { kind: 'standard' }
   if (!text.startsWith(SCHEME)) return { kind: 'file', path: text }
   const [bucket = '', ...rest] = text.slice(SCHEME.length).split('/')

@@ -3,11 +3,11 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3'
 import { CommandError } from '#cli/output.ts'
 import { pagesOf } from './objects.ts'
 import { addressOf, folderOf, type ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 import { versionPagesOf, type ListedVersion } from './versions.ts'
 
 /** Removes every object below a place; how many. Throws a CommandError for the first that is kept. */
-export async function removeObjects(session: Session, place: ObjectPlace): Promise<number> {
+export async function removeObjects(session: TransferSession, place: ObjectPlace): Promise<number> {
   let removed = 0
   for await (const { objects } of pagesOf(session, { ...place, key: folderOf(place.key) })) {
     await remove(session, place.bucket, objects)
@@ -23,7 +23,7 @@ export type RemovedVersions = { readonly versions: number; readonly delete_marke
  * Throws a CommandError for the first that is kept (object lock).
  */
 export async function removeVersions(
-  session: Session,
+  session: TransferSession,
   { place, recursive }: { readonly place: ObjectPlace; readonly recursive: boolean },
 ): Promise<RemovedVersions> {
   const key = recursive ? folderOf(place.key) : place.key
@@ -50,7 +50,7 @@ export const counted = (count: number, what: string): string =>
 type Removable = { readonly key: string } & Partial<Pick<ListedVersion, 'versionId'>>
 
 async function remove(
-  { s3, signal }: Session,
+  { s3, signal }: TransferSession,
   bucket: string,
   entries: readonly Removable[],
 ): Promise<void> {

@@ -3,11 +3,11 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { baseUrlOf, tokenOf } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
-import { explained, type Buckets } from './explain.ts'
+import { explained, type BucketCalls } from './explain.ts'
 import { onSignals } from './signals.ts'
 import { createTally, type Tally } from './tally.ts'
 
-export type Session = {
+export type TransferSession = {
   readonly s3: S3Client
   readonly tally: Tally
   readonly signal: AbortSignal
@@ -25,8 +25,8 @@ const SILENCE_MS = 120_000
  */
 export async function withSession<T>(
   options: CommandCall['options'],
-  buckets: Buckets,
-  work: (session: Session) => Promise<T>,
+  buckets: BucketCalls,
+  work: (session: TransferSession) => Promise<T>,
 ): Promise<T> {
   const service = baseUrlOf(options)
   const tally = createTally()

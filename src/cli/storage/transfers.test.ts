@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { S3Client } from '@aws-sdk/client-s3'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 import { createTally } from './tally.ts'
 import { CONCURRENCY, runTransfers, type Transfer } from './transfers.ts'
 
-function session(): Session {
+function session(): TransferSession {
   const stopping = new AbortController()
   const stop = (reason: unknown) => stopping.abort(reason)
   return { s3: new S3Client(), tally: createTally(), signal: stopping.signal, stop }

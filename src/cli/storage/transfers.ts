@@ -2,9 +2,9 @@
 // and nothing is reported before every transfer has cleaned up.
 import type { ProgressBar } from '#base/progress-bar.ts'
 import { withProgressBar } from '#cli/output.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 
-export type Report = {
+export type TransferReport = {
   /** Bytes that are going to move, of a transfer that was planned without them. */
   readonly expected: (bytes: number) => void
   readonly moved: (bytes: number) => void
@@ -13,18 +13,21 @@ export type Report = {
 export type Transfer = {
   /** Bytes that will move; undefined while nobody knows. */
   readonly bytes: number | undefined
-  readonly run: (report: Report) => Promise<void>
+  readonly run: (report: TransferReport) => Promise<void>
 }
 
 /** Transfers at once, and parts at once of a single one. */
 export const CONCURRENCY = 4
 
 /** Runs every transfer; gives the bytes moved, or throws what failed first. */
-export const runTransfers = (session: Session, transfers: readonly Transfer[]): Promise<number> =>
+export const runTransfers = (
+  session: TransferSession,
+  transfers: readonly Transfer[],
+): Promise<number> =>
   withProgressBar((bar) => runAll(session, transfers, createReport(transfers, bar)))
 
 async function runAll(
-  { signal, stop }: Session,
+  { signal, stop }: TransferSession,
   transfers: readonly Transfer[],
   report: ReturnType<typeof createReport>,
 ): Promise<number> {
@@ -44,7 +47,7 @@ async function runAll(
 function createReport(
   transfers: readonly Transfer[],
   bar: ProgressBar,
-): Report & { readonly done: () => number } {
+): TransferReport & { readonly done: () => number } {
   const what = transfers.length === 1 ? '1 file' : `${transfers.length} files`
   let total = transfers.reduce((sum, { bytes = 0 }) => sum + bytes, 0)
   let done = 0

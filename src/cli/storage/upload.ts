@@ -7,7 +7,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { contentTypeOf } from './content-type.ts'
 import { folderOf, keyIn, printable, type ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 import { CONCURRENCY, type Transfer } from './transfers.ts'
 
 const PART_BYTES = 8 * 1_048_576
@@ -23,7 +23,7 @@ export type UploadPlan = {
 }
 
 /** One file, or with `recursive` every file below a folder. */
-export async function uploads(session: Session, plan: UploadPlan): Promise<Transfer[]> {
+export async function uploads(session: TransferSession, plan: UploadPlan): Promise<Transfer[]> {
   const { path, to, recursive, contentType } = plan
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new CommandError(`No such file: ${path}`) : error
@@ -40,7 +40,7 @@ export async function uploads(session: Session, plan: UploadPlan): Promise<Trans
 }
 
 async function folderUploads(
-  session: Session,
+  session: TransferSession,
   { path: folder, to, contentType }: UploadPlan,
 ): Promise<Transfer[]> {
   const transfers: Transfer[] = []
@@ -70,7 +70,7 @@ type File = Pick<UploadPlan, 'path' | 'contentType'> & {
   readonly lanes: number
 }
 
-const fileUpload = (session: Session, file: File, to: ObjectPlace): Transfer => ({
+const fileUpload = (session: TransferSession, file: File, to: ObjectPlace): Transfer => ({
   bytes: file.bytes,
   run: async ({ moved }) => {
     // The library asks the path, not the stream, for the length: of a link, the link's own.
@@ -82,7 +82,7 @@ const fileUpload = (session: Session, file: File, to: ObjectPlace): Transfer => 
 
 /** The standard input into one key. */
 export function inputUpload(
-  session: Session,
+  session: TransferSession,
   { to, contentType }: Pick<UploadPlan, 'to' | 'contentType'>,
 ): Transfer {
   if (to.key === '' || to.key.endsWith('/'))
@@ -110,7 +110,7 @@ type Source = {
   readonly moved: (bytes: number) => void
 }
 
-async function upload(session: Session, source: Source): Promise<void> {
+async function upload(session: TransferSession, source: Source): Promise<void> {
   const { body, to, bytes, lanes, moved } = source
   const ContentType = source.contentType ?? contentTypeOf(to.key)
   // Not the library's own abort: it returns before the parts are removed. An input that breaks makes it

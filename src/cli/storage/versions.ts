@@ -1,11 +1,11 @@
 // The versions of a bucket's keys, page by page: delete markers are among them.
 import { ListObjectVersionsCommand } from '@aws-sdk/client-s3'
-import { decoded, type Listed } from './objects.ts'
+import { decoded, type ListedEntry } from './objects.ts'
 import type { ObjectPlace } from './place.ts'
-import type { Session } from './session.ts'
+import type { TransferSession } from './session.ts'
 
 /** A delete marker has no bytes: its size is 0. */
-export type ListedVersion = Listed & {
+export type ListedVersion = ListedEntry & {
   readonly versionId: string
   readonly isLatest: boolean
   readonly isMarker: boolean
@@ -17,7 +17,7 @@ export type VersionPage = {
 
 /** Pages of at most 1000 versions whose keys begin with the place's key, the newest of a key first. */
 export async function* versionPagesOf(
-  { s3, signal }: Session,
+  { s3, signal }: TransferSession,
   { bucket, key }: ObjectPlace,
   delimiter?: string,
 ): AsyncGenerator<VersionPage> {

@@ -1,32 +1,32 @@
 // What the server of a model cell needs of a model, whichever kind it is.
-import type { Fields } from './fields.ts'
+import type { BodyFields } from './fields.ts'
 import type { StepClock } from './step-clock.ts'
 import type { StepWatch } from './step-watch.ts'
-import type { Usage } from './usage.ts'
+import type { CellUsage } from './usage.ts'
 
 /** One request while it is worked on. */
-export type Work = {
-  readonly usage: Usage
+export type CellWork = {
+  readonly usage: CellUsage
   /** Whose turn it is in the queue. */
   readonly payer: string
   /** Aborts when the caller is gone or the cell stops. */
   readonly signal: AbortSignal
 }
 
-export type Answer = {
+export type CellAnswer = {
   readonly contentType: string
   /** Whole frames (an SSE event or comment, a line of NDJSON), each with the usage so far. */
   readonly frames: AsyncGenerator<string, void, void>
 }
 
-export type Handler = (body: Fields, work: Work) => Promise<Answer>
+export type CellHandler = (body: BodyFields, work: CellWork) => Promise<CellAnswer>
 
 export type CellEngine = {
   readonly clock: StepClock
   /** Of an engine whose steps may get stuck. */
   readonly watch?: Pick<StepWatch, 'stuck'>
   /** Handlers by path; what is not here is not served by this kind of model. */
-  readonly routes: Readonly<Record<string, Handler>>
+  readonly routes: Readonly<Record<string, CellHandler>>
   /** Its entry in the model list. */
   readonly card: Readonly<Record<string, unknown>>
 }

@@ -7,12 +7,12 @@ import type { Logger } from '#base/log.ts'
 import { readBody, sendJson, serveUnix } from '#base/unix-server.ts'
 import { fault, openaiError } from '#contract/errors.ts'
 import { CALL_HEADER, CALLS_PATH, STUCK_PAGE } from '#inference/cell-calls.ts'
-import type { CellEngine, Handler, Work } from './cell-engine.ts'
-import { isFields, refuse, type Fields } from './fields.ts'
+import type { CellEngine, CellHandler, CellWork } from './cell-engine.ts'
+import { isFields, refuse, type BodyFields } from './fields.ts'
 import { EVENT_STREAM } from './sse.ts'
-import type { Account } from './step-clock.ts'
+import type { CpuAccount } from './step-clock.ts'
 import { Stuck } from './step-watch.ts'
-import { usageMember, type Usage } from './usage.ts'
+import { usageMember, type CellUsage } from './usage.ts'
 
 const BODY_BYTES_MAX = 8 << 20
 const CONNECTIONS_MAX = 512
@@ -93,7 +93,7 @@ async function route(
   if (request.method !== 'POST')
     throw fault('method_not_allowed', `Could not use the method: ${request.method}`)
   const { clock } = engine
-  const usage: Usage = { account: clock.open(), promptTokens: 0, completionTokens: 0 }
+  const usage: CellUsage = { account: clock.open(), promptTokens: 0, completionTokens: 0 }
   const gone = new AbortController()
   const call = String(request.headers[CALL_HEADER] ?? '')
   if (call !== '') cell.calls.set(call, gone)
@@ -134,7 +134,7 @@ function endCall({ calls }: Cell, name: string, response: ServerResponse): void 
 async function unlessStuck(
   answer: Promise<void>,
   { watch }: CellEngine,
-  account: Account,
+  account: CpuAccount,
 ): Promise<void> {
   if (watch === undefined) return answer
   const { promise, reject } = Promise.withResolvers<never>()
@@ -156,7 +156,8 @@ const restarting = () =>
   fault('model_loading', 'Could not go on: the model is started again', { retryAfterS: RESTART_S })
 
 /** Only our gateway sets it; others share one turn. */
-const payerOf = ({ ergon_payer: payer }: Fields): string => (typeof payer === 'string' ? payer : '')
+const payerOf = ({ ergon_payer: payer }: BodyFields): string =>
+  typeof payer === 'string' ? payer : ''
 
 /** Why the engine makes no more steps; null while it does. The process is alive all the while. */
 const stuckWords = (engine: CellEngine | undefined): string | null =>
@@ -177,7 +178,7 @@ function sendHealth(response: ServerResponse, { engine, modelId }: Cell): void {
 }
 
 /** Before the head: a status and the OpenAI error. After it: a last frame of the answer's own kind. */
-function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: Usage): void {
+function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: CellUsage): void {
   const known = error instanceof ErgonError ? error : fault('internal', 'The model could not go on')
   if (known !== error) cell.log.error('A request failed', { error, detail: messageOf(error) })
   if (response.destroyed) return
@@ -195,9 +196,9 @@ function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: Usag
 /** Writes frames as they come and waits for the reader; the head leaves with the first frame. */
 async function stream(
   response: ServerResponse,
-  handler: Handler,
-  body: Fields,
-  work: Work,
+  handler: CellHandler,
+  body: BodyFields,
+  work: CellWork,
 ): Promise<void> {
   const { contentType, frames } = await handler(body, work)
   for await (const frame of frames) {
@@ -219,7 +220,7 @@ async function drained(response: ServerResponse, signal: AbortSignal): Promise<v
   }
 }
 
-function parseBody(text: string): Fields {
+function parseBody(text: string): BodyFields {
   let value: unknown
   try {
     value = JSON.parse(text)

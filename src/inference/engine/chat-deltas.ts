@@ -1,12 +1,12 @@
 // The events of a choice as OpenAI's deltas: text, tool calls, logprobs, the reason of the end.
 import { newIdBody } from '#base/ids.ts'
 import type { ChoiceEvent, TokenLogprob } from './choice.ts'
-import type { ChatRequest } from './read-chat.ts'
+import type { CellChatRequest } from './read-chat.ts'
 import {
   createCallReader,
   createForcedCallReader,
   textReader,
-  type Part,
+  type ToolCallPart,
   type PartReader,
 } from './tool-calls.ts'
 
@@ -17,7 +17,7 @@ type ChunkChoice = {
 }
 
 /** Writes the events of one choice as deltas; the first bears the role, as SDKs demand. */
-export function createChoiceWriter(request: ChatRequest) {
+export function createChoiceWriter(request: CellChatRequest) {
   const reader = readerOf(request)
   let calls = 0
   let started = false
@@ -29,7 +29,7 @@ export function createChoiceWriter(request: ChatRequest) {
     started = true
     return { ...first, ...members }
   }
-  const memberOf = (part: Part): object => {
+  const memberOf = (part: ToolCallPart): object => {
     switch (part.kind) {
       case 'text':
         return { content: part.text }
@@ -62,7 +62,7 @@ export function createChoiceWriter(request: ChatRequest) {
   }
 }
 
-function readerOf({ tools }: ChatRequest): PartReader {
+function readerOf({ tools }: CellChatRequest): PartReader {
   if (tools === undefined) return textReader
   return tools.isForced ? createForcedCallReader() : createCallReader()
 }

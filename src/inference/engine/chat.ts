@@ -1,20 +1,24 @@
 // POST /v1/chat/completions: a stream of chat.completion.chunk events, ended by [DONE].
 import { newId } from '#base/ids.ts'
-import type { Answer, Work } from './cell-engine.ts'
+import type { CellAnswer, CellWork } from './cell-engine.ts'
 import { createChoiceWriter } from './chat-deltas.ts'
 import type { ChatModel } from './chat-model.ts'
 import { runChoices, type ChoicePlan } from './choices.ts'
-import type { Fields } from './fields.ts'
+import type { BodyFields } from './fields.ts'
 import { createGrammar } from './grammar/create-grammar.ts'
 import { assertCharacters, tokensLeft } from './prompt-limit.ts'
-import { readChat, type ChatRequest } from './read-chat.ts'
+import { readChat, type CellChatRequest } from './read-chat.ts'
 import { withSeed } from './read-sampling.ts'
 import { commentFrame, dataFrame, DONE, EVENT_STREAM } from './sse.ts'
 import { CALL_CLOSE } from './tool-calls.ts'
 import { assertTokens } from './token-input.ts'
 
 /** Checks the request and tokenises its prompt; the answer generates when it is read. */
-export async function answerChat(model: ChatModel, body: Fields, work: Work): Promise<Answer> {
+export async function answerChat(
+  model: ChatModel,
+  body: BodyFields,
+  work: CellWork,
+): Promise<CellAnswer> {
   const { clock } = model.decoder
   const { request, prompt, maxTokens } = clock.own(work.usage.account, () => plan(model, body))
   const param = request.tools === undefined ? 'response_format' : 'tools'
@@ -34,7 +38,7 @@ export async function answerChat(model: ChatModel, body: Fields, work: Work): Pr
   return { contentType: EVENT_STREAM, frames: frames(model, request, plans, work) }
 }
 
-function plan(model: ChatModel, body: Fields) {
+function plan(model: ChatModel, body: BodyFields) {
   const request = readChat(body, model.config)
   const { contextSize } = model.config
   assertTokens(model.loaded.model, request.sampling.bias.keys(), 'logit_bias')
@@ -47,14 +51,14 @@ function plan(model: ChatModel, body: Fields) {
 }
 
 /** Without parallel calls the first call ends the turn. */
-const callStops = ({ tools }: ChatRequest) =>
+const callStops = ({ tools }: CellChatRequest) =>
   tools !== undefined && !tools.isForced && !tools.parallel ? [CALL_CLOSE] : []
 
 async function* frames(
   model: ChatModel,
-  request: ChatRequest,
+  request: CellChatRequest,
   plans: readonly ChoicePlan[],
-  work: Work,
+  work: CellWork,
 ): AsyncGenerator<string, void, void> {
   const head = {
     id: newId('chatcmpl'),
@@ -81,7 +85,7 @@ async function* frames(
   yield DONE
 }
 
-const usageOf = ({ usage: { promptTokens, completionTokens } }: Work) => ({
+const usageOf = ({ usage: { promptTokens, completionTokens } }: CellWork) => ({
   prompt_tokens: promptTokens,
   completion_tokens: completionTokens,
   total_tokens: promptTokens + completionTokens,

@@ -1,14 +1,14 @@
 // All choices of a request at once: each is a generation of its own on a sequence of its own, and all
 // spend on the request's one account.
 import type { Token } from 'node-llama-cpp'
-import type { Work } from './cell-engine.ts'
+import type { CellWork } from './cell-engine.ts'
 import { readChoice, type ChoiceEvent } from './choice.ts'
 import type { Decoder } from './decoder.ts'
 import type { Sampling } from './generation.ts'
 import type { RequestGrammar } from './grammar/create-grammar.ts'
 import type { Loaded } from './load-model.ts'
 import { merge, type Tagged } from './merge.ts'
-import type { Usage } from './usage.ts'
+import type { CellUsage } from './usage.ts'
 
 export type ChoicePlan = {
   readonly prompt: readonly Token[]
@@ -26,7 +26,7 @@ export type ChoicePlan = {
 export async function* runChoices(
   engine: { readonly decoder: Decoder; readonly loaded: Loaded },
   plans: readonly ChoicePlan[],
-  work: Work,
+  work: CellWork,
 ): AsyncGenerator<Tagged<ChoiceEvent>, void, void> {
   const left = new AbortController()
   const signal = AbortSignal.any([work.signal, left.signal])
@@ -50,7 +50,7 @@ export async function* runChoices(
   }
 }
 
-function count(usage: Usage, event: ChoiceEvent, plan: ChoicePlan | undefined): void {
+function count(usage: CellUsage, event: ChoiceEvent, plan: ChoicePlan | undefined): void {
   if (event.kind === 'prefill') usage.promptTokens += plan?.countsPrompt === true ? event.tokens : 0
   else usage.completionTokens += event.tokens
 }

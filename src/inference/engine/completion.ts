@@ -1,11 +1,11 @@
 // POST /v1/completions: a stream of text_completion events, ended by [DONE].
 import type { Token } from 'node-llama-cpp'
 import { newId } from '#base/ids.ts'
-import type { Answer, Work } from './cell-engine.ts'
+import type { CellAnswer, CellWork } from './cell-engine.ts'
 import type { ChatModel } from './chat-model.ts'
 import type { TokenLogprob } from './choice.ts'
 import { runChoices, type ChoicePlan } from './choices.ts'
-import { booleanOf, memberOf, numberOf, refuse, unsupported, type Fields } from './fields.ts'
+import { booleanOf, memberOf, numberOf, refuse, unsupported, type BodyFields } from './fields.ts'
 import { assertCharacters, PROMPTS_MAX, tokensLeft } from './prompt-limit.ts'
 import { CHOICES_MAX, readGenerating, withSeed } from './read-sampling.ts'
 import { withBos } from './render.ts'
@@ -22,12 +22,16 @@ type Plan = ChoicePlan & {
 }
 
 /** Checks the request and tokenises its prompts; the answer generates when it is read. */
-export function answerCompletion(model: ChatModel, body: Fields, work: Work): Promise<Answer> {
+export function answerCompletion(
+  model: ChatModel,
+  body: BodyFields,
+  work: CellWork,
+): Promise<CellAnswer> {
   const plans = model.decoder.clock.own(work.usage.account, () => readPlans(model, body))
   return Promise.resolve({ contentType: EVENT_STREAM, frames: frames(model, plans, work) })
 }
 
-function readPlans(model: ChatModel, body: Fields): Plan[] {
+function readPlans(model: ChatModel, body: BodyFields): Plan[] {
   if (memberOf(body, 'suffix') !== undefined)
     throw unsupported('suffix', 'this model does not fill in the middle')
   const alternatives = numberOf(body, 'logprobs', {
@@ -71,7 +75,7 @@ const textOf = ({ loaded: { model } }: ChatModel, input: Input): string =>
 async function* frames(
   model: ChatModel,
   plans: readonly Plan[],
-  work: Work,
+  work: CellWork,
 ): AsyncGenerator<string, void, void> {
   const head = {
     id: newId('cmpl'),

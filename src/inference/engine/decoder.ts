@@ -11,8 +11,8 @@ import { createTurnstile } from './turnstile.ts'
 import {
   createStepClock,
   processClocks,
-  type Account,
-  type Share,
+  type CpuAccount,
+  type StepShare,
   type StepClock,
 } from './step-clock.ts'
 import { createStepWatch, type StepWatch } from './step-watch.ts'
@@ -30,7 +30,11 @@ export type Decoder = {
 }
 
 /** What a sequence did since the clock last looked. */
-type Bound = { readonly account: Account; last: TokenMeterState; readonly probabilities: boolean }
+type Bound = {
+  readonly account: CpuAccount
+  last: TokenMeterState
+  readonly probabilities: boolean
+}
 
 export async function createDecoder(loaded: Loaded, config: ModelConfig): Promise<Decoder> {
   const bound = new Map<LlamaContextSequence, Bound>()
@@ -83,8 +87,8 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
 const takeSequences = (context: LlamaContext, count: number) =>
   Array.from({ length: count }, () => context.getSequence())
 
-function sharesOf(bound: Map<LlamaContextSequence, Bound>): Share[] {
-  const shares: Share[] = []
+function sharesOf(bound: Map<LlamaContextSequence, Bound>): StepShare[] {
+  const shares: StepShare[] = []
   for (const [sequence, entry] of bound) {
     const { usedInputTokens: input, usedOutputTokens: output } = sequence.tokenMeter.diff(
       entry.last,

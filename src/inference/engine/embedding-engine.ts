@@ -3,13 +3,13 @@
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import type { Answer, CellEngine, Work } from './cell-engine.ts'
-import { memberOf, numberOf, refuse, type Fields } from './fields.ts'
+import type { CellAnswer, CellEngine, CellWork } from './cell-engine.ts'
+import { memberOf, numberOf, refuse, type BodyFields } from './fields.ts'
 import { loadModel } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
 import { assertCharacters } from './prompt-limit.ts'
 import { createPool, type Pool } from './sequences.ts'
-import { createStepClock, processClocks, type Share, type StepClock } from './step-clock.ts'
+import { createStepClock, processClocks, type StepShare, type StepClock } from './step-clock.ts'
 import { readInputs, tokensOf } from './token-input.ts'
 import { usageMember } from './usage.ts'
 
@@ -24,7 +24,7 @@ type EmbeddingModel = {
   /** Marks that the engine puts around every text: [CLS] and [SEP] of a BERT. */
   readonly framingTokens: number
   /** Who computes now. */
-  readonly shares: Share[]
+  readonly shares: StepShare[]
 }
 
 export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Promise<CellEngine> {
@@ -35,7 +35,7 @@ export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Prom
     batchSize: config.contextSize,
     threads: config.threads,
   })
-  const shares: Share[] = []
+  const shares: StepShare[] = []
   const clock = createStepClock({ ...processClocks, shares: () => shares })
   await context.getEmbeddingFor('warm up')
   const framingTokens = context.calculateInputLength('a') - model.tokenize('a').length
@@ -52,7 +52,7 @@ export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Prom
   }
 }
 
-function answer(embedding: EmbeddingModel, body: Fields, work: Work): Promise<Answer> {
+function answer(embedding: EmbeddingModel, body: BodyFields, work: CellWork): Promise<CellAnswer> {
   const { clock } = embedding
   const dimensions = readDimensions(embedding, body)
   const inputs = clock.own(work.usage.account, () => readTokens(embedding, body))
@@ -63,7 +63,7 @@ function answer(embedding: EmbeddingModel, body: Fields, work: Work): Promise<An
 }
 
 /** The model's own length, or the padded one; a shorter vector of this model means nothing. */
-function readDimensions({ model, config }: EmbeddingModel, body: Fields): number {
+function readDimensions({ model, config }: EmbeddingModel, body: BodyFields): number {
   const own = model.embeddingVectorSize
   const padded = config.pad ?? own
   const asked = numberOf(body, 'dimensions', { least: 1, most: padded, integer: true }) ?? padded
@@ -72,7 +72,7 @@ function readDimensions({ model, config }: EmbeddingModel, body: Fields): number
   return asked
 }
 
-function readTokens({ model, config, framingTokens }: EmbeddingModel, body: Fields): Token[][] {
+function readTokens({ model, config, framingTokens }: EmbeddingModel, body: BodyFields): Token[][] {
   const inputs = readInputs(memberOf(body, 'input'), 'input', INPUTS_MAX)
   return inputs.map((input) => {
     if (typeof input === 'string') assertCharacters(input.length, config.contextSize, 'input')
@@ -93,7 +93,7 @@ async function* frames(
   embedding: EmbeddingModel,
   inputs: readonly Token[][],
   dimensions: number,
-  work: Work,
+  work: CellWork,
 ): AsyncGenerator<string, void, void> {
   const { usage } = work
   for (const [index, tokens] of inputs.entries()) {
@@ -110,7 +110,7 @@ async function* frames(
 async function embed(
   { turn, clock, shares }: EmbeddingModel,
   tokens: Token[],
-  { usage, signal }: Work,
+  { usage, signal }: CellWork,
 ): Promise<readonly number[]> {
   const context = await turn.take(signal)
   // What ran before this turn is not ours; from here to the end of the turn everything is.

@@ -3,7 +3,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
+export type BodyFields = Readonly<Record<string, unknown>>
 
 export const refuse = (param: string, detail: string): ErgonError =>
   fault('invalid_request', `Could not use ${param}: ${detail}`, { param })
@@ -14,20 +14,20 @@ export const unsupported = (param: string, detail: string): ErgonError =>
 /** The start of a caller's value, for a message. */
 export const shown = (value: unknown): string => String(JSON.stringify(value)).slice(0, 200)
 
-export const isFields = (value: unknown): value is Fields =>
+export const isFields = (value: unknown): value is BodyFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function fieldsOf(value: unknown, param: string): Fields {
+export function fieldsOf(value: unknown, param: string): BodyFields {
   if (!isFields(value)) throw refuse(param, 'it must be an object')
   return value
 }
 
 /** The member, where null means absent, as in OpenAI's interface. */
-export const memberOf = (fields: Fields, key: string): unknown => fields[key] ?? undefined
+export const memberOf = (fields: BodyFields, key: string): unknown => fields[key] ?? undefined
 
 type Bounds = { readonly least: number; readonly most: number; readonly integer?: boolean }
 
-export function numberOf(fields: Fields, key: string, bounds: Bounds): number | undefined {
+export function numberOf(fields: BodyFields, key: string, bounds: Bounds): number | undefined {
   const value = memberOf(fields, key)
   if (value === undefined) return undefined
   const fits =
@@ -42,7 +42,7 @@ export function numberOf(fields: Fields, key: string, bounds: Bounds): number | 
   return value
 }
 
-export function booleanOf(fields: Fields, key: string): boolean | undefined {
+export function booleanOf(fields: BodyFields, key: string): boolean | undefined {
   const value = memberOf(fields, key)
   if (value === undefined || typeof value === 'boolean') return value
   throw refuse(key, 'it must be true or false')

@@ -10,8 +10,8 @@ import { PREFILL_TOKENS, priorityOf } from './fair-batch.ts'
 import type { RequestGrammar } from './grammar/create-grammar.ts'
 import type { Loaded } from './load-model.ts'
 import { sampleFrom, uniform } from './sample.ts'
-import type { Sampling as TokenSampling } from './samplings.ts'
-import type { Account, StepClock } from './step-clock.ts'
+import type { TokenTimer as TokenSampling } from './samplings.ts'
+import type { CpuAccount, StepClock } from './step-clock.ts'
 import type { StepWatch } from './step-watch.ts'
 import type { Turnstile } from './turnstile.ts'
 
@@ -44,7 +44,7 @@ export type Generation = {
   readonly prompt: readonly Token[]
   readonly sampling: Sampling
   readonly grammar?: RequestGrammar
-  readonly account: Account
+  readonly account: CpuAccount
   /** Whose turn it takes when it must wait. */
   readonly payer: string
   readonly signal: AbortSignal

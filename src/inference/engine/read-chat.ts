@@ -1,6 +1,6 @@
 // The body of a chat request.
 import { booleanOf, fieldsOf, isFields, memberOf, numberOf, refuse, unsupported } from './fields.ts'
-import type { Fields } from './fields.ts'
+import type { BodyFields } from './fields.ts'
 import type { Grammar } from './grammar/grammar.ts'
 import { formatGrammar } from './grammar/request-grammar.ts'
 import type { ModelConfig } from './model-config.ts'
@@ -10,7 +10,7 @@ import { readTurns, type Turn } from './turns.ts'
 
 const ALTERNATIVES_MAX = 20
 
-export type ChatRequest = Generating & {
+export type CellChatRequest = Generating & {
   /** With what is said of tools among them. */
   readonly turns: readonly Turn[]
   readonly tools?: ToolUse
@@ -21,7 +21,7 @@ export type ChatRequest = Generating & {
 }
 
 /** Throws `invalid_request` or `unsupported_parameter`, naming the member. */
-export function readChat(body: Fields, config: ModelConfig): ChatRequest {
+export function readChat(body: BodyFields, config: ModelConfig): CellChatRequest {
   refuseModalities(body)
   const tools = readToolUse(body, config)
   // Tools that the model may call or not call leave no room for a format of the whole text.
@@ -36,7 +36,7 @@ export function readChat(body: Fields, config: ModelConfig): ChatRequest {
   }
 }
 
-function refuseModalities(body: Fields): void {
+function refuseModalities(body: BodyFields): void {
   const modalities = memberOf(body, 'modalities')
   const other = Array.isArray(modalities) ? modalities.find((each) => each !== 'text') : undefined
   if (other !== undefined) throw unsupported('modalities', `this model writes text, not ${other}`)
@@ -45,7 +45,7 @@ function refuseModalities(body: Fields): void {
       throw unsupported(member, 'this model has no such part')
 }
 
-function readAlternatives(body: Fields): number | undefined {
+function readAlternatives(body: BodyFields): number | undefined {
   const top = numberOf(body, 'top_logprobs', { least: 0, most: ALTERNATIVES_MAX, integer: true })
   const asked = booleanOf(body, 'logprobs') === true
   if (top !== undefined && !asked) throw refuse('top_logprobs', 'it needs logprobs: true')

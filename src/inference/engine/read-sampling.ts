@@ -1,7 +1,7 @@
 // The parameters that chat and text completions share.
 import { randomInt } from 'node:crypto'
 import type { Sampling } from './generation.ts'
-import { fieldsOf, listOf, memberOf, numberOf, refuse, textOf, type Fields } from './fields.ts'
+import { fieldsOf, listOf, memberOf, numberOf, refuse, textOf, type BodyFields } from './fields.ts'
 import type { ModelConfig } from './model-config.ts'
 
 export const CHOICES_MAX = 8
@@ -21,7 +21,7 @@ export type Generating = {
 
 /** OpenAI's own defaults are 1 and 1; a catalogue entry may set others and says so. */
 export function readGenerating(
-  fields: Fields,
+  fields: BodyFields,
   config: ModelConfig,
   alternatives: number | undefined,
 ): Generating {
@@ -54,7 +54,7 @@ export const withSeed = (sampling: Sampling, choice: number): Sampling => ({
   seed: (sampling.seed + choice) >>> 0,
 })
 
-function readMaxTokens(fields: Fields): number | undefined {
+function readMaxTokens(fields: BodyFields): number | undefined {
   const bounds = { least: 1, most: Number.MAX_SAFE_INTEGER, integer: true }
   return numberOf(fields, 'max_completion_tokens', bounds) ?? numberOf(fields, 'max_tokens', bounds)
 }

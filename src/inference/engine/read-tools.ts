@@ -9,7 +9,7 @@ import {
   textOf,
   unsupported,
 } from './fields.ts'
-import type { Fields } from './fields.ts'
+import type { BodyFields } from './fields.ts'
 import type { Grammar } from './grammar/grammar.ts'
 import {
   forcedCallGrammar,
@@ -41,7 +41,7 @@ type Tool = CallableTool & {
 }
 
 /** How tools are used in this request; absent when none can be called. */
-export function readToolUse(fields: Fields, config: ModelConfig): ToolUse | undefined {
+export function readToolUse(fields: BodyFields, config: ModelConfig): ToolUse | undefined {
   for (const old of ['functions', 'function_call'])
     if (memberOf(fields, old) !== undefined)
       throw unsupported(old, 'it was replaced by tools and tool_choice')
@@ -85,7 +85,7 @@ const WEAK_CALLS_MAX = 8
  * Given the result of a call, such a model would call again without end: it answers in words, which it
  * does best without any word of tools before it.
  */
-function endsWithResult(fields: Fields): boolean {
+function endsWithResult(fields: BodyFields): boolean {
   const messages = memberOf(fields, 'messages')
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
   return isFields(last) && last['role'] === 'tool'
@@ -125,4 +125,4 @@ function namedTool(choice: unknown, tools: readonly Tool[]): Tool {
   return tool
 }
 
-const NO_PARAMETERS: Fields = { type: 'object', properties: {}, additionalProperties: false }
+const NO_PARAMETERS: BodyFields = { type: 'object', properties: {}, additionalProperties: false }

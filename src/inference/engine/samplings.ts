@@ -1,12 +1,12 @@
 // The choosing of tokens under grammars, which no weight of a step foresees: what each takes is its own.
 import { refuse } from './fields.ts'
-import type { Account, Share } from './step-clock.ts'
+import type { CpuAccount, StepShare } from './step-clock.ts'
 
 /** CPU of one token's grammar, after which its request ends. Three times the most of an admitted one. */
 export const TOKEN_CPU_NS_MAX = 1_000_000_000n
 
 /** One generation's; at most one token of it is being chosen at a time. */
-export type Sampling = {
+export type TokenTimer = {
   /** `param`: the member of the request that its grammar came from. */
   begin(param: string): void
   /** Throws `invalid_request` when that token took too long. */
@@ -17,21 +17,21 @@ export type Sampling = {
 
 /** A token that is being chosen, and the CPU since that began. */
 export type RunningSampling = {
-  readonly account: Account
+  readonly account: CpuAccount
   readonly cpuMs: number
   readonly param: string
 }
 
 export type Samplings = {
-  open(account: Account): Sampling
+  open(account: CpuAccount): TokenTimer
   /** Time that each took since the last call, also of those that run. */
-  shares(): Share[]
+  shares(): StepShare[]
   running(): RunningSampling[]
 }
 
 type Sources = { readonly processNs: () => bigint; readonly wallNs: () => bigint }
 type Run = {
-  readonly account: Account
+  readonly account: CpuAccount
   readonly param: string
   readonly cpuNs: bigint
   readonly wallNs: bigint
@@ -40,8 +40,8 @@ type Run = {
 
 export function createSamplings({ processNs, wallNs }: Sources): Samplings {
   const runs = new Set<Run>()
-  let ended: Share[] = []
-  const shareOf = (run: Run): Share => {
+  let ended: StepShare[] = []
+  const shareOf = (run: Run): StepShare => {
     const nowNs = wallNs()
     const weight = nowNs - run.toldNs
     run.toldNs = nowNs

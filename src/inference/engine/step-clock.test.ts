@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { createStepClock, type Account, type Share } from './step-clock.ts'
+import { createStepClock, type CpuAccount, type StepShare } from './step-clock.ts'
 import { weightOf } from './step-weights.ts'
 
 /** A clock over hand-moved CPU counters. */
 function rig() {
-  const state = { processNs: 5_000n, wallNs: 0n, shares: [] as Share[], own: [] as Share[] }
+  const state = { processNs: 5_000n, wallNs: 0n, shares: [] as StepShare[], own: [] as StepShare[] }
   const clock = createStepClock({
     processNs: () => state.processNs,
     wallNs: () => state.wallNs,
     shares: () => state.shares.splice(0),
     own: () => state.own.splice(0),
   })
-  const step = (ns: bigint, shares: Share[]) => {
+  const step = (ns: bigint, shares: StepShare[]) => {
     state.processNs += ns
     state.shares = shares
     clock.settle()
@@ -101,7 +101,7 @@ describe('createStepClock()', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const { clock, step, state } = rig()
-        const accounts: Account[] = Array.from({ length: 4 }, () => clock.open())
+        const accounts: CpuAccount[] = Array.from({ length: 4 }, () => clock.open())
         for (const { kind, ns, wallNs, who, weights } of actions) {
           const account = accounts[who] ?? clock.open()
           if (kind === 'close') clock.close(account)

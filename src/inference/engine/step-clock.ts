@@ -4,17 +4,17 @@
 import { splitByWeight } from '#base/units.ts'
 
 /** One request's meter. `cpuNs` only grows. */
-export type Account = { cpuNs: bigint; open: boolean }
-export type Share = { readonly account: Account; readonly weight: bigint }
+export type CpuAccount = { cpuNs: bigint; open: boolean }
+export type StepShare = { readonly account: CpuAccount; readonly weight: bigint }
 
 export type StepClock = {
-  open(): Account
+  open(): CpuAccount
   /** Settles, then takes no more: what follows is somebody else's. */
-  close(account: Account): void
+  close(account: CpuAccount): void
   /** Attributes everything since the last boundary. Called before each decode and before a figure leaves. */
   settle(): void
   /** Runs synchronous work of one request (parsing, tokenising) and charges it to that request alone. */
-  own<T>(account: Account, work: () => T): T
+  own<T>(account: CpuAccount, work: () => T): T
   /** CPU that the process spent so far and how much of it has an owner. */
   totals(): { readonly processNs: bigint; readonly attributedNs: bigint }
 }
@@ -25,16 +25,16 @@ type Sources = {
   /** Time, monotonic. */
   readonly wallNs: () => bigint
   /** Work done since it was last asked; empty when no step ran. */
-  readonly shares: () => readonly Share[]
+  readonly shares: () => readonly StepShare[]
   /** Time in ns that requests took by themselves since it was last asked, besides what steps weigh. */
-  readonly own?: () => readonly Share[]
+  readonly own?: () => readonly StepShare[]
 }
 
 export function createStepClock(sources: Sources): StepClock {
   const startNs = sources.processNs()
   let boundaryNs = startNs
   let attributedNs = 0n
-  let current: readonly Share[] = []
+  let current: readonly StepShare[] = []
 
   const settle = () => {
     const nowNs = sources.processNs()
@@ -54,7 +54,7 @@ export function createStepClock(sources: Sources): StepClock {
       current.filter((share) => share.account.open),
     )
   }
-  const give = (ns: bigint, owners: readonly Share[]) => {
+  const give = (ns: bigint, owners: readonly StepShare[]) => {
     const parts = splitByWeight(
       ns,
       owners.map((share) => share.weight),

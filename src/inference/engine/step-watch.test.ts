@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createSamplings, TOKEN_CPU_NS_MAX } from './samplings.ts'
-import type { Account } from './step-clock.ts'
+import type { CpuAccount } from './step-clock.ts'
 import { createStepWatch, SAMPLING_CPU_MS, STEP_CPU_MS, Stuck } from './step-watch.ts'
 
 const never = new Promise<never>(() => {})
-const anAccount = (): Account => ({ cpuNs: 0n, open: true })
+const anAccount = (): CpuAccount => ({ cpuNs: 0n, open: true })
 
 function rig(t: TestContext) {
   t.mock.method(globalThis, 'setInterval', () => ({ unref: () => undefined }) as never)
-  const state = { cpuMs: 0, samplings: [] as { account: Account; cpuMs: number; param: string }[] }
+  const state = {
+    cpuMs: 0,
+    samplings: [] as { account: CpuAccount; cpuMs: number; param: string }[],
+  }
   const watch = createStepWatch({ cpuMs: () => state.cpuMs, samplings: () => state.samplings })
   const looks = (count: number) => {
     for (let look = 0; look < count; look++) watch.look()

@@ -2,7 +2,7 @@
 // engine's own thread until it ends, while this thread answers as if nothing was. So who asked is told, and
 // the agent, which asks this thread how the engine is, ends the process.
 import type { RunningSampling } from './samplings.ts'
-import type { Account } from './step-clock.ts'
+import type { CpuAccount } from './step-clock.ts'
 
 /**
  * A step is stuck when it has taken more CPU than this. The longest step of SmolLM2 (64 prompt tokens and 8 answers)
@@ -23,9 +23,9 @@ const LOOK_MS = 250
 /** What a stuck cell's AbortSignal has as its reason. */
 export class Stuck extends Error {
   /** The accounts whose grammars it is, and the member of each request that the grammar came from. */
-  readonly blamed: ReadonlyMap<Account, string>
+  readonly blamed: ReadonlyMap<CpuAccount, string>
 
-  constructor(message: string, blamed: ReadonlyMap<Account, string>) {
+  constructor(message: string, blamed: ReadonlyMap<CpuAccount, string>) {
     super(message)
     this.name = 'Stuck'
     this.blamed = blamed

@@ -3,15 +3,15 @@ import { describe, it } from 'node:test'
 import {
   createCallReader,
   createForcedCallReader,
-  type Part,
+  type ToolCallPart,
   type PartReader,
 } from './tool-calls.ts'
 
 /** Feeds a text in pieces of every length and joins neighbouring parts. */
-function readAll(create: () => PartReader, text: string): Part[][] {
+function readAll(create: () => PartReader, text: string): ToolCallPart[][] {
   return Array.from({ length: text.length }, (_, index) => {
     const reader = create()
-    const parts: Part[] = []
+    const parts: ToolCallPart[] = []
     for (let at = 0; at < text.length; at += index + 1)
       parts.push(...reader.push(text.slice(at, at + index + 1)))
     parts.push(...reader.end())
@@ -19,8 +19,8 @@ function readAll(create: () => PartReader, text: string): Part[][] {
   })
 }
 
-function joined(parts: readonly Part[]): Part[] {
-  const out: Part[] = []
+function joined(parts: readonly ToolCallPart[]): ToolCallPart[] {
+  const out: ToolCallPart[] = []
   for (const part of parts) {
     const last = out.at(-1)
     if (part.kind !== 'call' && last !== undefined && last.kind === part.kind)
@@ -30,13 +30,13 @@ function joined(parts: readonly Part[]): Part[] {
   return out
 }
 
-const call = (name: string, text: string): Part[] => [
+const call = (name: string, text: string): ToolCallPart[] => [
   { kind: 'call', name },
   { kind: 'arguments', text },
 ]
 
 describe('createCallReader()', () => {
-  const expectParts = (text: string, parts: Part[]) => {
+  const expectParts = (text: string, parts: ToolCallPart[]) => {
     for (const got of readAll(createCallReader, text)) assert.deepEqual(got, parts)
   }
 

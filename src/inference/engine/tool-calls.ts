@@ -5,15 +5,15 @@ import { createJsonEnd } from './json-end.ts'
 export const CALL_OPEN = '<tool_call>'
 export const CALL_CLOSE = '</tool_call>'
 
-export type Part =
+export type ToolCallPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly name: string }
   /** More of the arguments of the call before. */
   | { readonly kind: 'arguments'; readonly text: string }
 
 export type PartReader = {
-  push(piece: string): Part[]
-  end(): Part[]
+  push(piece: string): ToolCallPart[]
+  end(): ToolCallPart[]
 }
 
 /** Text as it is. */
@@ -30,7 +30,7 @@ export function createForcedCallReader(): PartReader {
   let streaming = false
   let complete = false
   const end = createJsonEnd()
-  const argumentsOf = (piece: string): Part[] => {
+  const argumentsOf = (piece: string): ToolCallPart[] => {
     if (complete || piece === '') return []
     const length = end.push(piece)
     complete = length !== undefined
@@ -57,7 +57,7 @@ export function createCallReader(): PartReader {
   let held = ''
   let inCall = false
   let called = false
-  const step = (): Part[] | undefined => {
+  const step = (): ToolCallPart[] | undefined => {
     const mark = inCall ? CALL_CLOSE : CALL_OPEN
     const at = held.indexOf(mark)
     if (at < 0) return undefined
@@ -71,7 +71,7 @@ export function createCallReader(): PartReader {
   return {
     push(piece) {
       held += piece
-      const parts: Part[] = []
+      const parts: ToolCallPart[] = []
       for (let found = step(); found !== undefined; found = step()) parts.push(...found)
       if (inCall) return parts
       const ready = held.slice(0, held.length - startedOpen(held)).trimEnd().length
@@ -89,7 +89,7 @@ export function createCallReader(): PartReader {
   }
 }
 
-function callOf(body: string, close: string): Part[] {
+function callOf(body: string, close: string): ToolCallPart[] {
   try {
     const call = JSON.parse(body) as { name?: unknown; arguments?: unknown; parameters?: unknown }
     const given = call.arguments ?? call.parameters ?? {}

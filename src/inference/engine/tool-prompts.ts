@@ -1,12 +1,12 @@
 // How a model is told of tools. One that was trained for them knows the form; the others learn it from
 // examples in the conversation.
-import { isFields, type Fields } from './fields.ts'
+import { isFields, type BodyFields } from './fields.ts'
 import { toolCallText, withSystemText, type Turn } from './turns.ts'
 
 export type ShownTool = {
   readonly name: string
   readonly description: string
-  readonly parameters: Fields
+  readonly parameters: BodyFields
 }
 
 const AUTO =

@@ -1,7 +1,7 @@
 // A conversation as the model is to see it: turns of plain text. Tool calls and their results are
 // written in the Hermes form, which most open models with tools were trained on.
 import { fieldsOf, isFields, listOf, memberOf, refuse, textOf, unsupported } from './fields.ts'
-import type { Fields } from './fields.ts'
+import type { BodyFields } from './fields.ts'
 import { CALL_CLOSE, CALL_OPEN } from './tool-calls.ts'
 
 export type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string }
@@ -20,7 +20,7 @@ export function readTurns(value: unknown): Turn[] {
   )
 }
 
-function readTurn(message: Fields, param: string): Turn {
+function readTurn(message: BodyFields, param: string): Turn {
   const role = ROLES.find((known) => known === message['role'])
   if (role === undefined) throw refuse(`${param}.role`, `it must be one of ${ROLES.join(', ')}`)
   const text = readContent(memberOf(message, 'content'), `${param}.content`)

@@ -1,10 +1,10 @@
 // What a request spent so far. Every piece of an answer carries it, so that whoever reads the stream can
 // bill the last value seen when either side goes away.
-import type { Account } from './step-clock.ts'
+import type { CpuAccount } from './step-clock.ts'
 
 /** One request's counters; they only grow. */
-export type Usage = {
-  readonly account: Account
+export type CellUsage = {
+  readonly account: CpuAccount
   promptTokens: number
   completionTokens: number
 }
@@ -16,7 +16,7 @@ export type UsageMember = {
   readonly completion_tokens: number
 }
 
-export const usageMember = (usage: Usage): UsageMember => ({
+export const usageMember = (usage: CellUsage): UsageMember => ({
   cpu_ns: usage.account.cpuNs.toString(),
   prompt_tokens: usage.promptTokens,
   completion_tokens: usage.completionTokens,

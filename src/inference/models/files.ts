@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { messageOf } from '#base/errors.ts'
-import type { Level } from '#base/log.ts'
+import type { LogLevel } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { isWithin } from '#cells/view.ts'
 import { pathOf } from '#node/cell-specs.ts'
@@ -28,7 +28,7 @@ export type AssembleConfig = {
   readonly model: Extract<ModelSource, { artifact: string }>
   readonly artifactsFolder: string
   readonly modelsFolder: string
-  readonly logLevel: Level
+  readonly logLevel: LogLevel
   readonly offlineFolder?: string
   /** Check every byte of what is there, and make anew what is not as it should be. */
   readonly verify: boolean

@@ -44,19 +44,19 @@ export type FleetDeps = {
   readonly progress: (model: string, progress: Progress) => void
 }
 
-export type Engine = Omit<ModelConfig, 'id' | 'file'>
+export type EngineSettings = Omit<ModelConfig, 'id' | 'file'>
 export type NewModel = {
   readonly id: string
   readonly offer: Omit<StoredOffer, 'id' | 'provider' | 'upstreamId' | 'routedTo' | 'createdS'>
 } & (
-  | { readonly source: ModelSource; readonly engine: Engine }
+  | { readonly source: ModelSource; readonly engine: EngineSettings }
   | {
       readonly upstream: Omit<Extract<StoredProvider, { base_url: string }>, 'name'>
       readonly upstreamId: string
       readonly routedTo: string
     }
 )
-type Row = { id: string; source: ModelSource | null; engine: Engine | null }
+type Row = { id: string; source: ModelSource | null; engine: EngineSettings | null }
 
 export class ModelFleet {
   readonly #deps: FleetDeps
@@ -175,7 +175,7 @@ export class ModelFleet {
     }
   }
 
-  async #serve(id: string, source: ModelSource, engine: Engine): Promise<void> {
+  async #serve(id: string, source: ModelSource, engine: EngineSettings): Promise<void> {
     try {
       await this.#startCell(id, await this.#fileOf(id, source, false), engine)
     } catch (error) {
@@ -198,7 +198,7 @@ export class ModelFleet {
     })
   }
 
-  async #startCell(id: string, file: string, engine: Engine): Promise<void> {
+  async #startCell(id: string, file: string, engine: EngineSettings): Promise<void> {
     const { signal } = this.#closing
     signal.throwIfAborted()
     const cell = await this.#deps.cells.start(this.#cell(id, file, engine))
@@ -207,7 +207,7 @@ export class ModelFleet {
     await this.#learnCard(id, cell)
   }
 
-  #cell(id: string, file: string, engine: Engine): CellSpec {
+  #cell(id: string, file: string, engine: EngineSettings): CellSpec {
     const { gpu } = this.#deps
     const model: ModelConfig = { id, file, ...engine, ...(gpu === undefined ? {} : { gpu }) }
     return programCell(MODEL_PROGRAM, {

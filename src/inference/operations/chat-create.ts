@@ -2,14 +2,14 @@
 import { fault } from '#contract/errors.ts'
 import type { ChatMessage, ChatRequest } from '#contract/inference.ts'
 import type { Handler, Reply } from '#http/reply.ts'
-import type { Work } from '#inference/admission.ts'
+import type { WorkSize } from '#inference/admission.ts'
 import type { Modality } from '#inference/catalogue.ts'
 import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import { hardest, scoreConversation, textOf } from '#inference/router/conversation.ts'
-import type { Facts } from '#inference/router/rules.ts'
+import type { RequestFacts } from '#inference/router/rules.ts'
 import { expectedOf, fieldsOf } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
@@ -72,12 +72,12 @@ const FORWARDED = [
   'verbosity',
 ] as const
 
-const bodyOf = (request: ChatRequest, { maxTokens }: Work): Record<string, unknown> => ({
+const bodyOf = (request: ChatRequest, { maxTokens }: WorkSize): Record<string, unknown> => ({
   ...fieldsOf(request, FORWARDED),
   ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
 })
 
-function workOf(request: ChatRequest): Work {
+function workOf(request: ChatRequest): WorkSize {
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? undefined
   return {
     promptBytes: promptBytesOf(request),
@@ -104,7 +104,7 @@ const jsonBytes = (value: unknown): number => (value ? Buffer.byteLength(JSON.st
 
 const callsOf = (message: ChatMessage) => ('tool_calls' in message ? message.tool_calls : undefined)
 
-function factsOf(request: ChatRequest, work: Work): Facts {
+function factsOf(request: ChatRequest, work: WorkSize): RequestFacts {
   const { tools, tool_choice: toolChoice, response_format: format } = request
   const usesTools = (tools ?? []).length > 0 && toolChoice !== 'none'
   const structured = format?.type === 'json_object' || format?.type === 'json_schema'

@@ -2,12 +2,12 @@
 import { fault } from '#contract/errors.ts'
 import type { CompletionRequest } from '#contract/inference.ts'
 import type { Handler, Reply } from '#http/reply.ts'
-import type { Work } from '#inference/admission.ts'
+import type { WorkSize } from '#inference/admission.ts'
 import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
-import type { Facts } from '#inference/router/rules.ts'
+import type { RequestFacts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
 import { expectedOf, fieldsOf } from './fields.ts'
 import { textsOf, textBytes } from './texts.ts'
@@ -63,7 +63,7 @@ const FORWARDED = [
   'suffix',
 ] as const
 
-function workOf(request: CompletionRequest): Work {
+function workOf(request: CompletionRequest): WorkSize {
   const texts = textsOf(request.prompt)
   return {
     promptBytes: textBytes(texts) + Buffer.byteLength(request.suffix ?? ''),
@@ -74,7 +74,7 @@ function workOf(request: CompletionRequest): Work {
   }
 }
 
-function factsOf(request: CompletionRequest): Facts {
+function factsOf(request: CompletionRequest): RequestFacts {
   const texts = textsOf(request.prompt)
   const [first] = texts
   return {

@@ -3,7 +3,13 @@ import { directEnergy } from '#contract/charge.ts'
 import { larger } from '#base/units.ts'
 import type { EmbeddingRequest } from '#contract/inference.ts'
 import type { Handled, Handler } from '#http/reply.ts'
-import { boundsOf, payerOf, tokensAtMost, type Bounds, type Work } from '#inference/admission.ts'
+import {
+  boundsOf,
+  payerOf,
+  tokensAtMost,
+  type Bounds,
+  type WorkSize,
+} from '#inference/admission.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { createClaims } from '#inference/claims.ts'
 import { admit, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
@@ -12,7 +18,7 @@ import { isWant } from '#inference/paid-steps.ts'
 import { energyFigures } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
 import { expectedOf } from './fields.ts'
-import { textBytes, textsOf, type Text } from './texts.ts'
+import { textBytes, textsOf, type InputText } from './texts.ts'
 
 /**
  * An upstream tells nothing before the whole list: what a batch costs is known at its end, and of a caller who
@@ -79,7 +85,7 @@ export const createEmbeddingCreate =
     }
   }
 
-const workOf = (texts: readonly Text[]): Work => ({
+const workOf = (texts: readonly InputText[]): WorkSize => ({
   promptBytes: textBytes(texts),
   promptTexts: texts.length,
   prompts: texts.length,
@@ -89,7 +95,7 @@ const workOf = (texts: readonly Text[]): Work => ({
 type Job = {
   readonly offer: ModelOffer
   readonly bounds: Bounds
-  readonly texts: readonly Text[]
+  readonly texts: readonly InputText[]
   readonly call: Pick<Handled, 'spend' | 'signal'>
 }
 

@@ -1,6 +1,6 @@
 // What the generating operations share in reading a request.
-import type { Work } from '#inference/admission.ts'
-import type { Question } from '#inference/router/choose.ts'
+import type { WorkSize } from '#inference/admission.ts'
+import type { RoutingRequest } from '#inference/router/choose.ts'
 
 /** The named fields that are present; null is absent, as in OpenAI's API. */
 export function fieldsOf<T extends object>(
@@ -19,7 +19,7 @@ const BYTES_PER_TOKEN = 4
 const ANSWER_TOKENS = 256
 
 /** What work probably takes, to compare costs by: not a bound. */
-export const expectedOf = (work: Work): Pick<Question, 'tokens' | 'prompts'> => ({
+export const expectedOf = (work: WorkSize): Pick<RoutingRequest, 'tokens' | 'prompts'> => ({
   tokens: {
     prompt: Math.ceil(work.promptBytes / BYTES_PER_TOKEN),
     completion:

@@ -1,7 +1,7 @@
 // The model cell: one process, one model, OpenAI-shaped HTTP on a unix socket.
 import { ErgonError } from '#base/errors.ts'
 import { endOnFault } from '#base/crash.ts'
-import { createLogger, type Level } from '#base/log.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { serveCell } from '#inference/engine/cell-server.ts'
 import { openChatEngine } from '#inference/engine/chat-engine.ts'
@@ -12,7 +12,7 @@ export type ModelCellConfig = {
   readonly model: ModelConfig
   /** Path of the unix socket to listen on. */
   readonly socket: string
-  readonly logLevel: Level
+  readonly logLevel: LogLevel
 }
 
 const { model, socket, logLevel } = await readConfig<ModelCellConfig>()

@@ -14,7 +14,7 @@ export type Server = {
   readonly isEmbedding: boolean
 }
 
-export type Answer =
+export type ServerAnswer =
   /** Nobody took the connection. */
   | { readonly reached: false; readonly why: string }
   | {
@@ -36,7 +36,7 @@ export async function askServer(
   { baseUrl, apiKey }: Pick<Server, 'baseUrl' | 'apiKey'>,
   question: { readonly path: string; readonly body?: object; readonly answerMsMax: number },
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ServerAnswer> {
   const { path, body, answerMsMax } = question
   const url = new URL(`${baseUrl}${path}`)
   const limit = new AbortController()

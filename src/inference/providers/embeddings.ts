@@ -2,7 +2,7 @@
 // promises, all finite. A wrong vector would be stored by the caller and never noticed.
 import { fault } from '#contract/errors.ts'
 import { isCount, parseObject, usageOf } from './chunk.ts'
-import type { Meter } from './meter.ts'
+import type { AnswerMeter } from './meter.ts'
 import { createLineReader } from './lines.ts'
 import { streamFault } from './upstream-error.ts'
 import type { AnswerReader, EmbeddingCall, EmbeddingEvent, Usage } from './provider.ts'
@@ -15,7 +15,7 @@ const LINE_BYTES_MAX = 1024 * 1024
  */
 export function createEmbeddingReader(
   call: EmbeddingCall,
-  meter: Meter,
+  meter: AnswerMeter,
   isLines: boolean,
 ): AnswerReader<EmbeddingEvent> {
   const lines = createLineReader({ lineBytesMax: LINE_BYTES_MAX })
@@ -79,7 +79,7 @@ export const embeddingBody = ({ offer, input }: EmbeddingCall, sendsDimensions: 
     ...(sendsDimensions && { dimensions: offer.embeddingDimensions }),
   })
 
-function figuresOf(object: Record<string, unknown>, meter: Meter): Usage | undefined {
+function figuresOf(object: Record<string, unknown>, meter: AnswerMeter): Usage | undefined {
   if (object['ergon'] !== undefined) return meter.figures(object['ergon'])
   const usage = object['usage']
   return usage === undefined

@@ -5,7 +5,7 @@ import { parseChunk, type Chunk } from './chunk.ts'
 import { createChunkTemplate } from './chunk-template.ts'
 import { createEventStream, type StreamItem } from './event-stream.ts'
 import { FollowedChoices, hasToken } from './followed-choices.ts'
-import type { Meter } from './meter.ts'
+import type { AnswerMeter } from './meter.ts'
 import type {
   AnswerReader,
   GenerationCall,
@@ -20,7 +20,7 @@ const EVENT_BYTES_MAX = 1024 * 1024
 /** `tokensMax`: of each choice. */
 export function createGenerationReader(
   call: GenerationCall,
-  meter: Meter,
+  meter: AnswerMeter,
   tokensMax: number,
 ): AnswerReader<GenerationEvent> {
   const stream = createEventStream({ eventBytesMax: EVENT_BYTES_MAX })
@@ -111,7 +111,7 @@ const plainDelta = (shape: 'chat' | 'text', index: number, token: string): Gener
 })
 
 /** The tokens of one read, of an upstream that has no meter. */
-function createTally(meter: Meter) {
+function createTally(meter: AnswerMeter) {
   // Not in `used` yet: a claim for each token cost more than reading it.
   let tokens = 0
   let used: Usage | undefined
@@ -139,7 +139,7 @@ function addUsed(usage: Usage | undefined, events: GenerationEvent[]): void {
 }
 
 /** Our cells send their figures as comments during prefill; other servers' comments are chatter. */
-function commentFigures(text: string, meter: Meter): Usage | undefined {
+function commentFigures(text: string, meter: AnswerMeter): Usage | undefined {
   if (!text.startsWith('{')) return undefined
   try {
     const value: unknown = JSON.parse(text)

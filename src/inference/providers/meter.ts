@@ -9,7 +9,7 @@ import type { ModelOffer } from '#inference/catalogue.ts'
 import { isCount } from './chunk.ts'
 import type { TokenUsage, Usage } from './provider.ts'
 
-export type Meter = {
+export type AnswerMeter = {
   /** The member `ergon` of a chunk or comment of our cell. */
   figures(member: unknown): Usage | undefined
   /** The question was sent. */
@@ -29,7 +29,7 @@ export type Meter = {
 const CPU_NS = /^\d{1,18}$/
 
 /** The meter of a model cell: `{cpu_ns, prompt_tokens, completion_tokens}`, cumulative. */
-export function cellMeter(cell: string, promptTokensMax: number): Meter {
+export function cellMeter(cell: string, promptTokensMax: number): AnswerMeter {
   let last: { cpuNs: bigint; prompt: number; completion: number } | undefined
   let details: TokenUsage | undefined
   return {
@@ -84,7 +84,7 @@ export function tokenMeter(
     readonly contextTokens: number
     readonly tokensMax: number
   },
-): Meter {
+): AnswerMeter {
   let prompt = Math.floor(call.promptBytes / BYTES_PER_TOKEN)
   let promptExcess = 0
   let completion = 0

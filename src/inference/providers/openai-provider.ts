@@ -9,14 +9,14 @@ import { createBreaker, type Pass } from './breaker.ts'
 import { createCalls, type Calls } from './calls.ts'
 import { createEmbeddingReader, embeddingBody } from './embeddings.ts'
 import { createGenerationReader } from './generation-reader.ts'
-import { cellMeter, tokenMeter, type Meter } from './meter.ts'
+import { cellMeter, tokenMeter, type AnswerMeter } from './meter.ts'
 import { createWholeReader } from './whole-reader.ts'
 import type { AnswerReader, EmbeddingCall, GenerationCall, Provider, Usage } from './provider.ts'
 import {
   CONNECTIONS_MAX,
   createUpstream,
-  type Question,
-  type Refusal,
+  type ServerRequest,
+  type ServerRefusal,
   type Upstream,
   type UpstreamConfig,
   type UpstreamDeps,
@@ -218,8 +218,8 @@ function createEntrance({ name, connectionsMax }: ProviderConfig, { clock }: Ups
 
 type UsedEvent = { readonly kind: 'used' } & Usage
 type Job<Event> = {
-  readonly question: Question
-  readonly meter: Meter
+  readonly question: ServerRequest
+  readonly meter: AnswerMeter
   readonly reader: (contentType: string) => AnswerReader<Event>
 }
 
@@ -231,7 +231,7 @@ const tooLong = () =>
   fault('upstream_failed', `Could not read the upstream: over ${ANSWER_BYTES_MAX} bytes`)
 
 /** A cell that refuses a request has read it, and says what that took. */
-function refusedEvents({ text }: Refusal, meter: Meter): UsedEvent[] {
+function refusedEvents({ text }: ServerRefusal, meter: AnswerMeter): UsedEvent[] {
   const figures = figuresIn(text)
   return usedEvents(figures === undefined ? undefined : meter.figures(figures))
 }
@@ -239,7 +239,7 @@ function refusedEvents({ text }: Refusal, meter: Meter): UsedEvent[] {
 const usedEvents = (used: Usage | undefined): UsedEvent[] =>
   used === undefined ? [] : [{ kind: 'used', ...used }]
 
-const embeddingQuestion = (call: EmbeddingCall, { at }: ProviderConfig): Question => ({
+const embeddingQuestion = (call: EmbeddingCall, { at }: ProviderConfig): ServerRequest => ({
   path: '/embeddings',
   accept: [NDJSON, JSON_TYPE],
   body: embeddingBody(call, at.kind === 'cell'),
@@ -248,7 +248,7 @@ const embeddingQuestion = (call: EmbeddingCall, { at }: ProviderConfig): Questio
 const WHOLE = { stream: false }
 const STREAMED = { stream: true, stream_options: { include_usage: true } }
 
-function generationQuestion(call: GenerationCall, limitField = 'max_tokens'): Question {
+function generationQuestion(call: GenerationCall, limitField = 'max_tokens'): ServerRequest {
   const { max_tokens, ...rest } = call.body
   return {
     path: call.shape === 'chat' ? '/chat/completions' : '/completions',
@@ -262,7 +262,7 @@ function generationQuestion(call: GenerationCall, limitField = 'max_tokens'): Qu
   }
 }
 
-function meterOf({ name, at }: ProviderConfig, call: GenerationCall | EmbeddingCall): Meter {
+function meterOf({ name, at }: ProviderConfig, call: GenerationCall | EmbeddingCall): AnswerMeter {
   if (at.kind === 'cell') return cellMeter(name, call.promptTokensMax)
   const [answers, tokensMax] =
     'input' in call ? [call.input.length, 0] : [call.choices, call.tokensMax]

@@ -49,13 +49,13 @@ export type Upstream = {
    * POSTs JSON text and resolves with the head of a 200 of the wanted type, or with a refusal. Asks again, twice at
    * most (once after a reset), when nothing answered, or 429, 502 or 503 with a short Retry-After.
    */
-  ask(question: Question, signal: AbortSignal): Promise<UpstreamReply | Refusal>
+  ask(question: ServerRequest, signal: AbortSignal): Promise<UpstreamReply | ServerRefusal>
   close(): Promise<void>
 }
 /** The error that it means, and the body of the answer, if any: in it a cell says what it used. */
-export type Refusal = { readonly refusal: unknown; readonly text: string }
+export type ServerRefusal = { readonly refusal: unknown; readonly text: string }
 
-export type Question = {
+export type ServerRequest = {
   readonly path: string
   /** The content types that can be read, the best first. */
   readonly accept: readonly string[]
@@ -147,7 +147,7 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
 }
 
 /** One try that came to nothing: how often such a question may be asked, and when again. */
-type Failed = Refusal & { readonly triesMax: number; readonly waitMs: number }
+type Failed = ServerRefusal & { readonly triesMax: number; readonly waitMs: number }
 
 function addressOf({ name, at }: UpstreamConfig) {
   if (at.kind === 'cell')

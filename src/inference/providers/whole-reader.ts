@@ -2,14 +2,14 @@
 import { fault } from '#contract/errors.ts'
 import { parseChunk, type ChunkChoice } from './chunk.ts'
 import { hasToken } from './followed-choices.ts'
-import type { Meter } from './meter.ts'
+import type { AnswerMeter } from './meter.ts'
 import type { AnswerReader, GenerationCall, GenerationEvent } from './provider.ts'
 import { streamFault } from './upstream-error.ts'
 
 /** `uncounted` is called when the answer has no usage that can be believed. */
 export function createWholeReader(
   call: GenerationCall,
-  meter: Meter,
+  meter: AnswerMeter,
   uncounted: () => void,
 ): AnswerReader<GenerationEvent> {
   const pieces: Uint8Array[] = []

@@ -10,7 +10,7 @@ import type { AnswerEvent } from '#inference/paid-steps.ts'
 import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
 import { collectAnswers } from './collect.ts'
 import { usageJson } from './figures.ts'
-import { envelope, type Head, type Shape } from './shape.ts'
+import { envelope, type AnswerHead, type Shape } from './shape.ts'
 
 type Deps = Pick<InferenceDeps, 'clock' | 'learned'>
 
@@ -82,7 +82,7 @@ const NOTHING_USED: TokenUsage = { promptTokens: 0, completionTokens: 0 }
 type StreamState = { readonly finishes: Map<number, FinishReason>; usage: TokenUsage | undefined }
 type WriteChunk = (choices: readonly object[], more?: { usage: object }) => string
 
-function chunkWriter(shape: Shape, head: Head, includeUsage: boolean): WriteChunk {
+function chunkWriter(shape: Shape, head: AnswerHead, includeUsage: boolean): WriteChunk {
   // The same for each of hundreds of chunks, so it is printed once.
   const opening = JSON.stringify(envelope(shape.object.chunk, head)).slice(0, -1)
   // OpenAI sends usage: null until the usage chunk, and only to who asked for one.
@@ -167,7 +167,7 @@ function chunkPrinter({ shape, write, state }: Chunks): (event: AnswerEvent) => 
 const errorChunk = (error: ErgonError): string =>
   `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`
 
-const headOf = ({ clock }: Deps, shape: Shape, model: string): Head => {
+const headOf = ({ clock }: Deps, shape: Shape, model: string): AnswerHead => {
   const nowMs = clock.wallMs()
   return { id: shape.newId(nowMs), createdS: Math.floor(nowMs / 1000), model }
 }

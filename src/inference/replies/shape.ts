@@ -2,7 +2,7 @@
 import { newId } from '#base/ids.ts'
 import type { Delta, FinishReason } from '#inference/providers/provider.ts'
 
-export type Head = {
+export type AnswerHead = {
   readonly id: string
   readonly createdS: number
   /** The model that served. */
@@ -85,7 +85,7 @@ export const TEXT: Shape = {
 }
 
 /** What every body of one reply begins with. */
-export const envelope = (object: string, head: Head) => ({
+export const envelope = (object: string, head: AnswerHead) => ({
   id: head.id,
   object,
   created: head.createdS,

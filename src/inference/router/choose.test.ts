@@ -5,9 +5,9 @@ import type { ModelOffer } from '#inference/catalogue.ts'
 import { createLearned } from '#inference/learned.ts'
 import { offerOf } from '#inference/testing/offers.ts'
 import { choose } from './choose.ts'
-import type { Facts } from './rules.ts'
+import type { RequestFacts } from './rules.ts'
 
-const facts = (more: Partial<Facts> = {}): Facts => ({
+const facts = (more: Partial<RequestFacts> = {}): RequestFacts => ({
   asks: 'text',
   inputs: [],
   tools: false,
@@ -19,7 +19,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
 })
 const ask = (
   offers: readonly ModelOffer[],
-  more: { model?: string; facts?: Partial<Facts>; rests?: readonly string[] } = {},
+  more: { model?: string; facts?: Partial<RequestFacts>; rests?: readonly string[] } = {},
   learned = createLearned(),
 ) =>
   choose(
@@ -96,7 +96,7 @@ test('choose() gives a named model and nothing else', () => {
 })
 
 test('choose() says what keeps a named model from a request', () => {
-  const cases: [Partial<Facts>, string, string][] = [
+  const cases: [Partial<RequestFacts>, string, string][] = [
     [{ structured: true }, 'unsupported_parameter', 'response_format'],
     [{ inputs: ['image'] }, 'unsupported_parameter', 'messages'],
     [{ asks: 'embedding' }, 'invalid_request', 'model'],

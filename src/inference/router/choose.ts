@@ -5,7 +5,7 @@ import { fault } from '#contract/errors.ts'
 import type { Tier } from '#contract/charge.ts'
 import { AUTO, type ModelOffer } from '#inference/catalogue.ts'
 import type { Learned, Tokens } from '#inference/learned.ts'
-import { misfitOf, type Facts } from './rules.ts'
+import { misfitOf, type RequestFacts } from './rules.ts'
 
 export type Choice = {
   /** In the order to try. A named model has one. */
@@ -17,9 +17,9 @@ export type Choice = {
   readonly reason: string
 }
 
-export type Question = {
+export type RoutingRequest = {
   readonly model: string
-  readonly facts: Facts
+  readonly facts: RequestFacts
   /** What the work is expected to take, for comparing costs, without what servers add to each prompt. */
   readonly tokens: Tokens
   readonly prompts: number
@@ -35,7 +35,7 @@ export type Rests = (offer: ModelOffer) => boolean
 /** Throws model_not_found, model_loading, model_not_available, or what keeps a named model from it. */
 export function choose(
   offers: readonly ModelOffer[],
-  question: Question,
+  question: RoutingRequest,
   learned: Learned,
   rests: Rests,
 ): Choice {
@@ -44,7 +44,7 @@ export function choose(
     : chooseNamed(offers, question)
 }
 
-function chooseNamed(offers: readonly ModelOffer[], { model, facts }: Question): Choice {
+function chooseNamed(offers: readonly ModelOffer[], { model, facts }: RoutingRequest): Choice {
   const offer = offers.find(({ id }) => id === model)
   if (offer === undefined) throw unknownModel(offers, model)
   const misfit = misfitOf(offer, facts)
@@ -65,7 +65,7 @@ function chooseNamed(offers: readonly ModelOffer[], { model, facts }: Question):
 
 function chooseAuto(
   offers: readonly ModelOffer[],
-  question: Question,
+  question: RoutingRequest,
   learned: Learned,
   rests: Rests,
 ): Choice {
@@ -91,13 +91,16 @@ function chooseAuto(
 }
 
 /** Tools go to models that were trained for them, then to the others. */
-function byTools(offers: readonly ModelOffer[], { tools }: Facts): (readonly ModelOffer[])[] {
+function byTools(
+  offers: readonly ModelOffer[],
+  { tools }: RequestFacts,
+): (readonly ModelOffer[])[] {
   if (!tools) return [offers]
   const isTrained = (offer: ModelOffer) => offer.tools === 'trained'
   return [offers.filter(isTrained), offers.filter((offer) => !isTrained(offer))]
 }
 
-function chooseEmbedding(fitting: readonly ModelOffer[], facts: Facts): Choice {
+function chooseEmbedding(fitting: readonly ModelOffer[], facts: RequestFacts): Choice {
   const [offer] = fitting
   if (offer === undefined) throw nothingServes([], facts)
   if (offer.state === 'loading') throw loading([offer])
@@ -108,7 +111,11 @@ function chooseEmbedding(fitting: readonly ModelOffer[], facts: Facts): Choice {
 }
 
 /** Trusted offers by cost; behind them the weaker ones, the strongest first. */
-function ranked(ready: readonly ModelOffer[], question: Question, learned: Learned): ModelOffer[] {
+function ranked(
+  ready: readonly ModelOffer[],
+  question: RoutingRequest,
+  learned: Learned,
+): ModelOffer[] {
   const cost = new Map(ready.map((offer) => [offer.id, costOf(offer, question, learned)]))
   const byCost = (a: ModelOffer, b: ModelOffer): number => {
     const [costA, costB] = [cost.get(a.id) ?? 0n, cost.get(b.id) ?? 0n]
@@ -120,12 +127,12 @@ function ranked(ready: readonly ModelOffer[], question: Question, learned: Learn
   return ready.toSorted((a, b) => b.tier.localeCompare(a.tier) || byCost(a, b))
 }
 
-function costOf(offer: ModelOffer, { tokens, prompts }: Question, learned: Learned): Nj {
+function costOf(offer: ModelOffer, { tokens, prompts }: RoutingRequest, learned: Learned): Nj {
   const prompt = tokens.prompt + prompts * learned.overheadTokens(offer)
   return learned.estimate(offer, { ...tokens, prompt }, 0.5)
 }
 
-const becauseOf = ({ tier, because }: Facts) => `${tier}: ${because}`
+const becauseOf = ({ tier, because }: RequestFacts) => `${tier}: ${because}`
 
 /** A model by its name, and whether it is one for a first look only. */
 export const nameOf = ({ id, class: kind }: ModelOffer): string =>
@@ -134,7 +141,7 @@ export const nameOf = ({ id, class: kind }: ModelOffer): string =>
 function reasonOf(
   chosen: ModelOffer,
   ready: readonly ModelOffer[],
-  facts: Facts,
+  facts: RequestFacts,
   learned: Learned,
 ): string {
   const why = becauseOf(facts)
@@ -175,7 +182,7 @@ const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/
  * Nothing is ready for a request. What no model here could serve even then is the caller's to change, and
  * trying again is of no use; else the error's own text says how to add a model.
  */
-function nothingServes(offers: readonly ModelOffer[], facts: Facts) {
+function nothingServes(offers: readonly ModelOffer[], facts: RequestFacts) {
   const near = offers.filter(({ modalities }) => modalities.includes(facts.asks))
   const misfits = near.flatMap((offer) => misfitOf(offer, facts) ?? [])
   const [closest] = misfits

@@ -4,7 +4,7 @@ import type { Tier } from '#contract/charge.ts'
 import type { Modality, ModelOffer } from '#inference/catalogue.ts'
 
 /** What a request needs and how hard it looks: all that the router knows of it. */
-export type Facts = {
+export type RequestFacts = {
   /** What it asks for. */
   readonly asks: 'text' | 'embedding'
   /** Further inputs that it holds. */
@@ -27,7 +27,7 @@ export type Misfit = { readonly code: Code; readonly param: string; readonly why
  */
 const BYTES_PER_TOKEN_MAX = 8
 
-type Rule = (offer: ModelOffer, facts: Facts) => Misfit | undefined
+type Rule = (offer: ModelOffer, facts: RequestFacts) => Misfit | undefined
 const unsupported = (param: string, why: string): Misfit => ({
   code: 'unsupported_parameter',
   param,
@@ -64,7 +64,7 @@ const RULES: readonly Rule[] = [
 ]
 
 /** The first rule that keeps an offer from serving a request, or undefined when it can. */
-export function misfitOf(offer: ModelOffer, facts: Facts): Misfit | undefined {
+export function misfitOf(offer: ModelOffer, facts: RequestFacts): Misfit | undefined {
   for (const rule of RULES) {
     const misfit = rule(offer, facts)
     if (misfit !== undefined) return misfit

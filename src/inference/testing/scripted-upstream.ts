@@ -10,17 +10,17 @@ import { promisify } from 'node:util'
 import { PROBE_AGENT } from '#inference/providers/ask-server.ts'
 import { CALL_HEADER, CALLS_PATH } from '#inference/cell-calls.ts'
 
-export type Asked = {
+export type ScriptedRequest = {
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: Record<string, unknown>
 }
-export type Script = (asked: Asked, response: ServerResponse) => void | Promise<void>
+export type Script = (asked: ScriptedRequest, response: ServerResponse) => void | Promise<void>
 
 export type ScriptedUpstream = {
   readonly socketPath: string
   readonly baseUrl: string
-  readonly asked: Asked[]
+  readonly asked: ScriptedRequest[]
   /** Connections that were closed before their answer was complete. */
   readonly abandoned: () => number
   /** Connections that are open. */
@@ -42,7 +42,7 @@ export async function startScriptedUpstream(
 ): Promise<ScriptedUpstream> {
   const folder = await mkdtemp(join(tmpdir(), 'ergon-up-'))
   const socketPath = join(folder, 'up.sock')
-  const asked: Asked[] = []
+  const asked: ScriptedRequest[] = []
   const calls = new Map<unknown, ServerResponse>()
   let abandoned = 0
   const server = createServer((request, response) => {

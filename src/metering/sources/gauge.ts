@@ -4,7 +4,7 @@
 // stands in for that window, and the window gives the reason.
 import { isNegative, printDecimal, subtract, type Nj } from '#base/units.ts'
 import { energyOfPower, powerOf } from '#metering/power.ts'
-import type { Span } from './model.ts'
+import type { BusySpan } from './model.ts'
 import { unavailable, type MeterSource, type Reading, type Unavailable } from './source.ts'
 
 export type Gauged = { readonly kind: 'energy'; readonly energyNj: Nj } | Unavailable
@@ -12,12 +12,12 @@ export type Gauged = { readonly kind: 'energy'; readonly energyNj: Nj } | Unavai
 export interface Gauge {
   readonly source: MeterSource
   /** The energy of the span that ends with this reading. */
-  energyOf(reading: Reading | Unavailable, span: Span): Gauged
+  energyOf(reading: Reading | Unavailable, span: BusySpan): Gauged
 }
 
 export function createGauge(source: MeterSource): Gauge {
   let previous: Nj | undefined
-  const energyOf = (reading: Reading | Unavailable, span: Span): Gauged => {
+  const energyOf = (reading: Reading | Unavailable, span: BusySpan): Gauged => {
     if (reading.kind === 'unavailable') {
       // The next delta would cover this window too, which the model has billed by then.
       previous = undefined
@@ -30,7 +30,7 @@ export function createGauge(source: MeterSource): Gauge {
     if (before === undefined) return unavailable('no earlier reading to subtract')
     return judged(subtract(reading.totalNj, before), span)
   }
-  const judged = (energyNj: Nj, span: Span): Gauged => {
+  const judged = (energyNj: Nj, span: BusySpan): Gauged => {
     const doubt = doubtOf(energyNj, span, source.ceilingMilliwatts())
     return doubt === undefined ? { kind: 'energy', energyNj } : unavailable(`quarantined: ${doubt}`)
   }
@@ -38,7 +38,7 @@ export function createGauge(source: MeterSource): Gauge {
 }
 
 /** Why an energy cannot be true, if it cannot. */
-function doubtOf(energyNj: Nj, span: Span, ceilingMilliwatts: bigint): string | undefined {
+function doubtOf(energyNj: Nj, span: BusySpan, ceilingMilliwatts: bigint): string | undefined {
   if (isNegative(energyNj)) return 'the counter fell'
   if (energyNj > energyOfPower(ceilingMilliwatts, span.elapsedNs))
     return `${watts(powerOf(energyNj, span.elapsedNs))} is above ${watts(ceilingMilliwatts)}`

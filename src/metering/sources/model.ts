@@ -11,7 +11,7 @@ import type { CpuInfo } from './cpu-info.ts'
 export type CurvePoint = { readonly permille: number; readonly milliwatts: bigint }
 
 /** Time and processor time of a window, in nanoseconds. */
-export type Span = { readonly elapsedNs: bigint; readonly busyNs: bigint }
+export type BusySpan = { readonly elapsedNs: bigint; readonly busyNs: bigint }
 
 export interface CpuModel {
   /** Where the curve comes from, for `ergon meter`: EPYC 3 (Milan), or calibrated. */
@@ -25,7 +25,7 @@ export interface CpuModel {
   /** It costs that at every load: the curve has no point between its ends. */
   readonly linear: boolean
   /** Energy of a span; busy time beyond what the processors can do counts as full load. */
-  energy(span: Span): Nj
+  energy(span: BusySpan): Nj
 }
 
 const UNCALIBRATED_BAND_PCT = 40
@@ -77,7 +77,7 @@ export function createCpuModel(options: {
   }
 }
 
-function energyOnCurve(curve: readonly CurvePoint[], cpus: bigint, span: Span): Nj {
+function energyOnCurve(curve: readonly CurvePoint[], cpus: bigint, span: BusySpan): Nj {
   const capacityNs = span.elapsedNs * cpus
   if (capacityNs <= 0n) return nj(0n)
   const busyNs = span.busyNs < 0n ? 0n : span.busyNs > capacityNs ? capacityNs : span.busyNs

@@ -3,7 +3,7 @@
 import { withPue, type Nj } from '#base/units.ts'
 import type { EnergyMethod } from '#contract/charge.ts'
 import { createGauge } from './gauge.ts'
-import type { CpuModel, Span } from './model.ts'
+import type { CpuModel, BusySpan } from './model.ts'
 import { unavailable, type MeterSource } from './source.ts'
 
 /** `model` is a guess where a sensor measures: idle power differs by ten times between machines. */
@@ -27,7 +27,7 @@ const READ_MS_MAX = 800
 
 export interface Sensors {
   /** Asks every sensor at once; the energy follows when the span that ends now is known. */
-  read(signal?: AbortSignal): Promise<(span: Span) => Measured>
+  read(signal?: AbortSignal): Promise<(span: BusySpan) => Measured>
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export function createSensors(deps: {
     // Every sensor is asked in every window, also behind a better one: a counter needs a reading just
     // before the window in which it is first believed.
     const readings = await Promise.all(gauges.map((gauge) => gauge.source.read(within)))
-    return (span: Span): Measured => {
+    return (span: BusySpan): Measured => {
       const doubts: string[] = []
       let measured: Measured | undefined
       for (const [index, gauge] of gauges.entries()) {

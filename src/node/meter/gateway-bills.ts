@@ -10,7 +10,7 @@ import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Ask } from '#node/cell-specs.ts'
 
 /** What a gateway says of one of its lives. */
-export type Bill = Billed & { readonly session: string; readonly activity: Activity }
+export type GatewayBill = Billed & { readonly session: string; readonly activity: Activity }
 
 /** The page of a gateway's inside that says so. */
 export const BILLED_PAGE = '/billed'
@@ -35,7 +35,7 @@ export function billedPage(session: string, charging: Pick<Charging, 'billed' | 
 
 export interface Bills {
   /** The newest figures of the gateway in a cell. */
-  take(cell: string, bill: Bill): void
+  take(cell: string, bill: GatewayBill): void
   /** The sum over all lives of all gateways; it never falls. */
   total(): Billed
   /** The same of what was settled. */
@@ -44,7 +44,7 @@ export interface Bills {
 
 /** A life that ended keeps its last figures: the next one of its cell counts from zero. */
 export function createBills(): Bills {
-  const lives = new Map<string, Bill>()
+  const lives = new Map<string, GatewayBill>()
   let ended = NOTHING_BILLED
   let endedActivity = NO_ACTIVITY
   return {
@@ -88,7 +88,7 @@ export async function askGateways(deps: {
   )
 }
 
-function billOf(answer: unknown): Bill {
+function billOf(answer: unknown): GatewayBill {
   const { session, chargedNs, accruedNj, indirectNs, activeSeconds, operations } = answer as Page
   return {
     session,

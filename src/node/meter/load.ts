@@ -10,7 +10,7 @@ import { pathOf } from '#node/cell-specs.ts'
 // A step of a calibration takes 25 s; a child that is forgotten ends by itself.
 const LIFE_MS = 60_000
 
-export type Load = {
+export type MeterLoad = {
   /** Ends every child; resolves when they are gone. */
   stop(): Promise<void>
 }
@@ -19,7 +19,7 @@ export type Load = {
 export async function startLoad(
   height: { readonly permille: number; readonly processes: number },
   signal: AbortSignal,
-): Promise<Load> {
+): Promise<MeterLoad> {
   const { permille, processes } = height
   const children = permille === 0 ? [] : Array.from({ length: processes }, () => burn(permille))
   const kill = () => {

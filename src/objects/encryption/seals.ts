@@ -1,11 +1,11 @@
 // The wrapped keys of a version: of its inline body or of its parts, and of its annotations. They are wrapped anew
 // together, so that one key opens all of a version.
-import type { Body, Json, JsonObject, Seals, Version } from '#objects/types.ts'
+import type { ObjectBody, Json, JsonObject, Seals, Version } from '#objects/types.ts'
 import type { Encryption } from './encryption.ts'
 
 export const sealsOf = (
   version: Pick<Version, 'encryption' | 'annotations'>,
-  body: Body,
+  body: ObjectBody,
 ): Seals => ({
   encryption: version.encryption,
   parts: body.kind === 'parts' ? body.parts.map(({ encryption }) => encryption) : null,

@@ -12,7 +12,7 @@ import {
   withStore,
   type Store,
 } from '#objects/store.fixture.ts'
-import type { Body, Json, JsonObject } from '#objects/types.ts'
+import type { ObjectBody, Json, JsonObject } from '#objects/types.ts'
 import type { Encryption } from '#objects/encryption/encryption.ts'
 import { rewrapKeys } from './rewrap.ts'
 
@@ -45,7 +45,7 @@ test(
       const { key: dataKey, envelope } = vault.create(made, undefined)
       dataKeys.set(key, dataKey)
       const written = inParts ? partsObject(key, [50_000, 7]) : inlineObject('text')
-      const body: Body =
+      const body: ObjectBody =
         written.body.kind === 'inline'
           ? written.body
           : {

@@ -1,7 +1,7 @@
 // Seals receipts, one leader at a time, and watches the signers.
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
-import { createLogger, type Level } from '#base/log.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
 import { createLeadership } from '#receipts/leader.ts'
@@ -19,7 +19,7 @@ export type JobsConfig = {
   /** Sockets of signers 1 to 5. */
   readonly signers: readonly string[]
   readonly socket: string
-  readonly logLevel: Level
+  readonly logLevel: LogLevel
 }
 
 // One for the leader's lock, the others for reading and saving.

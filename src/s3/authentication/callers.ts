@@ -16,7 +16,7 @@ const REFUSALS: Readonly<Record<string, StorageCode>> = {
 }
 
 /** The request that is signed. */
-export type Place = {
+export type CalledAddress = {
   readonly method: string
   readonly bucket: string | undefined
   readonly key: string | undefined
@@ -31,7 +31,7 @@ export interface Callers {
    */
   ofSignature(
     credential: SignedCredential | CredentialV2 | FormCredential,
-    place: Place,
+    place: CalledAddress,
   ): Promise<{ readonly who: Principal; readonly secret: string }>
 }
 

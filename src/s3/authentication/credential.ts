@@ -2,7 +2,7 @@
 // "Authenticating Requests (AWS Signature Version 4)"). Verifies nothing. Version 2: version-two.ts.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Target } from '#s3/target.ts'
+import type { S3Target } from '#s3/target.ts'
 import { isSigned, queryVersion } from './signed-query.ts'
 import { parseTimestamp } from './timestamp.ts'
 import { fromHeaderV2, fromQueryV2, type CredentialV2 } from './version-two.ts'
@@ -44,7 +44,7 @@ export type Credential =
  * AccessDenied (dates).
  */
 export function parseCredential(
-  { query }: Pick<Target, 'query'>,
+  { query }: Pick<S3Target, 'query'>,
   headers: IncomingHttpHeaders,
 ): Credential {
   const authorization = headers.authorization ?? ''
@@ -72,7 +72,7 @@ export function parseCredential(
 }
 
 /** Parameters of version 2 are in lower case. */
-const hasSessionToken = (query: Target['query']): boolean =>
+const hasSessionToken = (query: S3Target['query']): boolean =>
   query.has('X-Amz-Security-Token') || query.has('x-amz-security-token')
 
 function fromHeader(
@@ -122,7 +122,7 @@ function refuseScheme(scheme: string): void {
   })
 }
 
-function fromQuery(query: Target['query']): SignedCredential {
+function fromQuery(query: S3Target['query']): SignedCredential {
   const malformed = (problem: string) =>
     storageFault(
       'AuthorizationQueryParametersError',

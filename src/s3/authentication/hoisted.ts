@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { CHECKSUMS, isAlgorithm, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
-import type { Target } from '#s3/target.ts'
+import type { S3Target } from '#s3/target.ts'
 import { queryVersion } from './signed-query.ts'
 
 /** Parameters of the signature and of the body's hash. */
@@ -22,7 +22,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * select the operation. Throws InvalidArgument (characters that no header can have), InvalidRequest (a client's key).
  */
 export function withHoisted(
-  { form, query }: Pick<Target, 'form' | 'query'>,
+  { form, query }: Pick<S3Target, 'form' | 'query'>,
   headers: IncomingHttpHeaders,
 ): IncomingHttpHeaders {
   if (query.size === 0 || form === 'website' || queryVersion(query) === undefined) return headers
@@ -51,7 +51,7 @@ export const SUMS_OF_NOTHING: Readonly<Record<ChecksumAlgorithm, string>> = {
 const OF_VERSION_TWO: ReadonlySet<string> = new Set(['content-md5', 'content-type'])
 
 /** The headers in a signed query, one character for each byte. Throws what withHoisted throws. */
-export function hoistedHeaders(query: Target['query']): Record<string, string> {
+export function hoistedHeaders(query: S3Target['query']): Record<string, string> {
   const found: Record<string, string> = {}
   const isVersionTwo = queryVersion(query) === 2
   for (const [parameter, text] of query) {

@@ -19,14 +19,14 @@ export type Seed = {
   readonly signature: string
 }
 
-export type Verified = {
+export type VerifiedSignature = {
   /** Of version 4. */
   readonly seed: Seed | undefined
   /** The payload line that was signed: a hash, `UNSIGNED-PAYLOAD` or a `STREAMING-…` mode. */
   readonly payload: string
 }
 
-export type Verifier = {
+export type SignatureVerifier = {
   /**
    * Checks a header or query signature with the secret of its access key. Throws
    * SignatureDoesNotMatch, RequestTimeTooSkewed, AccessDenied (expired, not yet valid, headers left
@@ -36,13 +36,13 @@ export type Verifier = {
     credential: SignedCredential | CredentialV2,
     secret: string,
     request: SignedRequestV2,
-  ): Verified
+  ): VerifiedSignature
   /** Verifies a signature over a text, such as the policy of a browser form. */
   verifyText(credential: SignedCredential, secret: string, text: string): void
 }
 
 /** `now` in milliseconds. At most 1,024 signing keys are cached: a derivation costs four HMACs. */
-export function createVerifier(deps: { readonly now: () => number }): Verifier {
+export function createVerifier(deps: { readonly now: () => number }): SignatureVerifier {
   const keys = new Map<string, Buffer>()
   const keyOf = (credential: SignedCredential, secret: string): Buffer => {
     const name = `${scopeOf(credential)} ${secret}`
@@ -59,7 +59,7 @@ export function createVerifier(deps: { readonly now: () => number }): Verifier {
     credential: SignedCredential,
     secret: string,
     request: SignedRequest,
-  ): Verified {
+  ): VerifiedSignature {
     checkTime(credential, deps.now())
     const headers = headerValues(request.rawHeaders)
     checkSignedHeaders(credential.signedHeaders, headers)

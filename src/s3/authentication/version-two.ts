@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import { SUBRESOURCE_NAMES } from '#s3/match.ts'
-import { decodeOnce, rawPairs, type Target } from '#s3/target.ts'
+import { decodeOnce, rawPairs, type S3Target } from '#s3/target.ts'
 import type { SignedRequest } from './canonical.ts'
 import { hoistedHeaders } from './hoisted.ts'
 import { sameSignature } from './same-signature.ts'
@@ -47,7 +47,7 @@ export function fromHeaderV2(value: string, headers: IncomingHttpHeaders): Crede
 const EXPIRES = /^-?\d{1,12}$/
 
 /** The three parameters of an address. Throws AccessDenied. */
-export function fromQueryV2(query: Target['query']): CredentialV2 {
+export function fromQueryV2(query: S3Target['query']): CredentialV2 {
   const accessKey = query.get('AWSAccessKeyId')
   const signature = query.get('Signature')
   const expires = query.get('Expires')
@@ -63,7 +63,7 @@ export function fromQueryV2(query: Target['query']): CredentialV2 {
 }
 
 /** The parts of a request that version 2 signs, besides those of version 4. */
-export type SignedRequestV2 = SignedRequest & Pick<Target, 'form' | 'bucket' | 'query'>
+export type SignedRequestV2 = SignedRequest & Pick<S3Target, 'form' | 'bucket' | 'query'>
 
 /** The texts that a client may have signed: `/bucket` is the same as `/bucket/`, and boto3 signs the latter. */
 export function textsToSign(request: SignedRequestV2, credential: CredentialV2): Buffer[] {

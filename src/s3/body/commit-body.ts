@@ -3,10 +3,10 @@
 import { ErgonError } from '#base/errors.ts'
 import { isStorageCode } from '#contract/storage-errors.ts'
 import type { Objects } from '#objects/objects.ts'
-import type { Body } from '#objects/types.ts'
+import type { ObjectBody } from '#objects/types.ts'
 
 /** For a request without a received body. */
-export const NO_BODY: Body = { kind: 'parts', parts: [] }
+export const NO_BODY: ObjectBody = { kind: 'parts', parts: [] }
 
 type Discarding = Pick<Objects, 'discard'>
 
@@ -14,18 +14,18 @@ type Discarding = Pick<Objects, 'discard'>
  * Commits a received body. A refused body is discarded. When the answer of the state was lost the body stays, as a
  * row may name it. Throws what `commit` throws.
  */
-export const commitBody = <T>(objects: Discarding, body: Body, commit: () => Promise<T>) =>
+export const commitBody = <T>(objects: Discarding, body: ObjectBody, commit: () => Promise<T>) =>
   commit().catch((error: unknown) => fail(objects, isRefusal(error) ? body : NO_BODY, error))
 
 /** Runs a step before the commit of a body. If the step fails, the body is discarded. */
-export const beforeCommit = <T>(objects: Discarding, body: Body, work: () => Promise<T>) =>
+export const beforeCommit = <T>(objects: Discarding, body: ObjectBody, work: () => Promise<T>) =>
   work().catch((error: unknown) => fail(objects, body, error))
 
 /** An S3 error is an answer of the state: its transaction has ended and changed nothing. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ErgonError && isStorageCode(error.code)
 
-async function fail(objects: Discarding, body: Body, error: unknown): Promise<never> {
+async function fail(objects: Discarding, body: ObjectBody, error: unknown): Promise<never> {
   const blobs = body.kind === 'parts' ? body.parts.map(({ blob }) => blob) : []
   // If discarding fails too, the sweeper finds the body. The first error is thrown.
   await objects.discard(blobs).catch(() => undefined)

@@ -1,7 +1,7 @@
 // The body of a request, unread until an operation reads it. A client that waits for 100 Continue gets it then.
 import type { Exchange } from '#http/exchange.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Verified, Seed } from '#s3/authentication/verify.ts'
+import type { VerifiedSignature, Seed } from '#s3/authentication/verify.ts'
 
 export type Payload = {
   /** The signed parts of the body; members are undefined without a signature. */
@@ -10,7 +10,10 @@ export type Payload = {
   source(): AsyncIterable<Buffer>
 }
 
-export function createPayload(exchange: Exchange, verified: Verified | undefined): Payload {
+export function createPayload(
+  exchange: Exchange,
+  verified: VerifiedSignature | undefined,
+): Payload {
   const { request, response, signal } = exchange
   const header = request.headers['x-amz-content-sha256']
   return {

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { giveBack } from '#base/buffer-pool.ts'
 import type { BlobStore } from '#blobs/blob.ts'
-import { INLINE_SIZE_MAX, type Body, type JsonObject } from '#objects/types.ts'
+import { INLINE_SIZE_MAX, type ObjectBody, type JsonObject } from '#objects/types.ts'
 import { sealedSize, sealFrames } from '#objects/encryption/frames.ts'
 import type { BodyKey } from '#objects/encryption/vault.ts'
 import { openIntake, type Digests, type OpenSums } from './intake.ts'
@@ -16,7 +16,7 @@ import type { SumThread } from '#s3/checksums/sum-thread.ts'
 import { sumInLine } from '#s3/checksums/summing.ts'
 
 export type Received = {
-  readonly body: Body
+  readonly body: ObjectBody
   readonly size: number
   /** Hexadecimal MD5: the ETag of an object that was not uploaded in parts. */
   readonly etag: string
@@ -110,7 +110,7 @@ export function createReceiver(deps: {
         ? await joined(chunks)
         : await blobs.put(chunks, { signal, sizeMax: sealedSize(plan.bytesMax) })
     const { etag, checksums, size } = sumsOf(intake.digests())
-    const body: Body = Buffer.isBuffer(stored)
+    const body: ObjectBody = Buffer.isBuffer(stored)
       ? { kind: 'inline', bytes: stored }
       : {
           kind: 'parts',

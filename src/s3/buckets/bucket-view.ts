@@ -6,7 +6,7 @@ import type { Cors } from '#s3/cors/cors.ts'
 import type { BucketEncryption } from '#s3/encryption/encryption.ts'
 import type { Lifecycle } from '#objects/lifecycle/rules.ts'
 import type { Logging } from '#s3/logging/logging.ts'
-import type { Notification } from '#s3/notifications/notification.ts'
+import type { NotificationDocument } from '#s3/notifications/notification.ts'
 import type { ObjectLock } from '#s3/lock/object-lock.ts'
 import type { Ownership } from '#s3/policy/ownership.ts'
 import type { Policy } from '#s3/policy/policy.ts'
@@ -26,7 +26,7 @@ type Documents = {
   'object-lock': ObjectLock
   website: Website
   logging: Logging
-  notification: Notification
+  notification: NotificationDocument
 }
 
 /** One configuration, or undefined when the bucket has none. */

@@ -11,7 +11,7 @@ import { storageFault } from '#contract/storage-errors.ts'
 import type { ChecksumAlgorithm, Hashers } from './algorithms.ts'
 import {
   BATCH_BYTES,
-  type Batch,
+  type SumBatch,
   type Forgotten,
   type Summed,
   type WorkerData,
@@ -124,7 +124,7 @@ class Life {
   }
 
   /** Resolves when the batch is summed and claimed. */
-  sum(batch: Batch, payer: Payer): Promise<Sums | undefined> {
+  sum(batch: SumBatch, payer: Payer): Promise<Sums | undefined> {
     if (this.#ended) throw gone()
     if (this.#jobs.length === 0) {
       this.#worker.ref()

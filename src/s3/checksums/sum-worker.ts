@@ -12,7 +12,7 @@ export const BATCH_BYTES = 256 * 1024
 export type WorkerData = { readonly counter: CounterMemory }
 
 /** A batch of a body; the first has the algorithms, the last ends the body. */
-export type Batch = {
+export type SumBatch = {
   readonly body: number
   readonly slab: ArrayBuffer
   readonly length: number
@@ -37,7 +37,7 @@ function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): v
   const count = countOwnCpu(counter)
   const hashers = createHashers()
   const bodies = new Map<number, Running>()
-  const sum = async ({ body, slab, length, open, isLast }: Batch): Promise<void> => {
+  const sum = async ({ body, slab, length, open, isLast }: SumBatch): Promise<void> => {
     if (open !== undefined) bodies.set(body, await openAll(hashers, open))
     const running = present(bodies.get(body), 'a body begins with its first batch')
     const bytes = Buffer.from(slab, 0, length)
@@ -47,7 +47,7 @@ function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): v
     port.postMessage({ slab, cpuNs: count(), sums } satisfies Summed, [slab])
   }
   let turn = Promise.resolve()
-  port.on('message', (message: Batch | Forgotten) => {
+  port.on('message', (message: SumBatch | Forgotten) => {
     turn = turn.then(async () => {
       if ('forget' in message) bodies.delete(message.forget)
       else await sum(message)

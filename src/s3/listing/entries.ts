@@ -8,11 +8,11 @@ import {
   type XmlNode,
 } from '#s3/xml/write.ts'
 
-export type Owner = { readonly id: string; readonly displayName: string }
+export type ListedOwner = { readonly id: string; readonly displayName: string }
 /** The owner in listings for an account. */
-export type OwnerOf = (account: string) => Owner
+export type OwnerOf = (account: string) => ListedOwner
 
-export const ownerXml = (name: 'Owner' | 'Initiator', owner: Owner | undefined): XmlNode => [
+export const ownerXml = (name: 'Owner' | 'Initiator', owner: ListedOwner | undefined): XmlNode => [
   name,
   owner && [
     ['ID', owner.id],
@@ -28,7 +28,7 @@ export type ObjectEntry = {
   readonly bytes: number
   readonly storageClass: string
   readonly checksum?: { readonly algorithm: string; readonly type: string } | undefined
-  readonly owner?: Owner | undefined
+  readonly owner?: ListedOwner | undefined
 }
 
 export type VersionEntry = {
@@ -36,7 +36,7 @@ export type VersionEntry = {
   readonly versionId: string
   readonly isLatest: boolean
   readonly modifiedMs: number
-  readonly owner: Owner
+  readonly owner: ListedOwner
   /** Absent for delete markers. */
   readonly object?: Omit<ObjectEntry, 'key' | 'modifiedMs' | 'owner'>
 }

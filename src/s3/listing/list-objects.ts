@@ -2,7 +2,7 @@
 import type { Access } from '#s3/policy/judge.ts'
 import type { Listed, ListedObject, Listings } from '#objects/objects.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { ObjectEntry, Owner, VersionEntry, OwnerOf } from './entries.ts'
+import type { ObjectEntry, ListedOwner, VersionEntry, OwnerOf } from './entries.ts'
 import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
 import { checksumOfVersion } from '#s3/objects/version-headers.ts'
@@ -111,7 +111,7 @@ export const createListObjectVersions =
     )
   }
 
-function entryOf(object: ListedObject, owner: Owner | undefined): ObjectEntry {
+function entryOf(object: ListedObject, owner: ListedOwner | undefined): ObjectEntry {
   const { key, modifiedAtMs: modifiedMs, etag, size: bytes, storageClass, checksum } = object
   return { key, modifiedMs, etag, bytes, storageClass, checksum, owner }
 }

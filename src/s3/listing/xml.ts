@@ -9,7 +9,7 @@ import {
   quoted,
   versionXml,
   type ObjectEntry,
-  type Owner,
+  type ListedOwner,
   type VersionEntry,
 } from './entries.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from './parameters.ts'
 
 /** One page; `next` is its last key or prefix when another page follows. */
-export type Page<E> = {
+export type ListPage<E> = {
   readonly bucket: string
   readonly entries: readonly E[]
   readonly prefixes: readonly string[]
@@ -35,7 +35,7 @@ const optional = (text: string | undefined, write: (text: string) => string) =>
 const encodingXml = (encode: boolean): XmlNode => ['EncodingType', encode ? 'url' : undefined]
 
 /** ListObjects. */
-export function objectsXml(page: Page<ObjectEntry>, query: ObjectsQuery): string {
+export function objectsXml(page: ListPage<ObjectEntry>, query: ObjectsQuery): string {
   const name = nameWriter(query.encode)
   return writeXml('ListBucketResult', [
     ['Name', page.bucket],
@@ -53,7 +53,7 @@ export function objectsXml(page: Page<ObjectEntry>, query: ObjectsQuery): string
 }
 
 /** ListObjectsV2. */
-export function objectsV2Xml(page: Page<ObjectEntry>, query: ObjectsV2Query): string {
+export function objectsV2Xml(page: ListPage<ObjectEntry>, query: ObjectsV2Query): string {
   const name = nameWriter(query.encode)
   return writeXml('ListBucketResult', [
     ['Name', page.bucket],
@@ -73,7 +73,7 @@ export function objectsV2Xml(page: Page<ObjectEntry>, query: ObjectsV2Query): st
 
 /** ListObjectVersions; `nextVersionId` is absent when the page ends with a common prefix. */
 export function versionsXml(
-  page: Page<VersionEntry> & { readonly nextVersionId: string | undefined },
+  page: ListPage<VersionEntry> & { readonly nextVersionId: string | undefined },
   query: VersionsQuery,
 ): string {
   const name = nameWriter(query.encode)
@@ -97,15 +97,15 @@ export type UploadEntry = {
   readonly key: string
   readonly uploadId: string
   readonly initiatedMs: number
-  readonly initiator: Owner
-  readonly owner: Owner
+  readonly initiator: ListedOwner
+  readonly owner: ListedOwner
   readonly storageClass: string
   readonly checksum?: { readonly algorithm: string; readonly type: string }
 }
 
 /** ListMultipartUploads. */
 export function uploadsXml(
-  page: Page<UploadEntry> & { readonly nextUploadId: string | undefined },
+  page: ListPage<UploadEntry> & { readonly nextUploadId: string | undefined },
   query: UploadsQuery,
 ): string {
   const name = nameWriter(query.encode)
@@ -146,7 +146,7 @@ export type PartEntry = {
   readonly checksum?: { readonly element: string; readonly text: string }
 }
 
-export type PartsPage = {
+export type PartsDocument = {
   readonly bucket: string
   readonly key: string
   readonly upload: Omit<UploadEntry, 'key' | 'initiatedMs'>
@@ -155,7 +155,7 @@ export type PartsPage = {
 }
 
 /** ListParts. */
-export function partsXml(page: PartsPage, query: PartsQuery): string {
+export function partsXml(page: PartsDocument, query: PartsQuery): string {
   const { upload, parts } = page
   return writeXml('ListPartsResult', [
     ['Bucket', page.bucket],
@@ -192,7 +192,7 @@ export type BucketEntry = {
 
 /** ListBuckets. */
 export function bucketsXml(page: {
-  readonly owner: Owner
+  readonly owner: ListedOwner
   readonly buckets: readonly BucketEntry[]
   readonly prefix: string
   readonly next: string | undefined

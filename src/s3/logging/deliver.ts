@@ -2,7 +2,7 @@
 // request: it is not logged, so a bucket may be its own target. The owner of the bucket pays for it.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import type { Meter } from '#charging/during.ts'
+import type { WorkMeter } from '#charging/during.ts'
 import type { Buckets, Objects } from '#objects/objects.ts'
 import type { Bucket } from '#objects/types.ts'
 import { commitBody } from '#s3/body/commit-body.ts'
@@ -23,7 +23,7 @@ export type DeliverDeps = {
   /** Charges a delivery to the owner of the bucket. */
   readonly during: <T>(
     bucket: Bucket,
-    work: (meter: Meter, signal: AbortSignal) => Promise<T>,
+    work: (meter: WorkMeter, signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ) => Promise<T>
 }
@@ -45,7 +45,7 @@ export const createDeliver =
 
 async function put(
   { objects, receiver, encrypting, clock }: Omit<DeliverDeps, 'buckets' | 'during'>,
-  { batch, target, meter }: { batch: Parameters<Deliver>[0]; target: Bucket; meter: Meter },
+  { batch, target, meter }: { batch: Parameters<Deliver>[0]; target: Bucket; meter: WorkMeter },
   signal: AbortSignal,
 ): Promise<void> {
   const { bucket: source, logging, lines } = batch

@@ -1,14 +1,14 @@
 // Writes the access log lines of an answered request: one, and one for each key of a batch. A request that was
 // refused before its bucket was looked up has a line too; its bucket is looked up then.
 import type { Clock } from '#base/clock.ts'
-import type { Client } from '#http/client-of.ts'
+import type { RemoteClient } from '#http/client-of.ts'
 import type { Exchange } from '#http/exchange.ts'
 import type { StorageCode } from '#contract/storage-errors.ts'
 import type { Bucket, Version } from '#objects/types.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { S3OperationName } from '#contract/s3-operations.ts'
 import { codeOf } from '#s3/render-error.ts'
-import type { Target } from '#s3/target.ts'
+import type { S3Target } from '#s3/target.ts'
 import type { AccessLog } from './access-log.ts'
 import type { Signing } from '#s3/authentication/credential.ts'
 import { accessLogLine, type LoggedRequest } from './line.ts'
@@ -17,10 +17,10 @@ import { loggedOperation } from './operation-name.ts'
 
 /** Facts about a request, collected while it is read and handled. */
 export type Trace = {
-  readonly client: Client
+  readonly client: RemoteClient
   /** The bucket name in the address; the bucket may not exist. */
   readonly bucketName: string | undefined
-  target?: Target
+  target?: S3Target
   operation?: S3OperationName
   bucket?: Bucket
   version?: Version
@@ -42,7 +42,7 @@ export type BatchKey = {
 }
 
 /** Observes a request from its start; writes its lines when the reply has ended. */
-export type Record = (exchange: Exchange, trace: Trace) => void
+export type RecordAccess = (exchange: Exchange, trace: Trace) => void
 
 type Deps = {
   readonly accessLog: AccessLog
@@ -55,7 +55,7 @@ type Deps = {
 /** The facts of a line, except for its bucket. */
 type Facts = Omit<LoggedRequest, 'bucketOwner' | 'bucket'>
 
-export const createRecord = (deps: Deps): Record => {
+export const createRecord = (deps: Deps): RecordAccess => {
   const { accessLog, loggedBuckets, clock, mark } = deps
 
   function write({ bucket, logging }: LoggedBucket, facts: Facts, trace: Trace): void {

@@ -30,7 +30,7 @@ export type NotificationRule = {
   readonly suffix?: string
 }
 /** Without rules notifications are off. */
-export type Notification = { readonly rules: readonly NotificationRule[] }
+export type NotificationDocument = { readonly rules: readonly NotificationRule[] }
 
 const ARN = /^arn:aws:sns:[\w-]*:([\w-]*):events$/
 
@@ -41,7 +41,7 @@ const ARN = /^arn:aws:sns:[\w-]*:([\w-]*):events$/
 export function parseNotification(
   body: Buffer,
   context: { newId: () => string; account: string },
-): Notification {
+): NotificationDocument {
   const found = fieldsOf(parseXml(body, 'NotificationConfiguration'), {
     TopicConfiguration: 'many',
     CloudFunctionConfiguration: 'many',
@@ -132,7 +132,7 @@ const isOf = (event: EventName, rule: EventName): boolean =>
   rule === event || (rule.endsWith('*') && event.startsWith(rule.slice(0, -1)))
 
 /** Without a configuration the document is empty. */
-export const printNotification = (notification: Notification | undefined): string =>
+export const printNotification = (notification: NotificationDocument | undefined): string =>
   writeXml(
     'NotificationConfiguration',
     (notification?.rules ?? []).map((rule): XmlNode => [

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 
-export type Conditions = {
+export type RequestConditions = {
   /** Tags without quotes; '*' stands for any object. */
   readonly ifMatch: readonly string[] | undefined
   readonly ifNoneMatch: readonly string[] | undefined
@@ -21,7 +21,7 @@ export type Current = { readonly etag: string; readonly modifiedMs: number }
 export function parseConditions(
   headers: IncomingHttpHeaders,
   prefix: '' | 'x-amz-copy-source-' = '',
-): Conditions {
+): RequestConditions {
   const text = (name: string): string | undefined => {
     const value = headers[`${prefix}${name}`]
     return value === undefined ? undefined : String(value)
@@ -58,13 +58,13 @@ const isAfter = (modifiedMs: number, limitMs: number) =>
 const failed = (Condition: string) => storageFault('PreconditionFailed', undefined, { Condition })
 
 /** For GET and HEAD, in the order of RFC 9110 §13.2.2. Throws PreconditionFailed, NotModified. */
-export function checkRead(conditions: Conditions, current: Current): void {
+export function checkRead(conditions: RequestConditions, current: Current): void {
   checkStill(conditions, current)
   if (isUnchanged(conditions, current)) throw storageFault('NotModified')
 }
 
 /** For the source of a copy: the only answer to a failed condition is PreconditionFailed. */
-export function checkCopySource(conditions: Conditions, current: Current): void {
+export function checkCopySource(conditions: RequestConditions, current: Current): void {
   checkStill(conditions, current)
   if (isUnchanged(conditions, current))
     throw failed(conditions.ifNoneMatch ? 'If-None-Match' : 'If-Modified-Since')
@@ -80,14 +80,17 @@ export function heedsRange(headers: IncomingHttpHeaders, { etag, modifiedMs }: C
   return text === `"${etag}"` || timeOf(text) === Math.floor(modifiedMs / 1000) * 1000
 }
 
-function checkStill({ ifMatch, ifUnmodifiedSinceMs }: Conditions, current: Current): void {
+function checkStill({ ifMatch, ifUnmodifiedSinceMs }: RequestConditions, current: Current): void {
   if (ifMatch !== undefined) {
     if (!includes(ifMatch, current.etag)) throw failed('If-Match')
   } else if (ifUnmodifiedSinceMs !== undefined && isAfter(current.modifiedMs, ifUnmodifiedSinceMs))
     throw failed('If-Unmodified-Since')
 }
 
-function isUnchanged({ ifNoneMatch, ifModifiedSinceMs }: Conditions, current: Current): boolean {
+function isUnchanged(
+  { ifNoneMatch, ifModifiedSinceMs }: RequestConditions,
+  current: Current,
+): boolean {
   if (ifNoneMatch !== undefined) return includes(ifNoneMatch, current.etag)
   return ifModifiedSinceMs !== undefined && !isAfter(current.modifiedMs, ifModifiedSinceMs)
 }

@@ -6,7 +6,15 @@ import type { Objects, Annotations } from '#objects/objects.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ReadOptions, BlobReader } from '#objects/blob-reader.ts'
-import type { Attributes, Body, Bucket, Json, JsonObject, Sheet, Version } from '#objects/types.ts'
+import type {
+  Attributes,
+  ObjectBody,
+  Bucket,
+  Json,
+  JsonObject,
+  Sheet,
+  Version,
+} from '#objects/types.ts'
 import type { Found, Access } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import type { ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
@@ -88,7 +96,7 @@ const createCopy =
       ? { body: source.body, encryption: null, partCount: version.partCount }
       : await rewritten(deps, { request, bucket, source, sealing, reading, algorithm })
     // A shared body belongs to its source.
-    const own: Body = isShared ? NO_BODY : copy.body
+    const own: ObjectBody = isShared ? NO_BODY : copy.body
     const checksums = (algorithm && copy.checksums) ?? version.checksums
     const annotations = await beforeCommit(objects, own, () =>
       copiedAnnotations(deps, { request, bucket, place, source, sealing }),
@@ -212,7 +220,7 @@ async function rewritten(
 }
 
 type Copied = {
-  readonly body: Body
+  readonly body: ObjectBody
   readonly encryption: Json
   readonly partCount: number
   /** Only of rewritten bytes. */

@@ -13,7 +13,7 @@ import { deleteConditions } from './write-conditions.ts'
 import {
   deletedXml,
   parseDelete,
-  type Deleted,
+  type DeletedEntry,
   type DeleteTarget,
   type NotDeleted,
 } from './delete-xml.ts'
@@ -47,7 +47,7 @@ export const createDeleteObjects =
     if (request.who === undefined) await admitTransfer(request, bucket, 0)
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
-    const deleted: Deleted[] = []
+    const deleted: DeletedEntry[] = []
     for (const [bypassGovernance, some] of byBypass) {
       const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })
       for (const [index, answer] of answers.entries()) {
@@ -133,7 +133,7 @@ const named = ({
 const told = (
   target: DeleteTarget,
   answer: { versionId: string | undefined; deleteMarker: boolean },
-): Deleted => ({
+): DeletedEntry => ({
   ...named(target),
   ...(answer.deleteMarker && answer.versionId !== undefined
     ? { marker: { versionId: answer.versionId } }

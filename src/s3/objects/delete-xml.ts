@@ -47,7 +47,7 @@ export function parseDelete(bytes: Buffer): DeleteRequest {
   return { quiet: Quiet !== undefined && booleanOf(Quiet), targets }
 }
 
-export type Deleted = {
+export type DeletedEntry = {
   readonly key: string
   /** The version that the request named. */
   readonly versionId?: string
@@ -63,7 +63,7 @@ export type NotDeleted = {
 
 /** The reply; a quiet reply names only failures. */
 export function deletedXml(
-  deleted: readonly Deleted[],
+  deleted: readonly DeletedEntry[],
   failed: readonly NotDeleted[],
   quiet: boolean,
 ): string {

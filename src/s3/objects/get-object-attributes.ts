@@ -1,7 +1,7 @@
 // GET ?attributes: the attributes of a version as a document.
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Body } from '#objects/types.ts'
+import type { ObjectBody } from '#objects/types.ts'
 import type { Access, Found } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { attributesPage, type PartsPage } from '#s3/listing/parameters.ts'
@@ -67,7 +67,7 @@ function nodesOf({ version, body }: Found, page: PartsPage) {
   } as const satisfies Record<(typeof NAMES)[number], XmlNode[1]>
 }
 
-function partsOf(body: Body, total: number, { after, max }: PartsPage): XmlNode[1] {
+function partsOf(body: ObjectBody, total: number, { after, max }: PartsPage): XmlNode[1] {
   const parts = body.kind === 'parts' ? body.parts : []
   const rest = parts.filter(({ number }) => number > after)
   const shown = rest.slice(0, max)

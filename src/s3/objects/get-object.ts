@@ -5,14 +5,14 @@ import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { Pieces, type Reply } from '#http/reply.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Body, Version } from '#objects/types.ts'
-import type { Access, Found, Question } from '#s3/policy/judge.ts'
+import type { ObjectBody, Version } from '#objects/types.ts'
+import type { Access, Found, AccessRequest } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { checkReadHeaders } from '#s3/encryption/encryption.ts'
 import { checkRead, heedsRange, parseConditions, type Current } from './conditions.ts'
 import { overriddenHeaders } from './headers.ts'
 import { parsePartNumber } from '#s3/multipart/multipart-xml.ts'
-import { contentRange, parseRange, type ByteRange } from './range.ts'
+import { contentRange, parseRange, type RequestedRange } from './range.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { checksumHeaders, versionHeaders, type Aside } from './version-headers.ts'
 
@@ -71,7 +71,7 @@ export const createHeadObject =
 type Answer = {
   readonly status: 200 | 206 | 304
   readonly headers: Record<string, string>
-  readonly range: ByteRange | undefined
+  readonly range: RequestedRange | undefined
   readonly length: number
 }
 
@@ -120,7 +120,7 @@ function questionAside(
   { key, query }: StorageRequest['body']['target'],
   version: Version,
   aside: Aside,
-): Question {
+): AccessRequest {
   const versionId = query.get('versionId')
   // Policies have an action of its own for the tags of a version, not for its lock.
   const ofVersion = versionId !== undefined && aside === 'Tagging' ? 'Version' : ''
@@ -144,7 +144,7 @@ function isWanted({ body: { headers } }: StorageRequest, current: Current): bool
 }
 
 /** The checksum of one part, with the type of the object's checksum. */
-function partChecksum(number: number, version: Version, body: Body): Record<string, string> {
+function partChecksum(number: number, version: Version, body: ObjectBody): Record<string, string> {
   const part = body.kind === 'parts' ? body.parts.find((one) => one.number === number) : undefined
   const { type } = version.checksums
   if (part === undefined || typeof type !== 'string') return {}
@@ -152,7 +152,7 @@ function partChecksum(number: number, version: Version, body: Body): Record<stri
 }
 
 /** The byte range of a part, by its number in the upload; undefined for an empty object. Throws InvalidPartNumber. */
-function partRange(number: number, version: Version, body: Body): ByteRange | undefined {
+function partRange(number: number, version: Version, body: ObjectBody): RequestedRange | undefined {
   const absent = () =>
     storageFault('InvalidPartNumber', undefined, {
       PartNumberRequested: number,

@@ -2,13 +2,13 @@
 import { storageFault } from '#contract/storage-errors.ts'
 
 /** Both ends are inclusive. */
-export type ByteRange = { readonly start: number; readonly end: number }
+export type RequestedRange = { readonly start: number; readonly end: number }
 
 /**
  * The bytes of a Range header; undefined means the whole object with 200: no header, another unit, invalid syntax, or
  * several ranges, which S3 does not serve. Throws InvalidRange.
  */
-export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
+export function parseRange(header: string | undefined, size: number): RequestedRange | undefined {
   const found = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '')
   const [, first = '', last = ''] = found ?? []
   if (first === '' && last === '') return undefined
@@ -25,7 +25,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 }
 
 /** x-amz-copy-source-range, which must be `bytes=first-last` inside the source. */
-export function parseCopyRange(header: string, size: number): ByteRange {
+export function parseCopyRange(header: string, size: number): RequestedRange {
   const found = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header)
   const [, first = '', last = ''] = found ?? []
   if (found === null || Number(last) < Number(first))
@@ -46,5 +46,5 @@ function unsatisfiable(header: string, size: number) {
 }
 
 /** `Content-Range` of 206, and of 416 without a range. */
-export const contentRange = (range: ByteRange | undefined, size: number): string =>
+export const contentRange = (range: RequestedRange | undefined, size: number): string =>
   range === undefined ? `bytes */${size}` : `bytes ${range.start}-${range.end}/${size}`

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#base/clock.ts'
 import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { Buckets, FoundVersion, Objects, Target } from '#objects/objects.ts'
+import type { Buckets, FoundVersion, Objects, ObjectTarget } from '#objects/objects.ts'
 import type { Bucket, Version, Tags } from '#objects/types.ts'
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import { accessBucket, privateAcl } from '#s3/buckets/bucket-view.ts'
@@ -46,7 +46,7 @@ export interface Access {
   /** The bucket, without judging. Throws NoSuchBucket. */
   find(request: StorageRequest): Promise<Bucket>
   /** True when the caller could do another action. */
-  allows(request: StorageRequest, bucket: Bucket, question: Question): boolean
+  allows(request: StorageRequest, bucket: Bucket, question: AccessRequest): boolean
 }
 
 /** The attributes that a body or the creation of an upload sets, judged instead of the request's headers. */
@@ -56,7 +56,7 @@ export type BodySays = {
   readonly headers?: IncomingHttpHeaders
 }
 
-export type Question = BodySays & {
+export type AccessRequest = BodySays & {
   readonly action: string
   readonly key?: string
   /** The version id in the request; copies and batches have theirs outside the query. */
@@ -119,7 +119,7 @@ export function createAccess(deps: {
 
   async function enter(
     request: StorageRequest,
-    learn: (bucket: Bucket) => Promise<Partial<Question> | undefined>,
+    learn: (bucket: Bucket) => Promise<Partial<AccessRequest> | undefined>,
   ): Promise<Bucket> {
     const bucket = await find(request)
     await judge(request, bucket, { ...questionOf(request), ...(await learn(bucket)) })
@@ -150,7 +150,7 @@ export function createAccess(deps: {
   }
 }
 
-const questionOf = ({ body: { match, target } }: StorageRequest): Question => ({
+const questionOf = ({ body: { match, target } }: StorageRequest): AccessRequest => ({
   action: match.action,
   ...(target.key === undefined ? {} : { key: target.key, versionId: versionOf(target) }),
 })
@@ -195,7 +195,7 @@ const OF_PARTS: ReadonlySet<string> = new Set([
 /** Judges an action by all rules of the bucket and the version. */
 const createReasonFor =
   (clock: Clock) =>
-  (request: StorageRequest, bucket: Bucket, question: Question): AccessReason | undefined => {
+  (request: StorageRequest, bucket: Bucket, question: AccessRequest): AccessReason | undefined => {
     const { headers, match, target, client, judging, trace } = request.body
     judging.question()
     const { action, key, versionId, version, prefix, isForesight = false } = question
@@ -241,7 +241,7 @@ function taggedBy({ body }: StorageRequest): Tags | undefined {
  */
 const createJudge =
   (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
-  async (request: StorageRequest, bucket: Bucket, question: Question): Promise<void> => {
+  async (request: StorageRequest, bucket: Bucket, question: AccessRequest): Promise<void> => {
     const by = reasonFor(request, bucket, question)
     request.body.trace.neededAcl = by === 'acl'
     if (by === undefined) throw storageFault('AccessDenied')
@@ -262,7 +262,7 @@ function checkOwner({ body }: StorageRequest, bucket: Bucket, header = EXPECTED_
   if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
 }
 
-const absent = ({ key, versionId }: Target): ErgonError =>
+const absent = ({ key, versionId }: ObjectTarget): ErgonError =>
   versionId === undefined
     ? storageFault('NoSuchKey', undefined, { Key: key })
     : storageFault('NoSuchVersion', undefined, { Key: key, VersionId: versionId })

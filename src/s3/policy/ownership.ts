@@ -53,7 +53,7 @@ export function givesBucketOwnerAll(draft: AclDraft, bucketOwner: string): boole
   )
 }
 
-export type Writing = {
+export type OwnedWrite = {
   readonly ownership: Ownership
   /** The ACL in the request. */
   readonly draft: AclDraft | undefined
@@ -63,7 +63,7 @@ export type Writing = {
 }
 
 /** The account that owns a new object. */
-export function ownerOfObject({ ownership, draft, writer, bucketOwner }: Writing): string {
+export function ownerOfObject({ ownership, draft, writer, bucketOwner }: OwnedWrite): string {
   if (writer === undefined || ownership === 'BucketOwnerEnforced') return bucketOwner
   const handsOver = draft !== undefined && 'canned' in draft
   if (ownership === 'BucketOwnerPreferred' && handsOver && givesBucketOwnerAll(draft, bucketOwner))

@@ -2,12 +2,12 @@
 // never holds, or always does.
 import { storageFault } from '#contract/storage-errors.ts'
 import { Judging } from './judging.ts'
-import { conditionsHold, type Condition } from './policy-conditions.ts'
+import { conditionsHold, type PolicyCondition } from './policy-conditions.ts'
 import { ACTIONS, actionsWith, seemsToHaveKey } from './policy-keys.ts'
 
 type Checked = {
   readonly effect: 'Allow' | 'Deny'
-  readonly conditions: readonly Condition[]
+  readonly conditions: readonly PolicyCondition[]
   readonly isAbout: (action: string) => boolean
   /** True when the statement names the action without wildcards. */
   readonly names: (action: string) => boolean
@@ -34,7 +34,7 @@ export function checkApplies({ effect, conditions, isAbout, names }: Checked): v
 }
 
 /** True when the condition has no effect on actions without the key; an Allow with `IfExists` intends that. */
-function letsThrough(effect: 'Allow' | 'Deny', condition: Condition): boolean {
+function letsThrough(effect: 'Allow' | 'Deny', condition: PolicyCondition): boolean {
   const holds = conditionsHold([condition], { context: () => undefined, judging: new Judging() })
   return effect === 'Deny' ? !holds : holds && !condition.ifExists
 }

@@ -4,7 +4,7 @@ import type { Judging } from './judging.ts'
 import { COMPARISONS } from './policy-comparisons.ts'
 import { conditionKey, type Context } from './policy-context.ts'
 
-export type Condition = {
+export type PolicyCondition = {
   /** Without `IfExists` and without a set's prefix; a name of `COMPARISONS`, or `Null`. */
   readonly operator: string
   readonly key: string
@@ -18,7 +18,7 @@ const VALUE_STEPS = 16
 
 /** True when every condition holds; true when there are none. */
 export const conditionsHold = (
-  conditions: readonly Condition[],
+  conditions: readonly PolicyCondition[],
   { context, judging }: { readonly context: Context; readonly judging: Judging },
 ): boolean =>
   conditions.every((condition) => {
@@ -27,7 +27,7 @@ export const conditionsHold = (
   })
 
 function holds(
-  condition: Condition,
+  condition: PolicyCondition,
   found: readonly string[] | undefined,
   judging: Judging,
 ): boolean {
@@ -51,7 +51,7 @@ function holds(
 }
 
 /** Reads a Condition element; undefined means no conditions. Throws MalformedPolicy. */
-export function parseConditions(value: unknown): Condition[] {
+export function parseConditions(value: unknown): PolicyCondition[] {
   if (value === undefined) return []
   return entries(value).flatMap(([name, body]) => {
     const operator = parseOperator(name)
@@ -65,7 +65,7 @@ export function parseConditions(value: unknown): Condition[] {
   })
 }
 
-type Operator = Pick<Condition, 'operator' | 'ifExists' | 'set'> & {
+type Operator = Pick<PolicyCondition, 'operator' | 'ifExists' | 'set'> & {
   readonly valid: (value: string) => boolean
 }
 

@@ -10,7 +10,7 @@ import { actionsWith } from './policy-keys.ts'
 /** The request's values of a condition key; undefined when it has none. */
 export type Context = (key: string) => readonly string[] | undefined
 
-export type Facts = {
+export type PolicyFacts = {
   /** `s3:GetObject` */
   readonly action: string
   readonly headers: IncomingHttpHeaders
@@ -43,7 +43,7 @@ export type Facts = {
 /** The `aws:userid` of anonymous callers (IAM, "Principal key values"). */
 export const NOBODY = 'anonymous'
 
-type Read = (facts: Facts) => string | readonly string[] | undefined
+type Read = (facts: PolicyFacts) => string | readonly string[] | undefined
 
 const header =
   (name: string): Read =>
@@ -108,10 +108,12 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['s3:requestobjecttagkeys', ({ requestTags }) => requestTags && Object.keys(requestTags)],
 ])
 
-const TAG_READS: ReadonlyMap<string, (facts: Facts) => Facts['existingTags']> = new Map([
-  ['s3:existingobjecttag', (facts: Facts) => facts.existingTags],
-  ['s3:requestobjecttag', (facts: Facts) => facts.requestTags],
-])
+const TAG_READS: ReadonlyMap<string, (facts: PolicyFacts) => PolicyFacts['existingTags']> = new Map(
+  [
+    ['s3:existingobjecttag', (facts: PolicyFacts) => facts.existingTags],
+    ['s3:requestobjecttag', (facts: PolicyFacts) => facts.requestTags],
+  ],
+)
 
 /** The key in the form of `policyContext`: case matters in tag names only. Undefined: unknown. */
 export function conditionKey(key: string): string | undefined {
@@ -126,7 +128,7 @@ export function conditionKey(key: string): string | undefined {
  * Computes a value only when a condition uses it. Throws AccessDenied for a value that is too long: without the value
  * a Deny would not match.
  */
-export function policyContext(facts: Facts): Context {
+export function policyContext(facts: PolicyFacts): Context {
   return (key) => {
     if (actionsWith(key)?.has(facts.action) === false) return undefined
     const slash = key.indexOf('/')
@@ -138,19 +140,19 @@ export function policyContext(facts: Facts): Context {
   }
 }
 
-function tagValue(key: string, slash: number, facts: Facts): string | undefined {
+function tagValue(key: string, slash: number, facts: PolicyFacts): string | undefined {
   const tags = TAG_READS.get(key.slice(0, slash))?.(facts)
   const name = key.slice(slash + 1)
   return tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined
 }
 
 /** Writes that never overwrite: creating with another tag than the object's; AWS has no tags there. */
-function notOver({ headers }: Facts): string | undefined {
+function notOver({ headers }: PolicyFacts): string | undefined {
   return parseConditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
 }
 
 /** Only for copies: other writes, also copied parts, have no metadata directive. */
-function directive({ headers, createsObject }: Facts): string | string[] | undefined {
+function directive({ headers, createsObject }: PolicyFacts): string | string[] | undefined {
   const isCopy = createsObject && headers['x-amz-copy-source'] !== undefined
   return isCopy ? headers['x-amz-metadata-directive'] : undefined
 }
@@ -166,7 +168,7 @@ function copySource(value: string | string[] | undefined): string | undefined {
   }
 }
 
-function remainingDays({ headers, nowMs }: Facts): string | undefined {
+function remainingDays({ headers, nowMs }: PolicyFacts): string | undefined {
   const until = headers['x-amz-object-lock-retain-until-date']
   if (typeof until !== 'string') return undefined
   const days = Math.ceil((Date.parse(until) - nowMs) / DAY_MS)

@@ -1,7 +1,7 @@
 // Decides whether a bucket policy is public, by AWS's definition ("Blocking public access", "The meaning of public"):
 // it allows an unnamed caller, and no condition restricts that to fixed values.
 import { parseSubnet } from '#base/subnets.ts'
-import type { Condition } from './policy-conditions.ts'
+import type { PolicyCondition } from './policy-conditions.ts'
 import type { Policy, Statement } from './policy.ts'
 import { NOBODY } from './policy-context.ts'
 import { isFixed } from './wildcards.ts'
@@ -29,7 +29,7 @@ export function isPublicStatement(statement: Statement): boolean {
   return (principals.not || principals.patterns.includes('*')) && !conditions.some(narrows)
 }
 
-function narrows({ operator, key, values, ifExists, set }: Condition): boolean {
+function narrows({ operator, key, values, ifExists, set }: PolicyCondition): boolean {
   // Both operators also hold when the request has no such key.
   if (ifExists || set === 'all') return false
   if (key === 'aws:sourceip') return operator === 'IpAddress' && values.every(isNarrowSubnet)

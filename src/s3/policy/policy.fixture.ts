@@ -1,9 +1,9 @@
 // A request of acct_b, and policies of the bucket `photos`, as the tests of policies judge them.
 import { Judging } from './judging.ts'
-import { policyContext, type Facts } from './policy-context.ts'
+import { policyContext, type PolicyFacts } from './policy-context.ts'
 import { parsePolicy, type PolicyRequest } from './policy.ts'
 
-export const FACTS: Facts = {
+export const FACTS: PolicyFacts = {
   headers: {},
   query: new Map(),
   sourceIp: '203.0.113.7',
@@ -16,7 +16,7 @@ export const FACTS: Facts = {
 /** A request with more facts or others; its judging has cost nothing yet. */
 export const request = (
   more: Partial<PolicyRequest> = {},
-  facts: Partial<Facts> = {},
+  facts: Partial<PolicyFacts> = {},
 ): PolicyRequest => ({
   caller: 'acct_b',
   action: 's3:GetObject',

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
-import { policyContext, type Facts } from './policy-context.ts'
+import { policyContext, type PolicyFacts } from './policy-context.ts'
 import { isPublicPolicy } from './policy-public.ts'
 import { ALLOW, FACTS, policyOf, request } from './policy.fixture.ts'
 import { evaluatePolicy, parsePolicy } from './policy.ts'
 
-const under = (Condition: object, facts: Partial<Facts> = {}) => {
+const under = (Condition: object, facts: Partial<PolicyFacts> = {}) => {
   const { action = 's3:GetObject' } = facts
   return (
     evaluatePolicy(policyOf({ Action: action, Condition }), request({ action }, facts)) === 'allow'
@@ -317,7 +317,7 @@ test('s3:if-none-match has a value where nothing may be overwritten, and for no 
 })
 
 test('s3:ObjectCreationOperation is of s3:PutObject, and tells parts from objects', () => {
-  const makes = (wanted: boolean, facts: Partial<Facts> = {}) =>
+  const makes = (wanted: boolean, facts: Partial<PolicyFacts> = {}) =>
     under({ Bool: { 's3:ObjectCreationOperation': wanted } }, { action: 's3:PutObject', ...facts })
   for (const createsObject of [true, false]) {
     assert.ok(makes(createsObject, { createsObject }))

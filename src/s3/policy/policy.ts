@@ -3,7 +3,7 @@
 import { storageFault } from '#contract/storage-errors.ts'
 import { Judging } from './judging.ts'
 import { checkApplies } from './policy-applies.ts'
-import { conditionsHold, parseConditions, type Condition } from './policy-conditions.ts'
+import { conditionsHold, parseConditions, type PolicyCondition } from './policy-conditions.ts'
 import type { Context } from './policy-context.ts'
 import { KNOWN_ACTIONS } from './policy-keys.ts'
 import { matchesWildcards } from './wildcards.ts'
@@ -21,7 +21,7 @@ export type Statement = {
   readonly actions: Patterns
   /** Without the `arn:aws:s3:::` before them. */
   readonly resources: Patterns
-  readonly conditions: readonly Condition[]
+  readonly conditions: readonly PolicyCondition[]
 }
 
 export type Policy = {

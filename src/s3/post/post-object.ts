@@ -6,7 +6,7 @@ import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Objects } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Verifier } from '#s3/authentication/verify.ts'
+import type { SignatureVerifier } from '#s3/authentication/verify.ts'
 import type { Callers } from '#s3/authentication/callers.ts'
 import { Readable } from 'node:stream'
 import { present } from '#base/errors.ts'
@@ -38,7 +38,7 @@ type PostDeps = {
   readonly encrypting: Encrypting
   readonly settings: StorageSettings
   readonly callers: Callers
-  readonly verifier: Verifier
+  readonly verifier: SignatureVerifier
   readonly clock: Clock
 }
 
@@ -114,7 +114,7 @@ export const createPostObject =
 
 /** The signer of the form, and the limits of its policy on the length. */
 async function identify(
-  { callers, verifier, clock }: { callers: Callers; verifier: Verifier; clock: Clock },
+  { callers, verifier, clock }: { callers: Callers; verifier: SignatureVerifier; clock: Clock },
   form: PostForm,
   place: { bucket: string; key: string },
 ): Promise<{ who: Principal | undefined; signing?: Signing; length: LengthRange }> {

@@ -97,7 +97,7 @@ const EXEMPT =
   /^(awsaccesskeyid|signature|x-amz-signature|policy|file|x-ignore-.*|x-amz-checksum-.*)$/
 
 /** The fields of a form, names in lower case. */
-export type Posted = {
+export type PostedForm = {
   readonly fields: ReadonlyMap<string, string>
   /** The bucket that the form was sent to. */
   readonly bucket: string
@@ -109,7 +109,7 @@ export type Posted = {
  * Checks a form against its policy. Throws AccessDenied: the policy has expired, a condition does not hold, or a
  * field (the bucket is one) has no condition.
  */
-export function checkPostPolicy(policy: PostPolicy, posted: Posted, nowMs: number): void {
+export function checkPostPolicy(policy: PostPolicy, posted: PostedForm, nowMs: number): void {
   if (policy.expirationMs <= nowMs) throw denied('Policy expired.')
   const values = new Map(posted.fields).set('bucket', posted.bucket).set('key', posted.key)
   for (const { operator, field, value } of policy.conditions) {

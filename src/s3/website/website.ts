@@ -6,11 +6,11 @@ import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const RULES_MAX = 50
 const PROTOCOLS = ['http', 'https'] as const
-export type Protocol = (typeof PROTOCOLS)[number]
+export type WebsiteScheme = (typeof PROTOCOLS)[number]
 
 export type Redirect = {
   readonly host?: string
-  readonly protocol?: Protocol
+  readonly protocol?: WebsiteScheme
   readonly replacePrefix?: string
   readonly replaceKey?: string
   /** 301 when absent. */
@@ -23,7 +23,7 @@ export type RoutingRule = {
   readonly redirect: Redirect
 }
 export type Website =
-  | { readonly kind: 'redirect'; readonly host: string; readonly protocol?: Protocol }
+  | { readonly kind: 'redirect'; readonly host: string; readonly protocol?: WebsiteScheme }
   | {
       readonly kind: 'pages'
       /** The page of a folder: appended to keys that are empty or end with `/`. */
@@ -95,16 +95,14 @@ function parseRule(element: XmlElement): RoutingRule {
 }
 
 function parseRedirect(element: XmlElement): Redirect {
-  const { HostName, Protocol, ReplaceKeyPrefixWith, ReplaceKeyWith, HttpRedirectCode } = fieldsOf(
-    element,
-    {
+  const { HostName, Protocol, ReplaceKeyPrefixWith, ReplaceKeyWith, HttpRedirectCode } =
+    fieldsOf(element, {
       HostName: 'optional',
       Protocol: 'optional',
       ReplaceKeyPrefixWith: 'optional',
       ReplaceKeyWith: 'optional',
       HttpRedirectCode: 'optional',
-    },
-  )
+    })
   if (element.children.length === 0) throw malformed('A Redirect is empty')
   const replacePrefix = optionalText(ReplaceKeyPrefixWith)
   const replaceKey = optionalText(ReplaceKeyWith)

@@ -1,11 +1,11 @@
 // A signer process: reads {index, folder, socket} from fd 3 and serves until told to stop.
 import { messageOf } from '#base/errors.ts'
-import { createLogger, type Level } from '#base/log.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
 import { startSigner, type SignerConfig } from '#signers/signer.ts'
 
-const config = await readConfig<SignerConfig & { readonly logLevel?: Level }>()
+const config = await readConfig<SignerConfig & { readonly logLevel?: LogLevel }>()
 const log = createLogger('signer', { level: config.logLevel ?? 'info' })
 giveWay()
 

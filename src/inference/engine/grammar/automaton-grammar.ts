@@ -1,5 +1,5 @@
 // An automaton as rules of a grammar: one for each state where texts part, none for the stretches between.
-import type { Automaton, State } from './automaton.ts'
+import type { Automaton, AutomatonState } from './automaton.ts'
 import type { CharSet } from './char-set.ts'
 import { EMPTY, or, seq, type Expr, type Rules } from './grammar.ts'
 
@@ -46,7 +46,7 @@ export function automatonExpr(
 type Group = { readonly set: CharSet; readonly next: number }
 
 /** The moves of a state by where they lead. */
-function groups(state: State | undefined): Group[] {
+function groups(state: AutomatonState | undefined): Group[] {
   const byTarget = new Map<number, [number, number][]>()
   for (const { from, to, next } of state?.moves ?? []) {
     const ranges = byTarget.get(next)
@@ -56,4 +56,4 @@ function groups(state: State | undefined): Group[] {
   return [...byTarget].map(([next, set]) => ({ set, next }))
 }
 
-const isLast = ({ accepts, moves }: State): boolean => accepts && moves.length === 0
+const isLast = ({ accepts, moves }: AutomatonState): boolean => accepts && moves.length === 0

@@ -6,14 +6,14 @@ import type { CharRange } from './char-set.ts'
 import type { Regex } from './regex.ts'
 
 export type Move = { readonly from: number; readonly to: number; readonly next: number }
-export type State = { readonly accepts: boolean; readonly moves: readonly Move[] }
+export type AutomatonState = { readonly accepts: boolean; readonly moves: readonly Move[] }
 /** State 0 is the first. Without states it accepts nothing; from every state some end is within reach. */
-export type Automaton = readonly State[]
+export type Automaton = readonly AutomatonState[]
 
-export type Limits = { readonly budget: Budget; readonly param: string }
+export type AutomatonLimits = { readonly budget: Budget; readonly param: string }
 
 /** The automaton of the texts that a regular expression fits from end to end. */
-export function automatonOf(regex: Regex, { budget, param }: Limits): Automaton {
+export function automatonOf(regex: Regex, { budget, param }: AutomatonLimits): Automaton {
   const spend = (steps: number) => budget.spend(steps, param)
   const nfa = createNfa(spend)
   const first = nfa.add()
@@ -142,7 +142,7 @@ export function explore<Place extends readonly number[]>(
 ): Automaton {
   const places: Place[] = [first]
   const numbers = new Map<string, number>()
-  const states: State[] = []
+  const states: AutomatonState[] = []
   for (let index = 0; index < places.length; index++) {
     const place = places[index]
     if (place === undefined) break
@@ -172,7 +172,7 @@ function joined(moves: readonly Move[]): Move[] {
   return out
 }
 
-function withoutDeadEnds(states: readonly State[]): Automaton {
+function withoutDeadEnds(states: readonly AutomatonState[]): Automaton {
   const before = states.map((): number[] => [])
   for (const [index, { moves }] of states.entries())
     for (const { next } of moves) before[next]?.push(index)
@@ -190,11 +190,14 @@ function withoutDeadEnds(states: readonly State[]): Automaton {
 }
 
 /** The texts that both accept. */
-export const intersection = (one: Automaton, other: Automaton, limits: Limits): Automaton =>
-  product(one, other, limits, 'both')
+export const intersection = (
+  one: Automaton,
+  other: Automaton,
+  limits: AutomatonLimits,
+): Automaton => product(one, other, limits, 'both')
 
 /** The texts that the first accepts and the other does not. */
-export const difference = (one: Automaton, other: Automaton, limits: Limits): Automaton =>
+export const difference = (one: Automaton, other: Automaton, limits: AutomatonLimits): Automaton =>
   product(one, other, limits, 'first')
 
 /** In place of a state of the second: it accepts nothing any more. */
@@ -203,7 +206,7 @@ const NOWHERE = -1
 function product(
   one: Automaton,
   other: Automaton,
-  { budget, param }: Limits,
+  { budget, param }: AutomatonLimits,
   who: 'both' | 'first',
 ): Automaton {
   if (one.length === 0) return []

@@ -10,7 +10,7 @@ import { refuse } from '#inference/engine/fields.ts'
 import { charSet, type CharSet } from './char-set.ts'
 import type { Grammar } from './grammar.ts'
 import { rulesOf, type GrammarSymbol, type Rule, type RuleGrammar } from './grammar-rules.ts'
-import { gbnfText, type Edge, type State } from './grammar-states.ts'
+import { gbnfText, type Edge, type GrammarState } from './grammar-states.ts'
 
 /**
  * Readings and characters that are looked at: 0.4 s of CPU at most. A string of up to 1,000 characters takes
@@ -136,7 +136,7 @@ class Explorer {
   readonly #tails: Tails
   readonly #budget: Budget
   readonly #stacks = new StackTable()
-  readonly #found = new Map<number, State[]>()
+  readonly #found = new Map<number, GrammarState[]>()
   readonly #todo: number[] = []
   readonly #newTails = new Map<number, CharSet>()
   /** By rule, those that end with it. */
@@ -150,7 +150,7 @@ class Explorer {
   }
 
   /** The states of every rule that is followed by itself. */
-  explore(): { states: Map<number, State[]>; tails: Tails } {
+  explore(): { states: Map<number, GrammarState[]>; tails: Tails } {
     this.#follow(this.#grammar.root)
     for (let rule = this.#todo.pop(); rule !== undefined; rule = this.#todo.pop())
       this.#exploreRule(rule)

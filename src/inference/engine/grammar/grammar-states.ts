@@ -6,10 +6,13 @@ export type Edge = { readonly next: number } & (
   | { readonly rule: number }
 )
 /** State 0 of a rule is its start. */
-export type State = { readonly ends: boolean; readonly edges: readonly Edge[] }
+export type GrammarState = { readonly ends: boolean; readonly edges: readonly Edge[] }
 
 /** A state is a rule of its own where texts part or meet; the stretches between are written at once. */
-export function gbnfText(rules: ReadonlyMap<number, readonly State[]>, root: number): string {
+export function gbnfText(
+  rules: ReadonlyMap<number, readonly GrammarState[]>,
+  root: number,
+): string {
   const lines: string[] = []
   for (const [rule, states] of rules) {
     const nameOf = (state: number) => `r${rule}-${state}`
@@ -24,10 +27,10 @@ export function gbnfText(rules: ReadonlyMap<number, readonly State[]>, root: num
   return [`root ::= r${root}-0`, ...lines].join('\n')
 }
 
-const isLast = (state: State | undefined) => state?.ends === true && state.edges.length === 0
+const isLast = (state: GrammarState | undefined) => state?.ends === true && state.edges.length === 0
 
 /** States with one way in and one way on. */
-function stretches(states: readonly State[]): (state: number) => boolean {
+function stretches(states: readonly GrammarState[]): (state: number) => boolean {
   const arrivals = states.map(() => 0)
   for (const { edges } of states)
     for (const { next } of edges) arrivals[next] = (arrivals[next] ?? 0) + 1
@@ -40,7 +43,7 @@ function stretches(states: readonly State[]): (state: number) => boolean {
 
 function sequence(
   first: Edge,
-  states: readonly State[],
+  states: readonly GrammarState[],
   { nameOf, isStretch }: { nameOf(state: number): string; isStretch(state: number): boolean },
 ): string {
   const parts: string[] = []

@@ -1,6 +1,12 @@
 // Numbers of a range, of a step, or both: one automaton for those below zero and one for the others.
 import { refuse } from '#inference/engine/fields.ts'
-import { automatonOf, explore, intersection, type Automaton, type Limits } from './automaton.ts'
+import {
+  automatonOf,
+  explore,
+  intersection,
+  type Automaton,
+  type AutomatonLimits,
+} from './automaton.ts'
 import { automatonExpr } from './automaton-grammar.ts'
 import {
   atLeast,
@@ -32,10 +38,13 @@ const optional = (part: Expr) => times(part, 0, 1)
 const WHOLE = or([text('0'), seq(FIRST_DIGIT, times(DIGIT, 0, DIGITS_MAX - 1))])
 
 /** Undefined: there is no such number. */
-export const numberExpr = (wanted: NumberLimits, rules: Rules, limits: Limits): Expr | undefined =>
-  rules.shared(JSON.stringify(wanted), () => written(wanted, rules, limits))
+export const numberExpr = (
+  wanted: NumberLimits,
+  rules: Rules,
+  limits: AutomatonLimits,
+): Expr | undefined => rules.shared(JSON.stringify(wanted), () => written(wanted, rules, limits))
 
-function written(wanted: NumberLimits, rules: Rules, limits: Limits): Expr | undefined {
+function written(wanted: NumberLimits, rules: Rules, limits: AutomatonLimits): Expr | undefined {
   const { isInteger, least, most, steps } = wanted
   if (least === undefined && most === undefined && steps.length === 0)
     return seq(optional(text('-')), WHOLE, isInteger ? EMPTY : fractionAndExponent(rules))
@@ -78,7 +87,7 @@ type Magnitudes = Pick<NumberLimits, 'isInteger' | 'steps'> & {
 }
 
 /** Those of the numbers that are zero or more; without zero for what a minus sign is before. */
-function magnitudes(wanted: Magnitudes, limits: Limits): Automaton {
+function magnitudes(wanted: Magnitudes, limits: AutomatonLimits): Automaton {
   const { isInteger, steps, withoutZero } = wanted
   const most = boundOf(wanted.most)
   if (wanted.most !== undefined && wanted.most.value < 0) return []
@@ -105,12 +114,12 @@ type Range = {
   readonly isCounted: boolean
 }
 
-function decimals({ least, most, isCounted }: Range, limits: Limits): Automaton {
+function decimals({ least, most, isCounted }: Range, limits: AutomatonLimits): Automaton {
   const above = automatonOf(atLeast(least, isCounted), limits)
   return most === undefined ? above : intersection(above, automatonOf(atMost(most), limits), limits)
 }
 
-function wholes({ least, most, isCounted }: Range, limits: Limits): Automaton {
+function wholes({ least, most, isCounted }: Range, limits: AutomatonLimits): Automaton {
   const from = least.at.whole + (least.isOpen || least.at.fraction !== '' ? 1n : 0n)
   if (most === undefined)
     return automatonOf(wholeRange(from, isCounted ? highest(from) : 'any'), limits)
@@ -122,7 +131,7 @@ function wholes({ least, most, isCounted }: Range, limits: Limits): Automaton {
  * Multiples of a step: the remainder of the digits so far, each digit after the point a tenth of the one
  * before it. `place` is how many digits after the point there are, -1 before it.
  */
-function multiples(step: number, { budget, param }: Limits): Automaton {
+function multiples(step: number, { budget, param }: AutomatonLimits): Automaton {
   const scaled = scaledStep(step)
   if (scaled.step <= 0n) throw refuse(param, 'multipleOf must be above 0')
   if (scaled.places > DIGITS_MAX || scaled.step * BigInt(scaled.places + 1) > REMAINDERS_MAX)

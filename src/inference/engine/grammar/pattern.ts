@@ -1,7 +1,13 @@
 // The keyword `pattern`: ECMA-262 regular expressions as far as they are regular, and lookaheads right
 // after a leading "^". Nothing is matched by backtracking: a pattern becomes an automaton, or is refused.
 import { refuse, shown } from '#inference/engine/fields.ts'
-import { automatonOf, difference, intersection, type Automaton, type Limits } from './automaton.ts'
+import {
+  automatonOf,
+  difference,
+  intersection,
+  type Automaton,
+  type AutomatonLimits,
+} from './automaton.ts'
 import { readClass, readEscape } from './pattern-class.ts'
 import { ANY_CHAR, charsOf, isAnyText, otherChars, type CharSet } from './char-set.ts'
 import { either, oneOf, repeat, sequence, within, type Regex } from './regex.ts'
@@ -12,7 +18,7 @@ const DEPTH_MAX = 64
 const COUNT_MAX = 10_000
 
 /** The automaton of a pattern. Throws `invalid_request` naming it when it is none, or not regular. */
-export function patternAutomaton(source: string, limits: Limits): Automaton {
+export function patternAutomaton(source: string, limits: AutomatonLimits): Automaton {
   const reader = new PatternReader(source, limits)
   const { conditions, body } = reader.pattern()
   const whole = (regex: Regex) => automatonOf(within(regex), limits)
@@ -38,11 +44,11 @@ type Condition = { readonly regex: Regex; readonly isNegative: boolean }
 class PatternReader {
   readonly #characters: readonly string[]
   readonly #source: string
-  readonly #limits: Limits
+  readonly #limits: AutomatonLimits
   #at = 0
   #depth = 0
 
-  constructor(source: string, limits: Limits) {
+  constructor(source: string, limits: AutomatonLimits) {
     this.#source = source
     this.#limits = limits
     if (source.length > LENGTH_MAX) throw this.#fault(`it is longer than ${LENGTH_MAX} characters`)
@@ -180,5 +186,5 @@ class PatternReader {
 const SHOWN_CHARACTERS = 200
 
 /** Any text of so many characters. */
-export const lengthAutomaton = (least: number, most: number, limits: Limits): Automaton =>
+export const lengthAutomaton = (least: number, most: number, limits: AutomatonLimits): Automaton =>
   automatonOf(repeat(oneOf(ANY_CHAR), least, most), limits)

@@ -1,8 +1,8 @@
 // The grammar that a whole answer is held to: a response format, a forced tool call, or text in which
 // tools may be called. All that a request asks for is in one value, so that it can be bounded as a whole.
-import { refuse, type Fields } from '#inference/engine/fields.ts'
+import { refuse, type BodyFields } from '#inference/engine/fields.ts'
 import { CALL_CLOSE, CALL_OPEN } from '#inference/engine/tool-calls.ts'
-import { automatonOf, difference, type Automaton, type Limits } from './automaton.ts'
+import { automatonOf, difference, type Automaton, type AutomatonLimits } from './automaton.ts'
 import { automatonExpr } from './automaton-grammar.ts'
 import { createBudget } from './budget.ts'
 import { ANY_CHAR, charsOf } from './char-set.ts'
@@ -19,16 +19,16 @@ import {
 } from './grammar.ts'
 import { literal, oneOf, repeat, within } from './regex.ts'
 import { schemaExpr } from './schema-grammar.ts'
-import type { Writing } from './schema-parts.ts'
+import type { GrammarWriting } from './schema-parts.ts'
 
 export type CallableTool = {
   readonly name: string
-  readonly parameters: Fields
+  readonly parameters: BodyFields
   readonly strict: boolean
 }
 
 /** Without white space: what a model writes is billed by the token. */
-const compact = (): Writing => ({
+const compact = (): GrammarWriting => ({
   rules: new Rules(),
   budget: createBudget(),
   colon: text(':'),
@@ -36,13 +36,13 @@ const compact = (): Writing => ({
 })
 
 /** As most models were trained to write JSON: a space may follow. */
-const spaced = (): Writing => {
+const spaced = (): GrammarWriting => {
   const space = times(text(' '), 0, 1)
   return { ...compact(), colon: seq(text(':'), space), comma: seq(text(','), space) }
 }
 
 /** The answer is one JSON value. */
-export function formatGrammar(schema: Fields, param: string, strict: boolean): Grammar {
+export function formatGrammar(schema: BodyFields, param: string, strict: boolean): Grammar {
   const writing = compact()
   return finished(schemaExpr({ root: schema, param, strict }, writing), writing, param)
 }
@@ -82,7 +82,7 @@ export function textAndCallsGrammar(tools: readonly CallableTool[]): Grammar {
 const LAYOUT_MAX = 4
 
 /** One object; the name before the arguments, so that the name can be streamed first. */
-function callExpr(tools: readonly CallableTool[], writing: Writing): Expr {
+function callExpr(tools: readonly CallableTool[], writing: GrammarWriting): Expr {
   const { colon, comma } = writing
   const calls = tools.map(({ name, parameters, strict }) => {
     const source = { root: parameters, param: `tools.${name}.parameters`, strict }
@@ -93,14 +93,14 @@ function callExpr(tools: readonly CallableTool[], writing: Writing): Expr {
 }
 
 /** Any text in which no call begins; a character at least. */
-function freeText({ rules, budget }: Writing): Expr {
-  const limits: Limits = { budget, param: 'tools' }
+function freeText({ rules, budget }: GrammarWriting): Expr {
+  const limits: AutomatonLimits = { budget, param: 'tools' }
   const some = automatonOf(repeat(oneOf(ANY_CHAR), 1), limits)
   const marked: Automaton = automatonOf(within(literal(CALL_OPEN)), limits)
   return automatonExpr(difference(some, marked, limits), rules, chars)
 }
 
-function finished(root: Expr, { rules, budget }: Writing, param: string): Grammar {
+function finished(root: Expr, { rules, budget }: GrammarWriting, param: string): Grammar {
   const grammar = rules.finished(root, (steps) => budget.spend(steps, param))
   if (grammar === undefined)
     throw refuse(param, 'by this schema every value leads to another one without end')

@@ -3,10 +3,14 @@ import { refuse } from '#inference/engine/fields.ts'
 import { EMPTY, or, seq, text, times, type Expr } from './grammar.ts'
 import { countOf, numbersOf } from './schema-keywords.ts'
 import type { Conjunction } from './schema-document.ts'
-import type { Parts } from './schema-parts.ts'
+import type { SchemaParts } from './schema-parts.ts'
 
 /** Undefined: there is no such array. */
-export function arrayExpr(schemas: Conjunction, parts: Parts, depth: number): Expr | undefined {
+export function arrayExpr(
+  schemas: Conjunction,
+  parts: SchemaParts,
+  depth: number,
+): Expr | undefined {
   const { param } = parts.document
   const tuples = schemas.map((schema) => tupleOf(schema['prefixItems'] ?? schema['items'], param))
   const length = Math.max(0, ...tuples.map((tuple) => tuple.length))
@@ -48,7 +52,7 @@ export function arrayExpr(schemas: Conjunction, parts: Parts, depth: number): Ex
   )
 }
 
-const tuple = (members: readonly (Expr | undefined)[], { comma }: Parts): Expr =>
+const tuple = (members: readonly (Expr | undefined)[], { comma }: SchemaParts): Expr =>
   seq(
     text('['),
     ...members.flatMap((each, index) => [index > 0 ? comma : EMPTY, each ?? EMPTY]),
@@ -59,7 +63,7 @@ function list(
   first: readonly Expr[],
   item: Expr,
   { least, most }: { least: number; most: number },
-  { comma, rules }: Parts,
+  { comma, rules }: SchemaParts,
 ): Expr {
   const before = first.flatMap((each, index) => [index > 0 ? comma : EMPTY, each])
   const next = rules.add(seq(comma, item))

@@ -1,11 +1,11 @@
 // A caller's JSON Schema, taken apart: what $ref, allOf, anyOf and oneOf put together becomes a list of
 // alternatives, each a list of plain schemas that hold at once. Keywords that no grammar holds are refused
 // here, so that none is dropped in silence.
-import { isFields, refuse, shown, type Fields } from '#inference/engine/fields.ts'
+import { isFields, refuse, shown, type BodyFields } from '#inference/engine/fields.ts'
 import type { Budget } from './budget.ts'
 
 /** Schemas that hold at once. */
-export type Conjunction = readonly Fields[]
+export type Conjunction = readonly BodyFields[]
 
 const DEPTH_MAX = 64
 const ALTERNATIVES_MAX = 256
@@ -29,7 +29,7 @@ const NOT_HELD = words(
 )
 
 export type SchemaSource = {
-  readonly root: Fields
+  readonly root: BodyFields
   /** The member of the request that it came in. */
   readonly param: string
   /** Names that JSON Schema does not know are refused too. */
@@ -44,8 +44,8 @@ export type SchemaDocument = SchemaSource & {
 
 export function openDocument(source: SchemaSource): SchemaDocument {
   const { param, budget } = source
-  const checked = new Set<Fields>()
-  const check = (schema: Fields): void => {
+  const checked = new Set<BodyFields>()
+  const check = (schema: BodyFields): void => {
     if (checked.has(schema)) return
     checked.add(schema)
     budget.spend(Object.keys(schema).length, param)
@@ -61,7 +61,7 @@ export function openDocument(source: SchemaSource): SchemaDocument {
       throw refuse(param, `more than ${ALTERNATIVES_MAX} alternatives in one place`)
     return all
   }
-  const flatten = (schema: unknown, path: readonly Fields[]): readonly Conjunction[] => {
+  const flatten = (schema: unknown, path: readonly BodyFields[]): readonly Conjunction[] => {
     budget.spend(1, param)
     if (schema === true) return [[]]
     if (schema === false) return []
@@ -97,8 +97,8 @@ export function openDocument(source: SchemaSource): SchemaDocument {
  * The steps that one look at all keywords of a schema takes, without the schemas inside. Whoever writes a
  * conjunction spends them for each of its schemas, each time: one definition may be used at many places.
  */
-export function createWeights(): (schema: Fields) => number {
-  const known = new WeakMap<Fields, number>()
+export function createWeights(): (schema: BodyFields) => number {
+  const known = new WeakMap<BodyFields, number>()
   return (schema) => {
     const before = known.get(schema)
     if (before !== undefined) return before
@@ -121,7 +121,7 @@ function weightOf(key: string, value: unknown): number {
   return listed.reduce((sum, length) => sum + length, members.length)
 }
 
-function listOf(schema: Fields, key: string, param: string): readonly unknown[] {
+function listOf(schema: BodyFields, key: string, param: string): readonly unknown[] {
   const value = schema[key]
   if (value === undefined) return []
   if (!Array.isArray(value) || value.length === 0)
@@ -146,7 +146,7 @@ function resolve(ref: unknown, { root, param, budget }: SchemaSource): unknown {
     const name = unescaped(part)
     const isThere = typeof at === 'object' && at !== null && Object.hasOwn(at, name)
     if (!isThere) throw refuse(param, `$ref to nothing: ${shown(ref)}`)
-    at = (at as Fields)[name]
+    at = (at as BodyFields)[name]
   }
   return at
 }
@@ -160,7 +160,7 @@ function unescaped(part: string): string {
   }
 }
 
-function refuseUnheld(schema: Fields, { param, strict }: SchemaSource): void {
+function refuseUnheld(schema: BodyFields, { param, strict }: SchemaSource): void {
   for (const key of Object.keys(schema)) {
     if (NOT_HELD.has(key)) throw refuse(param, `no grammar holds the keyword "${key}"`)
     if (strict && !HELD.has(key) && !ANNOTATIONS.has(key))

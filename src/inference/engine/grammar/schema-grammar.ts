@@ -6,7 +6,7 @@ import { oneOfTexts, or, EMPTY, text, type Expr } from './grammar.ts'
 import { fitsNumber, numberExpr, type NumberLimits } from './numbers.ts'
 import { arrayExpr } from './schema-arrays.ts'
 import { numbersOf, writtenExactly } from './schema-keywords.ts'
-import type { Parts, Writing } from './schema-parts.ts'
+import type { SchemaParts, GrammarWriting } from './schema-parts.ts'
 import { objectExpr } from './schema-objects.ts'
 import {
   createWeights,
@@ -20,14 +20,14 @@ import { stringExpr, stringLimits, stringTest } from './schema-strings.ts'
 export const DEPTH_MAX = 64
 
 /** Throws `invalid_request` naming `param`, also where nothing is valid. */
-export function schemaExpr(source: Omit<SchemaSource, 'budget'>, writing: Writing): Expr {
+export function schemaExpr(source: Omit<SchemaSource, 'budget'>, writing: GrammarWriting): Expr {
   const document = openDocument({ ...source, budget: writing.budget })
   const value = createParts(document, writing).value([source.root], 0)
   if (value === undefined) throw refuse(source.param, 'nothing is valid by this schema')
   return value
 }
 
-function createParts(document: SchemaDocument, writing: Writing): Parts {
+function createParts(document: SchemaDocument, writing: GrammarWriting): SchemaParts {
   const { rules, budget } = writing
   const { param } = document
   const known = new Map<string, { expr: Expr | undefined; isOpen: boolean }>()
@@ -39,7 +39,7 @@ function createParts(document: SchemaDocument, writing: Writing): Parts {
     ids.set(schema, id)
     return id
   }
-  const parts: Parts = {
+  const parts: SchemaParts = {
     ...writing,
     document,
     value(given, depth) {
@@ -92,7 +92,7 @@ const IMPLIED: readonly (readonly [Type, RegExp])[] = [
   ['number', /^(.*(inimum|aximum)|multipleOf)$/],
 ]
 
-function alternative(schemas: Conjunction, parts: Parts, depth: number): Expr | undefined {
+function alternative(schemas: Conjunction, parts: SchemaParts, depth: number): Expr | undefined {
   const types = typesOf(schemas, parts.document.param)
   const values = enumerated(schemas, parts.document.param)
   if (values !== undefined) return literals(values, types, schemas, parts)
@@ -128,7 +128,12 @@ function typeList(type: unknown, param: string): readonly Type[] {
   })
 }
 
-function ofType(type: Type, schemas: Conjunction, parts: Parts, depth: number): Expr | undefined {
+function ofType(
+  type: Type,
+  schemas: Conjunction,
+  parts: SchemaParts,
+  depth: number,
+): Expr | undefined {
   const { document, rules } = parts
   switch (type) {
     case 'null':
@@ -191,7 +196,7 @@ function literals(
   values: readonly unknown[],
   types: readonly Type[],
   schemas: Conjunction,
-  parts: Parts,
+  parts: SchemaParts,
 ): Expr | undefined {
   const { param, budget } = parts.document
   const strings = values.some((value) => typeof value === 'string')

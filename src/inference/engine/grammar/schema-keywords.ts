@@ -1,5 +1,5 @@
 // Reads keywords of schemas that hold at once, and checks their values.
-import { isFields, refuse, shown, type Fields } from '#inference/engine/fields.ts'
+import { isFields, refuse, shown, type BodyFields } from '#inference/engine/fields.ts'
 import type { Conjunction } from './schema-document.ts'
 
 /** More than a model's context holds. */
@@ -47,7 +47,7 @@ export function writtenExactly(value: unknown, param: string): string {
 }
 
 /** Members of a keyword that is an object of schemas. */
-export function membersOf(schema: Fields, key: string, param: string): Fields {
+export function membersOf(schema: BodyFields, key: string, param: string): BodyFields {
   const value = schema[key]
   if (value === undefined) return {}
   if (!isFields(value)) throw refuse(param, `${key} must be an object`)

@@ -1,12 +1,12 @@
 // Objects of a schema: the properties that it names in their order, then others where it opens them.
-import { isFields, type Fields } from '#inference/engine/fields.ts'
+import { isFields, type BodyFields } from '#inference/engine/fields.ts'
 import { accepts, automatonOf, difference, intersection, type Automaton } from './automaton.ts'
 import { EMPTY, or, seq, sequence, text, times, type Expr } from './grammar.ts'
 import { assertPatternText, patternAutomaton } from './pattern.ts'
 import { either, literal } from './regex.ts'
 import { countOf, membersOf, numbersOf, stringsOf, writtenExactly } from './schema-keywords.ts'
 import type { Conjunction, SchemaDocument } from './schema-document.ts'
-import type { Parts } from './schema-parts.ts'
+import type { SchemaParts } from './schema-parts.ts'
 import { quoted, stringAutomaton, stringExpr, stringLimits } from './schema-strings.ts'
 
 /** A property that is written; one that leads back to its own object may be left out. */
@@ -16,7 +16,11 @@ type Property = { readonly expr: Expr; readonly mayLack: boolean; readonly isReq
 const PROPERTY_STEPS = 32
 
 /** Undefined: there is no such object. */
-export function objectExpr(schemas: Conjunction, parts: Parts, depth: number): Expr | undefined {
+export function objectExpr(
+  schemas: Conjunction,
+  parts: SchemaParts,
+  depth: number,
+): Expr | undefined {
   const { param } = parts.document
   const names = namesIn(schemas, param)
   const least = Math.max(
@@ -88,7 +92,7 @@ function propertySchemas(
 }
 
 /** What a schema says of members that it does not name. */
-const additional = (schema: Fields): readonly unknown[] =>
+const additional = (schema: BodyFields): readonly unknown[] =>
   ['additionalProperties', 'unevaluatedProperties'].flatMap((key) =>
     schema[key] === undefined ? [] : [schema[key]],
   )
@@ -108,7 +112,7 @@ function withinCount(properties: readonly Property[], most: number): Property[] 
 function otherMembers(
   schemas: Conjunction,
   names: readonly string[],
-  parts: Parts,
+  parts: SchemaParts,
   depth: number,
 ): Expr | undefined {
   const { document, colon, rules } = parts
@@ -150,7 +154,11 @@ type Keys = {
 }
 
 /** Names that are none of the declared, and fit the one pattern, or none. */
-function keyExpr(schemas: Conjunction, keys: Keys, { document, rules }: Parts): Expr | undefined {
+function keyExpr(
+  schemas: Conjunction,
+  keys: Keys,
+  { document, rules }: SchemaParts,
+): Expr | undefined {
   const { names, patterns, pattern } = keys
   const wanted = schemas.flatMap(({ propertyNames }) =>
     propertyNames === undefined ? [] : [propertyNames],
@@ -195,7 +203,7 @@ function members(
   properties: readonly Property[],
   others: Expr | undefined,
   [least, most]: readonly [number, number],
-  parts: Parts,
+  parts: SchemaParts,
 ): Expr {
   const { comma, rules } = parts
   const more = others === undefined || most <= 0 ? undefined : rules.add(seq(comma, others))

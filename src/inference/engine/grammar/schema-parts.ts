@@ -3,7 +3,7 @@ import type { Budget } from './budget.ts'
 import type { Expr, Rules } from './grammar.ts'
 import type { SchemaDocument } from './schema-document.ts'
 
-export type Writing = {
+export type GrammarWriting = {
   readonly rules: Rules
   readonly budget: Budget
   /** What is written after each name, and between members. */
@@ -12,7 +12,7 @@ export type Writing = {
 }
 
 /** What objects and arrays need to write what is in them. */
-export type Parts = Writing & {
+export type SchemaParts = GrammarWriting & {
   readonly document: SchemaDocument
   /** A value of schemas that hold at once; undefined: there is none. */
   value(schemas: readonly unknown[], depth: number): Expr | undefined

@@ -1,6 +1,12 @@
 // Strings of a schema: lengths, patterns and formats, all at once.
 import { refuse } from '#inference/engine/fields.ts'
-import { accepts, automatonOf, intersection, type Automaton, type Limits } from './automaton.ts'
+import {
+  accepts,
+  automatonOf,
+  intersection,
+  type Automaton,
+  type AutomatonLimits,
+} from './automaton.ts'
 import { automatonExpr } from './automaton-grammar.ts'
 import { ANY_CHAR, charSet, commonChars, otherChars, type CharSet } from './char-set.ts'
 import { FORMATS, NAMES_ONLY } from './formats.ts'
@@ -44,7 +50,11 @@ export function stringLimits(schemas: Conjunction, document: SchemaDocument): St
 }
 
 /** Undefined: there is no such string. */
-export function stringExpr(limits: StringLimits, rules: Rules, work: Limits): Expr | undefined {
+export function stringExpr(
+  limits: StringLimits,
+  rules: Rules,
+  work: AutomatonLimits,
+): Expr | undefined {
   const { least, most, patterns } = limits
   if (least > most) return undefined
   if (patterns.length === 0) return seq(QUOTE, times(inString(ANY_CHAR, rules), least, most), QUOTE)
@@ -61,7 +71,10 @@ export const quoted = (automaton: Automaton, rules: Rules): Expr =>
     QUOTE,
   )
 
-export function stringAutomaton({ least, most, patterns }: StringLimits, work: Limits): Automaton {
+export function stringAutomaton(
+  { least, most, patterns }: StringLimits,
+  work: AutomatonLimits,
+): Automaton {
   const all = patterns.map((pattern) => patternAutomaton(pattern, work))
   const counted = Math.min(most, Math.max(COUNTED_MAX, least))
   const lengths =
@@ -74,7 +87,10 @@ export function stringAutomaton({ least, most, patterns }: StringLimits, work: L
 }
 
 /** Whether a value is one of those strings; it may have characters that a model is never asked for. */
-export function stringTest(limits: StringLimits, work: Limits): (value: string) => boolean {
+export function stringTest(
+  limits: StringLimits,
+  work: AutomatonLimits,
+): (value: string) => boolean {
   const { least, most, patterns } = limits
   const automata = patterns.map((pattern) => patternAutomaton(pattern, work))
   return (value) => {
