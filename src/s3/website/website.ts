@@ -95,14 +95,16 @@ function parseRule(element: XmlElement): RoutingRule {
 }
 
 function parseRedirect(element: XmlElement): Redirect {
-  const { HostName, Protocol, ReplaceKeyPrefixWith, ReplaceKeyWith, HttpRedirectCode } =
-    fieldsOf(element, {
+  const { HostName, Protocol, ReplaceKeyPrefixWith, ReplaceKeyWith, HttpRedirectCode } = fieldsOf(
+    element,
+    {
       HostName: 'optional',
       Protocol: 'optional',
       ReplaceKeyPrefixWith: 'optional',
       ReplaceKeyWith: 'optional',
       HttpRedirectCode: 'optional',
-    })
+    },
+  )
   if (element.children.length === 0) throw malformed('A Redirect is empty')
   const replacePrefix = optionalText(ReplaceKeyPrefixWith)
   const replaceKey = optionalText(ReplaceKeyWith)
