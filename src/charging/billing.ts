@@ -50,7 +50,7 @@ export class Billing {
   constructor(deps: ChargingDeps) {
     this.#deps = deps
     const { session, clock } = deps
-    this.indirect = new IndirectBills(clock)
+    this.indirect = new IndirectBills(clock, session.id)
     const terms = () => this.lastTerms()
     this.unattributed = new Unattributed({ session, clock, terms }, (billed) => this.#count(billed))
   }

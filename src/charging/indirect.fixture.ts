@@ -11,6 +11,7 @@ import { IndirectBills } from './indirect.ts'
 import type { Tariff } from './tariff.ts'
 
 const MS = 1e6
+const SESSION = 'gw-1.1'
 
 /** What an operation really costs, in milliseconds of CPU: in its own process, and in others. */
 export type Truth = { readonly directMs: number; readonly indirectMs: number }
@@ -55,6 +56,7 @@ export class TestNode {
   costs = 1
   readonly #options: NodeOptions
   #nowMs = 0
+  #allowedNs: Readonly<Record<string, number>> = {}
   #chargedNs = 0
   /** Spent in the window after the request. */
   #late = 0
@@ -62,7 +64,7 @@ export class TestNode {
   constructor(options: NodeOptions) {
     this.#options = options
     this.learner = options.learner ?? createIndirectLearner()
-    this.bills = new IndirectBills({ monotonicMs: () => this.#nowMs })
+    this.bills = new IndirectBills({ monotonicMs: () => this.#nowMs }, SESSION)
   }
 
   /** So many seconds of a load, given as requests a second. */
@@ -82,7 +84,11 @@ export class TestNode {
 
   #second(load: SimulatedLoad): SimulatedBill {
     const { truth, restMs, activeMs } = this.#options
-    const tariff = testTariff({ indirect: this.learner.rates() })
+    const tariff = testTariff({ indirect: { ...this.learner.rates(), allowedNs: this.#allowedNs } })
+    // The figures of a window reach the gateway a window later.
+    this.#allowedNs = {
+      [SESSION]: Number(this.bills.activity.indirectNs) + this.learner.creditNs,
+    }
     let directNs = 0
     let billedNs = 0
     let caused = 0

@@ -28,6 +28,7 @@ const DEVIATIONS = 2
 
 export class IndirectBills {
   readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #session: string
   readonly #operations = new Map<string, number>()
   #activeSeconds = 0
   #indirectNs = 0n
@@ -36,8 +37,10 @@ export class IndirectBills {
   #meanRequests = 1
   #potNs = 0
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+  /** `session` is the name by which the agent allows indirect CPU. */
+  constructor(clock: Pick<Clock, 'monotonicMs'>, session: string) {
     this.#clock = clock
+    this.#session = session
   }
 
   /** What work of an operation is billed when it settles now. */
@@ -45,12 +48,20 @@ export class IndirectBills {
     this.#turn(tariff)
     const { activeSecond } = tariff.indirect
     const shareNs = Math.min(activeSecond.value, this.#potNs / Math.max(1, this.#meanRequests))
-    return { cpuNs: cpuOf(tariff, operation, shareNs), bandPct: bandOf(tariff, operation), shareNs }
+    const wantedNs = cpuOf(tariff, operation, shareNs)
+    const cpuNs = wantedNs < this.#leftNs(tariff) ? wantedNs : this.#leftNs(tariff)
+    return { cpuNs, bandPct: bandOf(tariff, operation), shareNs }
   }
 
   /** The most that work of an operation can be billed. */
   ceilingNs(tariff: Tariff, operation: OperationName): bigint {
     return cpuOf(tariff, operation, tariff.indirect.activeSecond.value)
+  }
+
+  /** The spent CPU that this process may still bill: so a load that ends or grows never bills what nobody spent. */
+  #leftNs({ indirect: { allowedNs } }: Tariff): bigint {
+    const leftNs = BigInt(allowedNs?.[this.#session] ?? 0) - this.#indirectNs
+    return leftNs > 0n ? leftNs : 0n
   }
 
   /** Counts settled work, and what it was billed of indirect CPU. */

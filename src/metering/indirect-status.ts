@@ -8,7 +8,8 @@ export type IndirectStatus = {
   readonly level_milli: string
   /** Shared by the requests of a second. */
   readonly active_second_ms: string
-  readonly debt_ms: string
+  /** Spent for requests, and billed with the next ones. */
+  readonly unbilled_ms: string
   readonly operations: readonly {
     readonly operation: string
     readonly cpu_ms: string
@@ -16,12 +17,12 @@ export type IndirectStatus = {
   }[]
 }
 
-export function indirectStatus({ rates, debtNs }: IndirectLearner): IndirectStatus {
+export function indirectStatus({ rates, creditNs }: IndirectLearner): IndirectStatus {
   const { levelMilli, activeSecond, operations } = rates()
   return {
     level_milli: String(levelMilli),
     active_second_ms: printMs(activeSecond.value),
-    debt_ms: printMs(Number(debtNs)),
+    unbilled_ms: printMs(creditNs),
     operations: Object.entries(operations).map(([operation, rate]) => ({
       operation,
       ...printRate(rate),

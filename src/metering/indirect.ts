@@ -6,7 +6,7 @@
 //          a hundred) and of rest: a regression of the sums over five windows on counts (kalman.ts)
 //   level  how much of what the rates predict the last windows really had: rates fall where many requests
 //          share a commit
-//   debt   what was billed beyond that: taken off the next ten seconds
+//   credit the spent CPU that is not billed yet: gateways bill no more than the credit
 //
 // Never billed: rest, and what was not spent. The bill is a little below the learned CPU: it may
 // fall short of the meter and must never exceed it.
@@ -42,6 +42,11 @@ export type IndirectRates = {
   readonly operations: Readonly<Record<string, Rate>>
   /** A second of rest: never billed. */
   readonly rest: Rate
+  /**
+   * The greatest total of indirect CPU, in nanoseconds, that each session of a gateway may have billed since it
+   * began. Absent: none.
+   */
+  readonly allowedNs?: Readonly<Record<string, number>>
 }
 
 const NOTHING: Rate = { value: 0, deviation: 0 }
@@ -57,8 +62,8 @@ export interface IndirectLearner {
   rates(): IndirectRates
   /** Changes with each window that had requests: then what is billed may have changed. */
   readonly revision: number
-  /** For the operator: CPU that was billed beyond what was spent, and is being taken off. */
-  readonly debtNs: bigint
+  /** CPU that was spent for requests and is not billed yet. */
+  readonly creditNs: number
 }
 
 const MS = 1e6
@@ -81,7 +86,6 @@ const DECAY = 4
 const OUTLIER = 2
 /** A deviation of the cost of rest below which that is known. */
 const REST_KNOWN_MS = 10
-const REPAY_WINDOWS = 5
 
 /** Begins with the rates of an earlier life, where there are any. */
 export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner {
@@ -125,8 +129,8 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
     get revision() {
       return revision
     },
-    get debtNs() {
-      return BigInt(Math.round(Math.max(0, level.debtMs) * MS))
+    get creditNs() {
+      return Math.floor(level.creditMs * MS)
     },
   }
 }
@@ -158,28 +162,29 @@ function createSums(regression: Regression) {
 /** A window's spent CPU beyond rest, its predicted and its billed CPU, in milliseconds. */
 type Followed = { readonly spent: number; readonly predicted: number; readonly billed: number }
 
-/** The billed part of the rates, and the over-billed CPU. */
+/** The billed part of the rates, and the CPU that is not billed yet. */
 function createLevel(first: number) {
   let value = first
   let spentMs = 0
   let predictedMs = 0
-  let debtMs = 0
+  let creditMs = 0
   return {
     get value() {
       return value
     },
-    get debtMs() {
-      return debtMs
+    get creditMs() {
+      return Math.max(0, creditMs)
     },
     follow({ spent, predicted, billed }: Followed): void {
       predictedMs += predicted - predictedMs / DECAY
       // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
       const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
       spentMs += own - spentMs / DECAY
-      debtMs = Math.max(-Math.max(0, spentMs) / 2, debtMs + billed - own)
+      creditMs += own - billed
       if (predicted === 0) return
-      const repaidMs = (Math.max(0, debtMs) / REPAY_WINDOWS) * DECAY
-      value = Math.max(0, Math.min(LEVEL_MAX, (spentMs - repaidMs) / predictedMs))
+      // About four windows: the figures of a window reach the gateways one to two windows later.
+      creditMs = Math.min(creditMs, Math.max(0, spentMs))
+      value = Math.max(0, Math.min(LEVEL_MAX, spentMs / predictedMs))
     },
   }
 }

@@ -40,6 +40,8 @@ export interface Bills {
   total(): Billed
   /** The same of what was settled. */
   activity(): Activity
+  /** The totals of indirect CPU that each session may have billed, when all together may bill so much more. */
+  allowedNs(creditNs: number): Record<string, number>
 }
 
 /** A life that ended keeps its last figures: the next one of its cell counts from zero. */
@@ -57,6 +59,15 @@ export function createBills(): Bills {
       lives.set(cell, bill)
     },
     total: () => lives.values().reduce(addBilled, ended),
+    allowedNs(creditNs) {
+      const shareNs = Math.floor(creditNs / Math.max(1, lives.size))
+      return Object.fromEntries(
+        [...lives.values()].map(({ session, activity }) => [
+          session,
+          Number(activity.indirectNs) + shareNs,
+        ]),
+      )
+    },
     activity: () =>
       lives.values().reduce((sum, { activity }) => addActivity(sum, activity), endedActivity),
   }

@@ -86,7 +86,7 @@ export async function createMeter(deps: {
     pue_milli: config.pueMilli.toString(),
     routed_to: routedTo,
     factor: factorOf(carbon.current()),
-    indirect: indirect.rates(),
+    indirect: { ...indirect.rates(), allowedNs: bills.allowedNs(indirect.creditNs) },
   })
   return {
     refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),

@@ -108,7 +108,7 @@ function addTasks(registry: Registry, GaugeOf: typeof Gauge, tasks: AsksState['t
   const askTasks = askOnce(tasks)
   const ofTasks = (name: string, help: string, read: (task: TaskFigures) => number) =>
     new GaugeOf({
-      name: `ergon_task_${name}_total`,
+      name: `ergon_task_${name}`,
       help,
       aggregator: 'max',
       labelNames: ['task'],
