@@ -132,7 +132,8 @@ class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
     const { error } = this.#over ?? {}
     this.#over = {}
     this.dispose()
-    if (error !== undefined) throw error
+    // A caller who has left hears that, whatever a server says of it.
+    if (error !== undefined) throw this.#signal.aborted ? this.#signal.reason : error
     return undefined
   }
 
@@ -182,10 +183,9 @@ class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   }
 
   #failed(error: unknown): Step<Event> {
-    const { aborted, reason } = this.#signal
     this.#judge(error)
-    this.#over = { error: aborted ? reason : error }
-    return aborted ? usedEvents(this.#job.meter.left()) : this.#end()
+    this.#over = { error }
+    return this.#signal.aborted ? usedEvents(this.#job.meter.left()) : this.#end()
   }
 
   /** Only the upstream's own failures count against it. */
