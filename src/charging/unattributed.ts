@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 import type { Payer } from './spend.ts'
 
 export const NOBODY: Payer = { account: 'nobody', env: 'test', funded: false }
-/** What is told for a request whose CPU is below what the clock can see. */
+/** The reported CPU of a request below the resolution of the clock. */
 const LEAST_CPU_NS = 1000n
 
 type Refused = Pick<FinishedWork, 'ids' | 'status' | 'fromMs' | 'toMs'> & { readonly cpuNs: number }
