@@ -21,8 +21,9 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       // Its tests have been named.
       if ('failureType' in error && error.failureType === 'subtestsFailed') continue
       counts.failed++
-      // With the causes of the cause: "fetch failed" alone says nothing.
-      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(error.cause ?? error, { depth: 4 })}\n`
+      // With the causes of the cause: "fetch failed" alone says nothing. A process has no cause, and its exit code.
+      const told = 'exitCode' in error ? error : (error.cause ?? error)
+      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(told, { depth: 4 })}\n`
     } else if (type === 'test:diagnostic' && data.message.startsWith(LOG_HEAD)) {
       yield `\n${data.message}\n`
     }

@@ -37,6 +37,7 @@ const second = again.length > 0 ? await runFiles(again, 1, true) : first
 for (const file of first.failed)
   if (!second.failed.has(file))
     console.log(`UNSTABLE: ${file} failed beside others, and passed alone`)
+for (const file of second.failed) console.log(`FAILED: ${file}, alone too`)
 removePrograms()
 keepCosts(costs)
 console.log(costsReport(costs, startsCpuMs, performance.now() - startMs))

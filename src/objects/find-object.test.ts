@@ -11,6 +11,8 @@ import type { ObjectTarget } from './objects.ts'
 
 const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
+/** A mix-up ends the histories that find it: of 5 histories, one time in 60 none did. */
+const PLANTED_RUNS = 500
 const TOGETHER_MAX = 30
 const BUCKETS = ['plain', 'versions', 'no-such']
 // What arrays of SQL have signs for is among them.
@@ -44,7 +46,11 @@ const answer = (objects: Store['objects'], { bucket, target }: Asked) =>
   objects.find(bucket, target).catch((error: Error) => error.message)
 
 /** Asks many at once, and says what differs from asking one after another. */
-async function holds(together: Store['objects'], ids: readonly string[]): Promise<void> {
+async function holds(
+  together: Store['objects'],
+  ids: readonly string[],
+  numRuns = RUNS,
+): Promise<void> {
   const asked = fc.record({
     bucket: fc.constantFrom(...BUCKETS),
     target: fc.record(
@@ -61,7 +67,7 @@ async function holds(together: Store['objects'], ids: readonly string[]): Promis
           assert.deepEqual(answers[at], await answer(store.objects, question))
       },
     ),
-    { numRuns: RUNS, endOnFailure: true },
+    { numRuns, endOnFailure: true },
   )
 }
 
@@ -92,7 +98,8 @@ test('versions that are read together are those that are read alone', { skip }, 
       (rows) => rows.forEach((row) => (row['inline'] = rows[0]?.['inline'])),
       (rows) => rows.forEach((row) => (row['bucket'] = rows[0]?.['bucket'])),
     ]
-    for (const mixUp of mixUps) await assert.rejects(holds(openObjects(changed(mixUp)), ids))
+    for (const mixUp of mixUps)
+      await assert.rejects(holds(openObjects(changed(mixUp)), ids, PLANTED_RUNS))
   })
 })
 
