@@ -1,4 +1,4 @@
-// What every command gets.
+// The arguments of every command's function.
 import type { GlobalOptions } from './profile.ts'
 
 export type CommandCall = {

@@ -1,4 +1,4 @@
-// The two doors that the command line calls: the API by token, and the operator's socket.
+// The two APIs that the command line calls: the public API with a token, and the operator's API on its socket.
 import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
@@ -67,7 +67,7 @@ async function send(
       const { statusCode: status = 0 } = response
       bytesOf(response).then((bytes) => resolve({ status, bytes, text: bytes.toString() }), reject)
     })
-    // Also after the head of the answer: a connection that breaks then is told here as well.
+    // A connection that breaks after the head of the answer is reported here too.
     asked.on('error', reject)
     asked.on('timeout', () =>
       asked.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
@@ -99,7 +99,7 @@ function parse(text: string): unknown {
 
 type Line = { result?: unknown; error?: { code: string; message: string }; progress?: unknown }
 
-/** Calls the operator's door; `onProgress` gets the lines before the result. Rejects with a CommandError. */
+/** Calls the operator's API; `onProgress` gets the lines before the result. Rejects with a CommandError. */
 export async function control(
   options: GlobalOptions,
   call: { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object },

@@ -1,7 +1,7 @@
 // The commands as a table; each is loaded when it is called, so that the first answer is quick.
 import type { CommandSpec } from './command-spec.ts'
 
-/** What the words that only begin commands stand for. */
+/** Command groups, with a description of each. */
 export const GROUPS: Readonly<Record<string, string>> = {
   models: 'The models that this node serves: list, add, remove',
   'models alias': 'Further names of models, for programs that ask for another one',

@@ -1,4 +1,4 @@
-// What the command line takes from its environment. The only file of cli/ that reads it.
+// The environment of the command line. No other file of cli/ reads environment variables.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ const value = (name: string): string | undefined => {
 export const environment = () => ({
   home: homedir(),
   path: value('PATH') ?? '',
-  /** The login shell of whoever asks. */
+  /** The login shell of the user. */
   shell: value('SHELL') ?? '',
   dataHome: value('XDG_DATA_HOME') ?? join(homedir(), '.local', 'share'),
   configHome: value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'),

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command line's door: plain JavaScript, because the Node that runs it may be too old to strip
-// types; it then hands over to the pinned one beside it. What Node 20 does not have is not imported by name.
+// The entry point of the command line. Plain JavaScript, because the system's Node may be too old to strip types:
+// this file starts the pinned Node beside it, and imports no name that Node 20 lacks.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import nodeModule from 'node:module'
@@ -18,7 +18,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
 } else if (existsSync(pinned)) {
   const words = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   const child = spawn(pinned, words, { stdio: 'inherit' })
-  // What a terminal sends reaches the child too, and says how it ends; `kill` reaches this process alone.
+  // The terminal sends these signals to the child too, and the child says how it ends; `kill` reaches this process
+  // alone.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined)
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))

@@ -1,5 +1,5 @@
-// The voice of the command line: data on stdout, talk on stderr; --json prints one JSON value on stdout, and
-// an error as one JSON object in the last line of stderr; colours and progress bars only on a terminal.
+// Output of the command line: data on stdout, messages on stderr. With --json, stdout gets one JSON value, and the
+// last line of stderr is an error as one JSON object. Colours and progress bars are for terminals only.
 import { createProgressBar, type ProgressBar } from '#base/progress-bar.ts'
 import { environment } from './environment.ts'
 

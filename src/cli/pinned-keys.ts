@@ -1,6 +1,6 @@
-// The keys that receipts are checked by: a file that the caller names, else those pinned here. All that the
-// first look finds is pinned, and said so. From then on a new log is pinned only when its first leaf names the
-// end of a pinned one, and one of another key only when the pinned key or the caller says so.
+// The keys that receipts are checked with: those of a file that the caller names, else those pinned here. The first
+// check pins all keys and says so. From then on a new log is pinned only when its first leaf names the end of a
+// pinned log, and a log of another key only when the pinned key or the caller names that key.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
@@ -15,7 +15,7 @@ import { environment } from './environment.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { baseUrlOf, knownBaseUrl, type GlobalOptions } from './profile.ts'
 
-/** Who signs, as the service says of itself: it is told, not proved. */
+/** The signers as the service reports them, without a proof. */
 export type Signers = { readonly count: number; readonly threshold: number; readonly hosts: number }
 /** The logs of a service that are pinned, and who it says signs them. */
 type Service = { readonly origins: readonly string[]; readonly signers?: Signers }
@@ -73,14 +73,14 @@ export async function pinnedKeys(options: GlobalOptions, asked: PinOptions): Pro
 const isIn = ({ origin }: ReceiptKey, keys: readonly ReceiptKey[]): boolean =>
   keys.some((known) => known.origin === origin)
 
-/** Whether the log is one of the service that is asked; false when none is known. */
+/** True when the log belongs to the called service; false when no log of that service is known. */
 export const isOfService = (
   { services }: PinnedKeys,
   options: GlobalOptions,
   origin: string,
 ): boolean => services.get(knownBaseUrl(options) ?? UNNAMED)?.origins.includes(origin) === true
 
-/** Who signs a log, as its service says. */
+/** The signers of a log, as its service reports them. */
 export const signersOf = ({ services }: PinnedKeys, origin: string): Signers | undefined =>
   [...services.values()].find(({ origins }) => origins.includes(origin))?.signers
 
@@ -142,7 +142,7 @@ function save(pinned: PinnedKeys): PinnedKeys {
 
 const read = (file: string): PinnedKeys => parse(readFileSync(file, 'utf8'))
 
-/** What the caller names as --keys. */
+/** Reads the file of --keys. */
 function readGiven(file: string): PinnedKeys {
   try {
     return read(file)

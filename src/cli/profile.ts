@@ -99,8 +99,8 @@ export function baseUrlOf(options: GlobalOptions): string {
 }
 
 /**
- * The token, if there is one; never taken from a flag, which others on the machine could read. What
- * `ergon login` stored goes to the service that it was stored for, and to no other address.
+ * The token, where there is one. Never taken from a flag, which other users of the machine could read. A token that
+ * `ergon login` stored is sent to the service that it was stored for, and to no other address.
  */
 export function knownToken(options: GlobalOptions): string | undefined {
   const stored = storedCredentials()
@@ -114,10 +114,10 @@ export function tokenOf(options: GlobalOptions): string {
   return found
 }
 
-/** What to do where a token is missing. */
+/** The next step for a user without a token. */
 export const LOGIN = 'set ERGON_TOKEN, or ergon login < token-file'
 
-/** The socket of the operator's door of a data folder. */
+/** The operator's socket in a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {
   const local = dataFolder(options) ?? dataFolderOfClone(options)
   if (local === undefined)

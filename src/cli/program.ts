@@ -79,7 +79,7 @@ function quieten(command: Command, isJson: boolean): void {
   for (const below of command.commands) quieten(below, isJson)
 }
 
-// Whoever follows the hint for a misspelt word must lose nothing.
+// A user who follows the hint for a misspelt command must lose nothing.
 const REMOVES = new Set(['rb', 'rm', 'remove', 'drop', 'prune', 'revoke', 'uninstall'])
 
 /** The text of an error, whose hint names no command that removes. */

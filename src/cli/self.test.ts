@@ -82,7 +82,7 @@ test('self install writes a command that runs on the pinned Node and finds the c
   dataFolder(join(clone, '.ergon'))
   assert.deepEqual(await runIn(home, list, env), { code: 0, stdout: '[]\n', stderr: '' })
   assert.deepEqual(asked, ['/v1/models'])
-  // What the caller names wins, also where nothing is.
+  // The caller's option wins, also where its folder is absent.
   const nowhere = await runIn(home, list, { ...env, ERGON_DATA: join(home, 'none') })
   assert.match(nowhere.stderr, /No data folder of a service: .*none/)
   dataFolder(join(home, 'other'))

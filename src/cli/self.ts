@@ -1,4 +1,4 @@
-// What `ergon self install` writes for one user: the launcher, and completion for the shells that are there.
+// The files that `ergon self install` writes for one user: the launcher, and completion for the installed shells.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { launcherFolder, launcherText, marked, ownerOf } from '#base/launcher.ts'

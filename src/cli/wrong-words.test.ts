@@ -1,5 +1,5 @@
-// What the real program says to a newcomer: words of other tools, folders that are none, addresses that are
-// nearly right.
+// Messages of the real program for a newcomer: commands of other tools, wrong folders, addresses that are nearly
+// right.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -65,7 +65,7 @@ test('a data folder that is named and is none ends every command that asks a ser
       assert.match(stderr, /^error: No data folder of a service: .*nothere\n {2}try: /, words)
     }
   }
-  // What asks no service also works before its first start.
+  // A command that calls no service also works before the service's first start.
   assert.equal((await ergon(['completion', 'bash'], { ERGON_DATA: absent })).code, 0)
 })
 

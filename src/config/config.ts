@@ -17,7 +17,7 @@ const schema = z.object(
 
 export type Config = z.infer<typeof schema>
 
-/** What is wrong with settings whose words only folders above this one know, by their key. */
+/** Checks of settings whose values only folders above this folder know: the fault of each wrong setting. */
 export type WordFaults = (raw: RawSettings) => { readonly [K in SettingKey]?: string }
 
 /**
@@ -50,7 +50,7 @@ export function readConfig(
   return { ...parsed.data, data: resolve(parsed.data.data) }
 }
 
-/** What is wrong with settings that are right each by itself. */
+/** Faults of settings that contradict each other. */
 function faultsTogether(config: Config): string[] {
   const faults: string[] = []
   if (!isLoopback(config.host) && !isSafe(config.baseUrl))
@@ -76,10 +76,10 @@ function faultsTogether(config: Config): string[] {
   return faults
 }
 
-/** Whether an address reaches this machine only. */
+/** True for an address of this machine's loopback interface. */
 export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
 
-/** Whether tokens sent to an address cannot be read on the way. */
+/** True when tokens sent to the address cannot be read on the way. */
 function isSafe(baseUrl: string | undefined): boolean {
   if (baseUrl === undefined) return false
   const { protocol, hostname } = new URL(baseUrl)
@@ -132,7 +132,7 @@ function take(
   }
 }
 
-/** What may not be on a command line, where every user of the machine can read it. */
+/** A fault for a secret on the command line, which every user of the machine can read. */
 function wrongInFlag(key: SettingKey, value: string): string | undefined {
   const hasPassword = URL.canParse(value) && new URL(value).password !== ''
   if (!hasPassword) return undefined

@@ -8,7 +8,7 @@ export const isSecret = (key: SettingKey): boolean => 'isSecret' in SETTINGS[key
 
 export type RawSettings = { readonly [K in SettingKey]?: string }
 
-/** What a secret's file holds, without the newline at its end. Throws what the file system says. */
+/** Reads the secret in a file, without the newline at its end. Throws errors of the file system. */
 export const readSecretFile = (path: string): string =>
   readFileSync(path, 'utf8').replace(/\r?\n$/, '')
 
@@ -28,7 +28,7 @@ export const parentDescriptor = (): number | undefined => {
   return Number.isInteger(value) && value > 2 ? value : undefined
 }
 
-/** What child programs such as pip and apt may see of the environment. */
+/** The part of the environment that child programs such as pip and apt get. */
 export function toolEnvironment(): Readonly<Record<string, string>> {
   const keep = [
     'PATH',

@@ -1,8 +1,8 @@
-// What `npm start -- --help` prints: every setting, from the table that they are read by.
+// The output of `npm start -- --help`: every setting, from the table that settings are read by.
 import { isSecret } from './env.ts'
 import { SETTINGS, type SettingKey } from './settings.ts'
 
-/** Whether the command line asks for help, whatever else it says. */
+/** True when the command line asks for help, with whatever other arguments. */
 export const asksForHelp = (argv: readonly string[]): boolean =>
   argv.includes('--help') || argv.includes('-h')
 

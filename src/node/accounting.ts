@@ -1,5 +1,5 @@
-// What every process that spends has: the lock of its journal, the replay of what an earlier life left
-// there, a session with the ledger, leases, marks and charging.
+// Accounting of a process that spends energy: the lock of its journal, the replay of the journal of an earlier life,
+// a session with the ledger, leases, marks and charging.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
@@ -17,10 +17,10 @@ import type { CredentialChange, Ledger } from '#ledger/tick.ts'
 import { createMarks, type Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
 
-// What a session asks for at least: some hundred requests of a small model.
+// The least energy that a session requests: some hundred requests of a small model.
 const LEASE_LEAST_NJ = nj(500_000_000_000n)
 const CLOSE_TIMEOUT_MS = 1500
-/** What the names of damaged files that are kept begin with. */
+/** Damaged files that are kept have this prefix. */
 export const DAMAGED = 'damaged-'
 /**
  * Segments of who writes a record a second and less. To fill 16 MiB with zeros takes 27 ms of CPU at each start,
@@ -41,9 +41,9 @@ export type AccountingOptions = {
   process: string
   meter: string
   journalFolder: string
-  /** Who the CPU of this process is charged to (default: the work that marks it). */
+  /** The payers of this process's CPU (default: the running work marks its own CPU). */
   marks?: Marks
-  /** What a lease asks for at least, beyond what is held (default 500 J). */
+  /** The least energy that a lease requests, beyond the energy held (default 500 J). */
   leaseLeastNj?: Nj
   /** Replies wait until their charge survives a power cut. */
   journalSync?: boolean
@@ -96,11 +96,11 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
     ticked: () => charging.ticked(),
   })
   const charging: Charging = createCharging({ session, leases, marks, clock: systemClock })
-  // A revocation waits until every session has acted on it: all of them are told at once.
+  // A revocation waits until every session has acted on it: one message goes to all sessions.
   const credentials = await state
     .listen('ergon_credentials', () => session.poke())
     .catch((error: unknown) => {
-      // Who starts it ends for that, and closes the state under a session that would tick on.
+      // The process ends after this failure, and would close the state under a session that still ticks.
       session.abandon()
       throw error
     })
@@ -146,7 +146,7 @@ export async function postEarlierLives(
   return { sessions: left.map(({ session }) => session), unknown }
 }
 
-/** Keeps damaged files for whoever looks at the disk, under names that no replay reads; alarms each. */
+/** Keeps damaged files for the operator, under names that no replay reads; raises an alarm for each. */
 function asideOf({
   process,
   log,
@@ -169,8 +169,8 @@ function asideOf({
 }
 
 /**
- * The life that none of these sessions can be: a state that was restored from a dump has forgotten some, and
- * a second one of the same name would be joined with the journal that is kept of the first.
+ * A life that none of these sessions has. A state that was restored from a dump has forgotten some lives, and a
+ * second life of the same name would be joined with the kept journal of the first.
  */
 function lifeAfter(process: string, sessions: readonly string[]): number {
   const lives = sessions

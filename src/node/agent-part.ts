@@ -1,4 +1,4 @@
-// What a product adds to the agent of a node, and what the agent gives it.
+// The agent's part of a product, and what the agent gives that part.
 import type { Artifacts } from '#artifacts/fetch.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
@@ -18,13 +18,13 @@ export type AgentCore = {
   readonly data: DataFolder
   readonly cells: Cells
   readonly state: State
-  /** How cells reach the state. */
+  /** The address of the state for cells. */
   readonly address: StateAddress
   readonly place: ProgramPlace
   readonly meter: Meter
   /** The meter whose tariff is billed. */
   readonly meterName: string
-  /** What X-Routed-To says of work on this machine. */
+  /** X-Routed-To of work on this machine. */
   readonly routedTo: string
   readonly artifacts: Artifacts
   readonly journals: KeptJournals

@@ -69,7 +69,7 @@ test('the ballast is given up when the disk is full, and made again when there i
   assert.equal(lines.length, 1, 'said once')
   assert.match(lines[0] ?? '', /The disk is full/)
 
-  // Room for the ballast alone is not enough: it would be given up at once.
+  // Room for the reserved disk space alone is not enough: the reserve would be given up at once.
   rmSync(join(disk, 'journal'))
   await sleep(20 * LOOK_MS)
   assert.ok(ballast.isFull && !existsSync(path))

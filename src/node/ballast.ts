@@ -19,7 +19,7 @@ const MAKE_MS_MAX = 60_000
 const run = promisify(execFile)
 
 export interface Ballast {
-  /** Whether it was given up: the disk is full. */
+  /** True after the reserve was given up: the disk is full. */
   readonly isFull: boolean
   stop(): Promise<void>
 }
@@ -28,12 +28,12 @@ type Deps = {
   readonly path: string
   readonly bytesMax: number
   readonly log: Logger
-  /** Called at each look while the disk is full, and then until everybody has heard that it is not. */
+  /** Called each second while the disk is full, and then until every gateway has heard that there is room. */
   readonly tell: (isFull: boolean) => Promise<boolean>
   readonly lookMs?: number
 }
 
-/** Makes the ballast, and looks each second. With 0 bytes it removes what an earlier start has made. */
+/** Makes the reserve, and checks the disk each second. With 0 bytes it removes the reserve of an earlier start. */
 export function startBallast(deps: Deps): Ballast {
   const { path, log, tell } = deps
   const stopping = new AbortController()
@@ -63,7 +63,7 @@ export function startBallast(deps: Deps): Ballast {
         () => undefined,
         (error: unknown) => {
           const what = messageOf(error)
-          // The same trouble comes at each look.
+          // The same fault comes each second.
           if (!stopping.signal.aborted && what !== trouble)
             log.warn('The disk could not be watched', { error: what })
           return what
@@ -84,7 +84,7 @@ export function startBallast(deps: Deps): Ballast {
   }
 }
 
-/** Free bytes of the disk, and how large a ballast is right for it. */
+/** Free bytes of the disk, and the right size of its reserve. */
 async function roomOf(path: string, bytesMax: number) {
   const { bavail, blocks, bsize } = await statfs(dirname(path))
   const share = Math.floor((blocks * bsize) / SHARE_OF_DISK)

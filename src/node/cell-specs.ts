@@ -14,18 +14,18 @@ const RESTART: Backoff = { delaysMs: [100, 500, 2000, 5000, 15_000, 30_000], ste
 // A program that is ended for being slow is slower still the next time: with 20 s a gateway never came up
 // where 13 processes shared a core.
 const READY_TIMEOUT_MS = 60_000
-/** How long a start waits for a cell, over all its lives. */
+/** The longest start of a cell, over all its lives. */
 export const START_TIMEOUT_MS = 90_000
 
 const SOCKET = 'http.sock'
-/** How long a cell may say nothing to a question. */
+/** The longest silence of a cell after a request. */
 const SILENT_MS_MAX = 5000
 /** Of what a cell says of itself, which goes into alarms. */
 const WORDS_MAX = 200
 /** In the data folder: what compilePrograms() makes. */
 export const COMPILED_FOLDER = 'compiled'
 
-/** What all programs of a node share. */
+/** The folders and identity that all programs of a node share. */
 export type ProgramPlace = {
   readonly runFolder: string
   readonly dataFolder: string

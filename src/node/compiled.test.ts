@@ -22,7 +22,7 @@ const compile = () =>
     log: createLogger('test', { level: 'warn' }),
     signal: AbortSignal.timeout(60_000),
   })
-// What an older version has left: it goes before anything is compiled.
+// The compiled code of an older version: removed before anything is compiled.
 before(async () => {
   mkdirSync(join(folder, 'older'), { recursive: true })
   writeFileSync(join(folder, 'stamp'), 'another version')
@@ -33,7 +33,7 @@ after(() => rmSync(root, { recursive: true, force: true }))
 const versions = () =>
   readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory())
 
-/** What Node says of a program's compiled code; the program itself gives up for want of a config. */
+/** Node's messages about a program's compiled code; the program itself ends because it gets no config. */
 const wordsOfNode = (program: Program) =>
   new Promise<string>((resolve) => {
     const env = { NODE_COMPILE_CACHE: folder, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }

@@ -1,6 +1,6 @@
-// What our programs compile to, made once for each version of the code and read by every cell. No cell
-// may write it: code that one of them had planted there would outlive its restart. A start that finds the
-// folder takes 4.4 s of CPU until everything is up.
+// Compiled code of our programs, made once for each version of the code and read by every cell. No cell may write it:
+// code that a cell had planted there would outlive its restart. A start that finds the folder takes 4.4 s of CPU
+// until everything is up.
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -22,7 +22,7 @@ import { APP_FOLDER, pathOf } from './cell-specs.ts'
 import type { Program } from './program-flags.ts'
 
 const COMPILE_MAX_MS = 60_000
-// Whoever a cell runs as may read what is in it, whatever our umask.
+// Cells of every user may read the folder, whatever our umask.
 const OPEN_FOLDER = 0o755
 const OPEN_FILE = 0o644
 const STAMP = 'stamp'

@@ -41,7 +41,7 @@ export type Secrets = {
   readonly state: string
 }
 
-/** Where the folder is and where its sockets are; what is in it is for whoever holds its lock. */
+/** Where the folder and its sockets are. Only the holder of the folder's lock reads its content. */
 export type OpenFolder = {
   readonly path: string
   /** Short and outside the data folder: socket paths must fit into 107 bytes. */
@@ -70,7 +70,10 @@ export type DataFolder = Omit<OpenFolder, 'ports'> & {
 // These hold one folder for each process, whose own it is.
 const SHARED_FOLDERS = ['journals', 'signers']
 
-/** Makes the data folder where it is absent; throws `port_taken` before, `data_unmade`, `storage_full`. What is in it is read under its lock: settleDataFolder(). */
+/**
+ * Makes the data folder where it is absent; throws `port_taken` before, `data_unmade`, `storage_full`. The folder's
+ * content is read under its lock, by settleDataFolder().
+ */
 export async function openDataFolder(config: Config): Promise<OpenFolder> {
   // Where nothing was decided, nothing of an earlier life listens: a start that is refused leaves no folder.
   const isFirst = !existsSync(join(config.data, 'ergon.json'))
@@ -153,7 +156,7 @@ export async function settleDataFolder(
   }
 }
 
-/** What our programs are told of where they run. */
+/** The part of the data folder that our programs get. */
 export const placeOf = (config: Config, data: DataFolder): ProgramPlace => ({
   runFolder: data.runFolder,
   dataFolder: data.path,

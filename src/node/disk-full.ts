@@ -1,5 +1,5 @@
-// How the gateways learn that the disk is full: the agent says it on their own sockets, each second while
-// it is, so that a gateway that was just started hears it too.
+// Tells gateways that the disk is full: the agent calls each gateway's own socket, each second while the disk is
+// full, so that a gateway that was just started hears it too.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
@@ -8,7 +8,7 @@ import { ask } from './cell-specs.ts'
 const PAGES = { full: '/disk/full', free: '/disk/free' } as const
 const ASK_MS_MAX = 500
 
-/** The pages of a gateway by which it is told. */
+/** The pages of a gateway that receive the state of the disk. */
 export const diskPages = (told: (isFull: boolean) => void) => ({
   [PAGES.full]: () => told(true),
   [PAGES.free]: () => told(false),

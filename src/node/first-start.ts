@@ -1,5 +1,5 @@
-// What a state needs before anybody can be served: today's price, and at the very first start an
-// account with test money and one token, which is shown once.
+// Content that a state needs before the first request: today's price, and at the very first start an account with
+// test money and one token, which is shown once.
 import { NJ_PER_J, PUSD_PER_USD } from '#base/units.ts'
 import type { Config } from '#config/config.ts'
 import { createAccount } from '#identity/accounts.ts'

@@ -1,6 +1,6 @@
-// Journals that a start kept, for the operator: what they are, to try again to post them, and to give them up.
-// Given up they are set aside, never removed: a state that knows their sessions may come back. Damaged files
-// are kept too, for a look at the disk: what can be read of them is posted.
+// Journals that a start kept, for the operator: a list, another attempt to post them, and giving them up. A journal
+// given up is set aside, never removed: a state that knows its sessions may come back. Damaged files are kept too,
+// for an examination of the disk: their readable records are posted.
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
@@ -186,7 +186,7 @@ async function unknownOf({ state }: Deps, sessions: readonly string[]): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** What the start said of it. */
+/** The start's alarm about the journal. */
 async function alarmed({ state }: Deps, process: string): Promise<string> {
   const { rows } = await state.query<{ reason: string }>(
     `select detail ->> 'reason' as reason from alarms
@@ -223,7 +223,7 @@ async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<st
 /** Alarms of what the list shows. Records that were lost are an alarm of their own, and stay one. */
 const KINDS = ['journal_kept', 'journal_damaged']
 
-/** What is done with it needs nobody's look any more, nor does the session that was written off for it. */
+/** After this command neither the journal nor the session that was written off for it needs the operator. */
 const acknowledge = async (
   state: Queryable,
   process: string,

@@ -65,8 +65,8 @@ export async function settleLeftJournal(
   const { journals, meter, state, log } = deps
   const folder = join(journals, process)
   const file = join(folder, 'lock')
-  // Never made here: it would not be its owner's. Whoever could hold it without one has ended, as the data
-  // folder is locked by us.
+  // The lock file is never made here: it would have the wrong owner. A holder without a lock file has ended, because
+  // we hold the lock of the data folder.
   await using _ = existsSync(file) && lstatSync(file).isFile() ? await lockFile(file) : undefined
   const disk = createDisk(folder)
   const ledger = createLedger(state)

@@ -7,7 +7,7 @@ import { claimPorts } from './ports.ts'
 const host = '127.0.0.1'
 // Below the ephemeral range, and away from what the tests of whole instances use.
 const base = 20_000 + Math.floor(Math.random() * 900) * 10
-/** What a refusal says: which port, who has it, and which flag gives another one. */
+/** A refusal names the port, its holder, and the flag that chooses another port. */
 const isTaken = (port: number, who = 'another Ergon', flag = '--port') => ({
   code: 'port_taken',
   message: `Could not listen: port ${port} is taken by ${who}; choose another: npm start -- ${flag} <port>`,

@@ -1,7 +1,6 @@
-// The ports of an instance. Default ones move as a block until a whole block is free. A port is looked at
-// long before a gateway listens on it, so it is also claimed among the instances of this machine: by the
-// name of an abstract socket (unix(7)), which ends with its process and belongs to the network
-// namespace, as ports do.
+// The ports of an instance. Default ports move as a block until a whole block is free. A port is checked long before
+// a gateway listens on it, so the instances of this machine also claim ports, by the name of an abstract socket
+// (unix(7)). The name ends with its process and belongs to the network namespace, as ports do.
 import { createServer, type ListenOptions, type Server } from 'node:net'
 import { fault } from '#contract/errors.ts'
 
@@ -53,7 +52,7 @@ function refusalText({ port, why }: Taken, host: string, flag: string): string {
   return `Could not listen: port ${port} is taken by ${who}; choose another: npm start -- ${flag} <port>`
 }
 
-/** The first port that is not to be had. What was claimed on the way is added to `claims`. */
+/** The first port that cannot be had. Ports claimed on the way are added to `claims`. */
 async function firstTaken(
   wanted: Wanted,
   { port, pgPort }: { port: number; pgPort: number },

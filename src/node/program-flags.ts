@@ -24,8 +24,8 @@ const HOT_SOON = [
 // what chat requests made stayed so; a collection of the young took 50 to 120 ms, and 2 to 8 without.
 const NOT_AT_ONCE_OLD = ['--no-allocation-site-pretenuring']
 
-// The collector's helper threads took more CPU than they saved on two cores: a gateway that takes objects of
-// 1 MiB needed 12 to 15 ms of CPU for each, and 10 to 11.6 without; signers and jobs a tenth less.
+// The collector's helper threads took more CPU than they saved on two cores. For each object of 1 MiB a gateway
+// needed 12 to 15 ms of CPU with them, and 10 to 11.6 without; signers and jobs needed a tenth less.
 export const ONE_COLLECTOR = '--single-threaded-gc'
 
 /** Makes V8 ready for requests; before the modules are loaded it would cost 0.35 s of CPU. */

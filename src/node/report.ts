@@ -1,6 +1,6 @@
-// What whoever starts Ergon is told: steps, progress and the stop on stderr, and the ready lines (or with
-// --json the one ready object) on stdout. Where stderr is not a terminal, each step is a line of the log:
-// everything there is JSON then.
+// Reports to the user who starts Ergon: steps, progress and the stop on stderr, and the ready lines (or with --json
+// the one ready object) on stdout. Where stderr is not a terminal, each step is a line of the log, and everything is
+// JSON.
 import { delimiter } from 'node:path'
 import { commandOf, isLaunched, launcherFolder } from '#base/launcher.ts'
 import { createLogger } from '#base/log.ts'
@@ -81,7 +81,7 @@ export function createReporter(): Reporter {
   }
 }
 
-/** What a bar is called: a file that is fetched is unpacked next, with a bar of its own. */
+/** The name of a progress bar: a file is fetched, then unpacked, each with a bar of its own. */
 export function workName(what: string, phase: Progress['phase']): string {
   if (phase === undefined) return what
   return `${phase === 'download' ? 'fetch' : 'unpack'} ${what}`
@@ -113,7 +113,7 @@ function readyObject(ready: Ready): object {
 }
 
 type Here = {
-  /** How the command line is called here. */
+  /** The command line's command on this machine. */
   readonly command: string
   readonly isInstalled: boolean
 }

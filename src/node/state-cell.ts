@@ -30,7 +30,7 @@ const OTHER_CONNECTIONS = 40
 
 export type RunningState = {
   readonly state: State
-  /** How other processes reach it. */
+  /** The state's address for other processes. */
   readonly address: StateAddress
   close(): Promise<void>
 }

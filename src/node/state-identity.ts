@@ -1,6 +1,6 @@
-// A data folder belongs to one state. With another the journals in it would be taken for posted, since
-// sessions of every state are called gw-1.1 and so on, and would be dropped; so such a start is refused,
-// before the other state is migrated and before a journal is read.
+// A data folder belongs to one state. Sessions of every state have names such as gw-1.1, so another state would take
+// the journals of this folder for posted, and they would be dropped. A start with another state is refused, before
+// that state is migrated and before a journal is read.
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import type { DataFolder } from './data-folder.ts'

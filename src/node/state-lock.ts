@@ -151,7 +151,7 @@ export type StateHolder = {
   readonly backend: number | null
 }
 
-/** Who has the state, or had it last; undefined before anybody had. */
+/** The present or last holder of the state; undefined for a new state. */
 export async function stateHolder(state: Queryable): Promise<StateHolder | undefined> {
   const owner = await ownerOf(state)
   if (owner === undefined) return undefined
@@ -178,7 +178,7 @@ async function take(made: Queryable, deps: Timed, me: Me): Promise<string | unde
   return owner?.life
 }
 
-/** Whoever had the state has no session that goes on. */
+/** The earlier holder of the state has no session that goes on. */
 async function demandSilence(
   made: Queryable,
   deps: Timed,

@@ -1,5 +1,5 @@
-// How long an orderly stop may take, shared by its stages: a service manager kills after 20 to 30 s, and
-// what it kills has posted nothing. Each stage gets what is left when all after it still have their least.
+// The time of an orderly stop, shared by its stages. A service manager kills after 20 to 30 s, and a killed process
+// has posted nothing. Each stage gets the time that its later stages can spare.
 import { sleep, type Clock } from '#base/clock.ts'
 
 /** In the order of stopping; each names the least that it is left with. */
@@ -20,7 +20,7 @@ export const DRAIN_MS = 6000
 export type StopStage = (typeof STAGES)[number]['name']
 
 export interface StopBudget {
-  /** What a stage that begins now may take before it is killed. The first call begins the stop. */
+  /** The longest time of a stage that begins now, before it is killed. The first call begins the stop. */
   graceMs(stage: StopStage): number
   /** Does work of a stage, and waits no longer than its grace: what hangs then ends with the process. */
   within(stage: StopStage, work: (graceMs: number) => Promise<void>): Promise<void>

@@ -15,7 +15,7 @@ const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
 const PLANTED_RUNS = 500
 const TOGETHER_MAX = 30
 const BUCKETS = ['plain', 'versions', 'no-such']
-// What arrays of SQL have signs for is among them.
+// Keys with the signs of SQL's arrays are among them.
 const KEYS = ['a', 'a/b', '{"x",NULL}', 'NULL', '\\', 'é\u{1F600}', 'deleted', 'parts', 'no-such']
 let store: Store
 withStore(4, (opened) => (store = opened))

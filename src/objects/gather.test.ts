@@ -7,7 +7,7 @@ import { gather } from './gather.ts'
 
 const MOST = 4
 
-/** A state that answers when it is told to, and a clock that moves when it is told to. */
+/** A state that answers on command, and a clock that moves on command. */
 function openState() {
   const asked: { questions: readonly string[]; end(error?: unknown): void }[] = []
   const timers = new Set<() => void>()

@@ -77,7 +77,7 @@ test('conditions are decided when the write commits', { skip }, async () => {
   const second = Math.floor(last.modifiedAtMs / 1000) * 1000
   const gone = { key: 'k', versionId: undefined, deleteMarker: false }
   assert.deepEqual(await remove({ ifMatch: '*', ifMatchSize: 1, ifMatchModifiedMs: second }), gone)
-  // What is not there need not be deleted, whatever it should have been.
+  // An absent object need not be deleted, whatever its ETag should have been.
   assert.deepEqual(await remove({ ifMatch: ['other'] }), gone)
 })
 

@@ -22,7 +22,7 @@ import type { Bucket } from './types.ts'
 const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
 const ROUNDS_MAX = 50
-/** What any run begins with: chance alone may give short lists only. */
+/** Every run begins with this list: chance alone may give short lists only. */
 const MANY = Array.from({ length: 40 }, (_, at) => (at % 3 === 0 ? undefined : at))
 let store: Store
 withStore(8, (opened) => (store = opened))

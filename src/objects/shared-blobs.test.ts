@@ -1,4 +1,4 @@
-// Blobs that copies share: whoever counts them in or out at the same time waits, and no more.
+// Blobs that copies share: transactions that count them at the same time wait, and do nothing else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

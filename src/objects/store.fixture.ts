@@ -120,7 +120,7 @@ export const annotation = (name: string, text: string, sheet: Sheet | null): Wri
   bypassGovernance: false,
 })
 
-/** What must hold of the state at any time; an empty list when it does. */
+/** Broken invariants of the state; an empty list when all hold. */
 export async function brokenInvariants(state: State): Promise<string[]> {
   const { rows } = await state.query<{ broken: string }>(`
     select 'not one latest: ' || key as broken from object_versions group by bucket, key

@@ -1,4 +1,4 @@
-// What counts as stored beside the bytes of a body: what is written about it.
+// Stored bytes beside the bytes of a body: those of its metadata.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

@@ -32,7 +32,7 @@ const VERSIONS_MAX = 1000
 const PIECES_MAX = 100
 const PERMILLE = 1000
 
-/** What the tasks and the standing charge of the object store are set by. */
+/** Settings of the object store's tasks and of its standing charge. */
 export type ObjectsTaskSettings = {
   readonly blobs: BlobSettings
   /** The secret from which the keys of encrypted objects are derived. */
@@ -50,7 +50,7 @@ type Deps = {
   readonly stores: BlobStores
   readonly clock: TimerClock
   readonly log: Logger
-  /** How long a day of lifecycle rules lasts. */
+  /** The length of a day of lifecycle rules. */
   readonly dayMs: number
   readonly keys: { readonly secret: string; readonly keyIds: readonly string[] }
 }

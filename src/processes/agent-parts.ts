@@ -12,7 +12,7 @@ import type { GatewaysNeeds } from './gateways.ts'
 import { startTasks, TASKS_CELL } from './tasks-cell.ts'
 
 export interface AgentParts {
-  /** What the parts give the gateway halves, by the product's name. */
+  /** The agent parts' messages to their gateway halves, by the product's name. */
   readonly gateway: GatewaysNeeds
   /** Serves the operator's operations. */
   control(): Promise<{ close(): Promise<void> }>

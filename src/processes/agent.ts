@@ -1,10 +1,10 @@
-// The node agent: starts, meters and stops every process, ours and tenants'. It listens on no TCP port
-// and sees no tenant byte, so nothing that a tenant does can delay it.
+// The node agent: starts, meters and stops every process, ours and tenants'. It listens on no TCP port and sees no
+// tenant byte, so nothing that a tenant does can delay it.
 //
-//   data folder → cells → postgres, compiled code → migrate → meter, session → gateways → READY
-//   → signers, jobs, models (in parallel; until then 503 model_loading, receipts 202)
+//     data folder → cells → postgres, compiled code → migrate → meter, session → gateways → READY
+//     → signers, jobs, models (in parallel; until then 503 model_loading, receipts 202)
 //
-// Stopping is the same in reverse: doors drain and settle first, the state goes last.
+// A stop has the reverse order: gateways drain and settle first, the state ends last.
 import { arch } from 'node:os'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
@@ -130,7 +130,7 @@ export async function startAgent(
   }
 }
 
-/** What the products of the agent share. */
+/** The agent's services that products share. */
 function coreOf(
   given: Pick<
     AgentCore,

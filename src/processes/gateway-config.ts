@@ -1,4 +1,4 @@
-// What the agent tells a gateway at its start, as JSON.
+// The agent's configuration of a gateway at its start, as JSON.
 import type { LogLevel } from '#base/log.ts'
 import type { StateAddress } from '#state/connect.ts'
 
@@ -15,7 +15,7 @@ export type GatewayConfig = {
   readonly hosts: readonly string[]
   /** The public address, where a proxy is in front. */
   readonly baseUrl?: string
-  /** How long running requests may go on when it stops. */
+  /** The longest time that running requests may go on during a stop. */
   readonly drainMs: number
   readonly bodyMemoryBytes: number
   readonly accountRequests: number

@@ -1,4 +1,4 @@
-// What all products of a gateway share: its pools of connections, its accounting, who asks and who pays.
+// The services that all products of a gateway share: pools of connections, accounting, authentication and payers.
 import { systemClock } from '#base/clock.ts'
 import { Secret, type Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'

@@ -3,7 +3,7 @@ import type { ErgonError } from '#base/errors.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct, Protocol } from '#http/gateway-part.ts'
 import type { OpenCore } from './gateway-core.ts'
 
-/** What the parts have to finish their writes after the last request, however long requests took. */
+/** The least time that parts have for their writes after the last request, however long requests took. */
 const DRAINED_MS_LEAST = 1000
 
 export type GatewayParts = {

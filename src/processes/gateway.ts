@@ -55,7 +55,7 @@ async function stop(reason: string): Promise<void> {
   await core.close()
   process.exit(0)
 }
-// What a stop that fails leaves is in the journal, for the next life.
+// Records that a failed stop leaves are in the journal, for the next life.
 const endStop = (error: unknown) => {
   log.error('The gateway could not stop in order', { error })
   process.exit(1)

@@ -11,7 +11,7 @@ import { DRAIN_MS } from '#node/stop-budget.ts'
 import type { StateAddress } from '#state/connect.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 
-/** What the agent halves of the products give the gateway halves, by the product's name. */
+/** The agent halves' messages to the gateway halves, by the product's name. */
 export type GatewaysNeeds = Readonly<Record<string, NonNullable<AgentPart['gateway']>>>
 
 export const GATEWAY_PROGRAM: Program = {

@@ -5,7 +5,7 @@ import type { RawSettings } from '#config/env.ts'
 import type { SettingKey } from '#config/settings.ts'
 import { MODEL_NAMES, unknownModel } from '#inference/models/default-models.ts'
 
-/** What is wrong with such settings, by their key; for readConfig(). */
+/** The faults of such settings, by their key; for readConfig(). */
 export function wordFaults(raw: RawSettings): { readonly [K in SettingKey]?: string } {
   const { models, carbonZone, carbonSource } = raw
   const unknown = models === undefined ? undefined : unknownModel(models)

@@ -7,7 +7,7 @@ import { fault } from '#contract/errors.ts'
 
 export type Row = Record<string, unknown>
 
-/** What SQL runs on: the pool, or one transaction of it. */
+/** A runner of SQL: the pool, or one transaction of it. */
 export interface Queryable {
   query<R extends Row = Row>(
     text: string,
@@ -24,7 +24,7 @@ export interface State extends Queryable, AsyncDisposable {
   session<T>(work: (session: Queryable) => Promise<T>): Promise<T>
 }
 
-/** How to reach the state: a URL, or host (a socket folder), user and password. */
+/** The address of the state: a URL, or host (a socket folder), user and password. */
 export type StateAddress =
   | { readonly url: string }
   | {
@@ -45,10 +45,9 @@ const ANSWER_TIMEOUT_MS = 35_000
 const RELISTEN_MS = 500
 
 /**
- * Opens a pool of at most `connections`; the first query connects. What is asked of the pool throws
- * `state_unavailable` when the server is away, has no connection left or takes too long; an error of
- * SQL stays what it is. A statement that the server ended for a deadlock is asked once more: alone, it was a
- * transaction, and has changed nothing.
+ * Opens a pool of at most `connections`; the first query connects. Its queries throw `state_unavailable` when the
+ * server is away, has no connection left or takes too long; SQL errors stay as they are. A single statement that the
+ * server ended for a deadlock runs once more: it was a transaction by itself, and has changed nothing.
  */
 export function connectState(
   options: PoolOptions & {
@@ -143,11 +142,11 @@ const configOf = (options: PoolOptions): pg.PoolConfig => ({
 // server's disk (58030: a log that cannot be synced ends the server, which then recovers).
 const AWAY = /^(08|53|57|58)/
 
-// What leaves a connection as good as it was: refusals of ours (EG, ERG, P0001), and of data, constraints and
-// locks. After others a new one may do better: a prepared statement can have become impossible (0A000).
+// Errors that leave a connection usable: refusals of ours (EG, ERG, P0001), and of data, constraints and locks. After
+// other errors a new connection may do better: a prepared statement can have become impossible (0A000).
 const REFUSAL = /^(EG|ERG|22|23|40|P0)/
 
-/** An error with a code that is not the server's is thrown by whoever works on the connection. */
+/** An error with a code that is not the server's comes from the caller of the connection. */
 const breaks = (error: Error): boolean =>
   error instanceof pg.DatabaseError ? !REFUSAL.test(error.code ?? '') : !('code' in error)
 
@@ -165,7 +164,7 @@ const away = (cause: unknown) =>
     retryAfterS: 1,
   })
 
-/** Whether it is what a query throws while the server is away: asking anything else is of no use. */
+/** True for an error of a query while the server is away: further queries are of no use. */
 export const isStateAway = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'state_unavailable'
 
@@ -208,7 +207,7 @@ async function listen(
       const next = await relisten(config, channel, notified, stopping.signal)
       if (next === undefined) return
       listening = next
-      // What was said meanwhile was missed.
+      // Notifications sent meanwhile were missed.
       notified('')
     }
   })()

@@ -1,4 +1,4 @@
-// What a start says of a DATABASE_URL that cannot be used: where it leads and why not, never its password.
+// The message for a DATABASE_URL that cannot be used: its address and the fault, never its password.
 import pg from 'pg'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
@@ -7,8 +7,8 @@ import { fault } from '#contract/errors.ts'
 const READ_ONLY = '25006'
 
 /**
- * The error of a start on the state at `url`: `database_unusable` for what its server or the way to it
- * says. What is an error of ours already says enough and comes back as it is.
+ * The error of a start on the state at `url`: `database_unusable` for faults of the server or of the way there. An
+ * error of ours comes back unchanged.
  */
 export function unusable(url: string, error: unknown): unknown {
   if (error instanceof ErgonError && error.code !== 'state_unavailable') return error

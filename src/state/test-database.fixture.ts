@@ -22,7 +22,7 @@ type Wanted = {
 export async function openTestState(wanted: Wanted): Promise<{ state: State; url: string }> {
   const { urlOf, connections } = wanted
   const name = `t_${randomUUID().replaceAll('-', '')}`
-  // Who gives us a state need not let us make databases.
+  // The owner of a given state need not let us create databases.
   const isOurs = readEnvironment().databaseUrl === undefined
   const url = isOurs ? databaseUrl(urlOf, name) : urlOf(name)
   const admin = open(urlOf('public'), 1)

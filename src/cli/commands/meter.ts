@@ -94,7 +94,7 @@ function pageOf({
   ].join('\n')
 }
 
-/** What requests are billed for cells that serve all of them, once that is known of any. */
+/** CPU that cells of the whole node spend on requests, and how it is billed, once any was learned. */
 function indirectLines({
   level_milli,
   active_second_ms,

@@ -33,7 +33,7 @@ type Added = { readonly id: string; readonly warning?: string }
 const tellAdded = ({ id, warning }: Added) =>
   tell(warning === undefined ? `${id} is being served` : `${id} is added, but ${warning}`)
 
-/** What options say of a model, as the operator's door wants it. */
+/** The fields of a model in the operator's API, from the command's options. */
 export const modelFields = (options: CommandCall['options']) => ({
   name: options['name'],
   tier: options['tier'],
@@ -55,7 +55,7 @@ export const modelFields = (options: CommandCall['options']) => ({
 const numberOf = (value: string | boolean | undefined) =>
   typeof value === 'string' ? Number(value) : undefined
 
-/** Asks the operator's door to add a model, and draws how far its files are. */
+/** Adds a model through the operator's API, and draws the progress of its files. */
 export const addModel = (options: CommandCall['options'], body: object): Promise<unknown> =>
   withProgressBar((bar) =>
     control(options, { method: 'POST', path: '/models', body }, (line) => {

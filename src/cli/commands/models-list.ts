@@ -36,7 +36,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     if (state === 'failed') tell(`${id} is not served: ${reason}`)
 }
 
-/** All models, for who may use the operator's door of the node that was asked; nothing for others. */
+/** All models, for users of the operator's socket of the called node; nothing for others. */
 const ownModels = async (options: CommandCall['options']) =>
   options.baseUrl === undefined
     ? ((await control(options, { method: 'GET', path: '/models' }).catch(() => [])) as Failed[])

@@ -41,7 +41,7 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   for (const { origin, why } of pinned.refused) tell(`not pinned: ${origin}: ${why}`)
   if (!held.ok || held.checkpoint === undefined) throw notHeld(text, pinned)
   if (history?.ok === false) throw new CommandError(history.detail, EXIT.receipt, ANOTHER_HISTORY)
-  // What could not be compared is not what the next one is compared with.
+  // A history that could not be compared is not pinned for the next comparison.
   const isKept = history !== undefined || !pinned.heads.has(held.checkpoint.origin)
   if (keysFile === undefined && isKept) keepHead(pinned, held.checkpoint)
 }
@@ -50,9 +50,9 @@ const ANOTHER_HISTORY =
   'keep this receipt and receipt-keys.json: both heads are signed; ask the operator whether an old copy was put back'
 
 /**
- * Whether the receipt's tree head and the one that was seen last are of one history, by a consistency proof from
- * the log's tiles. A receipt that the service gave is refused without one; a file alone is not, when nothing
- * answers that could give the proof, or another service does: it is told then.
+ * Compares the receipt's tree head with the last tree head seen, by a consistency proof from the log's tiles. A
+ * receipt that the service gave needs such a proof. A file may lack the proof where no service answers, or another
+ * service does; the result then says so.
  */
 async function historyOf(
   head: Checkpoint | undefined,
@@ -92,7 +92,7 @@ function notHeld(text: string, { refused }: PinnedKeys): CommandError {
   )
 }
 
-/** What is neither a file nor an id is a file that was mistyped: the service need not be asked. */
+/** An argument that is neither a file nor an identifier is a mistyped file name: the service is not called. */
 function idOf(receipt: string): string {
   if (/^(rcpt|req)_\w+$/.test(receipt)) return receipt
   throw new CommandError(
@@ -106,7 +106,7 @@ async function fetchReceipt(options: CommandCall['options'], id: string): Promis
   for (let attempt = 0; attempt < UNSEALED_TRIES; attempt++) {
     const answer = await apiGet(options, `/v1/receipts/${encodeURIComponent(id)}`, {
       accept: 'text/plain',
-      // What nobody was charged is public; of all else the service says that a token is missing.
+      // Usage that nobody was charged for is public; for all other usage the service answers that a token is missing.
       public: knownToken(options) === undefined,
     })
     if (answer.status === 200) return answer.text

@@ -43,7 +43,7 @@ export async function run(call: CommandCall): Promise<void> {
   for (const line of lines) tell(`  ${line}`)
 }
 
-/** Whether the user who asks logs in with that shell. */
+/** True for the login shell of the user. */
 const isOwn = (shell: string): boolean => environment().shell.endsWith(`/${shell}`)
 
 /** The line that puts a folder on PATH, for the user's own shell. */

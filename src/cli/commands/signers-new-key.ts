@@ -8,7 +8,7 @@ type Made = {
   readonly before: string
   /** Where the rest of the old key is, when it could not sign any more. */
   readonly aside?: string
-  /** What the old key signed of the new one, when it could. */
+  /** The old key's signature of the new key, where the old key could sign. */
   readonly handover?: string
 }
 

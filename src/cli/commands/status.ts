@@ -14,7 +14,7 @@ type Status = {
   /** The newest first. */
   last_alarms?: { id: string; kind: string; detail: object; at: string }[]
   books?: Books
-  /** What the sealer says; null while it does not answer. */
+  /** The sealer's report; null while the sealer does not answer. */
   receipts: {
     origin?: string
     size: number
@@ -74,7 +74,7 @@ const alarmsWord = (alarms: string) =>
 const receiptsLine = ({ sealed, leaves }: { sealed: string; leaves: string }, reason?: string) =>
   `receipts ${sealed} sealed of ${leaves}${reason === undefined ? '' : `: ${reason}`}`
 
-/** How many can sign, and what is wrong with the others. */
+/** The number of signers that can sign, and the fault of each other signer. */
 function signersLine(signers: readonly { index: number; share: string }[] | undefined): string {
   if (signers === undefined) return 'signers  unknown: jobs does not answer'
   const others = signers

@@ -24,7 +24,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   else tell(`s3://${bucket} is yours, in region ${made.region}`)
 }
 
-/** Whoever has it already is answered like whoever just made it. */
+/** A caller who already owns the bucket gets the same answer as a caller who has just created the bucket. */
 async function create(
   { s3, signal }: TransferSession,
   bucket: string,

@@ -40,7 +40,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   )
 }
 
-/** What a sensor read of the energy, in whole percent: 100 says that nothing was estimated. */
+/** The measured part of the energy, in whole percent: at 100 nothing was estimated. */
 function measuredShare(row: { energy_nj: string; measured_nj: string }): string {
   const [energy, measured] = [BigInt(row.energy_nj), BigInt(row.measured_nj)]
   return energy === 0n ? '' : `${(measured * 100n) / energy} %`

@@ -1,4 +1,4 @@
-// What a file is said to be: a browser shows an index.html as a page only when it is served as one.
+// The Content-Type of an uploaded file: a browser shows an index.html as a page only with the right type.
 import { basename } from 'node:path'
 import mime from 'mime'
 import { CommandError, EXIT } from '#cli/output.ts'

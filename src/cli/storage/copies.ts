@@ -10,7 +10,7 @@ import { CONCURRENCY, type Transfer } from './transfers.ts'
 const MIB = 1_048_576
 
 export type CopyLimits = {
-  /** What one request may copy. */
+  /** Largest object that one request may copy, in bytes. */
   readonly wholeBytes: number
   /** A part of what is larger; 5 MiB at least. */
   readonly partBytes: number

@@ -1,6 +1,6 @@
-// A copy of an object that is too large for one request: the service copies ranges of it into the parts of
-// an upload. What CopyObject takes along by itself is taken along here: headers, metadata, tags and
-// annotations. A failure leaves no open upload.
+// Copies an object that is too large for one request: the service copies ranges of the object into the parts of an
+// upload. Headers, metadata, tags and annotations, which CopyObject copies by itself, are copied here. A failure
+// leaves no open upload.
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -136,7 +136,7 @@ export function rangesOf(size: number, partBytes: number): Range[] {
   }))
 }
 
-/** What failed before is told; this one only where it leaves something. */
+/** The failure before is reported; a failure of this call only where it leaves an open upload. */
 async function abort({ s3 }: TransferSession, target: Target): Promise<void> {
   const asked = new AbortMultipartUploadCommand(target)
   const address = addressOf({ bucket: target.Bucket, key: target.Key })

@@ -80,7 +80,7 @@ export const outputDownload = (session: TransferSession, from: ObjectPlace): Tra
 type Output = {
   readonly make: () => Writable | Promise<Writable>
   readonly report: TransferReport
-  /** Whether the plan already counted the bytes. */
+  /** True when the plan already counted the bytes. */
   readonly isPlanned: boolean
 }
 

@@ -1,4 +1,4 @@
-// What S3's codes mean for who typed the command: a message, a next step, an exit code.
+// Messages for S3's error codes: text, next step, exit code.
 import { unreachable } from '#cli/client.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
 import { messageOf } from '#base/errors.ts'

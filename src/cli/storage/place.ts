@@ -50,7 +50,7 @@ export const printable = (text: string): string =>
     (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
   )
 
-/** What is recursive works below 'photos/', never on 'photos-of-others/' too. */
+/** A recursive command works below 'photos/', never on 'photos-of-others/' too. */
 export const folderOf = (key: string): string => (key === '' || key.endsWith('/') ? key : `${key}/`)
 
 /** The key of one file: a place that ends in '/' is a folder, in which the file keeps its name. */

@@ -1,5 +1,5 @@
-// One command's way to the buckets: a client for the base address with the token as both keys, a signal
-// that ends with Ctrl-C (or SIGTERM, SIGHUP) or with the first failure, and the sum of what the answers cost.
+// The S3 session of one command: a client for the base address with the token as both keys, a signal that ends with
+// Ctrl-C (or SIGTERM, SIGHUP) or with the first failure, and the sum of the answers' costs.
 import { S3Client } from '@aws-sdk/client-s3'
 import { baseUrlOf, tokenOf } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -11,7 +11,7 @@ export type TransferSession = {
   readonly s3: S3Client
   readonly tally: Tally
   readonly signal: AbortSignal
-  /** Ends everything of this command that still runs; the first reason is the one that is told. */
+  /** Ends all other work of this command; the first reason is reported. */
   readonly stop: (reason: unknown) => void
 }
 

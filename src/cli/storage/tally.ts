@@ -1,10 +1,10 @@
-// What the answers of one command cost, summed from their headers in nanojoules.
+// The cost of all answers of one command, summed from their headers in nanojoules.
 import { add, nj, NJ_PER_J, printJoules, type Nj } from '#base/units.ts'
 
 export type Cost = {
   readonly answers: number
   readonly energy_j: number
-  /** Answers of more than 1 MiB bear the most that they can cost: then the sum is a ceiling too. */
+  /** Answers of more than 1 MiB carry a ceiling of their cost: then the sum is a ceiling too. */
   readonly energy_estimate: 'ceiling' | null
 }
 

@@ -56,7 +56,7 @@ async function folderUploads(
   return transfers
 }
 
-/** Bytes of a file; undefined for folders, and for what is told to be left out. */
+/** Bytes of a file; undefined for folders and for files to leave out, which are reported. */
 async function sizeOf(entry: Dirent, path: string): Promise<number | undefined> {
   if (entry.isDirectory()) return undefined
   if (entry.isFile()) return (await stat(path)).size

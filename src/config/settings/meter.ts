@@ -57,7 +57,7 @@ export const METER_SETTINGS = {
     help: 'Overhead of the building in thousandths (default 1000)',
     check: whole.refine((milli) => milli >= 1000n, 'must be 1000 or more').default(1000n),
   },
-  // A secret: a power meter's address may bear its password.
+  // A secret: a power meter's address may contain its password.
   plugUrl: {
     name: 'ERGON_PLUG_URL',
     flag: 'plug-url',

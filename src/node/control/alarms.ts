@@ -1,4 +1,4 @@
-// What the ledger found wrong, for the operator: shown until it is acknowledged, and kept for good.
+// The ledger's findings for the operator: shown until they are acknowledged, and kept for good.
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import type { ControlRoute } from './control.ts'

@@ -6,7 +6,7 @@ import type { Logger } from '#base/log.ts'
 import { jsonText, readBody, serveUnix, type UnixServer } from '#base/unix-server.ts'
 import { fault } from '#contract/errors.ts'
 
-/** What an operator operation gets. */
+/** The arguments of an operator operation. */
 export type ControlCall = {
   readonly parameters: readonly string[]
   readonly query: URLSearchParams
@@ -18,7 +18,7 @@ export type ControlCall = {
 export type ControlRoute = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: RegExp
-  /** What its body may have; by default nothing. */
+  /** Members that the body may have; none by default. */
   readonly members?: readonly string[]
   readonly handle: (call: ControlCall) => unknown
 }

@@ -54,7 +54,7 @@ export function startCarbon(config: CarbonConfig): NodeCarbon {
   }
 }
 
-/** What one more kWh would cause, where the settings have a login; `base` for tests. */
+/** The carbon of one more kWh, where the settings have a login; `base` for tests. */
 export function marginalOf(config: CarbonConfig, base?: string): Marginal | undefined {
   const login = config.wattTimeLogin
   const region = config.wattTimeRegion

@@ -1,5 +1,5 @@
-// What all gateways of a node have billed by tariff since it started, and for which operations: the meter is
-// held against it, and the agent learns from it what operations cause.
+// Energy that all gateways of a node have billed by tariff since its start, and the operations billed. The meter is
+// compared with it, and the agent learns from it which CPU operations cause elsewhere.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
@@ -9,7 +9,7 @@ import { addActivity, NO_ACTIVITY, type Activity } from '#metering/indirect.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Ask } from '#node/cell-specs.ts'
 
-/** What a gateway says of one of its lives. */
+/** The bill of one life of a gateway. */
 export type GatewayBill = Billed & { readonly session: string; readonly activity: Activity }
 
 /** The page of a gateway's inside that says so. */

@@ -70,7 +70,7 @@ test('a load ends with the process that started it', async () => {
   await until(() => burnersOf(parent.pid ?? 0).size === 1)
   const [pid = 0] = burnersOf(parent.pid ?? 0).keys()
   parent.kill('SIGKILL')
-  // Whoever takes it in may let it lie as a zombie.
+  // The test runner may leave the process as a zombie.
   await until(() => {
     const entry = readProcess(pid)
     return entry === undefined || !isAlive(entry)

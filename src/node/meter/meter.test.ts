@@ -71,10 +71,10 @@ async function startMeter(t: TestContext, settings: RawSettings, list = noCells)
   return { meter: await open(), open, calibrationFile }
 }
 
-/** What each meter published last: it says nothing where nothing has changed. */
+/** Each meter's last message: an unchanged meter publishes nothing. */
 const bodies = new WeakMap<Meter, unknown>()
 
-/** What sessions are told. */
+/** The message to sessions. */
 async function published(meter: Meter) {
   await meter.publish({
     query: async (_text, values = []) => {

@@ -27,7 +27,7 @@ export type Meter = {
   closeWindow(signal?: AbortSignal): Promise<Window>
   /** Writes the tariff that sessions bill at from now on, where it is another one than before. */
   publish(state: Pick<State, 'query'>): Promise<void>
-  /** What `ergon meter` shows. */
+  /** The status for `ergon meter`. */
   status(): MeterStatus & {
     readonly carbon: ReturnType<NodeCarbon['status']>
     readonly indirect: IndirectStatus
@@ -44,7 +44,7 @@ export async function createMeter(deps: {
   routedTo: string
   /** Where a calibration is kept. */
   calibrationFile: string
-  /** What an earlier life had learned of indirect CPU. */
+  /** Rates of indirect CPU that an earlier life learned. */
   learned?: IndirectRates
   log: Logger
 }): Promise<Meter> {
@@ -60,7 +60,7 @@ export async function createMeter(deps: {
   const gateways = openAsk()
   opened.defer(() => gateways.close())
   const sources = openSensors(config)
-  // What a machine draws when nothing runs differs by ten times between sensors; the model guesses it.
+  // The idle power of a machine differs by ten times between sensors; the model guesses it.
   if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
     log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
       sensors: sources.map((source) => source.name),
@@ -141,7 +141,7 @@ const answering = (cells: Cells): ReadonlySet<string> =>
       .map(({ spec }) => spec.name),
   )
 
-/** What an earlier life published of indirect CPU. */
+/** Rates of indirect CPU that an earlier life published. */
 export async function readLearned(
   state: Pick<State, 'query'>,
   meter: string,

@@ -2,7 +2,7 @@
 // NODE_COMPILE_CACHE. Fd 3 must be empty, at which a program gives up before it does anything.
 import { ErgonError } from '#base/errors.ts'
 
-/** What programs load when they need it. */
+/** Packages that programs load when they need them. */
 const LATER = ['undici', 'prom-client']
 
 for (const program of process.argv.slice(2))

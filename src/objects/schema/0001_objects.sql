@@ -147,9 +147,9 @@ create table blob_garbage (
 );
 create index blob_garbage_by_age on blob_garbage (since);
 
--- Stored bytes of a bucket, in up to 1024 rows: a put changes the row whose lock the put holds anyway, so
--- puts do not wait for each other and the charge of each minute need not read all objects. Open uploads
--- count in rows below 0 (storage_count_upload).
+-- Stored bytes of a bucket, in up to 1024 rows. A put changes the row whose lock the put holds anyway, so puts do not
+-- wait for each other, and the charge of each minute need not read all objects. Open uploads count in rows below 0
+-- (storage_count_upload).
 create table bucket_usage (
   bucket integer not null,
   stripe integer not null,

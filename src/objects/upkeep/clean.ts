@@ -1,5 +1,5 @@
-// What is done each minute to what is stored: blobs that no version names any more and orphans of crashes go,
-// and a little of all that is there is read again.
+// Work of each minute on stored data: removes blobs that no version names and orphans of crashes, and reads a small
+// part of all blobs again.
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'

@@ -1,4 +1,4 @@
-// What goes when its time is over: versions and uploads by the rules of a bucket, and what uploads leave.
+// Expiry: versions and uploads by the rules of a bucket, and remains of uploads.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
@@ -163,7 +163,7 @@ test(
     assert.deepEqual(await classes(later(11_000)), moved)
     const { version } = await readVersion(store, bucket, { key: 'a' })
     assert.equal(version.storageClass, 'INTELLIGENT_TIERING')
-    // What is written meanwhile is another version, of the class that its writer says.
+    // A write made meanwhile is another version, of the class that its writer names.
     await store.buckets.setVersioning(bucket, 'suspended')
     await store.objects.put(bucket, 'a', inlineObject('4'))
     let raced = false
@@ -218,7 +218,7 @@ test(
         { state, objects: store.objects, clock: later(11_000) },
         { limit: 100, signal, dayMs: 10_000 },
       )
-    // What nobody replaced goes: the condition holds for it.
+    // A version that nobody replaced is deleted: the condition holds for it.
     assert.equal((await expire(withRace(race))).deleted, 2)
     const left = []
     for (const key of [...keys, 'lone-marker']) {
@@ -292,7 +292,7 @@ test(
       (await lookAtBuckets(store.state, { minuteMs: 1, buckets: [bucket.id], power })).map(
         ({ name, bytes }) => [name, bytes],
       )
-    /** What is written about objects, and about uploads that are open; see stored.test.ts. */
+    /** Metadata of objects and of open uploads; see stored.test.ts. */
     const about = async () => {
       const { rows } = await store.state.query<{ bytes: string }>(
         `select (select sum(storage_stored(v) - v.size) from object_versions v)

@@ -62,7 +62,7 @@ async function at(nowMs: number): Promise<void> {
   for (const own of looks) await own.query("select set_config('ergon.now', $1, false)", [now])
 }
 
-/** What the bucket stores from now on. */
+/** The bytes that the bucket stores from now on. */
 const stores = (bucket: Bucket, bytes: number) =>
   store.state.query(
     `insert into bucket_usage (bucket, stripe, bytes, versions) values ($1, 0, $2, 1)
@@ -150,8 +150,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 type Expecting = { fromMs: number; toMs: number; energy: bigint }
 
 /**
- * What must be charged, by the rule in words: each minute once, seen at both ends, for the lesser; together
- * with those before it that were not worth a charge, as soon as they are, or are a day old.
+ * The expected charges, by the rule: each minute is charged once, for the lesser of the bytes at its two ends.
+ * Minutes too small for a charge wait for the next ones, for a day at most.
  */
 class Expected {
   bytes = 0

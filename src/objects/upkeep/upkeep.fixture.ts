@@ -23,8 +23,8 @@ const { signal } = new AbortController()
 export const later = (ms: number) => ({ ...systemClock, wallMs: () => Date.now() + ms })
 
 /**
- * Opens a store and two folders of blobs for the tests of a file, empty before each of them, and closes all
- * after them. What it returns works on these, blobs being put into `one`.
+ * Opens a store and two folders of blobs for the tests of a file, empty before each test, and closes all afterwards.
+ * The functions that the fixture returns use these, and put blobs into `one`.
  */
 export function withBlobs(opened: (kept: Kept) => void) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-upkeep-'))

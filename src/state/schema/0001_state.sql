@@ -8,8 +8,8 @@ create table state_identity (
 );
 insert into state_identity default values;
 
--- The node that took the state last. Whether that node still has the state, the advisory lock says. A
--- node that lost its connection finds another life here when the state was taken meanwhile.
+-- The node that took the state last. The advisory lock says whether that node still has the state. A node that lost
+-- its connection finds another life here when the state was taken meanwhile.
 create table state_owner (
   is_one boolean primary key default true check (is_one),
   life uuid not null,
