@@ -3,8 +3,10 @@ import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
 import { isOfProgram } from './test-files.ts'
 
-/** The beginning of a diagnostic that is shown: the runner adds many of its own. */
+/** The beginning of a diagnostic with a product's log. */
 export const LOG_HEAD = 'The log of the product: '
+/** Diagnostics that are shown: Node adds many others. An error after the end of its test only sets the exit code. */
+const SHOWN = [new RegExp(`^${LOG_HEAD}`), /asynchronous activity after the test ended/]
 
 export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const counts = { passed: 0, failed: 0, skipped: 0 }
@@ -24,7 +26,7 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       // With the causes of the cause: "fetch failed" alone says nothing. A process has no cause, and its exit code.
       const told = 'exitCode' in error ? error : (error.cause ?? error)
       yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(told, { depth: 4 })}\n`
-    } else if (type === 'test:diagnostic' && data.message.startsWith(LOG_HEAD)) {
+    } else if (type === 'test:diagnostic' && SHOWN.some((head) => head.test(data.message))) {
       yield `\n${data.message}\n`
     }
   }
