@@ -285,6 +285,23 @@ test('tasks go on when the connections of their process are lost', options, asyn
   await eventually(async () => runs > before + 1)
 })
 
+test('a job whose end cannot be stored runs again', options, async (t) => {
+  const opened = await open(t)
+  const { sql } = await jobsSchema(opened.state)
+  const rename = (from: string, to: string) =>
+    opened.state.query(`alter table ${sql}.${from} rename to ${to}`)
+  let runs = 0
+  start(opened, {
+    everyMs: LIMIT_MS,
+    run: async () => void (++runs === 1 && (await rename('_private_jobs', 'away'))),
+  })
+  await eventually(async () => runs === 1)
+  // The connection of the workers has failed once the table is asked for.
+  await sleep(200)
+  await rename('away', '_private_jobs')
+  await eventually(async () => runs === 2)
+})
+
 test('runTask() refuses a name that no task has', options, async (t) => {
   const opened = await open(t)
   await assert.rejects(runTask(opened.state, 'none'), { code: 'not_found' })
