@@ -1,9 +1,9 @@
-// npm run acceptance: the tests of acceptance/ against any running instance, or against a product that this starts.
+// npm run acceptance: the tests of acceptance/ against any running instance, or against a product that it starts.
 //
-//   --base-url URL --token TOKEN   the instance, and a token of scope deploy of an account that can pay
-//   --s3-key ACCESS:SECRET         another key for storage (default: the token is both)
-//   --depleted-token TOKEN         of an account that has spent its balance (else such tests are skipped)
-//   --unfunded-token TOKEN         of an account whose free joules are used up (else such tests are skipped)
+//     --base-url URL --token TOKEN   the instance, and a token of scope deploy of an account that can pay
+//     --s3-key ACCESS:SECRET         another key for storage (default: the token is both)
+//     --depleted-token TOKEN         of an account that has spent its balance (else such tests are skipped)
+//     --unfunded-token TOKEN         of an account whose free joules are used up (else such tests are skipped)
 import { after } from 'node:test'
 import { parseArgs } from 'node:util'
 import { openInstance, type Instance } from '../acceptance/world.ts'

@@ -26,7 +26,7 @@ export type ArtifactProgress = {
   readonly totalBytes: number
 }
 
-/** How wheels are got. */
+/** The sources of wheels. */
 export type Means = {
   /** Wheels for a machine without a network: nothing is downloaded when it is set. */
   readonly offlineFolder?: string

@@ -1,5 +1,5 @@
-// What Ergon takes from Python wheels: models and the parts of PostgreSQL that npm does not carry.
-// Pure data; every byte that is ever used is named here by its SHA-256.
+// The artifacts that Ergon takes from Python wheels: models and the parts of PostgreSQL that npm does not carry. Pure
+// data: every byte that is ever used is named here by its SHA-256.
 import { artifactFault } from './faults.ts'
 import { PGVECTOR_ARM64, PGVECTOR_SHARED, PGVECTOR_X64 } from './pgvector-files.ts'
 

@@ -18,7 +18,7 @@ export type CommandOptions = {
   readonly dieWithParent?: boolean
 }
 
-/** How it ended; the output is its last 64 KiB. `code` is null when a signal ended it. */
+/** The result of a command; `output` is its last 64 KiB. `code` is null when a signal ended the command. */
 export type CommandResult = {
   readonly code: number | null
   readonly stdout: string

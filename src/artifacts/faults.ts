@@ -1,5 +1,5 @@
-// How fetching an artifact can fail, each with a code of its own, and the one place that turns an
-// error of the operating system into such a failure.
+// Failures of fetching an artifact, each with its own code, and the one function that turns an error of the operating
+// system into such a failure.
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperatorCode } from '#contract/operator-errors.ts'

@@ -23,7 +23,7 @@ import {
 /** Where artifacts are kept (made if absent) and how they are got. */
 export type ArtifactsOptions = Means & {
   readonly folder: string
-  /** What there is; ours when absent. */
+  /** All artifacts; ours when absent. */
   readonly catalogue?: readonly Artifact[]
 }
 
@@ -44,7 +44,7 @@ export type CheckedArtifact = {
 }
 
 export interface Artifacts {
-  /** What there is for this processor. */
+  /** The artifacts for this processor. */
   list(): Promise<readonly ArtifactState[]>
   /** The artifact on disk, fetched first where it is absent or incomplete. */
   ensure(name: string, signal: AbortSignal): Promise<ArtifactFiles>
@@ -67,7 +67,7 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
     try {
       await mkdir(folder, { recursive: true })
       await using _ = await lockFile(place.lock, signal)
-      // Whoever held the lock before us may have fetched it.
+      // The earlier holder of the lock may have fetched it.
       if (!(await isComplete(place))) await assemble(place, means, signal)
     } catch (error) {
       throw describedError(error, `Could not fetch ${name}`)

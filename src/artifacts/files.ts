@@ -1,4 +1,4 @@
-// What the parts of this folder do with files: hash them, make them durable, count what is free.
+// File operations of this folder: hash files, make them durable, count free bytes.
 import { createHash, hash as hashOnce } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { chmod, open, readFile, readdir, stat, statfs } from 'node:fs/promises'

@@ -69,7 +69,7 @@ async function watched(folder: string, progress: (doneBytes: number) => void): P
     )
     progress(Math.max(0, ...sizes))
   } catch {
-    // pip moves its files while we look: the next look sees them at their new place.
+    // pip moves its files during the count: the next count sees them at their new place.
   }
 }
 

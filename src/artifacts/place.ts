@@ -58,7 +58,7 @@ export const markerOf = ({ artifact, wheel }: ArtifactPlace): { file: string; te
   return { file: MARKER, text: `${JSON.stringify(marker)}\n` }
 }
 
-/** Whether marker and files are there with their sizes; their bytes are firstFault's to read. */
+/** True when marker and files are there with their sizes; firstFault() reads their bytes. */
 export async function isComplete({ wheel, home }: ArtifactPlace): Promise<boolean> {
   if (!existsSync(join(home, MARKER))) return false
   for (const entry of wheel.entries)

@@ -1,5 +1,5 @@
-// Brings one file from an https address, known by its SHA-256: models that an operator names. What
-// an interrupted call has brought is continued by the next one.
+// Brings a file from an https address, known by its SHA-256: a model that an operator names. A call continues the
+// download of an interrupted call.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'

@@ -30,13 +30,13 @@ export function createBufferPool({ size, kept }: { size: number; kept: number })
   }
 }
 
-/** Whether a chunk is a buffer of a pool, and not a part or a copy of one. */
+/** True for a buffer of a pool, false for a part or a copy of a buffer. */
 export const isLent = (chunk: unknown): chunk is Buffer =>
   Buffer.isBuffer(chunk) && GIVE_BACK in chunk
 
 /**
- * Says that nobody looks at the chunk any more, so that its bytes may change. Whoever keeps a chunk, or
- * knows no pools, says nothing: the buffer is then not used again. Other chunks are left alone.
+ * Returns the chunk's buffer to its pool: nobody reads it any more, so its bytes may change. A caller who keeps a
+ * chunk, or knows no pools, does not call this, and the buffer is never used again. Other chunks are ignored.
  */
 export function giveBack(chunk: unknown): void {
   if (isLent(chunk)) (chunk as Lent)[GIVE_BACK]?.()

@@ -1,5 +1,5 @@
-// The end of a process by a fault that nobody caught: one line of the log, then exit 70 (EX_SOFTWARE of
-// sysexits.h). What the process said afterwards could not be trusted, and whoever started it starts it again.
+// The end of a process by an uncaught fault: one line of the log, then exit 70 (EX_SOFTWARE of sysexits.h). Later
+// output of the process could not be trusted, and its parent starts it again.
 import { ErgonError } from './errors.ts'
 import type { Logger } from './log.ts'
 

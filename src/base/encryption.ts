@@ -1,6 +1,6 @@
-// Secrets of others that must be kept and used again (a key of an upstream), encrypted where they rest:
-// AES-256-GCM under a key of the data folder, so that a dump of the state, or whoever administers an
-// external one, has nothing. `purpose` is authenticated: a text cannot be moved to another use.
+// Encryption at rest of other parties' secrets that must be used again (a key of an upstream): AES-256-GCM under a
+// key of the data folder, so a dump of the state, or the administrator of an external state, reveals nothing.
+// `purpose` is authenticated: a text cannot be moved to another use.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { baseFault } from './own-errors.ts'
 import { Secret } from './log.ts'

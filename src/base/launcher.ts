@@ -1,5 +1,5 @@
-// The command `ergon` outside the project's folder: a small script in a folder of PATH that runs the command line
-// of one clone with the Node.js that is pinned there. Who starts Ergon names it, and `ergon self` writes it.
+// The command `ergon` outside the project's folder: a small script in a folder of PATH that runs the command line of
+// one clone with that clone's pinned Node.js. A start prints its name, and `ergon self` writes it.
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -20,14 +20,14 @@ node=${shellWord(join(clone, 'node_modules/.bin/node'))}
 [ -x "$node" ] || node=node
 exec "$node" ${commandOf(clone)} "$@"`)
 
-/** Whose a file is: nobody's (absent), ours (written by `ergon self install`), or somebody else's. */
+/** The owner of a file: nobody (absent), ours (written by `ergon self install`), or foreign. */
 export function ownerOf(path: string): 'nobody' | 'ours' | 'foreign' {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return 'nobody'
   return found.isFile() && readFileSync(path, 'utf8').includes(MARK) ? 'ours' : 'foreign'
 }
 
-/** Whether one of the folders has the launcher of this clone. */
+/** True when one of the folders has the launcher of this clone. */
 export const isLaunched = (clone: string, folders: readonly string[]): boolean =>
   folders
     .map((folder) => join(folder, 'ergon'))

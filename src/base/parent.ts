@@ -1,5 +1,5 @@
-// How a process of ours hears from the process that started it: one JSON line on a file descriptor
-// (3 unless said otherwise), which the parent then keeps open. Its end means that the parent is gone.
+// Configuration from the parent process: one JSON line on a file descriptor (3 by default), which the parent then
+// keeps open. Its end means that the parent is gone.
 import { read } from 'node:fs'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'

@@ -11,7 +11,7 @@ function terminalOf(columns: number, isTTY = true) {
   const clock = { nowMs: 0 }
   const terminal = { isTTY, columns, write: (text: string) => writes.push(text) > 0 }
   const bar = createProgressBar(terminal, () => clock.nowMs)
-  /** What stands on the line after all writes: a bar, or nothing after it was erased. */
+  /** The line after all writes: a bar, or nothing after its erasure. */
   const line = () => (writes.at(-1) ?? '').replaceAll('\u001b', '^').replaceAll(ESCAPES, '')
   return { writes, clock, bar, line }
 }

@@ -68,7 +68,7 @@ export function createProgressBar(
   }
 }
 
-/** From when its rate is counted: the last look before bytes came, as waiting for a server is no rate. */
+/** The start of the rate's measurement: the last poll before bytes came, because waiting for a server is no rate. */
 function beginOf(
   before: Work | undefined,
   doneBytes: number,

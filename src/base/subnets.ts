@@ -5,7 +5,7 @@ export type Subnet = {
   readonly address: string
   readonly bits: number
   readonly family: 4 | 6
-  /** Whether an address, as bareAddress() has it, is in it. */
+  /** True when the address, in the form of bareAddress(), is in the subnet. */
   includes(address: string): boolean
 }
 

@@ -31,7 +31,7 @@ export const isNegative = (a: Amount): boolean => a < 0n
 export const sum = <A extends Amount>(amounts: Iterable<A>): A =>
   [...amounts].reduce((total, amount) => add(total, amount), 0n as A)
 
-/** What an energy costs: floor(nJ × pUSD per joule / 10⁹). */
+/** The price of an energy: floor(nJ × pUSD per joule / 10⁹). */
 export const priceOf = (energy: Nj, pusdPerJoule: bigint): Pusd =>
   pusd((energy * pusdPerJoule) / NJ_PER_J)
 

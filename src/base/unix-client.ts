@@ -12,7 +12,7 @@ export type UnixCall = {
   /** Bytes, or a value that is sent as JSON. */
   readonly body?: object | undefined
   readonly signal?: AbortSignal
-  /** How long the socket may say nothing; `silent` makes the error. */
+  /** The longest silence of the socket; `fault` makes the error. */
   readonly silence?: { readonly ms: number; readonly fault: () => Error }
   /** Default 16 MiB. */
   readonly bytesMax?: number

@@ -5,12 +5,12 @@ import { createServer } from './node-http.ts'
 
 export type UnixServerOptions = {
   readonly socket: string
-  /** Who may connect, as a mode of the socket's file; the folder decides too. */
+  /** The mode of the socket's file, which decides who may connect; the folder decides too. */
   readonly mode?: number
   readonly connectionsMax?: number
-  /** How long the head of a request may take. */
+  /** The longest time for the head of a request. */
   readonly headersTimeoutMs?: number
-  /** How long a whole request may take to arrive. */
+  /** The longest time for a whole request to arrive. */
   readonly requestTimeoutMs?: number
 }
 

@@ -13,11 +13,11 @@ export type TreeMeter = {
 }
 
 /**
- * A meter of the tree below `leader()`, over all its lives. Each process counts its own CPU and that of
- * the children it has waited for; a process that vanishes without being waited for inside the tree
- * keeps what was last seen. Not seen: what a process did after the last poll when its parent lies
- * outside the tree; and without a pid namespace, whose init waits for every orphan, or a uid of its
- * own, a double fork between two polls (measured: 0.00 of 0.2 s), so tenant code is refused there.
+ * A meter of the tree below `leader()`, over all its lives. Each process counts its own CPU and that of the children
+ * that it has waited for; a process that vanishes without being waited for inside the tree keeps the last figure
+ * seen. Not seen: the CPU of a process after the last poll when its parent lies outside the tree; and a double fork
+ * between two polls (measured: 0.00 of 0.2 s) without a pid namespace, whose init waits for every orphan, or a uid of
+ * its own. So tenant code is refused there.
  */
 export function createTreeMeter(
   lineage: () => Lineage | undefined,

@@ -1,5 +1,5 @@
--- How a wallet of an account grows and shrinks other than by usage: funds, credits, expiry, budgets.
--- Locks are taken in the order of the tick: wallets by id, then log_head, then all else.
+-- Changes of an account's wallet other than usage: funds, credits, expiry, budgets. Locks are taken in the order of
+-- the tick: wallets by id, then log_head, then all else.
 
 -- The price in force.
 create or replace function current_price() returns setof prices language sql stable rows 1 as $$
@@ -97,7 +97,7 @@ create or replace function post_pending(pending_id text) returns boolean languag
   select settle_pending(pending_id, 'posted')
 $$;
 
--- What was spent of it stays the operator's loss; what leases reserve comes back as they return.
+-- The spent part stays the operator's loss; the leased part comes back as leases return.
 create or replace function void_pending(pending_id text) returns boolean language plpgsql as $$
 declare
   done constant boolean := settle_pending(pending_id, 'voided');

@@ -1,16 +1,16 @@
 -- The books' invariants, checked on live data. One that fails stops paid admission until a later check
 -- passes, and never the process.
 
--- How much of the energy of a charge with several parts a sensor read.
+-- The part of the energy of a charge with several parts that a sensor read.
 create or replace function measured_of_parts(parts json) returns numeric language sql immutable as $$
   select coalesce(sum((part ->> 'energy_nj')::numeric), 0) from json_array_elements(parts) part
   where part ->> 'method' in ('rapl', 'plug', 'redfish', 'nvml')
 $$;
 
--- How much of any charge's, told from its bytes: they are canonical, so the parts lie between two keys, and the
--- method is the last word of a part. Most charges have one part, and few of several a sensor's; to parse each
--- takes five times as long as all else of a sum. Stable, as convert_from is, and without a query of its own:
--- else it is not inlined.
+-- The measured part of any charge's energy, found in its bytes. They are canonical, so the parts lie between two
+-- keys, and the method is the last word of a part. Most charges have one part, and few with several have a sensor's;
+-- parsing each charge takes five times as long as the rest of a sum. Stable, as convert_from is, and without a query
+-- of its own: else it is not inlined.
 create or replace function measured_nj(bytes bytea, energy_nj numeric) returns numeric
 language sql stable as $$
   select case split_part(split_part(split_part(convert_from(bytes, 'UTF8'),
@@ -28,7 +28,7 @@ language sql stable as $$
 $$;
 
 -- Sums the charges since the last call into audited_accounts, so that a check reads only new ones, and into
--- usage_hours. What is in neither are an account's charges whose account_seq is above audited_accounts.charges.
+-- usage_hours. Neither has an account's charges whose account_seq is above audited_accounts.charges.
 create or replace function audit_charges() returns void language plpgsql as $$
 declare
   first bigint;
@@ -52,8 +52,8 @@ begin
   update books set audited = next;
 end $$;
 
--- Every broken invariant, with the first figures that show it. One statement: one snapshot. Wallets of the free
--- tier of days before `since` are left out but for their leases, and are taken to hold `past_nj` in all.
+-- Every broken invariant, with the first figures that show it. One statement: one snapshot. Wallets of the free tier
+-- of days before `since` are left out except their leases, and are taken to hold `past_nj` in all.
 create or replace function ledger_faults(since text default '', past_nj numeric default 0)
 returns table (invariant text, detail text) language sql stable as $$
   with checked as not materialized (
@@ -113,8 +113,8 @@ returns table (invariant text, detail text) language sql stable as $$
     where w.id like 'operator:revenue:%' and w.posted <> coalesce(c.money, 0)
 $$;
 
--- Checks the books; a fault is alarmed once and stops paid admission. Returns the faults. What a look without
--- the free tier's past days finds is only a suspicion: one of them may have changed rightly.
+-- Checks the books; a fault raises one alarm and stops paid admission. Returns the faults. A fault found without the
+-- free tier's past days is only a suspicion: one of those days may have changed rightly.
 create or replace function reconcile() returns json language plpgsql as $$
 declare
   faults jsonb;

@@ -86,8 +86,8 @@ begin
   update sessions set closed_at = coalesce(closed_at, ledger_now()) where id = session_id;
 end $$;
 
--- Ends a life whose journal is lost. What it settled and did not post is the operator's loss, at most
--- what its leases hold.
+-- Ends a life whose journal is lost. Its settled and unposted charges are the operator's loss, at most the energy
+-- that its leases hold.
 create or replace function write_off_session(session_id text, reason text) returns void language plpgsql as $$
 declare
   me sessions%rowtype;

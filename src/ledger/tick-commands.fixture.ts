@@ -42,14 +42,14 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
   const books = newBooks(PRICE)
   for (const id of ACCOUNTS) {
     const env = id === 'acct_live' ? 'live' : 'test'
-    // One without a mark: that it is used up is told all the same.
+    // A wallet without a mark: the session still hears that it is used up.
     const lowWater = id === 'acct_test' ? 0n : LOW_WATER
     addAccount(books, id, env, lowWater)
     await addTestAccount(real.state, { id, env, lowWater })
   }
   const model: World = { books, nowMs: START_MS, sides: new Map(), pendings: 0 }
   await setNow(model, real)
-  // What every history begins with, so that short ones reach the wallets.
+  // The beginning of every history, so that short histories reach the wallets.
   for (const name of ['gw-1', 'gw-2']) await open(name).run(model, real)
   for (const [index, id] of ['acct_live', 'acct_test', 'acct_live', 'acct_test'].entries()) {
     const lot = { account: id, amount: 30_000_000n, kind: 'funds', priority: 20 - index }

@@ -1,5 +1,4 @@
-// What every step on the ledger is made of: it is done to the model and to the real one, which must
-// answer alike.
+// A step of a history on the ledger: it runs on the model and on the real ledger, which must answer alike.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { timestamp } from '#base/clock.ts'
@@ -10,7 +9,7 @@ import type { TickRecord } from './tick.ts'
 export const PROCESSES = ['gw-1', 'gw-2', 'agent']
 export const ACCOUNTS = ['acct_free', 'acct_live', 'acct_test']
 
-/** What one process has sent under its session. */
+/** Records that one process has sent under its session. */
 export type Side = { session: string; seq: bigint; number: bigint; sent: TickRecord[] }
 export type World = { books: Books; nowMs: number; sides: Map<string, Side>; pendings: number }
 export type Real = { state: State; check(world: World): Promise<void> }

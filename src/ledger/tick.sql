@@ -21,8 +21,8 @@ language sql immutable as $$
   select substr(packed, coalesce(ends[nth - 1], 0) + 1, ends[nth] - coalesce(ends[nth - 1], 0))
 $$;
 
--- The records come in the order of their numbers, `packed` all of theirs in a row, of which `ends` says
--- where each ends: as JSON texts in a JSON array they took a third of the server's CPU of a tick.
+-- The records come in the order of their numbers. `packed` has all their bytes in a row, and `ends` the end of each:
+-- as JSON texts in a JSON array they took a third of the server's CPU of a tick.
 create or replace function tick(head json, seqs bigint[], kinds smallint[], ends int[], packed bytea,
   debit_seqs bigint[], debit_wallets text[], debit_amounts numeric[], wants json)
 returns json language plpgsql as $$
@@ -86,7 +86,7 @@ begin
   end if;
 
   update sessions set last_seq = last_seq + fresh, last_tick = (head ->> 'number')::bigint,
-    -- What the session says it has acted on, not what it is being told: a revocation waits for it.
+    -- The epoch that the session says it has acted on, not the new one: a revocation waits for it.
     epoch = greatest(epoch, (head ->> 'epoch')::bigint),
     until = now_at + interval '2 seconds'
   where id = me.id;
@@ -105,7 +105,7 @@ begin
     'halted', (select halted_at is not null from books));
 end $$;
 
--- How many of the records are posted already. They must be the same ones, and none may be left out.
+-- The number of records that are posted already. They must be the same records, and none may be left out.
 create or replace function tick_known(seqs bigint[], ends int[], packed bytea, me sessions)
 returns bigint language plpgsql as $$
 declare
@@ -199,16 +199,16 @@ begin
     continue when debit.excess = 0;
     insert into alarms (kind, detail) values ('lease_exceeded', jsonb_build_object(
       'session', session_id, 'wallet', debit.wallet, 'excess', debit.excess::text));
-    -- The revenue stays what the charges say; the operator bears what the wallet did not. A wallet
-    -- that is not known has no unit: the books will not add up, and reconcile says so.
+    -- The revenue stays the sum of the charges; the operator absorbs the part that the wallet could not pay. An
+    -- unknown wallet has no unit: the books will not add up, and reconcile says so.
     continue when debit.unit is null;
     perform transfer('operator:loss:' || debit.unit, tick_counterpart(debit.wallet, debit.unit),
       debit.excess, 'lease_exceeded', session_id);
   end loop;
 end $$;
 
--- Brings each lease to what the session wants, as far as the wallet goes; returns the grants. Where leases of
--- others are in the way, their sessions are told of it for a second, with the answers to their ticks.
+-- Brings each lease to the energy that the session wants, as far as the wallet allows; returns the grants. Where
+-- other sessions' leases are in the way, the answers to those sessions' ticks say so for a second.
 create or replace function tick_grant(wants json, session_id text, now_at timestamptz)
 returns json language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
-// What goes up and comes down with a tick. The SQL function of tick.sql and the oracle in model.ts
-// both take and give these.
+// The messages of a tick, up and down. The SQL function of tick.sql and the oracle in model.ts both take and return
+// them.
 import { nj } from '#base/units.ts'
 
 export type TickRecord = {
@@ -7,10 +7,10 @@ export type TickRecord = {
   readonly kind: 'charge' | 'window'
   readonly bytes: Uint8Array
 }
-/** What the ledger takes of a wallet for a charge, in the wallet's unit. */
+/** A charge's debit of a wallet, in the wallet's unit. */
 export type Debit = { readonly wallet: string; readonly amount: bigint }
 export type TickDebit = Debit & { readonly seq: bigint }
-/** What a session wants to have leased of a wallet, all together. */
+/** The energy that a session wants to have leased of a wallet in total. */
 export type Want = { readonly wallet: string; readonly amount: bigint }
 
 export type TickInput = {
@@ -78,7 +78,7 @@ export interface Ledger {
    * alarm. Throws EG001 and EG004 as a tick does.
    */
   lose(session: string, first: bigint, last: bigint): Promise<void>
-  /** Leaves word of a loss that needs a look. */
+  /** Raises an alarm about a loss, for the operator. */
   alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void>
 }
 
@@ -90,8 +90,8 @@ export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', LEFT_OUT]
 export const OVERTAKEN = 'EG004'
 
 /**
- * What reading and refusing a request may cost: 20 ms of CPU at 3.5 J/s. With less than that nothing
- * is admitted, and a balance below its price is depleted: what is left of it is too little to be
- * billed for, so it must not buy an answer either.
+ * The most that reading and refusing a request may cost: 20 ms of CPU at 3.5 J/s. With less than that nothing is
+ * admitted, and a balance below its price is depleted: the remainder is too little to be billed, so it must not buy
+ * an answer either.
  */
 export const LEAST_HOLD_NJ = nj(70_000_000n)

@@ -1,5 +1,5 @@
-// What an account used in a span of time, summed from its charges: whole hours from the sums that the audit
-// keeps, the edges and what is not audited yet from the charges themselves. One statement, so one snapshot.
+// An account's usage in a span of time, summed from its charges: whole hours from the sums that the audit keeps, the
+// edges and charges that are not audited yet from the charges themselves. One statement, so one snapshot.
 import type { Queryable } from '#state/connect.ts'
 
 const HOUR_MS = 3_600_000

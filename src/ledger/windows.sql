@@ -1,9 +1,9 @@
--- What becomes of old windows: five minutes of them are summed into one row, which goes when it is older than
+-- Packing of old windows: five minutes of them are summed into one row, which is deleted when it is older than
 -- windows are kept.
 
--- Sums windows of before the second `before_k` into rows of packed_windows, each meter's oldest `at_most` stretches
--- of five minutes; answers how many windows went. What is deleted is what is summed, in one statement: nothing is
--- lost or counted twice, whoever else does it at the same time.
+-- Sums windows before the second `before_k` into rows of packed_windows: of each meter the oldest `at_most` stretches
+-- of five minutes. Returns the number of windows packed. One statement deletes and sums the same windows, so nothing
+-- is lost or counted twice beside concurrent calls.
 create or replace function pack_windows(before_k bigint, at_most integer) returns bigint
 language plpgsql as $$
 declare

@@ -17,7 +17,7 @@ import { thinWindows } from './tasks.ts'
 
 const skip = whyNoState()
 const STRETCH_S = 300
-/** How many of a session's last records a tick may send again. */
+/** The number of a session's last records that a tick may send again. */
 const AGAIN_MAX = 4000
 const START_K = 1_700_000_000
 const DAY_S = 86_400
@@ -138,7 +138,7 @@ function sumsOf(windows: readonly Window[], packs: readonly Pack[]): Sums {
       addTo(sums, `${meter} ${name}`, BigInt(value))
     addShares(sums, meter, shares.map(shareOf))
   }
-  // What is nothing is left out of a window's bytes.
+  // Sums of 0 are left out of a window's bytes.
   return Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== 0n))
 }
 

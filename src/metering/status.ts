@@ -1,4 +1,4 @@
-// What `ergon meter` shows: figures as text, printed by the one printer.
+// The output of `ergon meter`: figures as text, printed by the one printer.
 import { add, printDecimal, type Nj } from '#base/units.ts'
 import { powerOf } from './power.ts'
 import type { CpuModel } from './sources/model.ts'
@@ -16,7 +16,7 @@ export type MeterStatus = {
     readonly band_pct: string
     readonly watts: string
     readonly idle_watts: string
-    /** Who says so: the setting, a calibration, or the processor's model. */
+    /** The source of the figure: the setting, a calibration, or the processor's model. */
     readonly idle_from: IdleFrom
     readonly busy_cpus: string
     readonly fallback?: string

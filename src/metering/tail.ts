@@ -1,6 +1,6 @@
-// The learned tail: CPU that a reply costs after its figures are final (writing head and body). Only
-// 54 to 71 % of a request's CPU has been spent when its header is written, so the header adds what
-// such replies cost before; the difference from the truth is the operator's, never an amendment.
+// The learned tail: CPU that a reply costs after its figures are final (writing head and body). Only 54 to 71 % of a
+// request's CPU has been spent when its header is written, so the header adds the cost of earlier such replies. The
+// difference from the truth is the operator's, never an amendment.
 
 /** Size class of what is still to be written. */
 export type TailClass = 0 | 1 | 2 | 3

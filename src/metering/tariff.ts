@@ -6,7 +6,7 @@ import { nj, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
 import { NS_PER_S } from './power.ts'
 
-/** What the tariff learns from one closed window. */
+/** A closed window's figures for the tariff. */
 export type Observation = {
   readonly elapsedNs: bigint
   readonly busyNs: bigint
@@ -15,7 +15,7 @@ export type Observation = {
   readonly dynamicNj: Nj
   /** CPU time of this window that requests pay for. */
   readonly chargedNs: bigint
-  /** What those requests pay for it, less its part of the dynamic energy; may be negative. */
+  /** The bill of those requests less their part of the dynamic energy; may be negative. */
   readonly trueUpNj: Nj
   /** Its dynamic energy is the model's rate times its busy time, by construction. */
   readonly proportional: boolean
@@ -24,7 +24,7 @@ export type Observation = {
 export interface TariffMeter {
   /** nJ per CPU-second now. */
   readonly njPerCpuS: bigint
-  /** How that is known: of all that made it, what has the widest band. The model's until readings made it. */
+  /** The method and band of the tariff: of all its parts, that with the widest band. The model's before any reading. */
   readonly known: EnergyBand
   /** Over-billing not yet taken off. */
   readonly carriedNj: Nj
@@ -33,15 +33,15 @@ export interface TariffMeter {
 
 // Below 5 % busy the dynamic part is mostly noise of the idle estimate.
 const BUSY_LEAST_PERMILLE = 50n
-// On 1000 spans of changing load on a concave curve, work of 1 to 3 s: 2 keeps the true-up within 1.3 %
-// of the reading (3: 1.7 %, 4: 2.1 %, 8: 3.8 %), all of it under-billing. Streams of 30 s outlast the
-// load that they were admitted at: off by up to 11 % of the reading either way, whatever the decay.
+// Over 1000 spans of changing load on a concave curve, with work of 1 to 3 s, 2 keeps the true-up within 1.3 % of the
+// reading (3: 1.7 %, 4: 2.1 %, 8: 3.8 %), all of it under-billing. Streams of 30 s outlast the load that they were
+// admitted at: off by up to 11 % of the reading either way, whatever the decay.
 const DECAY = 2n
 const REPAY_NS = 10n * NS_PER_S
 // Before the first window: as much weight as 0.1 s of one processor at the model's figure.
 const BOOT_WEIGHT_NS = NS_PER_S / 10n
 
-// What made less of the average's CPU time than this is not named.
+// A method with less of the average's CPU time than this is not named.
 const NAMED_PERCENT = 1n
 
 /** A tariff that starts at, and stays within [0.2, 5] × the model's nJ per CPU-second. */

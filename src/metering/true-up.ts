@@ -1,9 +1,9 @@
-// The true-up: what work was billed for its CPU time, less that CPU time's part of the dynamic energy.
-// Above zero customers paid too much, below zero the operator bore it. It is published.
+// The true-up: the bill of work for its CPU time, less that CPU time's part of the dynamic energy. Above zero
+// customers paid too much, below zero the operator absorbed the difference. It is published.
 //
-// Work is billed at the tariff of its first admit, also what still runs: only its gateway knows that
-// tariff. Valued at the tariff of now, a stream of 40 CPU-s turned a rounding error of 1 nJ into a
-// tariff that jumped between 0 and the model's every second.
+// Work is billed at the tariff of its first admit, also while it runs: only its gateway knows that tariff. Valued at
+// the current tariff, a stream of 40 CPU-s turned a rounding error of 1 nJ into a tariff that jumped between 0 and
+// the model's every second.
 import { add, nj, subtract, type Nj } from '#base/units.ts'
 import type { Split } from './window.ts'
 
@@ -33,7 +33,7 @@ export type TrueUpTotals = {
   readonly trueUpNj: Nj
 }
 
-/** What one window brought. */
+/** The true-up of one window. */
 export type TrueUpOfWindow = Billed & { readonly trueUpNj: Nj }
 
 export interface TrueUp {

@@ -1,5 +1,5 @@
-// A window's bytes: record kind 2 of the journal. Canonical JSON (RFC 8785), every value text but the
-// list of shares, so that whoever reads it later finds the same integers. Shares of nothing are left out.
+// A window's bytes: record kind 2 of the journal. Canonical JSON (RFC 8785), every value text except the list of
+// shares, so every later reader finds the same integers. Shares of 0 are left out.
 import { fault } from '#contract/errors.ts'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { nj } from '#base/units.ts'

@@ -5,12 +5,12 @@ import { nj, smaller, splitByWeight, subtract, sum, type Nj } from '#base/units.
 import type { EnergyMethod } from '#contract/charge.ts'
 import { NS_PER_S } from './power.ts'
 
-/** Who answers for a share: an account by window, callers by their claims, or the operator. */
+/** The payer of a share: an account by window, callers by their claims, or the operator. */
 export type SharePayer =
   | { readonly kind: 'account'; readonly account: string }
   | { readonly kind: 'caller' | 'operator' }
 
-/** What one cell used in a window. */
+/** One cell's use of a window. */
 export type CellUse = {
   readonly name: string
   readonly payer: SharePayer
@@ -53,7 +53,7 @@ export type Window = {
   readonly shares: readonly Share[]
 }
 
-/** The share of what no cell used or reserved. No cell can bear this name: theirs are kebab-case. */
+/** The share that no cell used or reserved. No cell can have this name: theirs are kebab-case. */
 export const REST = '(rest)'
 
 export type Split = {
@@ -66,13 +66,13 @@ export type Split = {
 }
 
 /**
- * Splits a reading. The idle part (at most the reading) goes to those who reserve the machine, the
- * rest of it to the operator; the dynamic part is split by CPU time, the unattributed part of the
- * machine's busy time being the operator's. Largest remainder: Σ shares = reading exactly.
+ * Splits a reading. The idle part (at most the reading) goes to those who reserve the machine, and its remainder to
+ * the operator. The dynamic part is split by CPU time; the unattributed part of the machine's busy time is the
+ * operator's. Largest remainder: Σ shares = reading exactly.
  */
 export function splitReading(options: {
   readonly readingNj: Nj
-  /** What the machine draws when nothing runs, over this window. */
+  /** The idle energy of the machine over this window. */
   readonly idleDrawNj: Nj
   readonly busyNs: bigint
   readonly cells: readonly CellUse[]

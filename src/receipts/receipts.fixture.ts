@@ -44,8 +44,8 @@ export async function openReceipts(opening: Promise<Server>) {
 }
 
 /**
- * Posts charges `from` up to but not including `to`, as the tick does, as far as the sealer can see it; `others` is
- * how far on those are whose bytes they have, in the place of their own.
+ * Posts charges `from` up to but not including `to`, as the tick does, as far as the sealer can see it. Each has the
+ * bytes of the charge that is `others` numbers later.
  */
 export async function postCharges(
   state: State,

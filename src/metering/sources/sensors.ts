@@ -9,7 +9,7 @@ import { unavailable, type MeterSource } from './source.ts'
 /** `model` is a guess where a sensor measures: idle power differs by ten times between machines. */
 export type IdleFrom = 'setting' | 'calibration' | 'model'
 
-/** What a window's energy was, overhead of the building included, and who says so. */
+/** The energy of a window, with the building's overhead, and its source. */
 export type Measured = {
   readonly readingNj: Nj
   readonly method: EnergyMethod

@@ -1,5 +1,5 @@
-// What a sensor says. 0 J is a reading and never means "unavailable"; what could not be read carries
-// its reason and is never 0 J (reading a forbidden RAPL file as 0 W is the field's classic fault).
+// A sensor's reading. 0 J is a reading and never means "unavailable"; a failed reading carries its reason and is
+// never 0 J (reading a forbidden RAPL file as 0 W is the field's classic fault).
 import type { Nj } from '#base/units.ts'
 import type { EnergyMethod } from '#contract/charge.ts'
 
@@ -20,7 +20,7 @@ export interface MeterSource {
   readonly method: EnergyMethod
   /** Declared error band in whole percent. */
   readonly bandPct: number
-  /** What it shows when nothing runs, where somebody has looked; else the model's guess is taken. */
+  /** The sensor's reading of an idle machine, where it was calibrated; else the model's estimate is taken. */
   readonly idleMilliwatts?: bigint
   /** More than this cannot be true: such a reading is quarantined and never billed. */
   ceilingMilliwatts(): bigint

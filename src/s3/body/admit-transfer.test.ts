@@ -1,4 +1,4 @@
-// Who is counted, who pays and who gets time, in this order.
+// The order of admission: counted, paid for, given time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Payer } from '#charging/spend.ts'
@@ -10,7 +10,7 @@ import type { StorageRequest } from '#s3/call.ts'
 const OWNER: Payer = { account: 'acct_owner', env: 'test', funded: false }
 const CALLER: Payer = { account: 'acct_caller', env: 'test', funded: false }
 
-/** What is done for a caller, or a stranger, until it is admitted or refused. */
+/** The steps of admission for a caller, or a stranger, until it is admitted or refused. */
 async function stepsFor(who: Payer | undefined, refusedAt?: string): Promise<string[]> {
   const steps: string[] = []
   const step = (name: string) => {

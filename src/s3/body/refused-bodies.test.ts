@@ -1,5 +1,5 @@
-// What becomes of bodies whose write is refused after they were received: real handlers on a real state and
-// real files; between a body and its commit something happens.
+// Bodies whose write is refused after they were received: real handlers on a real state and real files; something
+// happens between a body and its commit.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'

@@ -77,8 +77,8 @@ async function inLine(body: Buffer) {
 type Payer = ReturnType<typeof createPayer>
 
 /**
- * Marks until all is paid that was claimed. What the clock of the process had shown before the thread
- * counted it went to who marked then, and is made up for out of what moves next: a claim may be paid late.
+ * Marks until all claims are paid. CPU that the process's clock showed before the thread counted it went to the payer
+ * who marked then, and is made up for from later CPU: a claim may be paid late.
  */
 function payAll({ marks }: Opened, payers: readonly Payer[]): void {
   const isOwed = ({ owner, claimedNs }: Payer) => owner.cpuNs < claimedNs()
@@ -86,7 +86,7 @@ function payAll({ marks }: Opened, payers: readonly Payer[]): void {
   while (payers.some(isOwed) && marks.totalNs < untilNs) marks.mark(marks.operator)
 }
 
-/** What is wrong with eight bodies that are summed at once: their sums, or who paid. */
+/** Faults of eight bodies that are summed at once: their sums, or their payers. */
 async function faultsOf(opened: Opened): Promise<string[]> {
   const faults: string[] = []
   await Promise.all(
@@ -209,7 +209,7 @@ test('a body waits while too much of it is still to be summed', async () => {
   })()
   const others = Array.from({ length: 8 }, () => sumBody(opened, bodyOf(9 * BATCH_BYTES)))
   const failures = Promise.allSettled([giving, ...others])
-  // Turns enough for all that can go on without an answer.
+  // Enough turns for everything that can go on without an answer.
   for (let i = 0; i < 1000; i++) await turn()
   assert.ok(given <= 5, `${given} batches were taken`)
   assert.ok(end)

@@ -103,7 +103,7 @@ test('locks are refused as AWS refuses them', () => {
       'InvalidArgument',
     ],
     [
-      // What a policy asks of the date would not be read.
+      // A policy's conditions on the date would not be read.
       () =>
         parseLockHeaders(
           {

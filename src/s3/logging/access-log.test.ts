@@ -118,7 +118,7 @@ test('memory is bounded: a bucket that nobody takes from keeps no other from its
     delivered.reduce((sum, { lines }) => sum + lines, 0),
     kept + 1,
   )
-  // What was delivered makes room again.
+  // A delivered line makes room again.
   accessLog.add(entryOf(line))
   assert.equal(accessLog.lost, lost)
 })

@@ -6,7 +6,7 @@ import type { StorageRequest } from '#s3/call.ts'
 import type { Parts } from '#s3/parts.ts'
 import { createAbortMultipartUpload, createListParts } from './open-uploads.ts'
 
-/** Asks for an upload that is looked up so; who began it is told to the one who judges. */
+/** Finds an upload by these parameters; the judge gets the account that began it. */
 function ask(
   create: typeof createListParts,
   find: () => Promise<{ initiator: string } | undefined>,

@@ -1,4 +1,4 @@
-// Who pays for what a stranger may do: the owner of the bucket that is asked, never of one that a copy reads.
+// The payer of a stranger's access: the owner of the requested bucket, never the owner of a bucket that a copy reads.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

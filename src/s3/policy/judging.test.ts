@@ -1,4 +1,4 @@
-// What judging a request may cost: bounded, counted, and no more than once for what stays the same.
+// The cost of judging a request: bounded, counted, and paid once for parts that stay the same.
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ test('evaluatePolicy() refuses what takes too long to judge, and counts what it 
     () => evaluatePolicy(like(`?${'a'.repeat(500)}`), request({}, { headers })),
     tooLong,
   )
-  // What one question left, the next ones of the request have.
+  // Steps that one judgement left are left for the request's next judgements.
   const all = like('a'.repeat(500))
   const { judging } = request()
   const ask = (end: string) =>

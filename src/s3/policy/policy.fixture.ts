@@ -26,7 +26,7 @@ export const request = (
   ...more,
 })
 
-/** What a statement says that says nothing else. */
+/** The common members of a statement. */
 export const ALLOW = {
   Effect: 'Allow',
   Principal: '*',

@@ -5,7 +5,7 @@ import { matchesWildcards } from './wildcards.ts'
 
 const UNCOUNTED = { spend: () => undefined }
 
-/** What a pattern means, spelled out: no cleverness, and no limit of what it takes. */
+/** The meaning of a pattern, spelled out: no cleverness, and no limit of steps. */
 function matchesSlowly(pattern: string, text: string): boolean {
   if (pattern === '') return text === ''
   const rest = pattern.slice(1)
