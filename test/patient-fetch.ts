@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 const TRIES_MAX = 20
 const SILENT = /state_unavailable|the state did not answer/
 
-/** Whether an answer says that nothing was done as the state was silent. */
+/** True for an answer that nothing was done because the state was silent. */
 export const isSilent = (status: number, body: string): boolean =>
   status === 503 && SILENT.test(body)
 

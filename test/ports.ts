@@ -17,7 +17,7 @@ export async function freeBlock(): Promise<number> {
   throw new Error('no block of ports is free')
 }
 
-/** What a start is told of a block. */
+/** The flags of a start on a block of ports. */
 export const portFlags = (port: number): string[] => [
   '--port',
   String(port),

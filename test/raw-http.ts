@@ -11,7 +11,7 @@ export type RawOutcome = {
   /** Every complete response, interim ones (1xx) left out. */
   readonly responses: readonly RawResponse[]
   readonly interim: readonly number[]
-  /** Whether the server closed the connection; else the client gave up waiting. */
+  /** True when the server closed the connection, false when the client gave up. */
   readonly closed: boolean
   readonly elapsedMs: number
 }

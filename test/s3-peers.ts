@@ -12,7 +12,7 @@ const GO_BIN = join(import.meta.dirname, '../.cache/bench-go')
 const ANSWER_MAX_MS = 60_000
 
 export type S3Key = { readonly id: string; readonly secret: string }
-/** How a server is started. */
+/** The start of a server. */
 export type S3Program = {
   readonly command: string
   readonly args: readonly string[]
@@ -51,7 +51,7 @@ export const GO_PEERS: Readonly<Record<string, (folder: string, port: number) =>
   }),
 }
 
-/** Whether it is built already: a test is too short to build one. */
+/** True when it is built: a test is too short to build it. */
 export const isBuilt = (name: string): boolean => existsSync(join(GO_BIN, name))
 
 /** Starts one; it answers. */

@@ -63,7 +63,7 @@ export interface Ergon extends AsyncDisposable {
   readonly isRunning: boolean
   /** The further settings of this life. */
   readonly life: Life
-  /** What the product has written to stderr so far. */
+  /** The product's stderr so far. */
   readonly stderr: () => string
   /** Runs a statement on the product's own state. */
   sql<R extends pg.QueryResultRow = Record<string, string>>(
@@ -88,7 +88,7 @@ export interface Ergon extends AsyncDisposable {
   killCell(cell: string): Promise<void>
   /** Resolves when the gateway is ready, as after it was killed. */
   answers(): Promise<void>
-  /** What the gateway says of a model: ready, loading or failed; undefined when it knows none. */
+  /** The gateway's state of a model: ready, loading or failed; undefined for an unknown model. */
   modelState(id: string): Promise<string | undefined>
   /** Resolves when the model answers; rejects with the reason when it failed. */
   waitForModel(id: string): Promise<void>

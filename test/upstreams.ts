@@ -10,7 +10,7 @@ import {
 import type { Ergon } from './start-ergon.ts'
 
 export const DIMENSIONS = 4
-/** What the honest upstream says, and what it says it counted. */
+/** The honest upstream's answer, and its own count. */
 export const ANSWER = 'Hello world'
 export const PROMPT_TOKENS = 9
 export const COMPLETION_TOKENS = 2

@@ -1,5 +1,5 @@
-// How much of the CPU that requests cause is on their bills, for each kind of request: of what all cells spend while
-// clients ask, less what they spend at rest. ERGON_LONG=1 asks for a minute and holds the shares to 95 to 100 %.
+// The billed part of the CPU that requests cause, for each kind of request: of the CPU of all cells while clients
+// ask, less their CPU at rest. ERGON_LONG=1 asks for a minute and requires 95 to 100 %.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -56,7 +56,7 @@ function assertConserved({ windows, readingNj, billedNj, operatorNj }: Span): vo
   const all = windows.map((window) => ({ ...window, accruedNj: window.readingNj }))
   assert.ok(!isTrue(trueUpOf(all), readingNj), 'a bill of the whole reading would not be noticed')
   assert.equal(operatorNj, readingNj - billedNj)
-  // What the meter was held against is what the ledger has, to the last nanojoule.
+  // The meter's sum of bills is the ledger's, to the last nanojoule.
   assert.equal(sumOf(windows, 'accruedNj'), billedNj)
   // Two counters that do not know of each other: marks and claims, and the kernel's of the cells.
   assert.ok(sumOf(windows, 'chargedNs') <= allCells(windows).cpuNs)
@@ -86,7 +86,7 @@ function assertServed({ charges }: Span, counts: ChatCounts | undefined): void {
   )
 }
 
-/** What was billed less the same CPU time's part of each window's dynamic energy. */
+/** The bill less the same CPU time's part of each window's dynamic energy. */
 function trueUpOf(windows: readonly Window[]): bigint {
   let offNj = 0n
   for (const { accruedNj, chargedNs, readingNj, idleNj, busyNs } of windows)
@@ -94,7 +94,9 @@ function trueUpOf(windows: readonly Window[]): bigint {
   return offNj
 }
 
-/** What all cells used, and their part of the dynamic energy: a request pays for what it causes in each of them. */
+/**
+ * The CPU of all cells and their part of the dynamic energy: a request pays for the CPU that it causes in each cell.
+ */
 const allCells = (windows: readonly Window[]): { cpuNs: bigint; dynamicNj: bigint } =>
   windows
     .flatMap((window) => window.shares)

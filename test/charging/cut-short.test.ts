@@ -1,5 +1,5 @@
-// Answers that end before their end: callers that leave, balances that run out, tokens that are revoked, a
-// model cell that is killed in mid-token. The caller is told, pays for what was spent, and nothing stays held.
+// Answers that end early: callers that leave, balances that run out, tokens that are revoked, a model cell that is
+// killed in mid-token. The caller gets a message and pays for the spent energy, and nothing stays held.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// A span of a running Ergon's meter and ledger, by SQL: it starts and ends with no open Spend and all
-// windows closed, so that what was billed and what was read are of the same work.
+// A span of a running Ergon's meter and ledger, by SQL: it starts and ends with no open Spend and all windows closed,
+// so that bills and readings are of the same work.
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export type Span = {
   readonly windows: readonly Window[]
   readonly readingNj: bigint
   readonly billedNj: bigint
-  /** What the operator's energy wallet got. */
+  /** The operator's energy wallet's income. */
   readonly operatorNj: bigint
 }
 

@@ -7,8 +7,8 @@ import { CHAT, MODELS } from '../settings.ts'
 
 product(MODELS)
 
-// The more clients, the shorter their answers: the last ones end soon after the time is over. What a linear
-// meter bills does not settle over windows, so that many clients need to ask but once or twice.
+// The more clients, the shorter their answers: the last answers end soon after the time is over. The bill of a linear
+// meter does not settle over windows, so many clients need to ask only once or twice.
 const LOADS = [
   { concurrent: 1, maxTokens: 24, forMs: 1500 },
   { concurrent: 16, maxTokens: 8, forMs: 300 },

@@ -38,7 +38,7 @@ test('a small wallet is spent to its end on two gateways', { timeout: 120_000 },
     statuses.push(answer.status)
   }
   assert.ok(statuses.length > 5 && statuses.at(-1) === 402, statuses.join(' '))
-  // What is read at zero waits until both gateways have posted.
+  // The reading at zero waits until both gateways have posted.
   const read = await fetch(`${ergon.baseUrl}/v1/usage`, { headers })
   assert.equal(read.status, 200)
   const [wallet] = await ergon.sql('select posted from wallets where id = $1', [`money:${id}`])

@@ -1,5 +1,5 @@
-// What stored bytes cost while nobody asks for them, in a product whose minutes last a second: charges
-// that follow from bytes and time, once for each minute, also when the cell that makes them is killed.
+// The cost of stored bytes without requests, in a product whose minutes last a second: charges follow from bytes and
+// time, once for each minute, also when the cell that makes them is killed.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// What the answer of an upstream may cost: honest ones are answered and billed as they were declared, also
-// when their server adds a prompt of its own or is done before the hold has grown; a lie is worth little.
+// The cost of an upstream's answer: honest upstreams are answered and billed as declared, also when their server adds
+// a prompt of its own or ends before the hold has grown; a false figure gains little.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { DONE, frame, plainChunk, type Script } from '#inference/testing/scripted-upstream.ts'
@@ -52,7 +52,7 @@ const declaring =
 const costly = (prompt: number, options: { prompt_overhead_tokens?: number } = {}) =>
   model(declaring(prompt), { nj_per_token: String(NJ_PER_TOKEN), ...options })
 
-/** All of them 200, and never above the ceiling that was told; their charges in order. */
+/** Asserts that all are 200 and below their stated ceiling; returns their charges in order. */
 async function charged(answers: readonly Response[]): Promise<ChargeRow[]> {
   const texts = await Promise.all(answers.map((answer) => answer.text()))
   for (const [at, answer] of answers.entries()) {

@@ -1,4 +1,4 @@
-// What only the operator asks: metrics, alarms, kept journals.
+// The operator's commands: metrics, alarms, kept journals.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync } from 'node:fs'
 import { request } from 'node:http'
@@ -108,7 +108,7 @@ test('a journal that cannot be posted is listed and set aside, of others none is
     assert.equal(code, 1)
     assert.match(stderr, /nothing is kept of "gw-1"/)
   }
-  // What was left by a node that had more gateways; reading it fails, for root too.
+  // A file of a node that had more gateways; reading it fails, for root too.
   const journal = join(ergon.dataFolder, 'journals', 'gw-9', '00000001.journal')
   mkdirSync(journal, { recursive: true })
   assert.match((await run(['admin', 'journal', 'list'])).stdout, /^gw-9 .* 1 +EISDIR/m)

@@ -81,7 +81,7 @@ test('two tree heads of one log go together by a consistency proof, or the recei
   const alone = await run(['receipt', 'verify', small], away)
   assert.equal(alone.code, 0, alone.stdout + alone.stderr)
   assert.match(alone.stderr, /not compared: .*does not answer here/)
-  // Who saw another head than those of this log.
+  // A client that saw another head than those of this log.
   const root = Buffer.alloc(32).toString('base64')
   const sees = (size: number) =>
     writeFileSync(pins, JSON.stringify({ ...kept, heads: [{ ...kept.heads[0], size, root }] }))

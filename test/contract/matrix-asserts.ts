@@ -1,4 +1,4 @@
-// What the matrix demands of an answer: its figures, who paid, its receipt, and how it refuses.
+// The matrix's demands on an answer: its figures, its payer, its receipt, and its refusals.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
@@ -42,7 +42,7 @@ export function assertOfNobody(answer: Answer): void {
   shared.push({ receipt: headers['x-receipt-id'] ?? '', joules, milligrams, status: answer.status })
 }
 
-/** What answers of nobody stated is what their charges say. */
+/** The figures of unattributed answers are those of their charges. */
 export async function assertShared(): Promise<void> {
   assert.ok(shared.length > 0)
   const charges = await chargesOf(

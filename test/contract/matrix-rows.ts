@@ -1,8 +1,8 @@
-// What an honest call of each operation looks like, for the matrix: an operation without a row fails.
+// An honest call of each operation, for the matrix: an operation without a row fails.
 import { METRICS_TOKEN } from '../settings.ts'
 import { CHAT, EMBEDDING, world } from './matrix-world.ts'
 
-/** What an honest call of an operation looks like, and what differs from the rule. */
+/** An honest call of an operation, and its differences from the rule. */
 export type Row = {
   readonly path: () => string
   readonly body?: object
@@ -10,7 +10,7 @@ export type Row = {
   readonly badBodies?: readonly { readonly body: unknown; readonly param: string | null }[]
   /** A path that is another account's, and the code it gets. */
   readonly others?: { readonly path: () => string; readonly code: string }
-  /** A path of what is nobody's, where the operation can be asked without a token. */
+  /** A path of a public resource, where the operation can be called without a token. */
   readonly nobodys?: () => string
   /** A path of the account that was billed until it could not pay, where that is another one. */
   readonly depleteds?: () => string

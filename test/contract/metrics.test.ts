@@ -1,4 +1,4 @@
-// Figures for Prometheus at both doors, and the dashboard and the alerts that are made of them.
+// Figures for Prometheus from both APIs, and the dashboard and the alerts made of them.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What the server really answers fits what the OpenAPI page says: every route that needs no model.
+// The server's real answers fit the OpenAPI page: every route that needs no model.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { DESCRIPTIONS } from '#contract/descriptions.ts'

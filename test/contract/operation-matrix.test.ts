@@ -1,6 +1,6 @@
-// Every operation of the JSON API with every kind of caller: its status, the energy headers, who pays,
-// and that header, ledger, receipt and usage say the same. Made from the contract's own tables: an
-// operation without a row in matrix-rows.ts fails. Those of the S3 door: storage-scopes.ts.
+// Every operation of the JSON API with every kind of caller: its status, energy headers and payer, and equal figures
+// in header, ledger, receipt and usage. Made from the contract's own tables: an operation without a row in
+// matrix-rows.ts fails. Those of S3: storage-scopes.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permits, type Operation } from '#contract/operation.ts'
@@ -25,7 +25,7 @@ product(METERED)
 before(openMatrix)
 after(closeMatrix)
 
-/** What the tests of a table leave out: operations that answer over HTTP and have no row. */
+/** Operations that answer over HTTP and have no row in a table of tests. */
 const withoutRow = (operations: object, routes: readonly Route[], rows: object): string[] =>
   Object.keys(operations).filter(
     (name) => routes.some((route) => route.operation === name) && !(name in rows),

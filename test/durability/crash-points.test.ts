@@ -1,6 +1,6 @@
-// kill -9 at every system call with which a gateway changes what is on disk: nothing that was acknowledged
-// is lost or torn, what was not is there wholly or not at all, no charge that was told is missing or
-// twice, orphans are removed. ERGON_LONG=1 kills at every call of every act; else at some.
+// kill -9 at every system call with which a gateway changes the disk: no acknowledged write is lost or torn, a write
+// without an answer is there wholly or not at all, no reported charge is missing or doubled, orphans are removed.
+// ERGON_LONG=1 kills at every call of every act; otherwise at some.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ACTS } from './acts.ts'

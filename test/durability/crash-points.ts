@@ -1,5 +1,5 @@
-// kill -9 of a gateway at the n-th system call of a name while it does one act, for every n until the act
-// runs through; after each kill it is started again and asked for everything it had acknowledged.
+// kill -9 of a gateway at the n-th system call of a name during one act, for every n until the act runs through.
+// After each kill the gateway is started again, and everything that it had acknowledged is requested.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ACTS, makeBuckets, type Step, type Target } from './acts.ts'
@@ -76,7 +76,9 @@ const targetOf = ({ world, gateway }: Harness): Target => ({
   token: world.token,
 })
 
-/** Whether it dies before the charge of its answer is in the ledger: then nothing of the act is left to do. */
+/**
+ * True when the gateway dies before the charge of its answer is in the ledger: then nothing of the act is left to do.
+ */
 async function killedBeforePosted(
   { gateway, world }: Harness,
   trace: Trace,
@@ -119,7 +121,7 @@ async function afterKill(
   return faults
 }
 
-/** Receipts that were told and are not charged once. */
+/** Receipts that clients got and that are not charged once. */
 export const chargeFaults = async (world: World, kept: Kept): Promise<string[]> =>
   (await world.uncharged(kept.receipts.keys())).map(
     ({ id, times }) => `${id} was told and is charged ${times} times`,

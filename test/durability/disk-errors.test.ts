@@ -1,5 +1,5 @@
-// EIO and ENOSPC at the system calls of a gateway: never a 2xx for what may not be on disk; a failed sync
-// ends writing and not reading, a full disk ends only that write, an error of the journal ends the process.
+// EIO and ENOSPC at the system calls of a gateway: never a 2xx for data that may not be on disk. A failed sync ends
+// writing and not reading, a full disk ends only that write, an error of the journal ends the process.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { BUCKET } from './acts.ts'

@@ -1,5 +1,5 @@
-// An error of the disk at a system call of a gateway, or of its PostgreSQL, during one act: what the client
-// is told, what still works, and what is there after a restart.
+// An error of the disk at a system call of a gateway, or of its PostgreSQL, during one act: the client's answer, the
+// operations that still work, and the content after a restart.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { childrenOf } from '../faults/processes.ts'
@@ -18,7 +18,7 @@ export type DiskError = {
   readonly error: 'EIO' | 'ENOSPC'
   /** The n-th call of each thread. */
   readonly at: number
-  /** Whose calls; the gateway's by default. */
+  /** The process whose calls fail; the gateway by default. */
   readonly of?: 'postgres'
 }
 
@@ -31,7 +31,7 @@ export type Outcome = {
   readonly next: number | undefined
   /** The gateway's exit code, or undefined while it runs. */
   readonly code: number | null | undefined
-  /** What was lost, torn or cannot be read. */
+  /** Content that was lost, torn or cannot be read. */
   readonly faults: readonly string[]
 }
 

@@ -1,5 +1,5 @@
-// The gateway's own program (src/processes/gateway.ts) on a state and folders of a test's: no agent, no
-// launcher, so that the test can trace its system calls, kill it at any of them and start it again.
+// The gateway's own program (src/processes/gateway.ts) on a test's state and folders: no agent, no launcher, so that
+// the test can trace its system calls, kill it at any of them and start it again.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

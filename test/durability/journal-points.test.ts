@@ -42,7 +42,7 @@ function killAt(call: string, at: number, planted: readonly string[] = []): Poin
   }
 }
 
-/** What is in the folder, against what was said. */
+/** Compares the folder with the messages. */
 function judge(folder: string, said: readonly string[]) {
   const told = Math.max(0, ...said.map(Number).filter((seq) => seq > 0))
   const posted = Math.max(0, ...said.map((line) => Number(/^posted (\d+)$/.exec(line)?.[1] ?? 0)))

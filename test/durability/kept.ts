@@ -1,5 +1,5 @@
-// What clients were told of the objects they wrote, and whether a store still has it: each acknowledged
-// state bit for bit, each write without an answer wholly or not at all.
+// The answers that clients got for the objects they wrote, compared with a store: each acknowledged version bit for
+// bit, each write without an answer wholly or not at all.
 import { createHash } from 'node:crypto'
 import { s3Call, type S3Answer, type S3Request } from './s3-call.ts'
 
@@ -9,19 +9,19 @@ const BUSY_MAX_MS = 60_000
 /** The digest of a body, or undefined where there is no object. */
 type Content = string | undefined
 type Entry = {
-  /** What the last answer said. */
+  /** The content by the last answer. */
   known: Content
-  /** What later requests without an answer would have made of it. */
+  /** The contents that later requests without an answer would have made. */
   maybe: Content[]
   /** Of a bucket with versions: what each answer named. */
   readonly versions: Map<string, Content[]>
 }
 
-/** What a request makes of an object when it is done. */
+/** The effect of a finished request on an object. */
 export type Effect = {
   /** Of the object, without a query. */
   readonly path: string
-  /** What a GET of it finds then: the digest, or undefined for none. */
+  /** The content that a GET then finds: the digest, or undefined for none. */
   readonly content: Content
   /** The version that is gone then. */
   readonly removes?: string
@@ -33,7 +33,7 @@ export const digestOf = (body: Buffer): string =>
 const inWords = (content: Content) => content ?? 'absent'
 
 export class Kept {
-  /** Every receipt that was told, with the time of it. */
+  /** Every receipt that a client got, with its time. */
   readonly receipts = new Map<string, number>()
   acknowledged = 0
   readonly #entries = new Map<string, Entry>()

@@ -1,4 +1,4 @@
-// Clients that change objects side by side, each keys of its own, and write down what they were told.
+// Clients that change objects side by side, each with its own keys, and record the answers.
 import { randomUUID } from 'node:crypto'
 import { createRandom, type Random } from '../faults/random.ts'
 import { ACTS, type Target } from './acts.ts'
@@ -44,7 +44,7 @@ export function startLoad(
         const answer = await kept.write(target, step.request, step.effect)
         if (answer === undefined || answer.status >= 500) return
       } catch {
-        // What it prepares with broke off: the power is gone, or is about to be.
+        // The preparation broke off: the power is gone, or is about to be.
         return
       } finally {
         tell()

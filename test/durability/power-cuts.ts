@@ -18,7 +18,7 @@ const ACKNOWLEDGED_MAX = 40
 export type Cut = {
   readonly acknowledged: number
   readonly faults: readonly string[]
-  /** How long before the cut the earliest charge that is gone was told; without journal=sync. */
+  /** The time between the answer with the earliest lost charge and the cut; without journal=sync. */
   readonly unchargedMs: readonly number[]
 }
 
@@ -72,7 +72,7 @@ async function dead({ server }: World, gateway: GatewayAlone): Promise<void> {
   for (const pid of pids) signalProcess(pid, 'SIGKILL')
 }
 
-/** What the next life finds. Charges that may be gone are forgotten, with the time when they were told. */
+/** The content that the next life finds. Charges that may be lost are forgotten, with the time of their answers. */
 async function lookAfter(world: World, kept: Kept, journalSync: boolean) {
   const gateway = await world.gateway()
   const lost: number[] = []

@@ -9,7 +9,7 @@ export type S3Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
-  /** Undefined when the head bears none. */
+  /** Undefined when the head has none. */
   readonly receipt: string | undefined
 }
 

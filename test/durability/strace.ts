@@ -13,7 +13,7 @@ const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
 export type Injection = {
   /** Names of system calls, by comma. */
   readonly calls: string
-  /** What strace injects: `signal=SIGKILL`, `error=EIO`. */
+  /** The fault that strace injects: `signal=SIGKILL`, `error=EIO`. */
   readonly fault: string
   /** The n-th call of each thread. */
   readonly when: number
@@ -22,7 +22,7 @@ export type Injection = {
 }
 
 export type Trace = {
-  /** Whether it has killed. */
+  /** True after a kill. */
   killed(): boolean
   /** Detaches from what still runs; the lines in which something was injected. */
   end(): Promise<string[]>

@@ -1,6 +1,5 @@
-// A disk that can lose its power: ext4 on a loop device. The cut is the file system's own shutdown
-// without a flush of its log: what was not synced is gone, as the page cache is in a power cut; what had
-// been written by then stays.
+// A disk that can lose its power: ext4 on a loop device. The cut is the file system's own shutdown without a flush of
+// its log: unsynced data is gone, as the page cache is in a power cut; data written until then stays.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

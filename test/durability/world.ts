@@ -1,6 +1,5 @@
-// What one gateway needs to serve objects and to charge for them: a real PostgreSQL with our schema,
-// price, tariff, an account and its token, and folders for blobs and journal; all on one place, which
-// may be a disk that loses its power.
+// The needs of a gateway that serves objects and charges for them: a real PostgreSQL with our schema, price, tariff,
+// an account and its token, and folders for blobs and journal; all on one disk, which may lose its power.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,7 +92,7 @@ export async function openWorld(place = tmpdir()): Promise<World> {
   }
 }
 
-/** What the agent does at a first start. */
+/** The content that the agent adds at a first start. */
 async function furnish(state: State): Promise<string> {
   await migrate(state, SCHEMAS)
   await state.query(

@@ -1,5 +1,5 @@
-// What must hold after any kill: every receipt id that a client was told is one charge of the ledger and
-// one receipt that proves itself offline, the books add up, and no process is left over.
+// Invariants after any kill: every receipt id that a client got is one charge of the ledger and one receipt that
+// proves itself offline, the books add up, and no process is left over.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { request } from 'node:http'
@@ -25,13 +25,13 @@ const POLL_MS = 50
 const READERS = 8
 const FAULTS_SHOWN_MAX = 10
 
-/** What a client keeps from one look to the next: keys by the log's name, and the newest head of each log. */
+/** A client's memory between two checks: keys by the log's name, and the newest head of each log. */
 export type Pins = { readonly keys: Map<string, ReceiptKey>; readonly heads: Map<string, TreeHead> }
 export const noPins = (): Pins => ({ keys: new Map(), heads: new Map() })
 
 type Asked = { readonly pins?: Pins; readonly postedMaxMs?: number }
 type Asking = { readonly ergon: Asks; readonly pins: Pins; readonly deadline: number }
-/** What is asked of the product. */
+/** The product's address, token and SQL. */
 export type Asks = Pick<Ergon, 'port' | 'token' | 'sql'>
 
 /** Faults in words; empty when all is as it must be. Kills change neither the key nor the history of `pins`. */
@@ -110,7 +110,7 @@ async function pinKeys(receipt: string, { ergon, pins }: Asking): Promise<string
   return undefined
 }
 
-/** Whether a head is of one history with the one that was seen last. */
+/** A fault when a head is not of one history with the last head seen. */
 async function headFault(head: Checkpoint, { ergon, pins }: Asking): Promise<string | undefined> {
   const seen = pins.heads.get(head.origin)
   const fault = seen && (await historyFault(seen, head, { tile: tileOf(ergon) }))
@@ -127,7 +127,7 @@ const tileOf =
     return (await get(ergon, path)).bytes
   }
 
-/** What the books say, when what is in flight has been posted. */
+/** Faults of the books, once all work in flight has been posted. */
 export async function ledgerFaults(ergon: Ergon): Promise<string[]> {
   const dead = await ergon.sql(
     `select l.session from leases l join sessions s on s.id = l.session where s.closed_at is not null`,
@@ -145,7 +145,7 @@ export async function orphans(ergon: Pick<Ergon, 'dataFolder' | 'runFolder'>): P
   for (;;) {
     const found = processesOf(marks)
     if (found.length === 0 || performance.now() > deadline) return found
-    // A look at the whole machine is 20 ms of CPU: until the next one, these alone are looked at.
+    // A scan of the whole machine takes 20 ms of CPU: until the next scan only these processes are checked.
     for (let left = found; left.length > 0 && performance.now() < deadline; await pause(POLL_MS))
       left = stillThere(left, marks)
   }

@@ -1,5 +1,5 @@
-// Clients that call an Ergon without a pause and keep every X-Receipt-Id that reached them: what they
-// were told is what must be found afterwards, whatever was killed meanwhile.
+// Clients that call an Ergon without a pause and keep every X-Receipt-Id that reached them: each must be found
+// afterwards, whatever was killed meanwhile.
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -104,7 +104,7 @@ export function startClients(
   }
 }
 
-/** Whether a head arrived. What follows the head may break off: the id was told all the same. */
+/** True when a head arrived. The body may break off: the client got the id all the same. */
 function send(
   target: { readonly port: number; readonly token: string; readonly agent: Agent },
   call: Call,

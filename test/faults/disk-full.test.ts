@@ -144,7 +144,7 @@ function beginBody({ base_url, token = '' }: ReadyLine) {
   }
 }
 
-/** What is stored before the disk is full, and what may be done with it then. */
+/** Objects stored before the disk is full, and the operations allowed on them then. */
 function createStored({ base_url, token = '' }: ReadyLine) {
   const send = (method: string, path: string, body?: string, headers: object = {}) =>
     fetch(new URL(path, base_url), {
@@ -170,7 +170,7 @@ function createStored({ base_url, token = '' }: ReadyLine) {
     },
     async assertOnlyLess() {
       const copy = { 'x-amz-copy-source': '/full/kept' }
-      // Writers of one second share a look at the disk.
+      // Writers of one second share a check of the disk.
       await until(async () => (await ask('PUT', '/full/more', 'x')) === 507)
       assert.equal(await ask('PUT', '/full/copy', undefined, copy), 507)
       assert.equal(await ask('PUT', '/full/kept?tagging', tags), 507)

@@ -1,5 +1,5 @@
-// kill -9 of any process, under load, in any order: every receipt id that a client was told is in the
-// ledger and sealed, once; the books add up; nothing is left running. ERGON_LONG=1 goes on for hours.
+// kill -9 of any process, under load, in any order: every receipt id that a client got is in the ledger and sealed,
+// once; the books add up; nothing is left running. ERGON_LONG=1 goes on for hours.
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -74,7 +74,7 @@ test('planted fault: a journal that is deleted turns the check red', async () =>
   try {
     await heard(clients, 20)
     await killOne(ergon, 'postgres', () => 0)
-    // While the state is away what is told is in the journal alone.
+    // While the state is away, reported charges are in the journal alone.
     await heard(clients, clients.receipts.size + 10)
     await ergon.kill()
   } finally {
@@ -99,7 +99,7 @@ async function killOne(
       : await programOf(ergon, name)
   // Between two lives, as what it needs was killed just before.
   if (pid === undefined) return
-  // It may have ended between the look and the signal.
+  // The process may have ended between the scan and the signal.
   signalProcess(pid, 'SIGKILL')
 }
 

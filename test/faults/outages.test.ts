@@ -1,5 +1,5 @@
-// What goes on while a part of it is silent: the state, two signers, three signers. A stopped process
-// (SIGSTOP) is the worst of the silent ones, as its sockets stay open.
+// Operations that go on while a part is silent: the state, two signers, three signers. A stopped process (SIGSTOP) is
+// the worst of the silent ones, as its sockets stay open.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -49,7 +49,7 @@ async function silent(names: readonly string[], work: () => Promise<void>): Prom
     const pid = await readyProgramOf(ergon, name)
     pids.push(pid, ...childrenOf(pid))
   }
-  // A worker of PostgreSQL may end between the look and the signal.
+  // A worker of PostgreSQL may end between the scan and the signal.
   for (const pid of pids) signalProcess(pid, 'SIGSTOP')
   try {
     await work()

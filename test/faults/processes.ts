@@ -27,8 +27,8 @@ export async function programOf(ergon: Ergon, name: string): Promise<number | un
 }
 
 /**
- * The program of a cell once it is ready: some cells start after the doors answer, and one that is still
- * starting may end and be started anew.
+ * The program of a cell once it is ready: some cells start after the gateways answer, and a starting cell may end and
+ * be started anew.
  */
 export async function readyProgramOf(ergon: Ergon, name: string): Promise<number> {
   for (const last = performance.now() + READY_MAX_MS; ; await pause(50)) {
@@ -71,11 +71,11 @@ function lineOf(pid: string, marks: readonly string[]): string | undefined {
   return marks.some((mark) => link(pid).includes(mark)) ? line : undefined
 }
 
-// One for all reads: a look at a whole machine with a buffer for each took twice the time.
+// One buffer for all reads: a scan of a whole machine with a buffer for each read took twice the time.
 const PROC_FILE_BYTES_MAX = 1024 * 1024
 const bytes = Buffer.alloc(PROC_FILE_BYTES_MAX)
 
-/** What a file of a process holds, until the next read; nothing when it is gone, or another user's. */
+/** The content of a process's file, until the next read; empty when the process is gone, or another user's. */
 function read(pid: string, file: string): Buffer {
   let length = 0
   try {

@@ -133,7 +133,7 @@ export function startRaw(
   }
 }
 
-/** What still runs of an instance that has ended, after a moment. */
+/** The processes of an ended instance that still run after a moment. */
 export function leftOf(dataFolder: string): Promise<string[]> {
   const runFolder = runFolderOf(dataFolder)
   return orphans({ dataFolder, runFolder })

@@ -1,5 +1,5 @@
-// What many may ask slowly must not keep the tick waiting, nor the look-up of a token: a session that
-// cannot tick is refused by itself after two seconds, and every caller with it.
+// Slow requests of many clients must not delay the tick, nor the search for a token: a session that cannot tick is
+// refused by itself after two seconds, and every caller with it.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -49,7 +49,7 @@ test('callers are served while all readers of receipts wait', async () => {
   // Were they kept waiting, it would be all from the second second on; one tick can be late by itself.
   const served = seen.filter((one) => one === 200).length
   assert.ok(served > 0.9 * seen.length, `${served} of ${seen.length} were served`)
-  // Who had a connection is answered late, who waited for one is asked to come again.
+  // Callers with a connection get a late answer, callers that waited for one are asked to come again.
   const late = await Promise.all(readers)
   assert.deepEqual(
     late.filter((one) => one !== 200 && one !== 503),

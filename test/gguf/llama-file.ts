@@ -1,5 +1,5 @@
-// What the two fixture models share: a llama architecture small enough to write in milliseconds, with a
-// byte vocabulary that tokenises any text and a ChatML template.
+// Shared by both fixture models: a llama architecture small enough to write in milliseconds, with a byte vocabulary
+// that tokenises any text and a ChatML template.
 import { writeGguf, type GgufKey, type GgufTensor } from '#inference/convert/gguf.ts'
 import type { TensorFormat } from '#inference/convert/encodings.ts'
 
@@ -54,7 +54,7 @@ export function vocabularyOf(pieces: readonly string[], sizeLeast = 0): Vocabula
   return { tokens, types }
 }
 
-/** Whether a token stands for text, not for a mark. */
+/** True for a token of text, false for a mark. */
 export const isText = ({ types }: Vocabulary, id: number): boolean =>
   [BYTE, NORMAL, USER_DEFINED].includes(types[id] ?? UNKNOWN)
 

@@ -1,7 +1,7 @@
-// A llama that says exactly what it is told to: a real model file for a real engine, whose weights spell
-// one text. Each piece of the text is a token of its own; embeddings are one-hot, the feed-forward part
-// is zero, and the output matrix leads from each piece to the next. A second text is said instead once
-// the prompt holds a <tool_response>: attention looks for that token only and carries the one bit.
+// A llama with a scripted answer: a real model file for a real engine, whose weights spell one text. Each piece of
+// the text is a token of its own; embeddings are one-hot, the feed-forward part is zero, and the output matrix leads
+// from each piece to the next. A second text is said instead once the prompt holds a <tool_response>: attention finds
+// only that token and carries the one bit.
 import { byteToken, vocabularyOf, writeLlama, type Fill } from './llama-file.ts'
 
 export type Script = {

@@ -14,7 +14,7 @@ product(PLAIN)
 
 let ergon: Ergon
 let upstreams: ScriptedUpstream[] = []
-/** What parts before this one had logged. */
+/** Log lines of earlier parts. */
 let loggedBefore = 0
 before(async () => {
   ergon = sharedErgon()
@@ -88,7 +88,7 @@ async function assertRefused(
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 const INVALID_JSON: Expected = { status: 400, code: 'invalid_json' }
-/** What no endpoint can read. */
+/** Bodies that no endpoint can read. */
 const UNREADABLE: Readonly<Record<string, [string | Uint8Array<ArrayBuffer>, Expected]>> = {
   'an empty body': ['', INVALID_JSON],
   'half a body': ['{"model": "chatty", ', INVALID_JSON],

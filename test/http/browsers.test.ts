@@ -70,7 +70,7 @@ test('a preflight names the methods of its path and the headers that were asked 
   assert.equal(headers.get('access-control-allow-headers'), names)
   assert.match(headers.get('access-control-max-age') ?? '', /^[1-9]\d*$/)
   assert.equal(headers.get('access-control-allow-credentials'), null)
-  // A token is not looked at, and nobody pays: the receipt is nobody's, so that everybody may read it.
+  // The token is ignored, and nobody pays: the receipt is unattributed, so everybody may read it.
   const receipt = `${ergon.baseUrl}/v1/receipts/${headers.get('x-receipt-id')}`
   assert.ok([200, 202].includes((await fetch(receipt)).status))
   for (const bad of [`x${',x'.repeat(2000)}`, 'a b'])

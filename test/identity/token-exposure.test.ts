@@ -1,4 +1,4 @@
-// Tokens that come where they do not belong: their owner hears of it, and no log bears them.
+// Tokens in wrong fields: their owner is informed, and no log contains them.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -53,7 +53,7 @@ test('a token in an address is told to its owner once an hour, and nowhere else'
   await fetch(`${ergon.baseUrl}/${place.Bucket}?key=${escaped.token.replace('_', '%5f')}`)
   const often = encodeURIComponent(twice.token.replace('_', '%5F').replace('v', '%76'))
   await fetch(`${ergon.baseUrl}/v1/models?token=${often}`)
-  // Of the right form, and nobody's.
+  // A well-formed token that does not exist.
   await fetch(`${ergon.baseUrl}/v1/models?token=${'svc_'.padEnd(42, 'a')}`)
   const bearer = { headers: { authorization: `Bearer ${quiet.token}` } }
   assert.equal((await fetch(`${ergon.baseUrl}/v1/models`, bearer)).status, 200)

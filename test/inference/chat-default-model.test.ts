@@ -77,7 +77,7 @@ describe('the default chat model', { skip: 'reason' in model ? model.reason : fa
   })
 
   it('ends before a stop string', async () => {
-    // What it says depends on the processor, so the stop string is taken from what it says here.
+    // The answer depends on the processor, so the stop string is taken from the answer here.
     const messages = user('Count from 1 to 10.')
     const whole = textOf((await ask({ messages })).chunks)
     const words = whole.split(/\s+/).filter((word) => word !== '')

@@ -74,7 +74,7 @@ class GbnfReader {
     }
   }
 
-  /** What a repetition may follow: a literal counts as a whole. */
+  /** The symbols that a repetition applies to: a literal counts as a whole. */
   #item(): GrammarSymbol[] | undefined {
     const next = this.#text[this.#at]
     if (next === undefined || next === '|' || next === ')' || this.#looksAt(RULE_HEAD))

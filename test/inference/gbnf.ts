@@ -1,4 +1,4 @@
-// A grammar as it was written, in GBNF, before its readings are told apart.
+// A grammar as written, in GBNF, before its readings are separated.
 import type { CharSet } from '#inference/engine/grammar/char-set.ts'
 import type { Expr, Grammar } from '#inference/engine/grammar/grammar.ts'
 

@@ -1,5 +1,5 @@
-// The grammar that the engine gets has the texts of the schema, and one reading of every beginning. What
-// schemas cost per token is counted as readings, not timed.
+// The engine's grammar has the texts of the schema, and one reading of every beginning. The cost of schemas per token
+// is counted as readings, not timed.
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ before(async () => {
   })
 })
 
-/** The grammar of a schema as it was written, before its readings are told apart. */
+/** The grammar of a schema as written, before its readings are separated. */
 const plain = async (schema: object): Promise<LlamaGrammar> =>
   await llama.createGrammar({ grammar: gbnfOf(treeOf(schema)) })
 

@@ -1,4 +1,5 @@
-// Callers of a real cell that leave while it computes: a step cannot be stopped, so whoever began it pays for it.
+// Callers of a real cell that leave while it computes: a step cannot be stopped, so the caller that began it pays for
+// it.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// How many readings of a text the engine follows: llama.cpp's stacks (llama-grammar.cpp), one by one.
+// The readings of a text that the engine follows: llama.cpp's stacks (llama-grammar.cpp), one by one.
 import { parseGbnf, type Grammar, type GrammarSymbol } from './gbnf-reader.ts'
 
 type Stack = { symbols: readonly GrammarSymbol[]; at: number; below: Stack | undefined; id: string }

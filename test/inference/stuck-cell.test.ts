@@ -1,5 +1,5 @@
-// A grammar that gets through and wedges the engine's sampler: its caller pays, the others are told, and the
-// cell says of itself that it is to be ended.
+// A grammar that is admitted and wedges the engine's sampler: its caller pays, the other callers get an error, and
+// the cell reports that it must be ended.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,7 +26,7 @@ before(async () => {
   cell = await startCell({ id: 'random', file, contextSize: 2048, sequences: 3 }, [PLANTED])
 })
 after(async () => {
-  // What cannot leave its sampler does not hear a SIGTERM's end either.
+  // A process that cannot leave its sampler does not hear a SIGTERM either.
   cell.child.kill('SIGKILL')
   if (cell.child.signalCode === null) await once(cell.child, 'exit')
   await cell.stop()

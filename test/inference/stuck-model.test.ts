@@ -1,5 +1,5 @@
-// A model whose process lives and answers nothing: it is ended and started again with an alarm, its caller is told
-// so and pays nothing, and the other model does not notice.
+// A model whose process lives and answers nothing: it is ended and started again with an alarm, its caller gets an
+// error and pays nothing, and the other model does not notice.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// A plug at the wall, until it is stopped: it shows what a machine as busy as this one might draw, on a
-// concave curve, as processors do that clock down when all of them work.
+// A plug at the wall, until it is stopped: it shows the likely power of a machine as busy as this one, on a concave
+// curve, as processors clock down when all of them work.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -43,7 +43,7 @@ test('a plug is on windows and receipts, and the model stands in by name when it
   )
 })
 
-/** What `ergon meter` shows of a window that the plug measured: on a busy machine the model has some. */
+/** The output of `ergon meter` for a window that the plug measured: on a busy machine the model has some. */
 async function shownWatts(ergon: Ergon): Promise<string> {
   const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
   for (;;) {

@@ -1,5 +1,5 @@
-// What the log says while the key is waited for, with signers that never answer. The timers are mocked, so the
-// file has a process of its own.
+// The log while the key is awaited, with signers that never answer. The timers are mocked, so the file has a process
+// of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// What an operator sees of signers that lost their shares, and the one way on without them.
+// The operator's view of signers that lost their shares, and the one way on without them.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ after(async () => {
 
 const folder = mkdtempSync(join(tmpdir(), 'ergon-snapshot-'))
 const snapshot = join(folder, 'data')
-/** What the command line of these tests keeps. */
+/** The pinned keys of these tests' command line. */
 const pinsOf = () => join(ergon.dataFolder, 'cli-config/ergon/receipt-keys.json')
 
 const get = (path: string) =>
@@ -111,7 +111,7 @@ test('lost shares are seen, no key is made by itself, and the operator makes one
   assert.equal(accepted.code, 0, accepted.stdout + accepted.stderr)
   assert.match(accepted.stderr, /pinned as it follows a pinned log/)
   assert.equal((await ergon.cli('receipt', 'verify', second)).code, 0)
-  // Who saw another head of that size has proof of two histories.
+  // A client that saw another head of that size has proof of two histories.
   const kept = JSON.parse(readFileSync(pinsOf(), 'utf8')) as { heads: { root: string }[] }
   assert.equal(kept.heads.length, 3)
   const root = Buffer.alloc(32).toString('base64')

@@ -27,7 +27,7 @@ async function serve(of: Made): Promise<Asks> {
     if (tile !== undefined) return { status: 200, body: await of.read.tile(of.key.origin, tile) }
     if (id === undefined)
       return { status: 200, body: JSON.stringify(receiptKeysJson(hasKey ? [of.key] : [])) }
-    // Unsealed at the first look.
+    // Unsealed at the first check.
     const isSealed = hasKey
     hasKey = true
     return isSealed

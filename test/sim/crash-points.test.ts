@@ -1,5 +1,5 @@
-// One scripted run, ended at its n-th write, sync or commit for every n, by kill -9 or by a power cut;
-// what clients were told must be what the ledger has after the restart.
+// One scripted run, ended at its n-th write, sync or commit for every n, by kill -9 or by a power cut; after the
+// restart the ledger must have every charge that clients got.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintToken } from '#identity/token-text.ts'
@@ -66,7 +66,7 @@ async function run({ at, how, plant }: Crash): Promise<Outcome> {
     if (!found.has(id)) faults.push(`what was told at ${atMs} ms is not found`)
   if (found.size !== books.charges.length) faults.push('a charge was posted twice')
   if (gateway.life === undefined) faults.push('it does not start again')
-  // A power cut may take a record that nobody was told of and leave a later one.
+  // A power cut may take a record that was in no answer and leave a later record.
   const alarms = books.alarms.map(({ kind }) => kind)
   const isFault = (kind: string) => how === 'kill' || kind !== 'journal_gap'
   faults.push(...brokenInvariants(books), ...alarms.filter(isFault))

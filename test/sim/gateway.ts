@@ -162,7 +162,7 @@ export class Gateway {
     this.#clock.stoppedUntilMs = this.#stop.untilMs
   }
 
-  /** What was acknowledged up to then survives a power cut now. */
+  /** Records acknowledged until this time survive a power cut now. */
   get durableMs(): number {
     const { nowMs } = this.#deps.schedule
     const { fromMs, untilMs } = this.#stop

@@ -9,9 +9,9 @@ export type Link = {
   readonly schedule: Schedule
   readonly books: Books
   readonly clock: LifeClock
-  /** Whether the way is cut now. */
+  /** True while the connection is cut. */
   readonly cut: () => boolean
-  /** How many of a hundred messages are lost. */
+  /** Lost messages, in percent. */
   readonly lossPercent: () => number
   /** Called before and after each commit of the ledger. */
   readonly point?: ((act: string) => void) | undefined

@@ -83,7 +83,7 @@ test('--help prints each flag with its text, and starts nothing', () => {
 test('a data folder that cannot be made ends the start in a line, and changes nothing', async (t) => {
   const refused = async (folder: string, why: RegExp) => {
     const start = startRaw([...MAIN, '--data', folder, '--json'])
-    // One that spins heeds no signal.
+    // A process that spins handles no signal.
     t.after(() => start.child.kill('SIGKILL'))
     assert.equal((await start.ended()).code, 1)
     assert.match(start.stderr(), why)
@@ -188,7 +188,7 @@ test(
     killed.child.kill('SIGKILL')
     await killed.ended()
     assert.deepEqual(await leftOf(folder), [], 'nothing outlives the agent')
-    // How user namespaces end with a killed agent: src/cells/orphans.test.ts, by the same user.
+    // The end of user namespaces with a killed agent: src/cells/orphans.test.ts, by the same user.
     await stopped(await started(/isolation (userns|plain), meter process-tree/, {}))
     assert.deepEqual(await leftOf(folder), [], 'nothing outlives a stop')
   },
@@ -237,14 +237,14 @@ test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, 
   assert.equal((await again.ready()).account_id, ready.account_id)
   const posted = `select count(*) from charges where id = '${String(told)}'`
   assert.equal((await server.psql(posted)).stdout.trim(), '1')
-  // The storage cell comes after the doors; it ends the session of its life that was killed.
+  // The cell of tasks comes after the gateways; it ends the session of its life that was killed.
   await again.says(/everything is up/)
   await stopped(again)
   const open = await server.psql('select count(*) from sessions where closed_at is null')
   assert.equal(open.stdout.trim(), '0')
 })
 
-/** What a data folder remembers and has not posted: paths and hashes. */
+/** The unposted journals and the ergon.json of a data folder: paths and hashes. */
 function contentOf(folder: string): [path: string, sha256: string][] {
   const files = readdirSync(join(folder, 'journals'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,5 +1,5 @@
-// How it stops and how it starts again: by Ctrl-C, by a signal, by the death of whoever started it or of
-// the agent itself, and side by side with another one.
+// Stops and restarts: by Ctrl-C, by a signal, by the death of the parent or of the agent itself, and side by side
+// with another instance.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ const RECOVERED = /automatic recovery in progress/
 const folder = await newFolder({ after }, 'initialised')
 const port = await freeBlock()
 const flags: readonly string[] = ['--data', folder, '--json', ...portFlags(port)]
-/** What its first start says. */
+/** From the output of the first start. */
 let token: string
 
 /** A Node that is not the pinned one and cannot replace its own process. */

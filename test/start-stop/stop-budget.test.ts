@@ -1,5 +1,5 @@
-// An orderly stop at its worst: an upstream that never answers, one that never ends, and processes of
-// ours that do not listen. All of it has to end within one budget, and nothing that was told is lost.
+// An orderly stop at its worst: an upstream that never answers, one that never ends, and processes of ours that
+// ignore the signal. All must end within one budget, and no reported charge is lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import { addUpstream } from '../upstreams.ts'
 
 product(PLAIN)
 
-// What service managers give at the least before they kill.
+// The least time that service managers give before they kill.
 const STOP_MS_MAX = 20_000
 const OPTIONS = { timeout: 120_000 }
 

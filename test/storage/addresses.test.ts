@@ -1,5 +1,5 @@
-// Who may use an object without the token: addresses that the service signs, the account's switch against
-// those that bear a token, and pairs of keys; with the AWS SDK as the signer and fetch as the stranger.
+// Access to objects without the token: addresses that the service signs, the account's switch against their bearers,
+// and pairs of keys; with the AWS SDK as the signer and fetch as the stranger.
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { before, test } from 'node:test'

@@ -1,4 +1,4 @@
-// What AWS answers to requests that ask for what is not there, or say it wrongly: codes and statuses, by its SDK.
+// AWS's answers to requests for absent resources and to malformed requests: codes and statuses, by its SDK.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -49,7 +49,7 @@ withClient(
 const put = (Key: string, bucket = Bucket) =>
   s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: 'text' }))
 
-/** What the refusal says. The answer to a HEAD has no name. */
+/** The refusal's error. The answer to a HEAD has no name. */
 async function refused(name: string, status: number, asked: Promise<unknown>): Promise<string> {
   let said = ''
   await assert.rejects(asked, (error: Error & { $metadata: { httpStatusCode?: number } }) => {
@@ -231,7 +231,7 @@ test('a bucket is made in a region that there is', async () => {
       forcePathStyle: true,
       credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
     })
-  // The SDK names its own region, but for the one that at AWS no constraint names.
+  // The SDK names its own region, except the one that at AWS no constraint names.
   for (const region of ['local', 'us-east-1', 'auto']) {
     const client = own(region)
     const bucket = `storage-answers-in-${region}`

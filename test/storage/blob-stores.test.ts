@@ -111,7 +111,7 @@ for (const [name, program] of Object.entries(GO_PEERS)) {
         { name: 'AbortError' },
       )
       assert.equal(await store.stat(id, signal), undefined)
-      // The put was told before the server was.
+      // The put was answered before the server heard of it.
       const openUploads = async () =>
         (await client.send(new ListMultipartUploadsCommand({ Bucket: 'bodies' }))).Uploads ?? []
       for (let tries = TRIES; (await openUploads()).length > 0; tries--) {

@@ -34,7 +34,7 @@ after(() => cli.close())
 const put = (Bucket: string, Key: string) =>
   s3.send(new PutObjectCommand({ Bucket, Key, Body: Key }))
 
-/** What rb says one should try, without the second proposal. */
+/** The commands that rb proposes, without the second proposal. */
 async function adviceOf(bucket: string): Promise<string[]> {
   const { code, stderr } = await run(['rb', bucket])
   assert.equal(code, 1)

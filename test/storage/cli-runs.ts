@@ -1,5 +1,5 @@
-// How the tests of `ergon storage` run it: with a folder and a configuration of their own, against the Ergon of the
-// test file. Most commands share a process; where a pipe, a signal or the end of a process is the claim, it has its own.
+// Runs `ergon storage` for tests: with a folder and a configuration of their own, against the Ergon of the test file.
+// Most commands share a process; tests of a pipe, a signal or the end of a process have a process of their own.
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ export type Cli = {
   readonly run: (words: readonly string[], token?: string) => Promise<Outcome>
   /** The same, which must end with 0. */
   readonly done: (...words: string[]) => Promise<Outcome>
-  /** What it prints with --json. */
+  /** The output with --json. */
   readonly json: <T>(...words: string[]) => Promise<T>
   /** Runs it as a person does, as a process; its code must be that, 0 by default. */
   readonly program: (
@@ -81,7 +81,7 @@ export function createCli(): Cli {
   }
 }
 
-/** What a command's parts are given, for tests that call them. */
+/** The session of a command, for tests that call its parts. */
 export function sessionOf(s3: S3Client): TransferSession {
   const stopping = new AbortController()
   const stop = (reason: unknown) => stopping.abort(reason)

@@ -1,5 +1,4 @@
-// What `ergon storage cp` does with single objects: their type, copies in parts, and what a signal
-// leaves of them.
+// `ergon storage cp` with single objects: their type, copies in parts, and the remains after a signal.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

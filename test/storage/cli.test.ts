@@ -1,5 +1,5 @@
-// Object storage from the command line: the real program against a real service. What goes up comes down
-// again byte for byte, and what is refused says what to do.
+// Object storage from the command line: the real program against a real service. Uploaded files come down again byte
+// for byte, and refusals name the next step.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import {

@@ -20,7 +20,7 @@ export const missingModule = (name: string): string | false =>
     ? false
     : `python3 has no ${name}`
 
-/** What a client writes to its standard output; rejects with all that it said when it fails. */
+/** The standard output of a client; rejects with all its output when it fails. */
 export async function runClient(
   { token }: Pick<Ergon, 'token'>,
   program: string,

@@ -22,7 +22,7 @@ before(() => {
   writeFileSync(join(source, 'empty'), '')
   writeFileSync(join(source, 'a folder/small + odd %20.txt'), 'some text\n')
   writeFileSync(join(source, 'a folder/ü/日本'), randomBytes(70_000))
-  // More than a part, of 8 MiB to aws, and of what s3cmd and restic are told.
+  // More than a part, of 8 MiB to aws, and of the sizes that s3cmd and restic get.
   writeFileSync(join(source, 'large'), randomBytes(9 * MIB))
 })
 after(() => rmSync(work, { recursive: true, force: true }))

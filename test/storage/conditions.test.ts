@@ -1,4 +1,4 @@
-// What a condition of a policy asks is what a request does, not what it only says.
+// A policy's conditions apply to the effect of a request, not to its words alone.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -115,7 +115,7 @@ test('parts and completions are judged by what the beginning of their upload sai
     await assert.rejects(uploadInParts(bucket), DENIED)
     await uploadInParts(bucket, begin)
   }
-  // What was begun before the policy is held to it, whatever a part says.
+  // The policy applies to uploads begun before it, whatever a part says.
   const named = { Bucket: bucket, Key: 'parts' }
   await say(bucket, { Action: all })
   const { UploadId } = await stranger.send(new CreateMultipartUploadCommand(named))

@@ -1,5 +1,5 @@
-// Blobs whose bytes have changed on the disk, or are gone: nobody is given other bytes than were stored, and the
-// operator is told which blob it is.
+// Blobs whose bytes have changed on the disk, or are gone: nobody gets bytes that differ from the stored bytes, and
+// the operator gets an alarm with the blob's name.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ function flip(stored: Stored, at: number): void {
   writeFileSync(fileOf(stored), bytes)
 }
 
-/** What arrives of an object, and whether the answer came to its end. */
+/** The received bytes of an object, and whether the answer was complete. */
 async function read({ Key }: Stored, Range?: string): Promise<{ given: Buffer; ended: boolean }> {
   const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key, Range }))
   const given: Buffer[] = []
@@ -65,7 +65,7 @@ async function read({ Key }: Stored, Range?: string): Promise<{ given: Buffer; e
   }
 }
 
-/** The blobs that the operator was told of; then no alarm is left for the other parts. */
+/** The blobs of the alarms; then no alarm is left for the other parts. */
 async function alarmed(): Promise<(string | undefined)[]> {
   const rows = await ergon.sql<{ id: string }>(
     "delete from alarms where kind = 'blob_damaged' returning detail ->> 'id' as id",
@@ -83,7 +83,7 @@ test('a flipped byte is 500 or breaks the connection, and no byte of it is given
   const { given, ended } = await read(large)
   assert.ok(!ended && given.length <= 2 * MIB, `${given.length} bytes were given`)
   assert.ok(given.equals(large.bytes.subarray(0, given.length)))
-  // What is whole is given, by ranges that do not meet the damage.
+  // Intact bytes are served, by ranges that do not meet the damage.
   const range = await read(large, `bytes=100-${MIB}`)
   assert.ok(range.ended && range.given.equals(large.bytes.subarray(100, MIB + 1)))
   await s3.send(new HeadObjectCommand({ Bucket, Key: small.Key }))

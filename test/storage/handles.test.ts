@@ -1,4 +1,4 @@
-// Files of bodies that are read: whoever goes away, and whenever, leaves none of them open.
+// Files of bodies during reads: a caller that leaves, at any time, leaves none of them open.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -27,7 +27,7 @@ withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 const socketBytesMax = (side: 'rmem' | 'wmem') =>
   Number(readFileSync(`/proc/sys/net/ipv4/tcp_${side}`, 'utf8').trim().split(/\s+/)[2])
 
-/** A body's file; what is before it depends on whose file system one looks from. */
+/** The file of a body; its prefix depends on the reader's file system. */
 const BODY = /\/[0-9a-f]{2}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Files of bodies that a process has open. */

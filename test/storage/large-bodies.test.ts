@@ -125,7 +125,7 @@ test('clients that go away in the middle of a large body leave nothing, and room
   await isMissing('broken')
 })
 
-/** How the one object that an account put was answered, once its charge is in the ledger. */
+/** The status of the one object that an account put, once its charge is in the ledger. */
 async function putStatusOf(account: string): Promise<unknown> {
   for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {
     const [row] = await ergon.sql<{ bytes: Buffer }>(

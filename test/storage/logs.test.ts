@@ -319,7 +319,7 @@ test('a bucket that logs to itself tells of requests only, and nobody pays for t
     (await ergon.sql("select count(*) from charges where operation = 'storage.put-object'"))[0]
   const before = await charges()
   await restartGateway()
-  // What read the first log is in the second one; no line tells of the delivery.
+  // The request that read the first log is in the second log; no line is of the delivery.
   const second = await logsOf(ITSELF, 'own/')
   const added = second.lines.slice(first.lines.length).map((line) => fieldsOf(line)[6])
   assert.deepEqual([...new Set(added)].toSorted(), ['REST.GET.BUCKET', 'REST.GET.OBJECT'])

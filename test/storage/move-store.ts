@@ -44,7 +44,7 @@ export async function startStore(): Promise<Store> {
   return whyNoServer() === false ? await startGatewayStore() : await startErgonStore()
 }
 
-/** What serves objects, and nothing else of an Ergon. */
+/** The gateway's object store, and nothing else of an Ergon. */
 async function startGatewayStore(): Promise<Store> {
   const world = await openWorld()
   const gateway = await world.gateway()

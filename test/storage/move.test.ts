@@ -1,6 +1,6 @@
-// Bodies on an S3 store, which is the gateway of another Ergon, or that of ERGON_TEST_STORE (s3-peers.ts): written there,
-// moved there and back while writes go on and the mover is killed, refused while it is away, and never moved when they
-// are not what was written.
+// Bodies on an S3 store, which is the gateway of another Ergon, or that of ERGON_TEST_STORE (s3-peers.ts). They are
+// written there, moved there and back while writes go on and the mover is killed, refused while the store is away,
+// and never moved when they differ from the bytes written.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ let cloud: Ergon
 let upstream: S3Client
 let isStoreStopped = false
 let s3: S3Client
-/** What must come back, by key. */
+/** The expected bodies, by key. */
 const bodies = new Map<string, Buffer>()
 
 const clientOf = (endpoint: string, credentials: Store['key']): S3Client =>
@@ -103,7 +103,7 @@ const state = {
   },
 }
 
-/** What a start on these settings finds of its stores. */
+/** The stores that a start with these settings finds. */
 function settled(
   target: string,
   named: Readonly<Record<string, string>> = settingsOf(target),

@@ -391,7 +391,7 @@ test('each answer bears its energy, and its charge is in the ledger', async () =
   )
 })
 
-/** Who the ledger charged for an answer. */
+/** The account that the ledger charged for an answer. */
 async function payerOf({ headers }: Response): Promise<unknown> {
   const receipt = headers.get('x-receipt-id')
   for (let tries = 50; tries > 0; tries--) {

@@ -1,5 +1,5 @@
-// What strangers may do at the expense of others: who pays for a copy between two accounts, and how many
-// of them an account is the host of.
+// Strangers at the expense of others: the payer of a copy between two accounts, and the number of strangers that an
+// account can be host of.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'

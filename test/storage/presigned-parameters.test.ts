@@ -1,5 +1,5 @@
-// What the presigner of the AWS SDK moves from headers into an address counts as it would in headers: for
-// reads, writes, deletes, copies and parts; the SDK signs, and fetch asks with nothing but the address.
+// Headers that the presigner of the AWS SDK moves into an address count as headers: for reads, writes, deletes,
+// copies and parts; the SDK signs, and fetch sends nothing but the address.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import {

@@ -1,5 +1,5 @@
-// What the protocol asks of answers, where clients lean on it seldom: the AWS SDK where it can say it, fetch
-// where it cannot.
+// The protocol's demands on answers that clients seldom use: by the AWS SDK where it can send the request, else by
+// fetch.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// What a policy says of versions, tags, locks and ACLs holds wherever a request names them.
+// A policy's rules on versions, tags, locks and ACLs hold wherever a request names them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -84,7 +84,7 @@ test('a condition on versions is of the version that is asked for, wherever the 
   await s3.send(new GetObjectCommand({ Bucket: victim, Key, VersionId: secret }))
 })
 
-/** What a write sets by headers, and the action that lets it. */
+/** Settings that a write makes by headers, and the action that permits each. */
 const SETTINGS: readonly [action: string, set: Partial<PutObjectCommandInput>][] = [
   ['s3:PutObjectRetention', LOCK],
   ['s3:PutObjectLegalHold', { ObjectLockLegalHoldStatus: 'ON' }],
@@ -209,7 +209,7 @@ test('conditions on tags and locks are of what the document sets', async () => {
     assert.equal(await set('retention', '<Retention/>', headers), 403)
     assert.equal(await set('legal-hold', hold('ON'), headers), 403)
   }
-  // Who may not at all is not read to the end.
+  // The body of a forbidden caller is not read to the end.
   const strange = await fetch(`${ergon.baseUrl}/${bucket}/k?tagging`, { method: 'PUT', body: '<' })
   assert.equal(strange.status, 403)
   assert.equal(await set('tagging', tags('open')), 200)

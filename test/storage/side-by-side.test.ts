@@ -1,5 +1,5 @@
-// What waits for others most of its time, on data of its own, at once: real clients for their processes, a rotation of
-// keys 15 s for all gateways. An idle product takes CPU too.
+// Tests that mostly wait for other processes, each on its own data, at once: real clients for their processes, a
+// rotation of keys 15 s for all gateways. An idle product takes CPU too.
 import { suite } from 'node:test'
 import { product } from '../product.ts'
 import { STORAGE } from '../settings.ts'

@@ -1,4 +1,4 @@
-// What callers may not do by another way: forms, batches and names that go round the usual checks.
+// Detours around the usual checks: forms, batches and names.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -210,7 +210,7 @@ test('a name with NUL is refused wherever it stands', async () => {
   assert.equal(lone.status, 400)
 })
 
-/** Who was charged for an answer, once its charge is in the ledger. */
+/** The account charged for an answer, once its charge is in the ledger. */
 async function payerOf(answer: Response): Promise<unknown> {
   await answer.arrayBuffer()
   for (const deadline = performance.now() + WAIT_MS; ; await pause(50)) {

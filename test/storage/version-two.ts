@@ -1,5 +1,5 @@
-// Signature version 2 by the clients that use it unless they are told otherwise, where they are installed:
-// boto3 presigns with it in three regions, aws and s3fs by boto3's default, s3cmd always.
+// Signature version 2 by the clients that use it by default, where they are installed: boto3 presigns with it in
+// three regions, aws and s3fs by boto3's default, s3cmd always.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -81,7 +81,7 @@ test(
       assert.deepEqual([account, operation], [ergon.account, 'storage.get-object'])
       assert.equal((await fetch(typed)).headers.get('content-type'), 'a/b; c=+d')
 
-      // What the address bears counts, with and without the same header.
+      // The address's parameters count, with and without the same header.
       for (const headers of [{}, { 'content-type': 'text/plain', 'x-amz-meta-a': 'b c' }]) {
         const put = await fetch(write, { method: 'PUT', body: Buffer.from('put'), headers })
         assert.equal(put.status, 200, await put.text())

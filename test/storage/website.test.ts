@@ -157,7 +157,7 @@ test('every other document has a limit too', async () => {
     })
   const codeOf = async (answer: Response) =>
     [answer.status, /<Code>(.*)<\/Code>/.exec(await answer.text())?.[1]].join(' ')
-  // What is refused for its length is not even read as XML.
+  // A body refused for its length is not even parsed as XML.
   const padded = (kib: number) => `<x>${' '.repeat(kib * KIB)}</x>`
   const small =
     'acl accelerate encryption logging notification object-lock ownershipControls policy'

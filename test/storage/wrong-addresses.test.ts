@@ -1,5 +1,5 @@
-// Who meant the API and asked an address of S3 is told the right address; what S3 can serve, S3 serves, also
-// from buckets that are called as the API's paths are.
+// Requests for the API at an address of S3: the error names the right address. Requests that S3 can serve go to S3,
+// also for buckets with the names of the API's paths.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -146,7 +146,7 @@ test('S3 serves buckets that are called as paths of the API', async () => {
     const Delete = { Objects: [{ Key: 'form' }] }
     const deleted = await s3.send(new DeleteObjectsCommand({ Bucket, Delete }))
     assert.deepEqual(deleted.Deleted, [{ Key: 'form' }])
-    // What is not in a bucket that there is, S3 says.
+    // S3 answers for an absent key of an existing bucket.
     const none = await ask(`/${Bucket}/none`, { headers: bearer() })
     assert.match(await none.text(), /<Code>NoSuchKey</)
   }

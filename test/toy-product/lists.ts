@@ -59,7 +59,7 @@ const LINES: readonly Line[] = [
   { file: 'scripts/tidy.ts', imports: '', before: "  'statuspage',\n", entry: "  'toy',\n" },
 ]
 
-/** What else the copy needs: the configuration of the tree, and what its pages and rules read. */
+/** Other files that the copy needs: the configuration of the tree, and the inputs of its pages and rules. */
 const COPIED = ['src', 'scripts', 'test', 'acceptance']
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md']
 

@@ -1,5 +1,5 @@
-// Upstreams that refuse, hang, die or lie: the caller is told in the protocol it is in, pays for what was
-// spent, and nothing of it stays held.
+// Upstreams that refuse, hang, die or report false figures: the caller gets an error in its own protocol, pays for
+// the spent energy, and nothing stays held.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'

@@ -1,5 +1,5 @@
-// The key of an upstream goes to that upstream and is nowhere else to be read: not in the state, not in
-// a list, not in a log, and not at an address that somebody wrote over it.
+// The key of an upstream goes to that upstream alone: it is not in the state, a list or a log, and not sent to a
+// changed address.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// What the routed operations of the toy take and give.
+// Requests and answers of the toy's routed operations.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import type { TOY } from '#contract/products/toy.ts'
 import { countReply, countRequest } from '#contract/toy.ts'
