@@ -14,7 +14,7 @@ import { modelRoutes } from './models.ts'
 
 type Answer = { readonly status: number; readonly code: string; readonly message: string }
 
-/** The operator's door with the operations on models; what they must not reach fails the test. */
+/** The operator's API with the operations on models; any other call fails the test. */
 async function start(t: TestContext, fleet?: Pick<ModelFleet, 'add'>) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-control-'))
   const socket = join(folder, 'control.sock')

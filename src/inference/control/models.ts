@@ -20,8 +20,8 @@ import { checkServer } from './server-check.ts'
 type Body = ControlCall['body']
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
-// What a remote server's token costs when the operator declares nothing: an 8 B model at batch 64 on an
-// H100, 0.12 to 0.20 J (ML.ENERGY), with the host's share and PUE on top. The band says how far off.
+// Energy of a remote server's token when the operator declares none: an 8 B model at batch 64 on an H100, 0.12 to
+// 0.20 J (ML.ENERGY), with the host's share and PUE on top. The band covers the error.
 const UPSTREAM_NJ_PER_TOKEN = '300000000'
 const UPSTREAM_BAND_PCT = 100
 const UNDECLARED = 'unknown'
@@ -60,7 +60,7 @@ type Deps = {
   readonly confirmed: () => Promise<void>
   /** Encrypts keys of upstreams. */
   readonly key: Secret
-  /** Who answers to the customers of this node. */
+  /** The operator of this node, for its customers. */
   readonly operator: string
 }
 
@@ -101,7 +101,7 @@ export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
 async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
   const { body } = call
   if (typeof body['upstream'] === 'string') return upstreamModel(body, deps)
-  // Whether there is such a model comes first: what else is said of no model at all is not the fault.
+  // The model's existence is checked first: other fields of an unknown model are not the fault.
   const known = typeof body['default'] === 'string' ? defaultModel(body['default']) : undefined
   demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
   if (known !== undefined) {
@@ -215,8 +215,8 @@ function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
 }
 
 /**
- * What is not declared is told as unknown: that the server stands where this node does nobody has said,
- * and its address is nobody's business but the operator's. Who answers for it is this node's operator.
+ * An undeclared route is unknown: nothing says that the server stands where this node does, and its address is the
+ * operator's alone. The route names this node's operator.
  */
 const routedToOf = (body: Body, operator: string): string =>
   [
@@ -246,7 +246,7 @@ function zoneOf(body: Body): { carbon_zone?: string } {
   )
 }
 
-/** What a chat model takes beside text. */
+/** Input kinds of a chat model beside text. */
 const inputsOf = (body: Body) =>
   (['image', 'audio'] as const).filter((modality) => body[modality] === true)
 

@@ -1,5 +1,5 @@
-// Asks a server that is being added for one token. What answers and cannot serve is refused: a wrong key, an
-// address without an API. A server that does not answer may not be up yet: it is added with a warning.
+// Requests one token from a server that is being added. A server that answers and cannot serve is refused: a wrong
+// key, an address without an API. A silent server may not be up yet: it is added with a warning.
 import { fault } from '#contract/errors.ts'
 import { askModels } from '#inference/providers/ask-models.ts'
 import type { Server } from '#inference/providers/ask-server.ts'

@@ -1,5 +1,5 @@
-// How tensor values are stored in a GGUF file: F32, F16 and ggml's Q8_0 (blocks of 32: a half-precision
-// scale and 32 signed bytes). Bit for bit what ggml's own quantiser gives.
+// The storage of tensor values in a GGUF file: F32, F16 and ggml's Q8_0 (blocks of 32: a half-precision scale and 32
+// signed bytes). Bit for bit the result of ggml's own quantiser.
 
 /** `block` values take `bytes` bytes; `id` is ggml_type, `fileType` llama_ftype. */
 export const TENSOR_FORMATS = {

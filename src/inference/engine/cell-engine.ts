@@ -1,4 +1,4 @@
-// What the server of a model cell needs of a model, whichever kind it is.
+// The interface of a model, of either kind, for the server of its cell.
 import type { BodyFields } from './fields.ts'
 import type { StepClock } from './step-clock.ts'
 import type { StepWatch } from './step-watch.ts'
@@ -7,7 +7,7 @@ import type { CellUsage } from './usage.ts'
 /** One request while it is worked on. */
 export type CellWork = {
   readonly usage: CellUsage
-  /** Whose turn it is in the queue. */
+  /** The account whose turn it is in the queue. */
   readonly payer: string
   /** Aborts when the caller is gone or the cell stops. */
   readonly signal: AbortSignal

@@ -19,7 +19,7 @@ const CONNECTIONS_MAX = 512
 /** A reader that takes nothing for so long holds a sequence that others wait for. */
 const DRAIN_TIMEOUT_MS = 60_000
 const RECEIVE_TIMEOUT_MS = 30_000
-/** What readers have to take their last frame when the cell stops. */
+/** The time that readers have for their last frame when the cell stops. */
 const CLOSE_TIMEOUT_MS = 2_000
 /** About what the start of a small model takes. */
 const RESTART_S = 2
@@ -31,7 +31,7 @@ export type CellServer = {
   close(): Promise<void>
 }
 
-/** What the requests of one server share. */
+/** Shared by the requests of one server. */
 type Cell = {
   readonly modelId: string
   readonly startedS: number
@@ -128,8 +128,8 @@ function endCall({ calls }: Cell, name: string, response: ServerResponse): void 
 }
 
 /**
- * Resolves as the answer does; rejects once the engine is stuck, as the answer never ends then. The account whose
- * schema did it is told so, and pays; others may ask again.
+ * Resolves as the answer does; rejects once the engine is stuck, as the answer never ends then. The account with the
+ * schema at fault gets the error and pays; others may try again.
  */
 async function unlessStuck(
   answer: Promise<void>,

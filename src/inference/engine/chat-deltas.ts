@@ -16,7 +16,7 @@ type ChunkChoice = {
   readonly finish_reason: 'stop' | 'length' | 'tool_calls' | null
 }
 
-/** Writes the events of one choice as deltas; the first bears the role, as SDKs demand. */
+/** Writes the events of one choice as deltas; the first has the role, as SDKs require. */
 export function createChoiceWriter(request: CellChatRequest) {
   const reader = readerOf(request)
   let calls = 0

@@ -29,7 +29,7 @@ export type Decoder = {
   generate(generation: Generation): AsyncGenerator<Decoded, void, void>
 }
 
-/** What a sequence did since the clock last looked. */
+/** The work of a sequence since the clock last settled. */
 type Bound = {
   readonly account: CpuAccount
   last: TokenMeterState

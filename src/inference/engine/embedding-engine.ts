@@ -19,11 +19,11 @@ type EmbeddingModel = {
   readonly config: ModelConfig
   readonly model: LlamaModel
   readonly clock: StepClock
-  /** The one sequence: whoever has it computes, one input at a time, first come, first served. */
+  /** The one sequence: its holder computes, one input at a time, first come, first served. */
   readonly turn: Pool<LlamaEmbeddingContext>
   /** Marks that the engine puts around every text: [CLS] and [SEP] of a BERT. */
   readonly framingTokens: number
-  /** Who computes now. */
+  /** The accounts that compute now. */
   readonly shares: StepShare[]
 }
 
@@ -113,7 +113,7 @@ async function embed(
   { usage, signal }: CellWork,
 ): Promise<readonly number[]> {
   const context = await turn.take(signal)
-  // What ran before this turn is not ours; from here to the end of the turn everything is.
+  // CPU before this turn belongs to others; from here to the end of the turn all CPU is this request's.
   clock.settle()
   shares.splice(0, shares.length, { account: usage.account, weight: 1n })
   try {

@@ -1,12 +1,12 @@
-// What a file says of itself against what was said of it when it was added. A wrong word would not fail but
-// answer nonsense, and be billed: an encoder chats in fragments, a chat model has no vector of a text.
+// Compares a model file with its description when it was added. A wrong description would not fail but answer
+// nonsense, and be billed: an encoder chats in fragments, a chat model has no vector of a text.
 import { fault } from '#contract/errors.ts'
 import type { ModelConfig } from './model-config.ts'
 
-/** What the GGUF header has. */
+/** Facts of the GGUF header. */
 export type FileFacts = {
   readonly architecture: string
-  /** How tokens become one vector; none: nothing is said of it. */
+  /** The pooling of tokens into one vector; none: the file does not say. */
   readonly pooling: 'none' | 'vector' | 'rank'
   /** Each token sees those after it too, so it cannot write. */
   readonly isEncoder: boolean

@@ -23,7 +23,7 @@ export type Sampling = {
   readonly presencePenalty: number
   readonly frequencyPenalty: number
   readonly bias: ReadonlyMap<number, number>
-  /** How many alternatives to report per token; absent: no probabilities at all. */
+  /** The number of alternatives to report per token; absent: no probabilities at all. */
   readonly alternatives?: number
 }
 
@@ -45,7 +45,7 @@ export type Generation = {
   readonly sampling: Sampling
   readonly grammar?: RequestGrammar
   readonly account: CpuAccount
-  /** Whose turn it takes when it must wait. */
+  /** The account whose turn it takes when it must wait. */
   readonly payer: string
   readonly signal: AbortSignal
 }

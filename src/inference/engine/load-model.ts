@@ -55,7 +55,7 @@ function factsOf({ fileInfo, embeddingVectorSize: dimensions }: LlamaModel): Fil
   return {
     architecture,
     pooling: type === RANK ? 'rank' : type !== undefined && type > 0 ? 'vector' : 'none',
-    // Writers of encoders say that they are not causal, but for old ones of BERTs.
+    // Writers of encoders declare them non-causal, except in old files of BERTs.
     isEncoder: attention?.causal === false || architecture.includes('bert'),
     dimensions,
     ...(contextMax === undefined ? {} : { contextMax }),

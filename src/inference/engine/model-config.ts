@@ -1,4 +1,4 @@
-// What a model cell is told at its start.
+// The configuration of a model cell at its start.
 
 /** Exit of a cell whose file is not what its config says: EX_DATAERR of sysexits.h. Starting it again is of no use. */
 export const EXIT_MISFIT = 65
@@ -6,7 +6,7 @@ export const EXIT_MISFIT = 65
 export type Gpu = 'auto' | 'cuda' | 'vulkan'
 
 export type ModelConfig = {
-  /** The public name that answers bear. */
+  /** The public name in answers. */
   readonly id: string
   /** Path of the GGUF file. */
   readonly file: string
@@ -15,17 +15,17 @@ export type ModelConfig = {
   readonly contextSize: number
   /** Somebody asked for that context: a file that was trained for less is refused, else served with less. */
   readonly isContextAsked?: boolean
-  /** What its vectors must have: of another length the file is not served. */
+  /** The required length of its vectors: a file with another length is not served. */
   readonly dimensions?: number
   /** Requests decoded together; memory grows with contextSize × sequences. */
   readonly sequences: number
   /** ggml threads. 1 unless the cores are really free: they spin at barriers, and spinning is billed. */
   readonly threads: number
-  /** What of a GPU the engine uses; absent: nothing. Its package must be installed. */
+  /** The part of a GPU that the engine uses; absent: none. Its package must be installed. */
   readonly gpu?: Gpu
-  /** How a conversation becomes tokens; absent: the file's own template, else ChatML. */
+  /** The template of a conversation; absent: the file's own template, else ChatML. */
   readonly template?: 'chatml' | 'jinja'
-  /** Whether the model was trained to emit <tool_call>; others are shown by examples, and are weak at it. */
+  /** True for a model trained to emit <tool_call>; other models get examples, and are weak at it. */
   readonly tools?: boolean
   readonly defaults?: { readonly temperature?: number; readonly topP?: number }
   /** Embeddings are zero-padded to this length: cosine, dot product and L2 stay the same. */

@@ -20,7 +20,7 @@ export function assertCharacters(characters: number, contextSize: number, param:
     )
 }
 
-/** How many tokens may be generated after a prompt, at most `wanted`. */
+/** The largest number of tokens that may be generated after a prompt, at most `wanted`. */
 export function tokensLeft(
   promptTokens: number,
   contextSize: number,

@@ -14,7 +14,7 @@ export type CellChatRequest = Generating & {
   /** With what is said of tools among them. */
   readonly turns: readonly Turn[]
   readonly tools?: ToolUse
-  /** What the whole text is held to. */
+  /** The grammar of the whole text. */
   readonly grammar?: Grammar
   /** The whole text is one JSON value, and ends with it. */
   readonly isJson: boolean

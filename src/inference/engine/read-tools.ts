@@ -1,4 +1,4 @@
-// tools and tool_choice: what the model is told about them, and the grammar of its answer.
+// tools and tool_choice: their prompt for the model, and the grammar of its answer.
 import {
   booleanOf,
   fieldsOf,
@@ -31,7 +31,7 @@ export type ToolUse = {
   readonly grammar: Grammar
   /** The answer is one call and nothing else. */
   readonly isForced: boolean
-  /** Whether text may hold several calls. */
+  /** True when text may hold several calls. */
   readonly parallel: boolean
 }
 
@@ -40,7 +40,7 @@ type Tool = CallableTool & {
   readonly shown: ShownTool
 }
 
-/** How tools are used in this request; absent when none can be called. */
+/** The use of tools in this request; absent when none can be called. */
 export function readToolUse(fields: BodyFields, config: ModelConfig): ToolUse | undefined {
   for (const old of ['functions', 'function_call'])
     if (memberOf(fields, old) !== undefined)

@@ -1,6 +1,6 @@
-// The sequences of a context: taken once, lent to one generation at a time, never disposed. An account has all
-// but one of them at most, so that long answers of one do not keep another account waiting. Who waits is served
-// by turns of the accounts, of each first come, first served; waiting is bounded.
+// The sequences of a context: taken once, lent to one generation at a time, never disposed. An account has all but
+// one of them at most, so that its long answers do not keep another account waiting. Waiting accounts take turns, and
+// each account's requests are first come, first served; waiting is bounded.
 import { fault } from '#contract/errors.ts'
 
 const WAITING_MAX = 256

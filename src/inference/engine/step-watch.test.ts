@@ -88,7 +88,7 @@ test('createSamplings() tells what each token took once, and ends a request betw
   sampling.begin('tools')
   now.wallNs += 60_000_000_000n
   now.cpuNs += TOKEN_CPU_NS_MAX
-  // Time on a busy machine is nobody's fault.
+  // A busy machine's time is no fault of a request.
   sampling.end()
   sampling.begin('tools')
   now.wallNs += 60_000_000_000n

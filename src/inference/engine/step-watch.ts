@@ -1,6 +1,6 @@
-// Notices an engine that has work and makes no step. A step cannot be stopped: its sampler runs in the
-// engine's own thread until it ends, while this thread answers as if nothing was. So who asked is told, and
-// the agent, which asks this thread how the engine is, ends the process.
+// Notices an engine that has work and makes no step. A step cannot be stopped: its sampler runs in the engine's own
+// thread until it ends, while this thread still answers. So the callers get an error, and the agent, which polls this
+// thread for the engine's state, ends the process.
 import type { RunningSampling } from './samplings.ts'
 import type { CpuAccount } from './step-clock.ts'
 
@@ -20,7 +20,7 @@ const WAITING = 6
 export const SAMPLING_CPU_MS = 2_000
 const LOOK_MS = 250
 
-/** What a stuck cell's AbortSignal has as its reason. */
+/** The reason of a stuck cell's AbortSignal. */
 export class Stuck extends Error {
   /** The accounts whose grammars it is, and the member of each request that the grammar came from. */
   readonly blamed: ReadonlyMap<CpuAccount, string>
@@ -39,7 +39,7 @@ export type StepWatch = {
   step(): void
   /** Aborted with a `Stuck` once no step is to be expected any more. */
   readonly stuck: AbortSignal
-  /** One look; called by a timer until `stuck`. */
+  /** One check; called by a timer until `stuck`. */
   look(): void
 }
 

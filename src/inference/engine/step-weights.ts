@@ -1,5 +1,5 @@
-// What one sequence's tokens weigh in a shared step. Only ratios matter; the unit is nanoseconds of CPU
-// as measured for SmolLM2-135M Q4_1, one thread, flash attention (least of 24 runs per point).
+// Weights of one sequence's tokens in a shared step. Only ratios matter; the unit is nanoseconds of CPU as measured
+// for SmolLM2-135M Q4_1, one thread, flash attention (least of 24 runs per point).
 
 /** A prompt token: 6.4 ms at the start of the context, 0.0018 ms more per position. */
 const PREFILL_NS = 6_400_000
@@ -19,7 +19,7 @@ export type StepTokens = {
   readonly output: number
   /** Tokens in the sequence's context. */
   readonly position: number
-  /** Whether the probabilities of all tokens were asked for. */
+  /** True when the probabilities of all tokens were requested. */
   readonly probabilities: boolean
 }
 

@@ -39,7 +39,7 @@ export function createDetokenizer<T>(detokenize: Detokenize<T>): {
 export type StopGate = {
   /** Takes more text; returns what may be shown now, and whether a stop string ended the text. */
   push(piece: string): { readonly text: string; readonly stopped: boolean }
-  /** What was held back, when the text ends without a stop string. */
+  /** The text held back, when the text ends without a stop string. */
   end(): string
 }
 

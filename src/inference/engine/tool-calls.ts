@@ -1,5 +1,5 @@
-// Reads tool calls out of generated text: the call that a grammar forced, or the <tool_call> blocks that
-// a model chose to write. What is no valid call stays text: nothing is made up and nothing is lost.
+// Reads tool calls out of generated text: the call that a grammar forced, or the <tool_call> blocks that a model
+// chose to write. An invalid call stays text: nothing is made up and nothing is lost.
 import { createJsonEnd } from './json-end.ts'
 
 export const CALL_OPEN = '<tool_call>'

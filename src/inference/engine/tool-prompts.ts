@@ -1,5 +1,5 @@
-// How a model is told of tools. One that was trained for them knows the form; the others learn it from
-// examples in the conversation.
+// Prompts about tools. A model that was trained for tools knows the form; other models learn it from examples in the
+// conversation.
 import { isFields, type BodyFields } from './fields.ts'
 import { toolCallText, withSystemText, type Turn } from './turns.ts'
 
@@ -33,10 +33,9 @@ const described = (tools: readonly ShownTool[], instruction: string): string =>
   ].join('\n')
 
 /**
- * The conversation for a model that was never trained for tools. Told in words alone, the default model
- * calls none in 12 of 12 questions; after two examples of each kind it calls a fitting tool for those
- * about the weather and a book, and answers the others in words. With a result among the examples it
- * imitates results.
+ * The conversation for a model that was never trained for tools. With a description alone, the default model calls no
+ * tool in 12 of 12 requests. After two examples of each kind it calls a fitting tool for requests about the weather
+ * and a book, and answers the others in words. With a result among the examples it imitates results.
  */
 export function withExamples(turns: readonly Turn[], tools: readonly ShownTool[]): Turn[] {
   const lines = tools.map(({ name, description, parameters }) => {

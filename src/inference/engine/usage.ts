@@ -1,5 +1,5 @@
-// What a request spent so far. Every piece of an answer carries it, so that whoever reads the stream can
-// bill the last value seen when either side goes away.
+// A request's figures so far. Every piece of an answer carries them, so that a reader of the stream can bill the last
+// value seen when either side goes away.
 import type { CpuAccount } from './step-clock.ts'
 
 /** One request's counters; they only grow. */

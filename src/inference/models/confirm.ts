@@ -1,4 +1,4 @@
-// Whoever adds a model asks it at once: the answer waits until every gateway has read the table again.
+// The caller who adds a model uses it at once: the answer waits until every gateway has read the table again.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'

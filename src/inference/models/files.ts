@@ -23,7 +23,7 @@ export type ModelSource =
     }
   | { readonly path: string }
 
-/** What the assembling child is told, and the lines that it says. */
+/** The input of the assembling child, and the lines of its output. */
 export type AssembleConfig = {
   readonly model: Extract<ModelSource, { artifact: string }>
   readonly artifactsFolder: string

@@ -1,5 +1,5 @@
-// The models of a node: keeps the table `models`, starts a cell for each that is served here, and lets
-// the table say what the cell does. What an operator added or removed stays so over restarts.
+// The models of a node: keeps the table `models`, starts a cell for each model served here, and writes each cell's
+// state into the table. Models that an operator added or removed stay so over restarts.
 import { dirname } from 'node:path'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -38,7 +38,7 @@ export type FleetDeps = {
   readonly folders: ModelFolders
   readonly place: ProgramPlace
   readonly routedTo: string
-  /** What cells use of a GPU; absent: nothing. */
+  /** The cells' use of a GPU; absent: none. */
   readonly gpu?: Gpu
   readonly environment: Readonly<Record<string, string>>
   readonly progress: (model: string, progress: Progress) => void
@@ -119,7 +119,7 @@ export class ModelFleet {
     throw fault('model_not_available', `Could not add the model: ${why}`)
   }
 
-  /** What its file says of itself goes into the offer: who added it need not have said it. */
+  /** The file's own facts go into the offer: the operator who added it need not have declared them. */
   async #learnCard(id: string, { socket }: Cell): Promise<void> {
     const list = (await ask(socket, '/v1/models', this.#closing.signal)) as CardList | null
     const { context_length: context, dimensions: embeddingDimensions } = list?.data?.[0] ?? {}

@@ -16,7 +16,7 @@ import { yearlyFactor } from '#metering/carbon.ts'
 import type { State } from '#state/connect.ts'
 import { readAliases } from './aliases.ts'
 
-/** How a model is reached, as the table keeps it. */
+/** The way to a model, as the table keeps it. */
 export type StoredProvider = { readonly name: string } & (
   | { readonly socket: string }
   | {
@@ -26,7 +26,7 @@ export type StoredProvider = { readonly name: string } & (
       readonly carbon_zone?: string
       /** For `base_url` alone; see base/encryption.ts. */
       readonly api_key_encrypted?: string
-      /** How long it may be silent, where that is not the default. */
+      /** Its longest silence, where that is not the default. */
       readonly timeouts?: Partial<Timeouts>
     }
 )
@@ -49,7 +49,7 @@ type Configured = {
 }
 
 const LOADING_RETRY_S = 2
-// A lost notification is made up for by the next look.
+// The next poll makes up for a lost notification.
 const REFRESH_MS = 5000
 
 type Deps = {
@@ -90,7 +90,7 @@ export async function followModels(deps: Deps): Promise<Models> {
     servers.replace(serversOf(configs))
   }
 
-  /** Read once: a key that cannot be deciphered is said once, not at each look. */
+  /** Read once: a key that cannot be deciphered is logged once, not at each poll. */
   function configured({ provider: stored, offer: { upstreamId, modalities } }: Row): Configured {
     const known = configs.get(stored.name)
     const isSame = isDeepStrictEqual(known?.stored, stored) && known?.upstreamId === upstreamId
@@ -100,7 +100,7 @@ export async function followModels(deps: Deps): Promise<Models> {
     return { stored, upstreamId, config, ...serverOf(config, asked) }
   }
 
-  // One at a time: of two answers the older may come last, and would stand until the next look.
+  // One read at a time: of two answers the older may come last, and would stand until the next poll.
   let reading: Promise<void> = Promise.resolve()
   let queued: Promise<void> | undefined
   function refreshed(): Promise<void> {

@@ -1,6 +1,5 @@
-// What a gateway has learned of its models' costs, kept in the state over restarts: read at its start,
-// written each minute where something was learned, and when it stops. A write that fails is made up for
-// by the next one; nothing waits for it.
+// A gateway's learned costs of its models, kept in the state over restarts: read at its start, written each minute
+// where something was learned, and when it stops. The next write makes up for a failed one; nothing waits for it.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { createLearned, type Learned, type SavedCosts } from '#inference/learned.ts'

@@ -28,7 +28,7 @@ const open = model.kind === 'chat' ? openChatEngine : openEmbeddingEngine
 server.ready(await open(model, log).catch(endOnMisfit))
 log.info('The model is ready', { rssBytes: process.memoryUsage.rss() })
 
-/** Whoever added the file is told; what else fails may go well the next time. */
+/** The caller who added the file gets the error; other failures may go well the next time. */
 function endOnMisfit(error: unknown): never {
   if (!(error instanceof ErgonError && error.code === 'invalid_request')) throw error
   log.error('The process ends', { error: error.message })

@@ -20,13 +20,13 @@ export type Choice = {
 export type RoutingRequest = {
   readonly model: string
   readonly facts: RequestFacts
-  /** What the work is expected to take, for comparing costs, without what servers add to each prompt. */
+  /** The expected work, for comparing costs, without the servers' additions to each prompt. */
   readonly tokens: Tokens
   readonly prompts: number
 }
 
 const LOADING_RETRY_S = 2
-/** So many names of models are told to who asked for another one. */
+/** The number of model names in the error for an unknown model. */
 const NAMES_MAX = 10
 
 /** Offers that are left alone for now, as after failures in a row; `auto` takes others while there are some. */
@@ -134,7 +134,7 @@ function costOf(offer: ModelOffer, { tokens, prompts }: RoutingRequest, learned:
 
 const becauseOf = ({ tier, because }: RequestFacts) => `${tier}: ${because}`
 
-/** A model by its name, and whether it is one for a first look only. */
+/** A model by its name, and whether it serves first attempts only. */
 export const nameOf = ({ id, class: kind }: ModelOffer): string =>
   kind === 'demo' ? `${id} (demo model)` : id
 
@@ -179,8 +179,8 @@ export function unknownModel(offers: readonly ModelOffer[], model: string) {
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/
 
 /**
- * Nothing is ready for a request. What no model here could serve even then is the caller's to change, and
- * trying again is of no use; else the error's own text says how to add a model.
+ * The error when nothing is ready for a request. A request that no model here could ever serve is the caller's to
+ * change, and another attempt is of no use; else the error's own text says how to add a model.
  */
 function nothingServes(offers: readonly ModelOffer[], facts: RequestFacts) {
   const near = offers.filter(({ modalities }) => modalities.includes(facts.asks))

@@ -80,7 +80,7 @@ test('scoreConversation() takes a greeting for one, whatever the system message 
   const system = 'You are a mathematician. Prove every claim.'
   assert.equal(tierOf({ system, turns: ['Hello there!'] }), 'L0')
   assert.equal(tierOf({ turns: ['Prove that 0.999… is 1', 'Let x be …', 'ok, thank you!'] }), 'L0')
-  // An answer to a question of the assistant's is no courtesy.
+  // A reply to the assistant's own question is no courtesy.
   assert.equal(tierOf({ turns: ['Prove that 0.999… is 1', 'With series?', 'yes please'] }), 'L3')
 })
 

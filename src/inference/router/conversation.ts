@@ -1,4 +1,4 @@
-// How hard a conversation looks: what the user said last, and what the system message asks of every answer.
+// The difficulty of a conversation: of the user's last text, and of the system message's demands on every answer.
 import { isCourtesy } from './cues.ts'
 import { scoreInstruction, scoreText, type Score } from './scorer.ts'
 

@@ -137,7 +137,7 @@ const FILLERS: ReadonlySet<string> = new Set(
 )
 const COURTESY_LENGTH_MAX = 40
 
-/** Whether a text is a greeting or thanks and nothing else. "Yes, please" may be a hard question's answer. */
+/** True for a text that is a greeting or thanks and nothing else. "Yes, please" may answer a hard question. */
 export function isCourtesy(text: string): boolean {
   if (text.length > COURTESY_LENGTH_MAX) return false
   const said = text

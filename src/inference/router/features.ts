@@ -1,5 +1,5 @@
-// What the scorer sees of a text: counts of words, marks and cues, made in one pass over at most
-// 800 characters. No regular expressions, so that no text can make it slow.
+// The scorer's features of a text: counts of words, marks and cues, made in one pass over at most 800 characters. No
+// regular expressions, so that no text can make it slow.
 import { LEXICON, type CueTiers, type Word } from './cues.ts'
 
 type PerTier = [number, number, number, number]
@@ -141,7 +141,7 @@ const QUOTES = '"“„«'
 /** So much after a colon is a text to work on. */
 const GIVEN_LENGTH = 8
 
-/** Whether a word is the name in `def name(` or `class Name:`, or the value in `return value;`. */
+/** True for the name in `def name(` or `class Name:`, or the value in `return value;`. */
 function isCode(text: string, from: number, to: number): boolean {
   // The last letters of the three keywords: nearly no word has one of these before it.
   if (!KEYWORD_ENDS.includes(text.charCodeAt(from - 2))) return false

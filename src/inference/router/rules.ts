@@ -3,9 +3,9 @@ import type { Code } from '#contract/errors.ts'
 import type { Tier } from '#contract/charge.ts'
 import type { Modality, ModelOffer } from '#inference/catalogue.ts'
 
-/** What a request needs and how hard it looks: all that the router knows of it. */
+/** The router's facts of a request: its needs and its difficulty. */
 export type RequestFacts = {
-  /** What it asks for. */
+  /** The kind of answer. */
   readonly asks: 'text' | 'embedding'
   /** Further inputs that it holds. */
   readonly inputs: readonly Modality[]

@@ -1,8 +1,8 @@
-// How hard a text looks: L0 lookup, L1 extraction, L2 aggregation, L3 reasoning. A sum of a few features
-// that anyone can follow by hand; a learned router may replace it. 3 µs of CPU for a short text, at most 55
-// for one of 800 characters. Of 200 prompts that it was not tuned on (conversation.test.ts) 83 % get the
-// right tier, 3 % one below, 14 % one above. Too low of public sets: 3 % of GSM8K, 11 % of the reasoning
-// tasks of BIG-Bench Hard. Too high: 28 % of CLINC's commands to an assistant.
+// The difficulty of a text: L0 lookup, L1 extraction, L2 aggregation, L3 reasoning. A sum of a few features that
+// anyone can follow by hand; a learned router may replace it. 3 µs of CPU for a short text, at most 55 for one of 800
+// characters. Of 200 prompts that it was not tuned on (conversation.test.ts) 83 % get the right tier, 3 % one below,
+// 14 % one above. Too low of public sets: 3 % of GSM8K, 11 % of the reasoning tasks of BIG-Bench Hard. Too high: 28 %
+// of CLINC's commands to an assistant.
 import { TIERS, type Tier } from '#contract/charge.ts'
 import { CODE_MARKS, featuresOf, type Features } from './features.ts'
 
@@ -48,7 +48,7 @@ type Feature = {
   readonly tier: 0 | 1 | 2 | 3
   readonly weight: number
   readonly name: string
-  /** How strongly it holds. */
+  /** The strength of the feature. */
   readonly holds: (features: Features) => number
 }
 

@@ -1,5 +1,5 @@
-// A door for tests: it runs handlers over real HTTP in the order that the pipeline does, each with a
-// strict Spend, so that real clients can be pointed at them.
+// An HTTP server for tests: it runs handlers over real HTTP in the order of the pipeline, each with a strict Spend,
+// so that real clients can call them.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ export const bind = <Body>(parse: (value: unknown) => Body, handler: Handler<Bod
 export type TestDoor = {
   readonly baseUrl: string
   readonly spends: StrictSpend[]
-  /** What `cut` fires at for the next requests. */
+  /** The energy at which `cut` fires for the next requests. */
   holdNj: bigint | undefined
   close(): void
 }

@@ -26,11 +26,11 @@ export type ScriptedUpstream = {
   /** Connections that are open. */
   readonly connections: () => Promise<number>
   script: Script
-  /** What a cell does with an answer for which nobody waits any more: it breaks off, without figures. */
+  /** The cell's reaction when nobody waits for its answer any more: it breaks off, without figures. */
   left: (response: ServerResponse) => void
-  /** What GET /models answers; who asks it is in no list here. */
+  /** The answer of GET /models; its calls are in no list here. */
   models: Script
-  /** What is answered to who adds the server and asks it for a token; in no list here either. */
+  /** The answer to the probe for a token when a server is added; in no list here either. */
   probe: Script
   close(): Promise<void>
 }

@@ -11,14 +11,14 @@ export type StrictSpend = Spend & {
   readonly claims: readonly Used[]
   readonly facts: Served
   readonly admissions: readonly Nj[]
-  /** What each admission had to hold at least. */
+  /** The least hold of each admission. */
   readonly leasts: readonly Nj[]
   readonly settled: Charge | undefined
-  /** What was absorbed. */
+  /** Absorbed energy. */
   readonly absorbed: readonly Used[]
-  /** What the gateway itself used: a figure with all its digits. */
+  /** The gateway's own energy: a figure with all its digits. */
   readonly ownNj: Nj
-  /** What a revoked token or a drain does. */
+  /** Cuts as a revoked token or a drain does. */
   cutNow(reason: ErgonError): void
 }
 
@@ -41,7 +41,7 @@ const SERVED = {
 
 const refuse = () =>
   invariant(false, 'products only claim: mark() and claimThread() are not theirs')
-/** What is the same of each. */
+/** Equal fields of all. */
 const ALIKE = {
   requestId: 'req_01arz3ndektsv4rrffq69g5fav',
   receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',

@@ -245,7 +245,7 @@ function split({ from, to }: Move, others: readonly Move[]): Move[] {
   return parts
 }
 
-/** Whether the automaton accepts a text. */
+/** True when the automaton accepts a text. */
 export function accepts(automaton: Automaton, value: string): boolean {
   let state = automaton[0]
   for (const character of value) {

@@ -3,7 +3,7 @@
 export type CharRange = readonly [from: number, to: number]
 export type CharSet = readonly CharRange[]
 
-/** What "any character" may become: no control characters but those with a short escape in JSON. */
+/** The characters of "any character": no control characters except those with a short escape in JSON. */
 export const ANY_CHAR: CharSet = [
   [0x08, 0x0a],
   [0x0c, 0x0d],

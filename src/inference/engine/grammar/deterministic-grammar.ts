@@ -1,11 +1,11 @@
-// A grammar → one of the same texts that has a single reading of every beginning. llama.cpp follows all
-// readings of a text at once, tests each against every token, and all of that between two steps of everybody:
-// unions of arrays of unions of arrays (5 KB of schema) made 4,096 readings by the fourth bracket, 3.8 s
-// for a token, and 8 times as many with each bracket more.
+// Turns a grammar into one of the same texts that has a single reading of every beginning. llama.cpp follows all
+// readings of a text at once and tests each against every token, between two steps that all requests wait for. Unions
+// of arrays of unions of arrays (5 KB of schema) made 4,096 readings by the fourth bracket, 3.8 s for a token, and 8
+// times as many with each further bracket.
 //
-// A rule's readings are followed together, as a set of stacks, character by character; where all of them
-// go through one rule next, that rule is followed once, by itself. So nesting adds where it multiplied. What
-// cannot be told apart within WORK_MAX is refused.
+// A rule's readings are followed together, as a set of stacks, character by character. Where all of them go through
+// one rule next, that rule is followed once, by itself. So nesting adds where it multiplied. A grammar whose readings
+// cannot be separated within WORK_MAX is refused.
 import { refuse } from '#inference/engine/fields.ts'
 import { charSet, type CharSet } from './char-set.ts'
 import type { Grammar } from './grammar.ts'

@@ -1,7 +1,7 @@
-// What a grammar means, written down a second time for tests: which texts fit, and texts that do.
+// The meaning of a grammar, written a second time for tests: a test of texts, and texts that fit.
 import type { Expr, Grammar } from './grammar.ts'
 
-/** Whether a text fits from end to end. Slow, and follows every reading: for short texts. */
+/** True when a text fits from end to end. Slow, and follows every reading: for short texts. */
 export function fits(grammar: Grammar, value: string): boolean {
   const characters = [...value]
   const ends = (expr: Expr, from: ReadonlySet<number>): Set<number> => {
@@ -82,7 +82,7 @@ export function sample({ root, rules }: Grammar, random: () => number): string {
 
 const STEPS_MAX = 400
 
-/** How many rules deep each rule is at least: the way to an end. */
+/** The least depth of each rule in rules: the way to an end. */
 function shortest(rules: ReadonlyMap<string, Expr>): ReadonlyMap<string, number> {
   const depths = new Map<string, number>()
   for (let changed = true; changed;) {

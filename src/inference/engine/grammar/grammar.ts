@@ -236,8 +236,8 @@ function renamed(expr: Expr, nameOf: (name: string) => string): Expr {
 }
 
 /**
- * The rules that some finite text fits. One look at each rule settles all but circles: a rule is looked at
- * again when one that it refers to turns out to end.
+ * The rules that some finite text fits. One pass settles all rules except circles: a rule is examined again when a
+ * rule that it refers to turns out to end.
  */
 function endingRules(
   order: readonly string[],

@@ -1,5 +1,5 @@
-// Schemas of some hundred KB that ask for work without end. What making their grammars takes is counted as
-// looks at the schema, not timed: everybody else who asks the model waits for it.
+// Schemas of some hundred KB that ask for work without end. The cost of their grammars is counted as reads of the
+// schema, not timed: every other caller of the model waits for it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ErgonError } from '#base/errors.ts'
@@ -41,7 +41,7 @@ const HOSTILE: Readonly<Record<string, object>> = {
   },
 }
 
-/** The same value, which counts each look at a member of it. */
+/** The same value, which counts each read of a member. */
 function watched<T extends object>(value: T, count: () => void): T {
   const known = new WeakMap<object, object>()
   const watch = (one: unknown): unknown => {

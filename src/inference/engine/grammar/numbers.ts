@@ -169,7 +169,7 @@ function scaledStep(step: number): { step: bigint; places: number } {
   return { step: BigInt(`${whole}${fraction}`), places: step > 0 ? fraction.length : 0 }
 }
 
-/** Whether a number that somebody wrote down keeps the limits. */
+/** True when a written number keeps the limits. */
 export function fitsNumber(
   value: number,
   { isInteger, least, most, steps }: NumberLimits,

@@ -81,7 +81,7 @@ function tupleOf(value: unknown, param: string): readonly unknown[] {
 
 const TUPLE_MAX = 1000
 
-/** What a schema says of the members behind its tuple. */
+/** A schema's rules for the members behind its tuple. */
 function restOf(schema: Conjunction[number], length: number): readonly unknown[] {
   const rest = Array.isArray(schema['items']) ? schema['additionalItems'] : schema['items']
   if (rest !== undefined) return [rest]

@@ -94,8 +94,8 @@ export function openDocument(source: SchemaSource): SchemaDocument {
 }
 
 /**
- * The steps that one look at all keywords of a schema takes, without the schemas inside. Whoever writes a
- * conjunction spends them for each of its schemas, each time: one definition may be used at many places.
+ * The steps of one pass over all keywords of a schema, without the schemas inside. A writer of a conjunction spends
+ * them for each of its schemas, each time: one definition may be used at many places.
  */
 export function createWeights(): (schema: BodyFields) => number {
   const known = new WeakMap<BodyFields, number>()
@@ -129,7 +129,7 @@ function listOf(schema: BodyFields, key: string, param: string): readonly unknow
   return value
 }
 
-/** How many schemas there are to copy; an alternative without any counts too. */
+/** The number of schemas to copy; an alternative without any counts too. */
 const sizeOf = (alternatives: readonly Conjunction[]): number =>
   alternatives.reduce((sum, each) => sum + each.length, alternatives.length)
 

@@ -20,7 +20,7 @@ function validatorOf(schema: object): (value: unknown) => string[] {
   return (value) => (validate(value) ? [] : [ajv.errorsText(validate.errors)])
 }
 
-/** What of some values the grammar of a schema takes. */
+/** The values that the grammar of a schema accepts. */
 const taken = (schema: unknown, values: readonly unknown[]): unknown[] => {
   const grammar = grammarOf(schema)
   return values.filter((value) => fits(grammar, JSON.stringify(value)))

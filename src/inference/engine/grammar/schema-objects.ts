@@ -12,7 +12,7 @@ import { quoted, stringAutomaton, stringExpr, stringLimits } from './schema-stri
 /** A property that is written; one that leads back to its own object may be left out. */
 type Property = { readonly expr: Expr; readonly mayLack: boolean; readonly isRequired: boolean }
 
-/** What a property takes in all that is made of it, however short its name. */
+/** The cost of a property in all that is made of it, however short its name. */
 const PROPERTY_STEPS = 32
 
 /** Undefined: there is no such object. */
@@ -72,7 +72,7 @@ function namesIn(schemas: Conjunction, param: string): Map<string, boolean> {
   return new Map([...written].map((name) => [name, required.has(name)]))
 }
 
-/** What all of the schemas say of one property. */
+/** The rules of all schemas for one property. */
 function propertySchemas(
   name: string,
   schemas: Conjunction,
@@ -91,7 +91,7 @@ function propertySchemas(
   })
 }
 
-/** What a schema says of members that it does not name. */
+/** A schema's rules for members that it does not name. */
 const additional = (schema: BodyFields): readonly unknown[] =>
   ['additionalProperties', 'unevaluatedProperties'].flatMap((key) =>
     schema[key] === undefined ? [] : [schema[key]],

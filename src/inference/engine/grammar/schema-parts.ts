@@ -1,4 +1,4 @@
-// What the parts of a schema's grammar share while it is made.
+// Shared by the parts of a schema's grammar while it is made.
 import type { Budget } from './budget.ts'
 import type { Expr, Rules } from './grammar.ts'
 import type { SchemaDocument } from './schema-document.ts'
@@ -6,12 +6,12 @@ import type { SchemaDocument } from './schema-document.ts'
 export type GrammarWriting = {
   readonly rules: Rules
   readonly budget: Budget
-  /** What is written after each name, and between members. */
+  /** The text after each name, and between members. */
   readonly colon: Expr
   readonly comma: Expr
 }
 
-/** What objects and arrays need to write what is in them. */
+/** The writers of nested values, for objects and arrays. */
 export type SchemaParts = GrammarWriting & {
   readonly document: SchemaDocument
   /** A value of schemas that hold at once; undefined: there is none. */

@@ -28,7 +28,7 @@ export type StringLimits = {
   readonly patterns: readonly string[]
 }
 
-/** What the schemas say of strings. */
+/** The schemas' limits of strings. */
 export function stringLimits(schemas: Conjunction, document: SchemaDocument): StringLimits {
   const { param, strict } = document
   const patterns = namesOf(schemas, 'pattern', param)
@@ -86,7 +86,7 @@ export function stringAutomaton(
   return others.reduce((one, other) => intersection(one, other, work), first)
 }
 
-/** Whether a value is one of those strings; it may have characters that a model is never asked for. */
+/** A test for values of those strings; a value may have characters that a model is never asked for. */
 export function stringTest(
   limits: StringLimits,
   work: AutomatonLimits,
