@@ -31,7 +31,7 @@ const treeMib = (pid: number): number =>
 /** The product; the account cannot run out of money. */
 export async function startErgonStorage(): Promise<StorageTarget & { readonly ergon: Ergon }> {
   const ergon = await startProduct({ ERGON_ACCOUNT_REQUESTS: '2000' })
-  await ergon.control('POST', `/accounts/${ergon.account}/funds`, { pusd: '1000000000000000' })
+  await ergon.control('funds.add', { account: ergon.account, pusd: '1000000000000000' })
   return {
     ergon,
     name: ERGON,

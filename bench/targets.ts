@@ -41,14 +41,14 @@ export async function startServer(name: string, file: string, upstream?: number)
 export async function startErgonTarget(upstream: number): Promise<Target> {
   const ergon = await startProduct()
   for (const name of ['fast', 'paced'])
-    await ergon.control('POST', '/models', {
+    await ergon.control('model.add', {
       upstream: `http://127.0.0.1:${upstream}/v1`,
       name,
       upstream_model: name,
       // The figures of a double must not look like a measurement: one nanojoule a token.
       nj_per_token: '1',
     })
-  await ergon.control('POST', `/accounts/${ergon.account}/funds`, { pusd: '1000000000000000' })
+  await ergon.control('funds.add', { account: ergon.account, pusd: '1000000000000000' })
   return {
     name: 'Ergon',
     port: ergon.port,

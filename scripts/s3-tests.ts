@@ -63,9 +63,9 @@ async function configFor(ergon: Ergon): Promise<string> {
 }
 
 async function stranger(ergon: Ergon): Promise<Section> {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  await ergon.control('POST', `/accounts/${id}/funds`, { pusd: '5000000000000' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  await ergon.control('funds.add', { account: id, pusd: '5000000000000' })
+  const { token } = await ergon.control('token.create', {
     account: id,
     scope: 'deploy',
   })

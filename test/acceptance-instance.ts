@@ -15,14 +15,14 @@ export async function acceptanceInstance(ergon: Ergon): Promise<Instance> {
 }
 
 async function newAccount(ergon: Ergon): Promise<{ id: string; token: string }> {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { account: id })
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const { token } = await ergon.control('token.create', { account: id })
   return { id, token }
 }
 
 async function depletedTokenOf(ergon: Ergon): Promise<string> {
   const { id, token } = await newAccount(ergon)
-  await ergon.control('POST', `/accounts/${id}/funds`, { pusd: '100' })
+  await ergon.control('funds.add', { account: id, pusd: '100' })
   for (let left = TRIES_MAX; left > 0; left--) {
     const answer = await fetch(`${ergon.baseUrl}/v1/chat/completions`, {
       method: 'POST',

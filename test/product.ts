@@ -63,7 +63,7 @@ async function take(settings: Settings, life: Life): Promise<void> {
 /** Removes the models that files before have left: `auto` could choose them. */
 async function removeModels({ ergon, models }: Started): Promise<void> {
   for (const id of await modelsOf(ergon))
-    if (!models.includes(id)) await ergon.control('DELETE', `/models/${id}`)
+    if (!models.includes(id)) await ergon.control('model.remove', { model: id })
 }
 
 const modelsOf = async (ergon: Ergon): Promise<string[]> =>

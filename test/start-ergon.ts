@@ -10,6 +10,12 @@ import { createInterface } from 'node:readline'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import {
+  CONTROL,
+  type ControlAnswer,
+  type ControlName,
+  type ControlRequest,
+} from '#contract/control.ts'
 import { createCliProcess, type CliProcess, type Outcome } from './cli-process.ts'
 import { seed, seedState } from './ergon-cache.ts'
 import { startExternalState } from './external-state.ts'
@@ -29,8 +35,6 @@ export type ErgonOptions = {
   readonly models?: string
   /** Further settings by their names in the environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** The tree to start (default: this one). */
-  readonly root?: string
   /** Further flags. */
   readonly flags?: readonly string[]
   /** Further settings for the first life alone. */
@@ -70,8 +74,14 @@ export interface Ergon extends AsyncDisposable {
     text: string,
     values?: readonly unknown[],
   ): Promise<R[]>
-  /** Calls an operator operation on control.sock; rejects with its error's message. */
-  control<T = unknown>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T>
+  /**
+   * Calls an operation of the operator on control.sock. Rejects with its error's message, or when the answer is not
+   * what the contract says.
+   */
+  control<Name extends ControlName>(
+    name: Name,
+    request?: ControlRequest<Name>,
+  ): Promise<ControlAnswer<Name>>
   /**
    * Runs the command line as its operator, with the first token; resolves when it has ended. All commands run in one
    * process, one after another.
@@ -153,7 +163,7 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     },
     stderr: () => running.stderr(),
     sql: sql as Ergon['sql'],
-    control: (method, path, body) => control(join(runFolder, 'control.sock'), method, path, body),
+    control: (name, asked) => control(join(runFolder, 'control.sock'), name, asked),
     cli: (...words) => runCommand(ergon, words),
     commands,
     pidOf: (cell) => pidOf(ergon, cell),
@@ -206,7 +216,7 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
   const flags = ['--data', dataFolder, ...portFlags(port)]
   const child = spawn(
     process.execPath,
-    [join(options.root ?? ROOT, 'src/main.ts'), ...flags, '--json', ...(options.flags ?? [])],
+    [join(ROOT, 'src/main.ts'), ...flags, '--json', ...(options.flags ?? [])],
     {
       // The end of fd 3 tells the product that this test is gone, however it went.
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -279,20 +289,21 @@ function connect({ host, password }: { host: string; password: string }): pg.Poo
   return pool
 }
 
-async function control<T>(
+async function control<Name extends ControlName>(
   socketPath: string,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<T> {
-  const call = request({ socketPath, method, path })
-  call.end(body === undefined ? undefined : JSON.stringify(body))
+  name: Name,
+  asked: object = {},
+): Promise<ControlAnswer<Name>> {
+  const call = request({ socketPath, method: 'POST', path: `/${name}` })
+  call.end(JSON.stringify(asked))
   const [response] = await once(call, 'response')
-  // Long work answers with lines of progress; the last one is the result.
-  const last = (await textOf(response)).trim().split('\n').at(-1) ?? '{}'
-  const answer = JSON.parse(last) as { result: T } | { error: { message: string } }
+  const text = await textOf(response)
+  if (response.headers['content-type']?.startsWith('text/plain')) return text as never
+  // Long work answers with lines of progress; the last line is the result.
+  const last = text.trim().split('\n').at(-1) ?? '{}'
+  const answer = JSON.parse(last) as { result: unknown } | { error: { message: string } }
   if ('error' in answer) throw new Error(answer.error.message)
-  return answer.result
+  return CONTROL[name].answer.parse(answer.result) as ControlAnswer<Name>
 }
 
 const runCommand = (ergon: Ergon, words: readonly string[]): Promise<Outcome> =>
@@ -307,10 +318,8 @@ const runCommand = (ergon: Ergon, words: readonly string[]): Promise<Outcome> =>
     },
   })
 
-type Pids = { readonly name: string; readonly pid: number | null; launcher_pid: number | null }
-
-async function pidsOf(ergon: Ergon, name: string): Promise<Pids | undefined> {
-  const { cells } = await ergon.control<{ cells: readonly Pids[] }>('GET', '/status')
+async function pidsOf(ergon: Ergon, name: string) {
+  const { cells } = await ergon.control('node.status')
   return cells.find((cell) => cell.name === name)
 }
 

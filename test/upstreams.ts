@@ -93,7 +93,7 @@ export async function addUpstream(
   { script = honest, embedding = false, ...more }: UpstreamOptions = {},
 ): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream('port', script)
-  await ergon.control('POST', '/models', {
+  await ergon.control('model.add', {
     upstream: upstream.baseUrl,
     upstream_model: 'upstream-name',
     name: id,

@@ -1,12 +1,12 @@
 // Accounts in the agent: the operator's operations on accounts, funds and tokens.
 import type { AgentProduct } from '#node/agent-part.ts'
 import { SIGNERS_HERE } from '#receipts/sealing.ts'
-import { accountRoutes } from './control/accounts.ts'
+import { accountHandlers } from './control/accounts.ts'
 
 export const ACCOUNTS_AGENT: AgentProduct = {
   name: 'accounts',
   open: ({ state, keyPairOf }) => ({
     gateway: { settings: { signers: SIGNERS_HERE } },
-    control: accountRoutes(state, keyPairOf),
+    control: accountHandlers(state, keyPairOf),
   }),
 }

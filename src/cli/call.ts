@@ -7,3 +7,9 @@ export type CommandCall = {
   /** The usage of every command: 'admin token create'. */
   readonly usages: readonly string[]
 }
+
+/** An option that takes a value; undefined when it is not given. */
+export function textOption(options: CommandCall['options'], name: string): string | undefined {
+  const value = options[name]
+  return typeof value === 'string' ? value : undefined
+}

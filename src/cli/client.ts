@@ -2,6 +2,7 @@
 import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
+import type { ControlAnswer, ControlLine, ControlName, ControlRequest } from '#contract/control.ts'
 import { CommandError, EXIT } from './output.ts'
 import { baseUrlOf, controlSocketOf, LOGIN, tokenOf, type GlobalOptions } from './profile.ts'
 
@@ -99,26 +100,27 @@ function parse(text: string): unknown {
 
 type Line = { result?: unknown; error?: { code: string; message: string }; progress?: unknown }
 
-/** Calls the operator's API; `onProgress` gets the lines before the result. Rejects with a CommandError. */
-export async function control(
+/** Calls an operation of the operator; `onProgress` gets the lines before the answer. Rejects with a CommandError. */
+export async function control<Name extends ControlName>(
   options: GlobalOptions,
-  call: { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object },
-  onProgress: (line: unknown) => void = () => undefined,
-): Promise<unknown> {
+  name: Name,
+  request: ControlRequest<Name>,
+  onProgress: (line: ControlLine<Name>) => void = () => undefined,
+): Promise<ControlAnswer<Name>> {
   const { text } = await callUnix({
-    ...call,
+    path: `/${name}`,
+    body: request,
     socketPath: controlSocketOf(options),
     onLine(line) {
       const { progress } = parse(line) as Line
-      if (progress !== undefined) onProgress(progress)
+      if (progress !== undefined) onProgress(progress as ControlLine<Name>)
     },
   }).catch((error: Error & { code?: string }) => {
     throw error.code === 'EACCES' ? notOwner() : notRunning(error)
   })
   const last = parse(text) as Line
   if (last.error !== undefined) throw controlRefusal(last.error)
-  if (last.progress !== undefined) onProgress(last.progress)
-  return last.result
+  return last.result as ControlAnswer<Name>
 }
 
 const notOwner = () =>

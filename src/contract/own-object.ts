@@ -7,6 +7,6 @@ export const ownObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: ({ code }) =>
       code === 'unrecognized_keys'
-        ? `it is not known here; there are ${Object.keys(shape).join(', ')}`
+        ? `it is not known here; there are ${Object.keys(shape).join(', ') || 'none'}`
         : undefined,
   })

@@ -1,10 +1,12 @@
 // Inference in the agent: the fleet of model cells, and the operator's operations on models.
 import { Secret } from '#base/log.ts'
 import { toolEnvironment } from '#config/env.ts'
+import type { INFERENCE_CONTROL } from '#contract/control/inference.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { MODEL_CELLS } from '#node/cell-names.ts'
-import { modelAliasRoutes } from './control/model-aliases.ts'
-import { modelRoutes } from './control/models.ts'
+import { aliasHandlers } from './control/model-aliases.ts'
+import { modelHandlers } from './control/models.ts'
 import { confirmModels } from './models/confirm.ts'
 import { chosenModels } from './models/default-models.ts'
 import { MODEL_PROGRAM, MODEL_SOCKETS, ModelFleet } from './models/fleet.ts'
@@ -21,9 +23,9 @@ function open(core: AgentCore): AgentPart {
   const confirmed = () => confirmModels(cells, log)
   return {
     gateway: { calls: [MODEL_SOCKETS] },
-    control: [
-      ...modelAliasRoutes({ state, confirmed }),
-      ...modelRoutes({
+    control: {
+      ...aliasHandlers({ state, confirmed }),
+      ...modelHandlers({
         fleet,
         state,
         modelsFolder: data.at('models'),
@@ -31,7 +33,7 @@ function open(core: AgentCore): AgentPart {
         key: new Secret(data.secrets.state),
         operator: config.operator,
       }),
-    ],
+    } satisfies ControlHandlers<typeof INFERENCE_CONTROL>,
     start: () => fleet.start(chosenModels(config.models)),
     close: () => fleet.close(),
     cells: [{ stage: 'workers', name: MODEL_CELLS }],

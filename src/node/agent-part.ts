@@ -5,7 +5,7 @@ import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import type { State, StateAddress } from '#state/connect.ts'
 import type { ProgramPlace } from './cell-specs.ts'
-import type { ControlRoute } from './control/control.ts'
+import type { ControlPart } from './control/control.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { KeptJournals } from './kept-journals.ts'
 import type { Meter } from './meter/meter.ts'
@@ -44,8 +44,8 @@ export type AgentPart = {
   }
   /** For its tasks: settings, as JSON, and what the process of tasks may write for them. */
   readonly tasks?: { readonly settings: object; readonly writes: readonly string[] }
-  /** The operator's operations. */
-  readonly control?: readonly ControlRoute[]
+  /** The operator's operations, by name: `ControlHandlers` of the area's table in contract/control/. */
+  readonly control?: ControlPart
   /** Starts what the gateways do not wait for; resolves with what failed, in words. */
   start?(signal: AbortSignal): Promise<readonly string[] | void>
   /** Called at a stop before the cells end. */

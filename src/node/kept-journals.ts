@@ -29,9 +29,9 @@ export type KeptJournal = {
 export type KeptJournals = {
   list(): Promise<KeptJournal[]>
   /** Throws `not_found` where nothing is kept of the process, `invalid_request` where it cannot be posted. */
-  post(process: string): Promise<object>
+  post(process: string): Promise<{ process: string; posted: true }>
   /** Posts it where that can be done; else ends its session and sets it aside. Throws `not_found`. */
-  drop(process: string): Promise<object>
+  drop(process: string): Promise<{ process: string; posted: boolean; aside?: string }>
 }
 
 export function createKeptJournals(deps: Deps): KeptJournals {

@@ -5,7 +5,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Cell } from '#cells/cell.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { startBallast, type Ballast } from '#node/ballast.ts'
-import { startControl } from '#node/control/control.ts'
+import { demandHandlers, startControl, type ControlPart } from '#node/control/control.ts'
 import { tellDisk } from '#node/disk-full.ts'
 import type { StopBudget } from '#node/stop-budget.ts'
 import type { GatewaysNeeds } from './gateways.ts'
@@ -53,8 +53,9 @@ export async function openAgentParts(
   return {
     gateway: Object.fromEntries(parts.map(({ name, part }) => [name, part.gateway ?? {}])),
     control() {
-      const routes = parts.flatMap(({ part }) => part.control ?? [])
-      return startControl({ socket: join(data.runFolder, CONTROL_SOCKET), routes, log })
+      const handlers = Object.assign({}, ...parts.map(({ part }) => part.control)) as ControlPart
+      demandHandlers(handlers)
+      return startControl({ socket: join(data.runFolder, CONTROL_SOCKET), handlers, log })
     },
     start(complete) {
       ballast = startBallast({

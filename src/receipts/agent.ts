@@ -1,6 +1,6 @@
 // Receipts in the agent: five signers, the jobs cell that asks them to sign, and a new key for the log.
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
-import { signerRoutes } from './control/signers.ts'
+import { signerHandlers } from './control/signers.ts'
 import { JOBS_PROGRAM, SIGNER_PROGRAM, startSealing } from './sealing.ts'
 
 export const RECEIPTS_AGENT: AgentProduct = {
@@ -11,7 +11,7 @@ export const RECEIPTS_AGENT: AgentProduct = {
 
 function open(core: AgentCore): AgentPart {
   return {
-    control: signerRoutes({
+    control: signerHandlers({
       state: core.state,
       cells: core.cells,
       signersFolder: core.data.at('signers'),

@@ -1,8 +1,10 @@
 // Object storage in the agent: where blobs are, the settings of its tasks, and the operator's operations on both.
 import type { Config } from '#config/config.ts'
+import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
-import { storageKeyRoutes } from '#objects/control/storage-keys.ts'
-import { storageMoveRoutes } from '#objects/control/storage-move.ts'
+import { storageKeyHandlers } from '#objects/control/storage-keys.ts'
+import { storageMoveHandlers } from '#objects/control/storage-move.ts'
 import { settleBlobStores } from '#objects/settle-blob-stores.ts'
 import type { ObjectsTaskSettings } from '#objects/tasks.ts'
 import type { StorageSettings } from './settings.ts'
@@ -25,10 +27,10 @@ async function open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> {
   }
   return {
     gateway: { settings: { blobs, storage: settingsOf(config) }, writes: [blobs.folder] },
-    control: [
-      ...storageMoveRoutes({ state, blobs }),
-      ...storageKeyRoutes({ state, keyIds: config.storageKmsKeys }),
-    ],
+    control: {
+      ...storageMoveHandlers({ state, blobs }),
+      ...storageKeyHandlers({ state, keyIds: config.storageKmsKeys }),
+    } satisfies ControlHandlers<typeof STORAGE_CONTROL>,
     tasks: { settings: tasks, writes: [blobs.folder] },
   }
 }

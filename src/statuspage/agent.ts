@@ -1,9 +1,11 @@
 // The node's status in the agent: the operator's status, meter, artifacts, alarms, kept journals and tasks.
+import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
-import { alarmRoutes } from '#node/control/alarms.ts'
-import { journalRoutes } from '#node/control/journals.ts'
-import { taskRoutes } from '#node/control/tasks.ts'
-import { nodeRoutes } from './control/node.ts'
+import { alarmHandlers } from '#node/control/alarms.ts'
+import { journalHandlers } from '#node/control/journals.ts'
+import { taskHandlers } from '#node/control/tasks.ts'
+import { nodeHandlers } from './control/node.ts'
 import type { StatusSettings } from './gateway.ts'
 
 export const STATUS_AGENT: AgentProduct = { name: 'status', open }
@@ -16,11 +18,11 @@ function open(core: AgentCore): AgentPart {
   }
   return {
     gateway: { settings },
-    control: [
-      ...nodeRoutes(core),
-      ...alarmRoutes(state),
-      ...journalRoutes(journals),
-      ...taskRoutes(state),
-    ],
+    control: {
+      ...nodeHandlers(core),
+      ...alarmHandlers(state),
+      ...journalHandlers(journals),
+      ...taskHandlers(state),
+    } satisfies ControlHandlers<typeof NODE_CONTROL>,
   }
 }

@@ -39,7 +39,7 @@ before(async () => {
   chmodSync(folder, 0o755)
   const file = join(folder, 'nonsense.gguf')
   writeRandomLlama(file, { context: 512 })
-  await ergon.control('POST', '/models', { file, name: CELL, context: 512 })
+  await ergon.control('model.add', { file, name: CELL, context: 512 })
   await ergon.waitForModel(CELL)
 })
 after(async () => {
@@ -89,13 +89,9 @@ describe('a caller that leaves', { concurrency: 4 }, () => {
 })
 
 async function accountWith(pusd: string) {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  await ergon.control('POST', `/accounts/${id}/funds`, { pusd })
-  const { token, id: tokenId } = await ergon.control<{ token: string; id: string }>(
-    'POST',
-    '/tokens',
-    { account: id },
-  )
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  await ergon.control('funds.add', { account: id, pusd })
+  const { token, id: tokenId } = await ergon.control('token.create', { account: id })
   return { id, token, tokenId }
 }
 
@@ -144,7 +140,7 @@ describe('a right that ends in mid-stream', { concurrency: 4 }, () => {
     const owner = await accountWith('5000000000')
     const id = await model(endless(20))
     const answer = await post(id, { stream: true }, { token: owner.token })
-    await ergon.control('DELETE', `/tokens/${owner.tokenId}`)
+    await ergon.control('token.revoke', { token: owner.tokenId })
     await assertCut(answer, 401, 'token_revoked')
   })
   for (const stream of [true, false])
@@ -226,7 +222,7 @@ describe('a model cell', () => {
     process.kill(await readyProgramOf(ergon, `model-${CELL}`), 'SIGKILL')
     await assertProblem(await chat({ max_tokens: 3 }), 503, 'model_loading')
     // Nobody waits for the life that begins.
-    await ergon.control('DELETE', `/models/${CELL}`)
+    await ergon.control('model.remove', { model: CELL })
   })
 })
 

@@ -1,9 +1,5 @@
 // A span of a running Ergon's meter and ledger, by SQL: it starts and ends with no open Spend and all windows closed,
 // so that bills and readings are of the same work.
-import { once } from 'node:events'
-import { request } from 'node:http'
-import { join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseCharge, type Charge } from '#contract/charge.ts'
 import { parseWindow } from '#metering/window-record.ts'
@@ -69,10 +65,7 @@ async function atRest(ergon: Ergon): Promise<Books> {
 }
 
 async function runningRequests(ergon: Ergon): Promise<number> {
-  const call = request({ socketPath: join(ergon.runFolder, 'control.sock'), path: '/metrics' })
-  call.end()
-  const [response] = await once(call, 'response')
-  const text = await textOf(response)
+  const text = await ergon.control('node.metrics')
   const found = /^ergon_requests_running (\d+)$/m.exec(text)
   if (found === null) throw new Error(`no requests_running in the metrics:\n${text}`)
   return Number(found[1])

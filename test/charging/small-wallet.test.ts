@@ -18,9 +18,9 @@ const LEAST_PUSD = 4862n
 test('a small wallet is spent to its end on two gateways', { timeout: 120_000 }, async () => {
   const ergon = sharedErgon()
   const upstream = await addUpstream(ergon, CHAT)
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  await ergon.control('POST', `/accounts/${id}/funds`, { pusd: String(FUNDS_PUSD) })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { account: id })
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  await ergon.control('funds.add', { account: id, pusd: String(FUNDS_PUSD) })
+  const { token } = await ergon.control('token.create', { account: id })
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
@@ -43,6 +43,6 @@ test('a small wallet is spent to its end on two gateways', { timeout: 120_000 },
   assert.equal(read.status, 200)
   const [wallet] = await ergon.sql('select posted from wallets where id = $1', [`money:${id}`])
   assert.ok(BigInt(wallet?.['posted'] ?? FUNDS_PUSD) < LEAST_PUSD, JSON.stringify(wallet))
-  await ergon.control('DELETE', `/models/${CHAT}`)
+  await ergon.control('model.remove', { model: CHAT })
   await upstream.close()
 })

@@ -121,15 +121,12 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
 })
 
 test('who cannot pay for a week of what is stored may read and delete, and not write', async () => {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const add = (pusd: string) => ergon.control('POST', `/accounts/${id}/funds`, { pusd })
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const add = (pusd: string) => ergon.control('funds.add', { account: id, pusd })
   // Some minutes of 3 W, and requests; a week would be $0.126.
   await add('30000000000')
-  const asked = { scope: 'deploy', account: id }
-  const s3 = s3ClientOf(
-    ergon,
-    (await ergon.control<{ token: string }>('POST', '/tokens', asked)).token,
-  )
+  const asked = { scope: 'deploy', account: id } as const
+  const s3 = s3ClientOf(ergon, (await ergon.control('token.create', asked)).token)
   const Bucket = 'standing-poor'
   await s3.send(new CreateBucketCommand({ Bucket }))
   const put = (Key: string) =>

@@ -97,11 +97,11 @@ for (const stream of [false, true])
       assert.deepEqual(prompts, ['82', '146', '274', ...Array.from({ length: 9 }, () => '400')])
     })
     test('to long prompts is paid each of them, from the first on a cold lease', async () => {
-      const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', {
+      const { id: account } = await ergon.control('account.create', {
         env: 'test',
       })
-      await ergon.control('POST', `/accounts/${account}/funds`, { pusd: '5000000000000' })
-      const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { account })
+      await ergon.control('funds.add', { account, pusd: '5000000000000' })
+      const { token } = await ergon.control('token.create', { account })
       cold.push(account)
       const id = await costly(4000)
       const messages = [{ role: 'user', content: 'word '.repeat(3600) }]
@@ -173,7 +173,7 @@ test('a system prompt that the operator declared is billed from the first, and n
   }
   for (const prompt_overhead_tokens of [-1, 1.5])
     await assert.rejects(
-      ergon.control('POST', '/models', {
+      ergon.control('model.add', {
         upstream: 'http://127.0.0.1:9/v1',
         upstream_model: 'x',
         prompt_overhead_tokens,
@@ -183,10 +183,10 @@ test('a system prompt that the operator declared is billed from the first, and n
 })
 
 test('who cannot hold what a prompt takes is told before anybody is asked', async () => {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id: account } = await ergon.control('account.create', { env: 'test' })
   // Some 14 J, of the 337 that 18 kB take at least.
-  await ergon.control('POST', `/accounts/${account}/funds`, { pusd: '1000000' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { account })
+  await ergon.control('funds.add', { account, pusd: '1000000' })
+  const { token } = await ergon.control('token.create', { account })
   const id = await costly(4000)
   const messages = [{ role: 'user', content: 'word '.repeat(3600) }]
   const answer = await post(id, { messages, max_tokens: 5 }, { token })

@@ -61,7 +61,7 @@ test('an alias serves a name of another vendor with a model of ours, and the ans
     assert.equal((await run(['models', 'alias', 'remove', alias])).code, 1)
     assert.equal((await chat(alias)).status, 404)
   } finally {
-    await ergon.control('DELETE', '/models/aliased')
+    await ergon.control('model.remove', { model: 'aliased' })
     await upstream.close()
   }
 })

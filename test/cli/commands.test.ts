@@ -318,7 +318,7 @@ test('a model whose file the engine refuses says so, where the operator asks', a
   const upstream = await addUpstream(ergon, 'broken')
   await ergon.sql("update models set state = 'failed', reason = 'its words' where id = 'broken'")
   assert.match((await run(['models', 'list'])).stderr, /^broken is not served: its words$/m)
-  await ergon.control('DELETE', '/models/broken')
+  await ergon.control('model.remove', { model: 'broken' })
   await upstream.close()
 })
 
@@ -361,5 +361,5 @@ test('a file is served as what it is, whatever was said of it', async (t) => {
     body: JSON.stringify({ model: 'bert', input: 'a text', dimensions: 384 }),
   })
   assert.equal(asked.status, 200, await asked.text())
-  for (const id of ['bert', 'llama']) await ergon.control('DELETE', `/models/${id}`)
+  for (const id of ['bert', 'llama']) await ergon.control('model.remove', { model: id })
 })

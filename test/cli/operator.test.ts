@@ -1,7 +1,6 @@
 // The operator's commands: metrics, alarms, kept journals.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync } from 'node:fs'
-import { request } from 'node:http'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,18 +19,9 @@ before(() => {
   ergon = sharedErgon()
 })
 
-const metrics = () =>
-  new Promise<string>((resolve, reject) => {
-    request({ socketPath: join(ergon.runFolder, 'control.sock'), path: '/metrics' }, (response) => {
-      let body = ''
-      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
-      response.on('end', () => resolve(body))
-    })
-      .on('error', reject)
-      .end()
-  })
+const metrics = () => ergon.control('node.metrics')
 
-test('the operator’s door prints the metrics of the gateways', async () => {
+test('the operator’s API prints the metrics of the gateways', async () => {
   const text = await metrics()
   assert.match(text, /^ergon_session_fresh 1$/m)
   assert.match(text, /^ergon_billed_joules [\d.]+$/m)
@@ -194,7 +184,7 @@ test(
     const page = await fetch(`${ergon.baseUrl}/.well-known/ergon/receipt-keys.json`)
     const { signers } = (await page.json()) as { signers: object }
     assert.deepEqual(signers, { count: 5, threshold: 3, hosts: 1, ready: 5 })
-    await ergon.control('DELETE', '/models/counted')
+    await ergon.control('model.remove', { model: 'counted' })
     await upstream.close()
   },
 )

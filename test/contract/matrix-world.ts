@@ -49,19 +49,19 @@ export async function closeMatrix(): Promise<void> {
 }
 
 async function caller(pusd?: string): Promise<Caller> {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  if (pusd !== undefined) await ergon.control('POST', `/accounts/${account}/funds`, { pusd })
+  const { id: account } = await ergon.control('account.create', { env: 'test' })
+  if (pusd !== undefined) await ergon.control('funds.add', { account, pusd })
   const { token } = await mint(account)
   return { token, account }
 }
 
 export const mint = (account: string, scope: Scope = 'read') =>
-  ergon.control<{ id: string; token: string }>('POST', '/tokens', { account, scope })
+  ergon.control('token.create', { account, scope })
 
 async function revokedCaller(): Promise<Caller> {
   const { id, token } = await mint(ergon.account)
   await call('/v1/models', { token })
-  await ergon.control('DELETE', `/tokens/${id}`)
+  await ergon.control('token.revoke', { token: id })
   return { token, account: ergon.account }
 }
 

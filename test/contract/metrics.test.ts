@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { product, sharedErgon } from '../product.ts'
@@ -27,15 +25,7 @@ async function overTcp(): Promise<string> {
   const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
   return await (await fetch(`${sharedErgon().baseUrl}/metrics`, { headers })).text()
 }
-const overSocket = () =>
-  new Promise<string>((resolve, reject) => {
-    const socketPath = join(sharedErgon().runFolder, 'control.sock')
-    const asked = request({ socketPath, path: '/metrics' }, (response) =>
-      textOf(response).then(resolve, reject),
-    )
-    asked.on('error', reject)
-    asked.end()
-  })
+const overSocket = () => sharedErgon().control('node.metrics')
 
 /** The sum of a figure's values whose labels have that text. */
 const sumOf = (page: string, name: string, labels = ''): number =>
@@ -94,7 +84,7 @@ test('joules, carbon, tokens and requests are counted by model and operation, as
   assert.equal(sumOf(page, 'ergon_tokens_total', `${of},kind="prompt"`), 2 * PROMPT_TOKENS)
   assert.equal(sumOf(page, 'ergon_tokens_total', `${of},kind="completion"`), 2 * COMPLETION_TOKENS)
   assert.ok(!page.includes('stranger-'), 'what a caller names is no label')
-  await sharedErgon().control('DELETE', '/models/gauged')
+  await sharedErgon().control('model.remove', { model: 'gauged' })
   await upstream.close()
 })
 

@@ -45,9 +45,8 @@ let tokens: Record<'read' | 'deploy', string>
 
 before(async () => {
   ergon = sharedErgon()
-  const mint = async (scope: string) =>
-    (await ergon.control<{ token: string }>('POST', '/tokens', { account: ergon.account, scope }))
-      .token
+  const mint = async (scope: 'read' | 'deploy') =>
+    (await ergon.control('token.create', { account: ergon.account, scope })).token
   tokens = { read: await mint('read'), deploy: await mint('deploy') }
   for (const path of [`/${BUCKET}`, `/${BUCKET}/${KEY}`]) {
     const made = await ask({ name: path, method: 'PUT', path, headers: {} }, 'deploy')

@@ -18,7 +18,7 @@ export type Status = {
   readonly cells: readonly CellStatus[]
 }
 
-export const statusOf = (ergon: Ergon): Promise<Status> => ergon.control<Status>('GET', '/status')
+export const statusOf = (ergon: Ergon): Promise<Status> => ergon.control('node.status')
 
 /** The program of a cell; undefined while it is between two lives. */
 export async function programOf(ergon: Ergon, name: string): Promise<number | undefined> {

@@ -28,7 +28,7 @@ async function status(path: string, token: string): Promise<number> {
 
 test('callers are served while all readers of receipts wait', async () => {
   assert.equal(await status('/v1/models', ergon.token), 200)
-  const cold = await ergon.control<{ token: string }>('POST', '/tokens', { scope: 'read' })
+  const cold = await ergon.control('token.create', { scope: 'read' })
   const held = ergon.sql(`do $$ begin
     lock table receipt_shards in access exclusive mode;
     perform pg_sleep(${HELD_S});

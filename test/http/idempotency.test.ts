@@ -103,7 +103,7 @@ test('the key with another body is refused with 422', async () => {
 test('the key is that of one token and one path', async () => {
   const key = randomUUID()
   await post(key)
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+  const { token } = await ergon.control('token.create', {
     account: ergon.account,
   })
   const others = [

@@ -40,8 +40,6 @@ function askOnce(agent: Agent, token: string): Promise<number> {
   })
 }
 
-type Minted = { readonly id: string; readonly token: string }
-
 test('a revoked token is refused at the next request on every gateway', async () => {
   // Each agent keeps one connection, and the kernel spreads connections over both gateways.
   const agents = Array.from(
@@ -50,10 +48,10 @@ test('a revoked token is refused at the next request on every gateway', async ()
   )
   const askAll = (token: string) => Promise.all(agents.map((agent) => ask(agent, token)))
   for (let round = 0; round < ROUNDS; round++) {
-    const minted = await ergon.control<Minted>('POST', '/tokens', { scope: 'read' })
+    const minted = await ergon.control('token.create', { scope: 'read' })
     const before = await askAll(minted.token)
     assert.deepEqual(new Set(before), new Set([200]), 'a fresh token is honoured everywhere')
-    await ergon.control('DELETE', `/tokens/${minted.id}`)
+    await ergon.control('token.revoke', { token: minted.id })
     const after = await askAll(minted.token)
     assert.deepEqual(
       new Set(after),
@@ -72,7 +70,7 @@ test('a revoked token is refused at the next request on every gateway', async ()
 test('the checker is red when a gateway does not hear of revocations', async () => {
   // The planted fault: the token is marked revoked behind the sessions' back, as a mere UPDATE would.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const minted = await ergon.control<Minted>('POST', '/tokens', { scope: 'read' })
+  const minted = await ergon.control('token.create', { scope: 'read' })
   assert.equal(await ask(agent, minted.token), 200)
   await ergon.sql('update tokens set revoked_at = now() where id = $1', [minted.id])
   assert.equal(await ask(agent, minted.token), 200, 'what was kept is still believed')
@@ -81,7 +79,7 @@ test('the checker is red when a gateway does not hear of revocations', async () 
 
 test('an expired token is refused, kept or not', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const minted = await ergon.control<Minted>('POST', '/tokens', { scope: 'read', expires_days: 1 })
+  const minted = await ergon.control('token.create', { scope: 'read', expires_days: 1 })
   await ergon.sql("update tokens set expires_at = now() + interval '700 ms' where id = $1", [
     minted.id,
   ])

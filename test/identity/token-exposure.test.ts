@@ -18,9 +18,8 @@ before(() => {
   ergon = sharedErgon()
 })
 
-type Minted = { readonly id: string; readonly token: string }
 const mint = (name: string) =>
-  ergon.control<Minted>('POST', '/tokens', { scope: 'deploy', account: ergon.account, name })
+  ergon.control('token.create', { scope: 'deploy', account: ergon.account, name })
 
 const eventsOf = (id: string) =>
   ergon.sql<{ data: Record<string, unknown> }>(

@@ -38,7 +38,7 @@ before(async () => {
   if (added.code !== 0) throw new Error(`the model could not be added: ${added.stderr}`)
   await ergon.waitForModel(MODEL)
 })
-after(() => ergon.control('DELETE', `/models/${MODEL}`))
+after(() => ergon.control('model.remove', { model: MODEL }))
 
 test('is listed beside the others', async () => {
   const models = await collect(new OpenAI(key()).models.list())

@@ -37,22 +37,18 @@ test('a plug is on windows and receipts, and the model stands in by name when it
   const { fallback } = await windowWith(ergon, ({ method }) => method === 'model')
   assert.match(fallback ?? '', /^shelly: /)
   await charged(ergon, 'model; band=40%')
-  await assert.rejects(
-    ergon.control('POST', '/meter/calibrate'),
-    /^Error: Could not calibrate: shelly: /,
-  )
+  await assert.rejects(ergon.control('meter.calibrate'), /^Error: Could not calibrate: shelly: /)
 })
 
 /** The output of `ergon meter` for a window that the plug measured: on a busy machine the model has some. */
 async function shownWatts(ergon: Ergon): Promise<string> {
   const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
   for (;;) {
-    const { now } = await ergon.control<Shown>('GET', '/meter')
-    if (now.method === 'plug') return now.watts
+    const { now } = await ergon.control('meter.status')
+    if (now?.method === 'plug') return now.watts
     await pause(100, undefined, { signal })
   }
 }
-type Shown = { readonly now: { readonly method: string; readonly watts: string } }
 
 /** The newest window that the condition holds for. */
 async function windowWith(ergon: Ergon, condition: (window: Window) => boolean): Promise<Window> {

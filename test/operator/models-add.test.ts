@@ -33,13 +33,13 @@ test('every gateway knows a model when `models add` answers', { timeout: 120_000
   const all = (model: string) => Promise.all(Array.from({ length: CONNECTIONS }, () => chat(model)))
   for (let nth = 0; nth < MODELS; nth++) {
     const name = `model-${nth}`
-    await ergon.control('POST', '/models', {
+    await ergon.control('model.add', {
       upstream: upstream.baseUrl,
       upstream_model: 'upstream-name',
       name,
     })
     assert.deepEqual(new Set(await all(name)), new Set([200]))
-    await ergon.control('DELETE', `/models/${name}`)
+    await ergon.control('model.remove', { model: name })
     assert.deepEqual(new Set(await all(name)), new Set([404]))
   }
   await upstream.close()

@@ -59,8 +59,8 @@ async function assertRefusal(answer: Response, code: string, status = 403): Prom
   return text
 }
 
-const mintToken = (scope: string, account = ergon.account) =>
-  ergon.control<{ id: string; token: string }>('POST', '/tokens', { scope, account })
+const mintToken = (scope: 'read' | 'deploy', account = ergon.account) =>
+  ergon.control('token.create', { scope, account })
 
 test('an address that the service made does one thing, bears no token and dies with its token', async () => {
   const key = "a b/ü+'(1)*&?%41.txt"
@@ -92,12 +92,12 @@ test('an address that the service made does one thing, bears no token and dies w
   while (Date.now() <= Date.parse(short.expires_at)) await pause(50)
   assert.match(await assertRefusal(await fetch(short.url), 'AccessDenied'), /has expired/)
 
-  await ergon.control('DELETE', `/tokens/${id}`)
+  await ergon.control('token.revoke', { token: id })
   await assertRefusal(await fetch(url), 'InvalidAccessKeyId')
 })
 
 test('an address can do no more than the account that made it', async () => {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id: account } = await ergon.control('account.create', { env: 'test' })
   const stranger = await mintToken('deploy', account)
   for (const method of ['GET', 'PUT']) {
     const { url } = await presign(stranger.token, { key: 'shared', method })
@@ -114,7 +114,7 @@ test('an address can do no more than the account that made it', async () => {
 })
 
 test('an account may refuse addresses and forms that bear a token, and no others', async () => {
-  const { id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id: account } = await ergon.control('account.create', { env: 'test' })
   const { token } = await mintToken('deploy', account)
   const own = s3ClientOf(ergon, token)
   const place = { Bucket: 'storage-addresses-refusing', Key: 'key' }
@@ -219,6 +219,6 @@ test('a pair of keys signs like a token, without being one, and its addresses gi
   const rows = await ergon.sql('select t::text as row from tokens t where id = $1', [pair['id']])
   assert.ok(!JSON.stringify(rows).includes(String(secret)))
 
-  await ergon.control('DELETE', `/tokens/${pair['id']}`)
+  await ergon.control('token.revoke', { token: String(pair['id']) })
   await assert.rejects(own.send(new GetObjectCommand(place)), { name: 'InvalidAccessKeyId' })
 })

@@ -168,7 +168,7 @@ test('what fails leaves no file, and says what to do', async () => {
   const target = await run(['cp', `s3://${BUCKET}/list-2`, 's3://storage-cli-absent/key'])
   assert.match(target.stderr, /ergon storage create storage-cli-absent/)
 
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', { scope: 'read' })
+  const { token } = await ergon.control('token.create', { scope: 'read' })
   const reader = await run(['cp', at('large.bin'), `s3://${BUCKET}/no`], token)
   assert.equal(reader.code, 1)
   assert.match(reader.stderr, /AccessDenied[\s\S]*--scope deploy/)

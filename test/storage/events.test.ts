@@ -147,8 +147,8 @@ test('the owner reads what happened, in the shape of AWS, page by page', async (
 })
 
 test('a stranger reads nothing, and without a configuration nothing is written', async () => {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const { token } = await ergon.control('token.create', {
     scope: 'read',
     account: id,
   })

@@ -139,9 +139,9 @@ async function putStatusOf(account: string): Promise<unknown> {
 }
 
 test('a body in HTTP chunks of one byte ends at four times its ceiling', OPTIONS, async () => {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const rights = { scope: 'deploy', account: id }
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', rights)
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const rights = { scope: 'deploy', account: id } as const
+  const { token } = await ergon.control('token.create', rights)
   const bucket = 'large-bodies-crumbs'
   const authorization = `Bearer ${token}`
   await fetch(`${ergon.baseUrl}/${bucket}`, { method: 'PUT', headers: { authorization } })

@@ -159,7 +159,7 @@ async function askOfOwnersAndNobody(): Promise<void> {
 
 async function askAndAreRefused(): Promise<void> {
   await logTo(REFUSING, { TargetPrefix: 'refusals/' })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+  const { token } = await ergon.control('token.create', {
     scope: 'read',
     account: ergon.account,
   })
@@ -223,9 +223,9 @@ async function payerOf({ headers }: Response): Promise<string> {
 }
 
 async function newAccount(): Promise<{ id: string; token: string }> {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const minted = { scope: 'deploy', account: id }
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', minted)
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const minted = { scope: 'deploy', account: id } as const
+  const { token } = await ergon.control('token.create', minted)
   return { id, token }
 }
 

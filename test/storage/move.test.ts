@@ -289,7 +289,7 @@ test('a move to the store survives kill -9 of the mover, while writes go on', as
   assert.deepEqual(Object.keys(await counts()), [STORE])
   await assertAllThere()
   await assert.rejects(
-    cloud.control('POST', '/storage/move', { to: 'fs' }),
+    cloud.control('storage.move', { to: 'fs' }),
     /new ones go to s3:.*ERGON_STORAGE_BLOBS/,
   )
 })
@@ -344,7 +344,7 @@ test('each store may have a key of its own; what is damaged stays until it is me
   )
   assert.equal((await counts())[STORE], 1)
   await upstream.send(new PutObjectCommand({ ...place, Body: mended }))
-  const second = await cloud.control<{ state: string }>('POST', '/storage/move', {})
+  const second = await cloud.control('storage.move', {})
   assert.equal(second.state, 'done')
   assert.deepEqual(Object.keys(await counts()), [OTHER])
   await assertAllThere(MIB)

@@ -353,9 +353,9 @@ test('scripts of an allowed origin may read what their request cost', async () =
 })
 
 test('another account and a wrong secret are refused, and a read token may not write', async () => {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  const mint = async (scope: string, account?: string) =>
-    (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const mint = async (scope: 'read' | 'deploy', account?: string) =>
+    (await ergon.control('token.create', { scope, account })).token
   const stranger = s3ClientOf(ergon, await mint('deploy', id))
   await assert.rejects(stranger.send(new ListObjectsV2Command({ Bucket })), {
     name: 'AccessDenied',

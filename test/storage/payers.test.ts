@@ -39,9 +39,9 @@ type Owner = { readonly account: string; readonly bucket: string; readonly s3: S
 
 /** An account with a bucket in which strangers may read and write; `pusd` is what it has of money. */
 async function openOwner(bucket: string, pusd?: string): Promise<Owner> {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
-  if (pusd !== undefined) await ergon.control('POST', `/accounts/${id}/funds`, { pusd })
-  const { token } = await ergon.control<{ token: string }>('POST', '/tokens', {
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  if (pusd !== undefined) await ergon.control('funds.add', { account: id, pusd })
+  const { token } = await ergon.control('token.create', {
     scope: 'deploy',
     account: id,
   })

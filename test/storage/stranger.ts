@@ -51,9 +51,9 @@ export function withStranger(opened: (both: Opened) => void) {
 
   withClient((own) => ({ ergon, s3 } = own))
   before(async () => {
-    ;({ id: account } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' }))
-    const asked = { scope: 'deploy', account }
-    ;({ token } = await ergon.control<{ token: string }>('POST', '/tokens', asked))
+    ;({ id: account } = await ergon.control('account.create', { env: 'test' }))
+    const asked = { scope: 'deploy', account } as const
+    ;({ token } = await ergon.control('token.create', asked))
     stranger = s3ClientOf(ergon, token)
     opened({ ergon, s3, stranger, account, token })
   })

@@ -40,8 +40,8 @@ const OVER = 16
 let ergon: Ergon
 let s3: S3Client
 
-const mintToken = async (scope: string, account = ergon.account): Promise<string> =>
-  (await ergon.control<{ token: string }>('POST', '/tokens', { scope, account })).token
+const mintToken = async (scope: 'read' | 'deploy', account = ergon.account): Promise<string> =>
+  (await ergon.control('token.create', { scope, account })).token
 
 withClient((opened) => ({ ergon, s3 } = opened), { Bucket })
 
@@ -97,7 +97,7 @@ test('a form that is signed by a token which may only read writes nothing', asyn
 })
 
 test('forms count toward the requests that an account may run at once', OPTIONS, async () => {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id } = await ergon.control('account.create', { env: 'test' })
   const own = s3ClientOf(ergon, await mintToken('deploy', id))
   const bucket = 'storage-trust-forms'
   await own.send(new CreateBucketCommand({ Bucket: bucket }))
@@ -175,7 +175,7 @@ test('retention is bypassed key by key, in a batch as alone', async () => {
 test('who may set the log of one bucket may not by that write into another', async () => {
   const logs = 'storage-trust-logs'
   await s3.send(new CreateBucketCommand({ Bucket: logs }))
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id } = await ergon.control('account.create', { env: 'test' })
   const Principal = { AWS: id }
   const Resource = `arn:aws:s3:::${Bucket}`
   await allow(Bucket, [{ Effect: 'Allow', Principal, Action: 's3:PutBucketLogging', Resource }])
@@ -227,7 +227,7 @@ test('a batch deletion is paid by who asks by name, else by the owner where ever
   await s3.send(new CreateBucketCommand({ Bucket: shared }))
   const Resource = `arn:aws:s3:::${shared}/open/*`
   await allow(shared, [{ Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject', Resource }])
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id } = await ergon.control('account.create', { env: 'test' })
   const token = await mintToken('deploy', id)
   const put = (Key: string) => s3.send(new PutObjectCommand({ Bucket: shared, Key, Body: 'x' }))
   const keys = ['open/1', 'open/2', 'kept']
@@ -261,7 +261,7 @@ test('a batch deletion is paid by who asks by name, else by the owner where ever
 })
 
 test('what a bucket never has is told of one that there is, to who may ask', async () => {
-  const { id } = await ergon.control<{ id: string }>('POST', '/accounts', { env: 'test' })
+  const { id } = await ergon.control('account.create', { env: 'test' })
   const stranger = s3ClientOf(ergon, await mintToken('deploy', id))
   const reads = (name: string) => [
     new ListBucketInventoryConfigurationsCommand({ Bucket: name }),

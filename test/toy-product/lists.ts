@@ -27,6 +27,12 @@ const LINES: readonly Line[] = [
     entry: '  ...TOY_DESCRIPTIONS,\n',
   },
   {
+    file: 'src/contract/control.ts',
+    imports: "import { TOY_CONTROL } from './control/toy.ts'",
+    before: '} satisfies',
+    entry: '  ...TOY_CONTROL,\n',
+  },
+  {
     file: 'src/config/settings.ts',
     imports: "import { TOY_SETTINGS } from './settings/toy.ts'",
     before: '}\n\nexport type',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { METRICS_TOKEN } from '../settings.ts'
-import { startErgon, type Ergon } from '../start-ergon.ts'
+import type * as Start from '../start-ergon.ts'
 import type * as Tidy from '../../scripts/tidy.ts'
 import { plantToy, toyFiles } from './lists.ts'
 
@@ -20,11 +20,12 @@ const run = promisify(execFile)
 const inCopy = (...argv: string[]) =>
   run(process.execPath, argv, { cwd: FOLDER, timeout: MS_MAX, maxBuffer: 1 << 24 })
 
-let ergon: Ergon
+let ergon: Start.Ergon
 before(async () => {
   plantToy(FOLDER)
+  // The copy's own, which knows the operations of the copy.
+  const { startErgon } = (await import(join(FOLDER, 'test/start-ergon.ts'))) as typeof Start
   ergon = await startErgon({
-    root: FOLDER,
     // The copy's node_modules are above it, where an isolated cell sees nothing.
     env: {
       ERGON_ISOLATION: 'plain',
@@ -88,7 +89,10 @@ test('a protocol beside the API answers on its own path', async () => {
 
 test('the operator asks for the counts, on the socket and with the command line', async () => {
   await count(1)
-  const rows = await ergon.control<{ account: string; count: string }[]>('GET', '/toy/counts')
+  // A name that this tree does not have.
+  const list = 'toy.list' as never
+  const rows = (await ergon.control(list, {} as never)) as { account: string }[]
+  await assert.rejects(ergon.control(list, { most: 1 } as never), /Could not accept most/)
   assert.deepEqual(
     rows.map(({ account }) => account),
     [ergon.account],

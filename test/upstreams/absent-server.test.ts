@@ -15,14 +15,14 @@ test('a server that is added before it is up is unreachable until it is', async 
   const gone = await startScriptedUpstream('port', honest)
   await gone.close()
   const body = { upstream: gone.baseUrl, upstream_model: 'upstream-name', name: 'late' }
-  const { warning } = await ergon.control<{ warning: string }>('POST', '/models', body)
-  assert.match(warning, /does not answer \(connect ECONNREFUSED/)
+  const { warning } = await ergon.control('model.add', body)
+  assert.match(warning ?? '', /does not answer \(connect ECONNREFUSED/)
   assert.equal(await ergon.modelState('late'), 'unreachable')
 
   const back = await startScriptedUpstream(Number(new URL(gone.baseUrl).port), honest)
   await ergon.waitForModel('late')
   assert.equal((await post('late')).status, 200)
-  await ergon.control('DELETE', '/models/late')
+  await ergon.control('model.remove', { model: 'late' })
 
   await back.close()
 })
@@ -31,8 +31,7 @@ test('a server that answers and cannot serve is refused when it is added', async
   const ergon = sharedErgon()
   const server = await startScriptedUpstream('port', honest)
   const body = { upstream: server.baseUrl, upstream_model: 'upstream-name', name: 'refused' }
-  const add = (more: object = {}) =>
-    ergon.control<{ warning?: string }>('POST', '/models', { ...body, ...more })
+  const add = (more: object = {}) => ergon.control('model.add', { ...body, ...more })
   // The list of models is open, as at many servers; the model is not.
   server.probe = answering(401, {})
   await assert.rejects(add({ api_key: 'wrong' }), /answered 401, it refuses the key/)
@@ -50,7 +49,7 @@ test('a server that answers and cannot serve is refused when it is added', async
   server.probe = answering(404, { error: { message: 'The model `upstream-name` does not exist' } })
   const { warning } = await add()
   assert.match(warning ?? '', /does not have the model "upstream-name"; it lists upstream-name/)
-  await ergon.control('DELETE', '/models/refused')
+  await ergon.control('model.remove', { model: 'refused' })
   await server.close()
 })
 
@@ -58,7 +57,7 @@ test('a server that refuses its key later is unauthorized until it takes the key
   const ergon = sharedErgon()
   const server = await startScriptedUpstream('port', honest)
   const body = { upstream: server.baseUrl, upstream_model: 'upstream-name', name: 'locked' }
-  await ergon.control('POST', '/models', { ...body, api_key: 'right' })
+  await ergon.control('model.add', { ...body, api_key: 'right' })
   await ergon.waitForModel('locked')
   server.models = server.probe = server.script = answering(401, {})
   // Five failures in a row open the breaker, and then the server is asked.
@@ -66,6 +65,6 @@ test('a server that refuses its key later is unauthorized until it takes the key
   server.models = answering(200, { data: [{ id: 'upstream-name' }] })
   server.script = honest
   await ergon.waitForModel('locked')
-  await ergon.control('DELETE', '/models/locked')
+  await ergon.control('model.remove', { model: 'locked' })
   await server.close()
 })

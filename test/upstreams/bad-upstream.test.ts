@@ -87,7 +87,7 @@ describe('an upstream that refuses', { concurrency: 4 }, () => {
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }
     await new Promise((resolve) => server.close(resolve))
-    await ergon.control('POST', '/models', {
+    await ergon.control('model.add', {
       upstream: `http://127.0.0.1:${port}/v1`,
       upstream_model: 'x',
       name: 'nobody-listens',

@@ -42,7 +42,7 @@ test('a key is encrypted at rest, and only its own upstream gets it', async () =
   const rows = await ergon.sql<{ text: string }>('select m::text as text from models m')
   assert.ok(rows.some(({ text }) => text.includes('api_key_encrypted')))
   assert.ok(!JSON.stringify(rows).includes(KEY))
-  assert.ok(!JSON.stringify(await ergon.control('GET', '/models')).includes(KEY))
+  assert.ok(!JSON.stringify(await ergon.control('model.list')).includes(KEY))
 
   await ergon.sql(
     `update models set provider = provider || jsonb_build_object('base_url', $1::text) where id = 'keyed'`,

@@ -63,7 +63,7 @@ test('an image goes to the model that takes images, and sound to the one that ta
   assert.match(stdout, /^seeing .* text,image /m)
   assert.match(stdout, /^hearing .* text,image,audio /m)
   for (const [name, upstream] of Object.entries(upstreams)) {
-    await ergon.control('DELETE', `/models/${name}`)
+    await ergon.control('model.remove', { model: name })
     await upstream.close()
   }
 })

@@ -4,16 +4,8 @@ import { print, printJson, table } from '#cli/output.ts'
 import { printUsd, pusd } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Account = {
-  id: string
-  env: string
-  funded: boolean
-  balance_pusd: string
-  reserved_pusd: string
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const accounts = (await control(options, { method: 'GET', path: '/accounts' })) as Account[]
+  const accounts = await control(options, 'account.list', {})
   if (options.json) return printJson(accounts)
   print(
     table(

@@ -13,10 +13,9 @@ export async function run({ options, words: [account = ''] }: CommandCall): Prom
       EXIT.usage,
       `ergon admin account set ${account} --refuse-token-presign on`,
     )
-  const changed = await control(options, {
-    method: 'POST',
-    path: `/accounts/${encodeURIComponent(account)}/settings`,
-    body: { refuse_token_presign: refuses === 'on' },
+  const changed = await control(options, 'account.set', {
+    account,
+    refuse_token_presign: refuses === 'on',
   })
   if (options.json) return printJson(changed)
   tell(

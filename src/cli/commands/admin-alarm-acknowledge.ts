@@ -4,11 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [alarm = ''] }: CommandCall): Promise<void> {
-  const path = `/alarms/${encodeURIComponent(alarm)}/acknowledge`
-  const result = (await control(options, { method: 'POST', path })) as {
-    kind: string
-    acknowledged: number
-  }
+  const result = await control(options, 'alarm.acknowledge', { alarm })
   if (options.json) printJson(result)
   else tell(`${result.acknowledged} acknowledged of ${result.kind}, up to ${alarm}`)
 }

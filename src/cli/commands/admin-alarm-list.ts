@@ -3,14 +3,9 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Alarms = {
-  alarms: { id: string; kind: string; detail: object; at: string; acknowledged_at: string | null }[]
-  more: boolean
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const path = options['all'] === true ? '/alarms?all=true' : '/alarms'
-  const { alarms, more } = (await control(options, { method: 'GET', path })) as Alarms
+  const all = options['all'] === true
+  const { alarms, more } = await control(options, 'alarm.list', { all })
   if (options.json) return printJson(alarms)
   if (alarms.length === 0) return tell('no alarms')
   print(

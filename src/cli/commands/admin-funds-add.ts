@@ -14,8 +14,7 @@ export async function run({
   if (parts === null)
     throw new CommandError(`Not an amount: "${amount}"`, EXIT.usage, 'for example 5 or 0.25')
   const pusd = BigInt(parts[1] ?? 0) * PUSD_PER_USD + BigInt((parts[2] ?? '').padEnd(12, '0'))
-  const path = `/accounts/${encodeURIComponent(account)}/funds`
-  const result = await control(options, { method: 'POST', path, body: { pusd: pusd.toString() } })
+  const result = await control(options, 'funds.add', { account, pusd: pusd.toString() })
   if (options.json) printJson(result)
   else tell(`added ${amount} tUSD to ${account} (test money: no funds move)`)
 }

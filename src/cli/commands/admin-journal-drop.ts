@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [process = ''] }: CommandCall): Promise<void> {
-  const path = `/journals/${encodeURIComponent(process)}/drop`
-  const result = (await control(options, { method: 'POST', path })) as { aside?: string }
+  const result = await control(options, 'journal.drop', { process })
   if (options.json) printJson(result)
   else if (result.aside === undefined) tell(`the journal of ${process} could be posted, and is`)
   else tell(`the journal of ${process} is given up; its files are in ${result.aside}`)

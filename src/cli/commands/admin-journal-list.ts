@@ -3,16 +3,8 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Kept = {
-  process: string
-  reason: string
-  sessions: string[]
-  records: number | null
-  files: string[]
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const kept = (await control(options, { method: 'GET', path: '/journals' })) as Kept[]
+  const kept = await control(options, 'journal.list', {})
   if (options.json) return printJson(kept)
   if (kept.length === 0) return tell('no journal is kept')
   print(

@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [process = ''] }: CommandCall): Promise<void> {
-  const path = `/journals/${encodeURIComponent(process)}/post`
-  const result = await control(options, { method: 'POST', path })
+  const result = await control(options, 'journal.post', { process })
   if (options.json) printJson(result)
   else tell(`the journal of ${process} is posted`)
 }

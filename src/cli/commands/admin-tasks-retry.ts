@@ -3,9 +3,8 @@ import { control } from '#cli/client.ts'
 import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
-  const path = `/tasks/dead/${encodeURIComponent(id)}/retry`
-  const result = await control(options, { method: 'POST', path })
+export async function run({ options, words: [job = ''] }: CommandCall): Promise<void> {
+  const result = await control(options, 'task.retry', { job })
   if (options.json) printJson(result)
-  else tell(`${id} runs again`)
+  else tell(`${job} runs again`)
 }

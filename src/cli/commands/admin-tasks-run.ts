@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const path = `/tasks/${encodeURIComponent(name)}/run`
-  const result = (await control(options, { method: 'POST', path })) as { running: boolean }
+  const result = await control(options, 'task.run', { name })
   if (options.json) printJson(result)
   else tell(result.running ? `${name} runs already` : `${name} runs now`)
 }

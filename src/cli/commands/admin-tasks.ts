@@ -3,21 +3,8 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Task = {
-  name: string
-  last_run: string | null
-  next_run: string | null
-  running: boolean
-  attempt: number
-  attempts: number
-  progress: { done: number; total: number } | null
-  runs: number
-  failures: number
-  dead: { id: string; error: string; age_s: number }[]
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const tasks = (await control(options, { method: 'GET', path: '/tasks' })) as Task[]
+  const tasks = await control(options, 'task.list', {})
   if (options.json) return printJson(tasks)
   print(
     table(

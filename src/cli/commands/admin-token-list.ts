@@ -3,20 +3,8 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Token = {
-  id: string
-  account: string
-  hint: string
-  name: string
-  scope: string
-  expires_at: string | null
-  revoked_at: string | null
-  last_used_at: string | null
-  exposed_at: string | null
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const tokens = (await control(options, { method: 'GET', path: '/tokens' })) as Token[]
+  const tokens = await control(options, 'token.list', {})
   if (options.json) return printJson(tokens)
   print(
     table(

@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [token = ''] }: CommandCall): Promise<void> {
-  const path = `/tokens/${encodeURIComponent(token)}`
-  const result = await control(options, { method: 'DELETE', path })
+  const result = await control(options, 'token.revoke', { token })
   if (options.json) printJson(result)
   else tell(`${token} is revoked`)
 }

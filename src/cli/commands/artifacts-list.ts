@@ -3,17 +3,8 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Artifact = {
-  name: string
-  package: string
-  licence: string
-  sizeBytes: number
-  present: boolean
-  use: string
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const artifacts = (await control(options, { method: 'GET', path: '/artifacts' })) as Artifact[]
+  const artifacts = await control(options, 'artifact.list', {})
   if (options.json) return printJson(artifacts)
   print(
     table(

@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const call = { method: 'POST', path: '/artifacts/prune', body: {} } as const
-  const result = await control(options, call)
-  if (options.json) return printJson(result)
-  tell(`removed: ${(result as string[]).join(', ') || 'nothing'}`)
+  const removed = await control(options, 'artifact.prune', {})
+  if (options.json) return printJson(removed)
+  tell(`removed: ${removed.join(', ') || 'nothing'}`)
 }

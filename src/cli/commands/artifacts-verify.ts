@@ -4,10 +4,8 @@ import { CommandError, EXIT, print, printJson } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name] }: CommandCall): Promise<void> {
-  const call = { method: 'POST', path: '/artifacts/verify', body: { name } } as const
-  const result = await control(options, call)
-  const verified = result as { name: string; state: string }[]
-  if (options.json) printJson(result)
+  const verified = await control(options, 'artifact.verify', { name })
+  if (options.json) printJson(verified)
   else for (const one of verified) print(`${one.name}  ${one.state}`)
   const removed = verified.filter(({ state }) => state === 'removed').map((one) => one.name)
   if (removed.length > 0)

@@ -3,14 +3,11 @@
 import { control } from '#cli/client.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
-
-type Step = { asked_permille: number; permille: number; milliwatts: string }
-type Calibration = { reference: string; band_pct: number }
+import type { ControlLine } from '#contract/control.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   tell('calibrating: the machine is loaded in steps, for about two and a half minutes …')
-  const call = { method: 'POST', path: '/meter/calibrate' } as const
-  const made = (await control(options, call, (line) => show(line as Step))) as Calibration
+  const made = await control(options, 'meter.calibrate', {}, show)
   if (options.json) printJson(made)
   else
     print(
@@ -18,7 +15,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     )
 }
 
-const show = (step: Step): void =>
+const show = (step: ControlLine<'meter.calibrate'>): void =>
   tell(
     `  ${step.asked_permille / 10} % asked, ${step.permille / 10} % busy: ${(Number(step.milliwatts) / 1000).toFixed(2)} W`,
   )

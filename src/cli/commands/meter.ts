@@ -3,43 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { control } from '#cli/client.ts'
 import { dim, openPages, print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 
-type Status = {
-  meter: string
-  now?: {
-    method: string
-    band_pct: string
-    watts: string
-    idle_watts: string
-    idle_from: string
-    busy_cpus: string
-    fallback?: string
-    split: { name: string; payer: string; watts: string }[]
-  }
-  model: { basis: string; band_pct: string; cpus: string }
-  tariff_j_per_cpu_s: string
-  true_up: Record<string, string>
-  carbon: { marginal?: Marginal }
-  indirect: {
-    level_milli: string
-    active_second_ms: string
-    operations: { operation: string; cpu_ms: string; deviation_ms: string }[]
-  }
-}
-
-type Marginal = {
-  source: string
-  region: string
-  mg_per_kwh?: string
-  least?: { at: string; mg_per_kwh: string }
-  failure?: string
-}
+type Status = ControlAnswer<'meter.status'>
+type Marginal = NonNullable<Status['carbon']['marginal']>
 
 const EVERY_MS = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const ask = async () => (await control(options, { method: 'GET', path: '/meter' })) as Status
+  const ask = () => control(options, 'meter.status', {})
   if (options['watch'] === true) return await watch(ask, options.json === true)
   const status = await ask()
   if (options.json) printJson(status)

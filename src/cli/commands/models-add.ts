@@ -4,7 +4,9 @@ import { basename, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { control } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell, tellWork, withProgressBar } from '#cli/output.ts'
-import type { CommandCall } from '#cli/call.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { TIERS } from '#contract/charge.ts'
+import type { ControlAnswer, ControlRequest } from '#contract/control.ts'
 
 export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
   const isServer = /^https?:\/\//.test(model)
@@ -20,49 +22,57 @@ export async function run({ options, words: [model = ''] }: CommandCall): Promis
     ...(options['apiKeyStdin'] === true ? { api_key: (await text(process.stdin)).trim() } : {}),
   }
   tellWork('file' in body ? `loading ${basename(model)}` : workOn(model, isServer))
-  const result = await addModel(options, body)
-  if (options.json) printJson(result)
-  else tellAdded(result as Added)
+  const added = await addModel(options, body)
+  if (options.json) printJson(added)
+  else tellAdded(added)
 }
 
 const workOn = (model: string, isServer: boolean) =>
   isServer ? `asking ${model}` : `fetching and loading ${model}`
 
-type Added = { readonly id: string; readonly warning?: string }
-
-const tellAdded = ({ id, warning }: Added) =>
+const tellAdded = ({ id, warning }: ControlAnswer<'model.add'>) =>
   tell(warning === undefined ? `${id} is being served` : `${id} is added, but ${warning}`)
 
-/** The fields of a model in the operator's API, from the command's options. */
-export const modelFields = (options: CommandCall['options']) => ({
-  name: options['name'],
-  tier: options['tier'],
-  context: numberOf(options['context']),
-  tools: options['tools'],
-  embedding: options['embedding'],
-  image: options['image'],
-  audio: options['audio'],
-  dimensions: numberOf(options['dimensions']),
-  upstream_model: options['upstreamModel'],
-  nj_per_token: options['njPerToken'],
-  carbon_zone: options['carbonZone'],
-  operator: options['operator'],
-  region: options['region'],
-  silicon: options['silicon'],
-  prompt_overhead_tokens: numberOf(options['promptOverheadTokens']),
-})
+/** The members of a request that the options of a command name. */
+export const modelFields = (options: CommandCall['options']) => {
+  const text = (name: string) => textOption(options, name)
+  const number = (name: string) => {
+    const given = text(name)
+    return given === undefined ? undefined : Number(given)
+  }
+  const flag = (name: string) => (options[name] === true ? true : undefined)
+  return {
+    name: text('name'),
+    tier: tierOption(options),
+    context: number('context'),
+    tools: flag('tools'),
+    embedding: flag('embedding'),
+    image: flag('image'),
+    audio: flag('audio'),
+    dimensions: number('dimensions'),
+    upstream_model: text('upstreamModel'),
+    nj_per_token: text('njPerToken'),
+    carbon_zone: text('carbonZone'),
+    operator: text('operator'),
+    region: text('region'),
+    silicon: text('silicon'),
+    prompt_overhead_tokens: number('promptOverheadTokens'),
+  }
+}
 
-const numberOf = (value: string | boolean | undefined) =>
-  typeof value === 'string' ? Number(value) : undefined
+function tierOption(options: CommandCall['options']) {
+  const given = textOption(options, 'tier')
+  const tier = TIERS.find((known) => known === given)
+  if (given === undefined || tier !== undefined) return tier
+  throw new CommandError(`--tier is one of ${TIERS.join(', ')}, not: ${given}`, EXIT.usage)
+}
 
 /** Adds a model through the operator's API, and draws the progress of its files. */
-export const addModel = (options: CommandCall['options'], body: object): Promise<unknown> =>
+export const addModel = (options: CommandCall['options'], request: ControlRequest<'model.add'>) =>
   withProgressBar((bar) =>
-    control(options, { method: 'POST', path: '/models', body }, (line) => {
-      const { what, done_bytes: done, total_bytes: total } = line as Record<string, unknown>
-      if (typeof done === 'number')
-        bar.show(String(what), done, typeof total === 'number' ? total : undefined)
-    }),
+    control(options, 'model.add', request, ({ what, done_bytes: done, total_bytes: total }) =>
+      bar.show(what, done, total ?? undefined),
+    ),
   )
 
 /** A file where there is one; else the name of a default model, unless the word can only be a path. */

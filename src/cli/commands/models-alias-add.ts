@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = '', model = ''] }: CommandCall): Promise<void> {
-  const call = { method: 'POST', path: '/model-aliases', body: { name, model } } as const
-  const result = await control(options, call)
+  const result = await control(options, 'alias.add', { name, model })
   if (options.json) printJson(result)
   else tell(`${name} is served by ${model}`)
 }

@@ -3,10 +3,8 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Alias = { name: string; model: string }
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const aliases = (await control(options, { method: 'GET', path: '/model-aliases' })) as Alias[]
+  const aliases = await control(options, 'alias.list', {})
   if (options.json) return printJson(aliases)
   print(
     table(

@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const path = `/model-aliases/${encodeURIComponent(name)}`
-  const result = await control(options, { method: 'DELETE', path })
+  const result = await control(options, 'alias.remove', { name })
   if (options.json) printJson(result)
   else tell(`${name} is no longer an alias`)
 }

@@ -13,8 +13,6 @@ type Entry = {
   energy_j_per_1k_tokens: { p50: number; samples: number }
 }
 
-type Failed = { id: string; state: string; reason: string }
-
 export async function run({ options }: CommandCall): Promise<void> {
   const list = JSON.parse((await apiGet(options, '/v1/models')).text) as { data: Entry[] }
   if (options.json) return printJson(list.data)
@@ -38,6 +36,4 @@ export async function run({ options }: CommandCall): Promise<void> {
 
 /** All models, for users of the operator's socket of the called node; nothing for others. */
 const ownModels = async (options: CommandCall['options']) =>
-  options.baseUrl === undefined
-    ? ((await control(options, { method: 'GET', path: '/models' }).catch(() => [])) as Failed[])
-    : []
+  options.baseUrl === undefined ? await control(options, 'model.list', {}).catch(() => []) : []

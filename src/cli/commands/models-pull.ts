@@ -10,7 +10,7 @@ export async function run({ options, words: [url = ''] }: CommandCall): Promise<
     throw new CommandError('--sha256 is needed: 64 hexadecimal digits', EXIT.usage)
   const body = { pull: url, sha256: sha256.toLowerCase(), ...modelFields(options) }
   tellWork(`fetching and loading ${basename(url)}`)
-  const result = await addModel(options, body)
-  if (options.json) printJson(result)
-  else tell(`${(result as { id: string }).id} is being served`)
+  const added = await addModel(options, body)
+  if (options.json) printJson(added)
+  else tell(`${added.id} is being served`)
 }

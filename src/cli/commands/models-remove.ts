@@ -4,8 +4,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [model = ''] }: CommandCall): Promise<void> {
-  const path = `/models/${encodeURIComponent(model)}`
-  const result = await control(options, { method: 'DELETE', path })
+  const result = await control(options, 'model.remove', { model })
   if (options.json) printJson(result)
   else tell(`${model} is no longer served`)
 }

@@ -3,17 +3,8 @@ import { control } from '#cli/client.ts'
 import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Made = {
-  readonly origin: string
-  readonly before: string
-  /** Where the rest of the old key is, when it could not sign any more. */
-  readonly aside?: string
-  /** The old key's signature of the new key, where the old key could sign. */
-  readonly handover?: string
-}
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const made = (await control(options, { method: 'POST', path: '/signers/new-key' })) as Made
+  const made = await control(options, 'signer.new-key', {})
   if (options.json) return printJson(made)
   tell(`${made.before} has ended; receipts go on in ${made.origin}`)
   if (made.handover !== undefined)

@@ -2,37 +2,14 @@
 import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 
-type Status = {
-  isolation: { level: string; meter: string; memoryLimit: string; reasons: string[] }
-  cells: { name: string; state: string; pid: number | null; cpu_ns: string; restarts: number }[]
-  /** 'answers', or why the state does not; then there are no sessions and no ledger. */
-  state: string
-  state_holder?: Holder | null
-  sessions: { id: string; last_seq: string; fresh: boolean }[] | null
-  ledger: { charges: string; leaves: string; sealed: string; alarms: string } | null
-  /** The newest first. */
-  last_alarms?: { id: string; kind: string; detail: object; at: string }[]
-  books?: Books
-  /** The sealer's report; null while the sealer does not answer. */
-  receipts: {
-    origin?: string
-    size: number
-    reason?: string
-    signers: { index: number; share: string }[]
-  } | null
-}
-
-type Holder = { host: string; folder: string; since: string; backend: number | null }
-
-type Books = {
-  checked_age_s: number | null
-  halted_at: string | null
-  faults: { invariant: string; detail: string }[]
-}
+type Status = ControlAnswer<'node.status'>
+type Holder = NonNullable<Status['state_holder']>
+type Books = NonNullable<Status['books']>
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const status = (await control(options, { method: 'GET', path: '/status' })) as Status
+  const status = await control(options, 'node.status', {})
   if (options.json) return printJson(status)
   const { isolation, sessions, ledger, receipts } = status
   print(

@@ -3,10 +3,8 @@ import { control } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Key = { name: string; version: number; wrapped_by: number; rotated_at: string | null }
-
 export async function run({ options }: CommandCall): Promise<void> {
-  const keys = (await control(options, { method: 'GET', path: '/storage/keys' })) as Key[]
+  const keys = await control(options, 'storage-key.list', {})
   if (options.json) return printJson(keys)
   print(
     table(

@@ -5,8 +5,7 @@ import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const path = `/storage/keys/${encodeURIComponent(name)}/rotate`
-  const result = (await control(options, { method: 'POST', path })) as { version: number }
+  const result = await control(options, 'storage-key.rotate', { name })
   if (options.json) printJson(result)
   else tell(`${name} has version ${result.version}; objects follow in the background`)
 }

@@ -1,30 +1,20 @@
 // ergon storage move: brings all bodies to where new ones go. It goes on in the storage cell when this
 // command is gone; the same command again shows how far it is.
-import type { CommandCall } from '#cli/call.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
 import { control } from '#cli/client.ts'
 import { CommandError, printJson, tell } from '#cli/output.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 
-type Move = {
-  to: string
-  state: 'moving' | 'done' | 'stopped'
-  moved: number
-  bytes: number
-  permille: number
-  damaged_count: number
-  damaged: { id: string; location: string; found: string }[]
-  failure: string | null
-}
+type Move = ControlAnswer<'storage.move'>
 
 const MIB = 1_048_576
 
 export async function run({ options }: CommandCall): Promise<void> {
   if (options['stop'] === true) return await stop(options)
-  const { to } = options
-  const body = to === undefined ? {} : { to }
-  const call = { method: 'POST', path: '/storage/move', body } as const
-  const move = (await control(options, call, (line) => tell(textOf(line as Move)))) as Move
+  const request = { to: textOption(options, 'to') }
+  const move = await control(options, 'storage.move', request, (line) => tell(moveLine(line)))
   if (options.json) printJson(move)
-  else tell(`${textOf(move)}: ${move.state}`)
+  else tell(`${moveLine(move)}: ${move.state}`)
   for (const { id, location, found } of move.damaged)
     tell(`damaged, and left in ${location}: ${id}: ${found}`)
   if (move.damaged_count > 0)
@@ -37,13 +27,12 @@ export async function run({ options }: CommandCall): Promise<void> {
 }
 
 async function stop(options: CommandCall['options']): Promise<void> {
-  const call = { method: 'DELETE', path: '/storage/move' } as const
-  const result = (await control(options, call)) as { stopped: boolean }
+  const result = await control(options, 'storage.stop-move', {})
   if (options.json) printJson(result)
   else tell(result.stopped ? 'The move stops; what was moved stays there' : 'Nothing moves')
 }
 
-function textOf({ to, moved, bytes, permille, failure }: Move): string {
+function moveLine({ to, moved, bytes, permille, failure }: Move): string {
   const done = `${moved} blobs, ${Math.floor(bytes / MIB)} MiB moved to ${to}`
   return failure === null ? `${done}, ${permille / 10} % looked at` : `${done}; waits: ${failure}`
 }

@@ -10,7 +10,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import { createLogger, Secret } from '#base/log.ts'
 import type { ModelFleet, NewModel } from '#inference/models/fleet.ts'
 import { startControl } from '#node/control/control.ts'
-import { modelRoutes } from './models.ts'
+import { modelHandlers } from './models.ts'
 
 type Answer = { readonly status: number; readonly code: string; readonly message: string }
 
@@ -22,7 +22,7 @@ async function start(t: TestContext, fleet?: Pick<ModelFleet, 'add'>) {
   const untouched = new Proxy({}, { get: (_, name) => assert.fail(`${String(name)} was used`) })
   const control = await startControl({
     socket,
-    routes: modelRoutes({
+    handlers: modelHandlers({
       fleet: (fleet ?? untouched) as never,
       state: untouched as never,
       confirmed: async () => undefined,
@@ -37,7 +37,7 @@ async function start(t: TestContext, fleet?: Pick<ModelFleet, 'add'>) {
     rmSync(folder, { recursive: true })
   })
   const add = async (body: string): Promise<Answer> => {
-    const call = request({ socketPath: socket, method: 'POST', path: '/models' })
+    const call = request({ socketPath: socket, method: 'POST', path: '/model.add' })
     call.end(body)
     const [response] = await once(call, 'response')
     const { error } = JSON.parse(await text(response)) as { error?: Omit<Answer, 'status'> }
@@ -65,8 +65,18 @@ test('what an operator gets wrong is said, and is no failure of ours', async (t)
       'invalid_request',
       upstream,
     )
-  for (const body of ['null', '"text"', '7', '{']) await refused(add(body), 'invalid_json', body)
+  for (const body of ['null', '"text"', '7']) await refused(add(body), 'invalid_request', body)
+  await refused(add('{'), 'invalid_json', '{')
   assert.deepEqual(logged, [])
+})
+
+test('a member of another type is refused by name', async (t) => {
+  const { add } = await start(t)
+  for (const body of [{ context: '7' }, { operator: 7 }, { tier: 'L9' }, { nj_per_token: 5 }])
+    assert.match(
+      await refused(add(JSON.stringify({ default: 'any', ...body })), 'invalid_request', 'member'),
+      new RegExp(`^Could not accept ${Object.keys(body)[0]}: must be`),
+    )
 })
 
 test('a member that no operation knows is refused before anything is done', async (t) => {
@@ -75,7 +85,7 @@ test('a member that no operation knows is refused before anything is done', asyn
   assert.deepEqual([status, code], [400, 'invalid_request'])
   assert.match(
     message,
-    /"context_size" that is not known, there are default, file, pull.* context,/,
+    /context_size: it is not known here; there are default, file, pull.* context,/,
   )
 })
 
@@ -213,7 +223,7 @@ test('customers are told of a server what was declared of it, never its address'
     ],
   )
   for (const name of Object.keys(declared))
-    for (const value of ['', 'a/b', 'a b', 'é', 7])
+    for (const value of ['', 'a/b', 'a b', 'é'])
       assert.match(
         await refused(add(JSON.stringify({ ...server, [name]: value })), 'invalid_request', name),
         new RegExp(`"${name}" must be letters`),
@@ -223,7 +233,7 @@ test('customers are told of a server what was declared of it, never its address'
 test('the zone of a server is one that is built in', async (t) => {
   const { add } = await start(t)
   const server = { upstream: 'http://models.example/v1', upstream_model: 'a' }
-  for (const carbon_zone of ['Narnia', '', 7])
+  for (const carbon_zone of ['Narnia', ''])
     assert.match(
       await refused(add(JSON.stringify({ ...server, carbon_zone })), 'invalid_request', 'zone'),
       /"carbon_zone" is one of .*\bFR\b/,

@@ -1,4 +1,4 @@
-// Operator operations on models: add one by default name, file, download or server; remove one.
+// The operator's operations on models: add a model by default name, file, download or server; remove a model.
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pullUrl } from '#artifacts/pull.ts'
@@ -6,7 +6,14 @@ import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
 import { larger, nj } from '#base/units.ts'
 import { WORD, WORD_IN_WORDS } from '#config/checks.ts'
-import { TIERS } from '#contract/charge.ts'
+import {
+  FILE_MEMBERS,
+  SERVER_MEMBERS,
+  type INFERENCE_CONTROL,
+  type NewModelRequest,
+} from '#contract/control/inference.ts'
+import type { ControlCall, ControlHandlers } from '#contract/control-operation.ts'
+import type { ControlLine } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
 import { AUTO } from '#inference/catalogue.ts'
 import { ZONES, zoneKnown } from '#metering/carbon.ts'
@@ -14,10 +21,10 @@ import { DEFAULT_MODELS } from '#inference/models/default-models.ts'
 import { demandGguf, demandOwnFolder } from '#inference/models/files.ts'
 import type { ModelFleet, NewModel } from '#inference/models/fleet.ts'
 import type { State } from '#state/connect.ts'
-import { textOf, type ControlCall, type ControlRoute } from '#node/control/control.ts'
 import { checkServer } from './server-check.ts'
 
-type Body = ControlCall['body']
+type Body = NewModelRequest
+type Call = ControlCall<ControlLine<'model.add'>>
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
 // Energy of a remote server's token when the operator declares none: an 8 B model at batch 64 on an H100, 0.12 to
@@ -29,28 +36,6 @@ const UNDECLARED = 'unknown'
 // 32 mJ. Ceilings rest on it: at that for a file of 4 GB every answer was cut, and nothing learned.
 const LOCAL_NJ_PER_TOKEN = 32_000_000n
 const LOCAL_BYTES_PER_NJ = 3n
-
-// Accepted for another kind of model they would do nothing.
-const OF_SERVERS = [
-  'upstream_model',
-  'api_key',
-  'nj_per_token',
-  'carbon_zone',
-  'prompt_overhead_tokens',
-  'operator',
-  'region',
-  'silicon',
-] as const
-const OF_FILES = [
-  'name',
-  'tier',
-  'context',
-  'tools',
-  'embedding',
-  'image',
-  'audio',
-  'dimensions',
-] as const
 
 type Deps = {
   readonly fleet: ModelFleet
@@ -64,67 +49,69 @@ type Deps = {
   readonly operator: string
 }
 
-export const modelRoutes = (deps: Deps): readonly ControlRoute[] => [
-  {
-    method: 'GET',
-    path: /^\/models$/,
-    handle: async () =>
+type ListedModel = {
+  id: string
+  state: string
+  reason: string | null
+  is_default: boolean
+  source: Record<string, unknown> | null
+}
+
+export const modelHandlers = (deps: Deps) =>
+  ({
+    'model.list': async () =>
       (
-        await deps.state.query(
+        await deps.state.query<ListedModel>(
           'select id, state, reason, is_default, source from models order by position, id',
         )
       ).rows,
-  },
-  {
-    method: 'POST',
-    path: /^\/models$/,
-    members: ['default', 'file', 'pull', 'sha256', 'upstream', ...OF_FILES, ...OF_SERVERS],
-    handle: async (call) => {
-      const model = await newModel(call, deps)
-      const warning = await warningOf(model, call)
+    'model.add': async (body, call) => {
+      const model = await newModel(body, deps, call)
+      const warning = await warningOf(model, body, call.signal)
       await deps.fleet.add(model)
       await deps.confirmed()
-      return { id: model.id, ...(warning === undefined ? {} : { warning }) }
+      return { id: model.id, warning }
     },
-  },
-  {
-    method: 'DELETE',
-    path: /^\/models\/([^/]+)$/,
-    handle: async ({ parameters: [id = ''] }) => {
-      await deps.fleet.remove(id)
+    'model.remove': async ({ model }) => {
+      await deps.fleet.remove(model)
       await deps.confirmed()
-      return { id, removed: true }
+      return { id: model, removed: true as const }
     },
-  },
-]
+  }) satisfies Partial<ControlHandlers<typeof INFERENCE_CONTROL>>
 
-async function newModel(call: ControlCall, deps: Deps): Promise<NewModel> {
-  const { body } = call
-  if (typeof body['upstream'] === 'string') return upstreamModel(body, deps)
+async function newModel(body: Body, deps: Deps, call: Call): Promise<NewModel> {
+  if (body.upstream !== undefined) return upstreamModel(body, body.upstream, deps)
   // The model's existence is checked first: other fields of an unknown model are not the fault.
-  const known = typeof body['default'] === 'string' ? defaultModel(body['default']) : undefined
-  demandAbsent(body, OF_SERVERS, 'is for servers; what is served here is measured')
+  const known = body.default === undefined ? undefined : defaultModel(body.default)
+  // Accepted for another kind of model, such a member would do nothing.
+  demandAbsent(body, SERVER_MEMBERS, 'is for servers; what is served here is measured')
   if (known !== undefined) {
-    demandAbsent(body, OF_FILES, 'is for files and servers; a default model is served as it is')
+    demandAbsent(body, FILE_MEMBERS, 'is for files and servers; a default model is served as it is')
     return known
   }
-  if (typeof body['pull'] === 'string')
-    return fileModel(body, await pulled(call, deps.modelsFolder))
-  return fileModel(body, textOf(body, 'file'))
+  if (body.pull !== undefined) return fileModel(body, await pulled(body, deps.modelsFolder, call))
+  return fileModel(body, needed(body, 'file'))
+}
+
+/** A member that this kind of model needs. Throws invalid_request when it is absent. */
+function needed(body: Body, name: 'file' | 'sha256' | 'upstream_model'): string {
+  const value = body[name]
+  if (value !== undefined) return value
+  throw fault('invalid_request', `Could not add the model: "${name}" is needed`, { param: name })
 }
 
 /** Throws invalid_request for a server that cannot serve. */
-async function warningOf(model: NewModel, { body, signal }: ControlCall) {
+async function warningOf(model: NewModel, body: Body, signal: AbortSignal) {
   if (!('upstream' in model)) return undefined
   const { base_url: baseUrl } = model.upstream
-  const isEmbedding = body['embedding'] === true
+  const isEmbedding = body.embedding === true
   return checkServer({ baseUrl, ...apiKeyOf(body), model: model.upstreamId, isEmbedding }, signal)
 }
 
 const apiKeyOf = ({ api_key: key }: Body): { apiKey?: Secret } =>
-  typeof key === 'string' ? { apiKey: new Secret(key) } : {}
+  key === undefined ? {} : { apiKey: new Secret(key) }
 
-function demandAbsent(body: Body, names: readonly string[], why: string): void {
+function demandAbsent(body: Body, names: readonly (keyof Body)[], why: string): void {
   const name = names.find((known) => body[known] !== undefined)
   if (name === undefined) return
   throw fault('invalid_request', `Could not add the model: "${name}" ${why}`, { param: name })
@@ -143,16 +130,15 @@ function defaultModel(name: string): NewModel {
 async function fileModel(body: Body, path: string): Promise<NewModel> {
   await demandGguf(path)
   demandOwnFolder(path)
-  const isEmbedding = body['embedding'] === true
+  const isEmbedding = body.embedding === true
   if (inputsOf(body).length > 0)
     throw fault(
       'invalid_request',
       'Could not add the model: a file runs in our own engine, which takes text only; image and audio are for servers',
     )
-  const context = integerOf(body, 'context')
+  const { context, dimensions } = body
   const contextSize = context ?? (isEmbedding ? 512 : 4096)
-  const dimensions = integerOf(body, 'dimensions')
-  const hasTools = body['tools'] === true
+  const hasTools = body.tools === true
   const { size } = await stat(path)
   const njPerToken = larger(nj(LOCAL_NJ_PER_TOKEN), nj(BigInt(size) / LOCAL_BYTES_PER_NJ))
   return {
@@ -179,17 +165,16 @@ async function fileModel(body: Body, path: string): Promise<NewModel> {
   }
 }
 
-function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
-  const url = addressOf(body)
+function upstreamModel(body: Body, upstream: string, { key, operator }: Deps): NewModel {
+  const url = serverAddress(upstream)
   const baseUrl = url.href.replace(/\/$/, '')
   const { apiKey } = apiKeyOf(body)
-  const upstreamId = textOf(body, 'upstream_model')
-  const isEmbedding = body['embedding'] === true
+  const upstreamId = needed(body, 'upstream_model')
+  const isEmbedding = body.embedding === true
   const inputs = inputsOf(body)
   if (isEmbedding && inputs.length > 0)
     throw fault('invalid_request', 'Could not add the model: what embeds takes text only')
-  const dimensions = integerOf(body, 'dimensions')
-  const promptOverheadTokens = integerOf(body, 'prompt_overhead_tokens', 0)
+  const { dimensions, prompt_overhead_tokens: promptOverheadTokens } = body
   return {
     id: nameOf(body, upstreamId),
     upstream: {
@@ -205,8 +190,8 @@ function upstreamModel(body: Body, { key, operator }: Deps): NewModel {
       ...offerOf(body, UPSTREAM_NJ_PER_TOKEN),
       ownedBy: wordOf(body, 'operator') ?? 'operator',
       modalities: isEmbedding ? ['embedding'] : ['text', ...inputs],
-      context: integerOf(body, 'context') ?? 4096,
-      tools: body['tools'] === true ? 'trained' : 'none',
+      context: body.context ?? 4096,
+      tools: body.tools === true ? 'trained' : 'none',
       structured: !isEmbedding,
       ...(promptOverheadTokens === undefined ? {} : { promptOverheadTokens }),
       ...(dimensions === undefined ? {} : { embeddingDimensions: dimensions }),
@@ -225,10 +210,9 @@ const routedToOf = (body: Body, operator: string): string =>
     wordOf(body, 'silicon') ?? UNDECLARED,
   ].join('/')
 
-function wordOf(body: Body, name: string): string | undefined {
+function wordOf(body: Body, name: 'operator' | 'region' | 'silicon'): string | undefined {
   const value = body[name]
-  if (value === undefined) return undefined
-  if (typeof value === 'string' && WORD.test(value)) return value
+  if (value === undefined || WORD.test(value)) return value
   throw fault('invalid_request', `Could not add the model: "${name}" must be ${WORD_IN_WORDS}`, {
     param: name,
   })
@@ -236,9 +220,9 @@ function wordOf(body: Body, name: string): string | undefined {
 
 /** Where the server draws its power. Throws invalid_request for a zone that is not built in. */
 function zoneOf(body: Body): { carbon_zone?: string } {
-  const zone = body['carbon_zone']
+  const zone = body.carbon_zone
   if (zone === undefined) return {}
-  if (typeof zone === 'string' && zoneKnown(zone)) return { carbon_zone: zone }
+  if (zoneKnown(zone)) return { carbon_zone: zone }
   throw fault(
     'invalid_request',
     `Could not add the model: "carbon_zone" is one of ${ZONES.join(', ')}`,
@@ -250,9 +234,8 @@ function zoneOf(body: Body): { carbon_zone?: string } {
 const inputsOf = (body: Body) =>
   (['image', 'audio'] as const).filter((modality) => body[modality] === true)
 
-/** Throws invalid_request for what is no address, or has a password in it: lists would print it. */
-function addressOf(body: Body): URL {
-  const text = textOf(body, 'upstream')
+/** Throws invalid_request for text that is no address, or has a password in it: lists would print the password. */
+function serverAddress(text: string): URL {
   const url = URL.parse(text)
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
   // A query or a fragment would be left out of what is asked: another address than the one that was given.
@@ -266,18 +249,7 @@ function addressOf(body: Body): URL {
 }
 
 function offerOf(body: Body, njPerToken: string) {
-  const tier = TIERS.find((known) => known === (body['tier'] ?? 'L1'))
-  if (tier === undefined)
-    throw fault(
-      'invalid_request',
-      `Could not add the model: the tier is one of ${TIERS.join(', ')}`,
-    )
-  const declared = body['nj_per_token'] ?? njPerToken
-  if (typeof declared !== 'string' || !/^[1-9]\d{0,14}$/.test(declared))
-    throw fault(
-      'invalid_request',
-      'Could not add the model: nj_per_token is a whole number of nanojoules',
-    )
+  const { tier = 'L1', nj_per_token: declared = njPerToken } = body
   return {
     tier,
     class: 'standard',
@@ -291,10 +263,7 @@ function offerOf(body: Body, njPerToken: string) {
 const halfOf = (declaredNj: bigint): bigint => (declaredNj > 1n ? declaredNj / 2n : 1n)
 
 function nameOf(body: Body, otherwise: string): string {
-  const name =
-    typeof body['name'] === 'string'
-      ? body['name']
-      : otherwise.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-')
+  const name = body.name ?? otherwise.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-')
   if (name === AUTO)
     throw fault(
       'invalid_request',
@@ -308,27 +277,16 @@ function nameOf(body: Body, otherwise: string): string {
   )
 }
 
-function integerOf(body: Body, name: string, least = 1): number | undefined {
-  const value = body[name]
-  if (value === undefined) return undefined
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value
-  throw fault(
-    'invalid_request',
-    `Could not add the model: "${name}" is a whole number above ${least - 1}`,
-  )
-}
-
 /** Downloads with resume and checks the hash; what is there and right is not fetched again. */
-async function pulled(call: ControlCall, folder: string): Promise<string> {
-  const url = textOf(call.body, 'pull')
+async function pulled(body: Body, folder: string, { signal, progress }: Call): Promise<string> {
+  const { pull: url = '' } = body
   const what = basename(url)
-  const progress = (doneBytes: number, totalBytes: number | undefined) =>
-    call.progress({ progress: { what, done_bytes: doneBytes, total_bytes: totalBytes ?? null } })
   return await pullUrl({
     url,
-    sha256: textOf(call.body, 'sha256'),
+    sha256: needed(body, 'sha256'),
     folder,
-    signal: call.signal,
-    progress,
+    signal,
+    progress: (doneBytes: number, totalBytes: number | undefined) =>
+      progress({ what, done_bytes: doneBytes, total_bytes: totalBytes ?? null }),
   })
 }

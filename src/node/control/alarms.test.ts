@@ -3,12 +3,7 @@ import { test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { booksFigures } from '#statuspage/metrics/books-figures.ts'
-import { alarmRoutes } from './alarms.ts'
-
-type List = {
-  alarms: { id: string; kind: string; acknowledged_at: string | null }[]
-  more: boolean
-}
+import { alarmHandlers } from './alarms.ts'
 
 test(
   'an alarm is listed until it is acknowledged, with the earlier ones of its kind and no later one',
@@ -18,23 +13,10 @@ test(
     await using state = await openLedgerState(url.of, 1)
     const raise = async (kind: string) =>
       void (await state.query("insert into alarms (kind, detail) values ($1, '{}')", [kind]))
-    const call = async (method: string, path: string): Promise<unknown> => {
-      const [name = '', query] = path.split('?')
-      const found = alarmRoutes(state)
-        .map((route) => ({ route, match: route.path.exec(name) }))
-        .find(({ route, match }) => match !== null && route.method === method)
-      assert.ok(found?.match, path)
-      return await found.route.handle({
-        parameters: found.match.slice(1),
-        query: new URLSearchParams(query),
-        body: {},
-        signal: new AbortController().signal,
-        progress: () => undefined,
-      })
-    }
-    const list = async (query = '') => (await call('GET', `/alarms${query}`)) as List
+    const handlers = alarmHandlers(state)
+    const list = (all = false) => handlers['alarm.list']({ all })
     const open = async () => (await list()).alarms.map(({ id, kind }) => `${kind} ${id}`)
-    const acknowledge = (id: string) => call('POST', `/alarms/${id}/acknowledge`)
+    const acknowledge = (alarm: string) => handlers['alarm.acknowledge']({ alarm })
     const counted = async () => (await booksFigures(state)).alarms
 
     for (const kind of ['journal_gap', 'blob_damaged', 'journal_gap', 'journal_gap'])
@@ -54,7 +36,7 @@ test(
 
     for (const id of ['9', 'x', '99999999999999999999'])
       await assert.rejects(acknowledge(id), { code: 'not_found' }, id)
-    const all = (await list('?all=true')).alarms
+    const all = (await list(true)).alarms
     assert.deepEqual(
       all.map(({ id, acknowledged_at: at }) => [id, at !== null]),
       [

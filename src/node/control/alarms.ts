@@ -1,32 +1,28 @@
-// The ledger's findings for the operator: shown until they are acknowledged, and kept for good.
+// The operator's operations on alarms: listed until they are acknowledged, and kept for good.
 import { fault } from '#contract/errors.ts'
+import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { State } from '#state/connect.ts'
-import type { ControlRoute } from './control.ts'
 
 const SHOWN_MAX = 1000
 
-export const alarmRoutes = (state: State): readonly ControlRoute[] => [
-  {
-    method: 'GET',
-    path: /^\/alarms$/,
-    handle: async ({ query }) => {
-      const { rows } = await state.query(
+type Alarm = { id: string; kind: string; detail: Record<string, unknown>; at: Date }
+
+export const alarmHandlers = (state: State) =>
+  ({
+    'alarm.list': async ({ all }) => {
+      const { rows } = await state.query<Alarm & { acknowledged_at: Date | null }>(
         `select id, kind, detail, at, acknowledged_at from alarms where acknowledged_at is null or $1
          order by id desc limit $2`,
-        [query.get('all') === 'true', SHOWN_MAX + 1],
+        [all, SHOWN_MAX + 1],
       )
       return { alarms: rows.slice(0, SHOWN_MAX), more: rows.length > SHOWN_MAX }
     },
-  },
-  {
-    method: 'POST',
-    path: /^\/alarms\/([^/]+)\/acknowledge$/,
-    handle: ({ parameters: [id = ''] }) => acknowledge(state, id),
-  },
-]
+    'alarm.acknowledge': ({ alarm }) => acknowledge(state, alarm),
+  }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
-/** Up to the one that was seen: one of its kind that came since is another. */
-async function acknowledge(state: State, id: string): Promise<object> {
+/** An alarm and the earlier ones of its kind; a later one is not acknowledged with them. */
+async function acknowledge(state: State, id: string) {
   // 18 digits are within a bigint.
   const { rows } = await state.query<{ kind: string }>('select kind from alarms where id = $1', [
     /^\d{1,18}$/.test(id) ? id : null,

@@ -1,17 +1,11 @@
-// Operator operations on journals that a start kept.
+// The operator's operations on journals that a start kept.
+import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { KeptJournals } from '#node/kept-journals.ts'
-import type { ControlRoute } from './control.ts'
 
-export const journalRoutes = (kept: KeptJournals): readonly ControlRoute[] => [
-  { method: 'GET', path: /^\/journals$/, handle: () => kept.list() },
-  {
-    method: 'POST',
-    path: /^\/journals\/([^/]+)\/post$/,
-    handle: ({ parameters: [process = ''] }) => kept.post(process),
-  },
-  {
-    method: 'POST',
-    path: /^\/journals\/([^/]+)\/drop$/,
-    handle: ({ parameters: [process = ''] }) => kept.drop(process),
-  },
-]
+export const journalHandlers = (kept: KeptJournals) =>
+  ({
+    'journal.list': () => kept.list(),
+    'journal.post': ({ process }) => kept.post(process),
+    'journal.drop': ({ process }) => kept.drop(process),
+  }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>

@@ -1,21 +1,15 @@
-// Operator operations on background tasks.
-import type { ControlRoute } from './control.ts'
+// The operator's operations on background tasks.
+import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { State } from '#state/connect.ts'
 import { listTasks, retryJob, runTask } from '#tasks/admin.ts'
 
-export const taskRoutes = (state: State): readonly ControlRoute[] => [
-  { method: 'GET', path: /^\/tasks$/, handle: () => listTasks(state) },
-  {
-    method: 'POST',
-    path: /^\/tasks\/dead\/([^/]+)\/retry$/,
-    handle: async ({ parameters: [id = ''] }) => {
-      await retryJob(state, id)
-      return { retried: id }
+export const taskHandlers = (state: State) =>
+  ({
+    'task.list': () => listTasks(state),
+    'task.run': ({ name }) => runTask(state, name),
+    'task.retry': async ({ job }) => {
+      await retryJob(state, job)
+      return { retried: job }
     },
-  },
-  {
-    method: 'POST',
-    path: /^\/tasks\/([^/]+)\/run$/,
-    handle: ({ parameters: [name = ''] }) => runTask(state, name),
-  },
-]
+  }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>

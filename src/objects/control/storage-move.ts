@@ -1,38 +1,32 @@
-// Operator operations on where blobs are: they order the move and follow it. A background task moves.
+// The operator's operations on the move of blobs to another store: they order the move and follow it. A background
+// task moves.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobSettings } from '#blobs/stores.ts'
+import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
+import type { ControlCall, ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import { beginMove, loadMove, stopMove, type MoveOrder } from '#objects/upkeep/move-order.ts'
-import type { ControlCall, ControlRoute } from '#node/control/control.ts'
 import { MOVE_TASK } from '#objects/tasks.ts'
 import { startTask } from '#tasks/admin.ts'
 
 const LOOK_MS = 500
 
-export const storageMoveRoutes = (deps: {
-  state: State
-  blobs: BlobSettings
-}): readonly ControlRoute[] => [
-  {
-    method: 'POST',
-    path: /^\/storage\/move$/,
-    members: ['to'],
-    handle: (call) => move(deps, call),
-  },
-  {
-    method: 'DELETE',
-    path: /^\/storage\/move$/,
-    handle: async () => ({ stopped: await stopMove(deps.state) }),
-  },
-]
+type Deps = { readonly state: State; readonly blobs: BlobSettings }
 
-/** Answers when it is done or stopped; who goes before only sees no more of it. */
+export const storageMoveHandlers = (deps: Deps) =>
+  ({
+    'storage.move': ({ to }, call) => move(deps, to, call),
+    'storage.stop-move': async () => ({ stopped: await stopMove(deps.state) }),
+  }) satisfies Partial<ControlHandlers<typeof STORAGE_CONTROL>>
+
+/** Answers when the move is done or stopped. A caller who leaves before does not stop it. */
 async function move(
-  { state, blobs }: Parameters<typeof storageMoveRoutes>[0],
-  { body, signal, progress }: ControlCall,
-): Promise<object> {
-  const { run } = await beginMove(state, targetOf(blobs, body['to']))
+  { state, blobs }: Deps,
+  to: string | undefined,
+  { signal, progress }: ControlCall<Shown>,
+): Promise<Shown> {
+  const { run } = await beginMove(state, targetOf(blobs, to))
   // Where no task runs yet, the first run of the task finds the order.
   await startTask(state, MOVE_TASK)
   for (let told = ''; ;) {
@@ -42,22 +36,24 @@ async function move(
       throw fault('not_found', 'Could not follow the move: another one was ordered')
     if (order.state !== 'moving') return shown(order)
     const line = JSON.stringify(shown(order))
-    if (line !== told) progress({ progress: shown(order) })
+    if (line !== told) progress(shown(order))
     told = line
     await pause(LOOK_MS, undefined, { signal })
   }
 }
 
 /** Only where new blobs go: moved elsewhere it would never be complete. Throws invalid_request. */
-function targetOf({ target }: BlobSettings, to: unknown): string {
+function targetOf({ target }: BlobSettings, to: string | undefined): string {
   const kind = target === 'fs' ? 'fs' : 's3'
   if (to === undefined || to === target || to === kind) return target
   throw fault(
     'invalid_request',
-    `Could not move blobs to ${String(to)}: new ones go to ${target}; set ERGON_STORAGE_BLOBS and restart first`,
+    `Could not move blobs to ${to}: new ones go to ${target}; set ERGON_STORAGE_BLOBS and restart first`,
     { param: 'to' },
   )
 }
+
+type Shown = ReturnType<typeof shown>
 
 const shown = (order: MoveOrder) => ({
   to: order.to,

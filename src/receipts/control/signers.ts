@@ -4,6 +4,8 @@ import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cell, Cells } from '#cells/cell.ts'
+import type { RECEIPTS_CONTROL } from '#contract/control/receipts.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import { ask } from '#node/cell-specs.ts'
 import { createSignerStore, type SignerStore } from '#receipts/signer-store.ts'
@@ -11,7 +13,6 @@ import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { sharesText, type SignerShare } from '#signers/shares.ts'
 import { THRESHOLD } from '#signers/wire.ts'
 import type { State } from '#state/connect.ts'
-import type { ControlCall, ControlRoute } from '#node/control/control.ts'
 
 type Deps = {
   readonly cells: Cells
@@ -24,13 +25,9 @@ const ASK_TIMEOUT_MS = 10_000
 const LOOK_MS = 250
 const KEY_TIMEOUT_MS = 120_000
 
-export const signerRoutes = (deps: Deps): readonly ControlRoute[] => [
-  {
-    method: 'POST',
-    path: /^\/signers\/new-key$/,
-    handle: (call) => newKey(deps, call),
-  },
-]
+export const signerHandlers = (deps: Deps): ControlHandlers<typeof RECEIPTS_CONTROL> => ({
+  'signer.new-key': (_, { signal }) => newKey(deps, signal),
+})
 
 /**
  * Has the signers make another key; answers when the shard of the new key is open. Where three have their share
@@ -38,7 +35,7 @@ export const signerRoutes = (deps: Deps): readonly ControlRoute[] => [
  * nothing has changed, while all five have their share or one does not answer. Asked again after it was cut off,
  * it goes on.
  */
-async function newKey({ cells, state, signersFolder }: Deps, { signal }: ControlCall) {
+async function newKey({ cells, state, signersFolder }: Deps, signal: AbortSignal) {
   const store = createSignerStore(state)
   const jobs = cells.list().find(({ spec }) => spec.name === 'jobs')
   if (jobs === undefined) throw refused('jobs does not run')

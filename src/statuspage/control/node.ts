@@ -2,66 +2,50 @@
 import type { Artifacts } from '#artifacts/fetch.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
+import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { ControlHandlers, Sent } from '#contract/control-operation.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 import { booksCheck, booksFigures } from '#statuspage/metrics/books-figures.ts'
 import type { Meter } from '#node/meter/meter.ts'
 import { ask } from '#node/cell-specs.ts'
 import { stateHolder } from '#node/state-lock.ts'
 import type { State } from '#state/connect.ts'
-import { textOf, type ControlRoute } from '#node/control/control.ts'
 
 const ASK_TIMEOUT_MS = 2000
 
-export const nodeRoutes = (deps: {
+export const nodeHandlers = (deps: {
   state: State
   cells: Cells
   meter: Meter
   artifacts: Artifacts
-}): readonly ControlRoute[] => [
-  { method: 'GET', path: /^\/status$/, handle: () => status(deps) },
-  { method: 'GET', path: /^\/meter$/, handle: () => deps.meter.status() },
-  {
-    method: 'POST',
-    path: /^\/meter\/calibrate$/,
-    handle: async ({ signal, progress }) => {
+}) =>
+  ({
+    'node.status': () => status(deps),
+    'node.metrics': () => metrics(deps.cells),
+    'meter.status': () => deps.meter.status(),
+    'meter.calibrate': async (_, { signal, progress }) => {
       const made = await deps.meter.calibrate(signal, (step) =>
         progress({
-          progress: {
-            asked_permille: step.askedPermille,
-            permille: step.permille,
-            milliwatts: step.milliwatts.toString(),
-          },
+          asked_permille: step.askedPermille,
+          permille: step.permille,
+          milliwatts: step.milliwatts.toString(),
         }),
       )
       return { reference: made.reference, band_pct: made.bandPct }
     },
-  },
-  { method: 'GET', path: /^\/metrics$/, handle: () => metrics(deps.cells) },
-  { method: 'GET', path: /^\/artifacts$/, handle: () => deps.artifacts.list() },
-  {
-    method: 'POST',
-    path: /^\/artifacts\/fetch$/,
-    members: ['name'],
-    handle: async ({ body, signal }) => {
-      const files = await deps.artifacts.ensure(textOf(body, 'name'), signal)
+    'artifact.list': () => deps.artifacts.list(),
+    'artifact.fetch': async ({ name }, { signal }) => {
+      const files = await deps.artifacts.ensure(name, signal)
       return { name: files.name, version: files.version, folder: files.folder }
     },
-  },
-  {
-    method: 'POST',
-    path: /^\/artifacts\/verify$/,
-    members: ['name'],
-    handle: ({ body, signal }) =>
-      deps.artifacts.verify(signal, typeof body['name'] === 'string' ? body['name'] : undefined),
-  },
-  {
-    method: 'POST',
-    path: /^\/artifacts\/prune$/,
-    handle: ({ signal }) => deps.artifacts.prune(signal),
-  },
-]
+    'artifact.verify': ({ name }, { signal }) => deps.artifacts.verify(signal, name),
+    'artifact.prune': (_, { signal }) => deps.artifacts.prune(signal),
+  }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
+
+type Status = Sent<ControlAnswer<'node.status'>>
 
 /** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
-async function status({ state, cells }: { state: State; cells: Cells }): Promise<object> {
+async function status({ state, cells }: { state: State; cells: Cells }): Promise<Status> {
   const programs = cells.programs()
   return {
     isolation: cells.isolation,
@@ -84,14 +68,20 @@ async function status({ state, cells }: { state: State; cells: Cells }): Promise
 
 /** The last of the alarms that nobody has acknowledged. */
 const ALARMS_SHOWN = 5
+type Alarm = { id: string; kind: string; detail: Record<string, unknown>; at: Date }
 
-async function booksOf(state: State): Promise<object> {
-  const sessions = await state.query(
+async function booksOf(state: State) {
+  const sessions = await state.query<{
+    id: string
+    process: string
+    last_seq: string
+    fresh: boolean
+  }>(
     'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
   )
   // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
   const { alarms: alarmCount, leaves, receiptsWaiting } = await booksFigures(state)
-  const alarms = await state.query(
+  const alarms = await state.query<Alarm>(
     'select id, kind, detail, at from alarms where acknowledged_at is null order by id desc limit $1',
     [ALARMS_SHOWN],
   )
@@ -111,10 +101,13 @@ async function booksOf(state: State): Promise<object> {
 }
 
 /** The sealer's own status; null while the jobs process does not answer. */
-async function sealerOf(cells: Cells): Promise<unknown> {
+async function sealerOf(cells: Cells): Promise<Status['receipts']> {
   const jobs = cells.list().find((cell) => cell.spec.name === 'jobs' && cell.state === 'ready')
   if (jobs === undefined) return null
-  return await ask(jobs.socket, '/sealer', AbortSignal.timeout(ASK_TIMEOUT_MS)).catch(() => null)
+  const answer = await ask(jobs.socket, '/sealer', AbortSignal.timeout(ASK_TIMEOUT_MS)).catch(
+    () => null,
+  )
+  return answer as Status['receipts']
 }
 
 /** The gateways' figures, added up, in the Prometheus text format. */

@@ -4,5 +4,5 @@ import { control } from '#cli/client.ts'
 import { printJson } from '#cli/output.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  printJson(await control(options, { method: 'GET', path: '/toy/counts' }))
+  printJson(await control(options, 'toy.list', { least: 1 }))
 }

@@ -1,0 +1,21 @@
+// The operator's operations of all areas, by name: one line an area. Programs that only call an operation take the
+// types of this file, not its schemas.
+import type { AnswerOf, ControlTable, LineOf, RequestOf } from './control-operation.ts'
+import { ACCOUNTS_CONTROL } from './control/accounts.ts'
+import { INFERENCE_CONTROL } from './control/inference.ts'
+import { NODE_CONTROL } from './control/node.ts'
+import { RECEIPTS_CONTROL } from './control/receipts.ts'
+import { STORAGE_CONTROL } from './control/storage.ts'
+
+export const CONTROL = {
+  ...NODE_CONTROL,
+  ...ACCOUNTS_CONTROL,
+  ...INFERENCE_CONTROL,
+  ...RECEIPTS_CONTROL,
+  ...STORAGE_CONTROL,
+} satisfies ControlTable
+
+export type ControlName = keyof typeof CONTROL
+export type ControlRequest<Name extends ControlName> = RequestOf<(typeof CONTROL)[Name]>
+export type ControlAnswer<Name extends ControlName> = AnswerOf<(typeof CONTROL)[Name]>
+export type ControlLine<Name extends ControlName> = LineOf<(typeof CONTROL)[Name]>
