@@ -6,7 +6,7 @@ import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 /** A file of the source, tests and doubles left out. */
 export type SourceFile = { readonly path: string; readonly text: string }
 
-const CATALOGUES = /^src\/(contract\/(operator-)?errors|base\/own-errors)\.ts$/
+const CATALOGUES = /^src\/(contract\/((operator-)?errors|errors\/\w+)|base\/own-errors)\.ts$/
 const LITERAL = /'([a-z]+(?:_[a-z]+)*)'/g
 
 export const isProductSource = (path: string): boolean =>

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
+import { DESCRIPTIONS } from '#contract/descriptions.ts'
 import { ERRORS } from '#contract/errors.ts'
 import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
@@ -11,6 +12,7 @@ import { ROUTES } from '#contract/routes.ts'
 import { isProductSource, unusedCodes } from './error-codes.ts'
 import { drift, pages, readText } from './generate.ts'
 import { contractOf, openapi } from './openapi.ts'
+import { UNNAMED, WHEN } from './openapi-refusals.ts'
 
 const read = (path: string) => readText(path) ?? ''
 const made = pages(read)
@@ -61,6 +63,18 @@ test('every JSON and event-stream reply of openapi() has a schema', () => {
             assert.ok(media.schema, `${path} ${status} ${type} has no schema`)
 })
 type Response = { content?: Record<string, { schema?: object }> }
+
+/** Codes that no operation can be documented with. */
+const unplaced = (codes: readonly string[]): string[] => {
+  const named = Object.values(DESCRIPTIONS).flatMap(({ refusals = [] }) => refusals as string[])
+  const known = new Set([...Object.keys(WHEN), ...UNNAMED, ...named])
+  return codes.filter((code) => !known.has(code))
+}
+
+test('every code follows from facts, is named by an operation, or belongs to no operation', () => {
+  assert.deepEqual(unplaced(Object.keys(ERRORS)), [])
+  assert.deepEqual(unplaced(['moon_away', 'internal']), ['moon_away'])
+})
 
 test('every $ref of openapi() points at something', () => {
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]

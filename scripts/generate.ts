@@ -4,7 +4,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { contractOf, openapi } from './openapi.ts'
-import { cliPage, errorsPage, limitsPage, s3OperationsPage, settingsPage } from './reference.ts'
+import {
+  cliPage,
+  errorsPage,
+  eventsPage,
+  limitsPage,
+  s3OperationsPage,
+  settingsPage,
+} from './reference.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const REFERENCE = 'docs/reference'
@@ -15,6 +22,7 @@ export function pages(read: (path: string) => string): ReadonlyMap<string, strin
   return new Map([
     [`${REFERENCE}/openapi.json`, `${JSON.stringify(openapi(contractOf(version)), null, 2)}\n`],
     [`${REFERENCE}/errors.md`, errorsPage()],
+    [`${REFERENCE}/events.md`, eventsPage()],
     [`${REFERENCE}/limits.md`, limitsPage()],
     [`${REFERENCE}/s3-operations.md`, s3OperationsPage()],
     [`${REFERENCE}/cli.md`, cliPage()],

@@ -163,9 +163,12 @@ const refusalResponses = ({ routes, descriptions }: Contract): Record<string, ob
       ]),
   )
 
-const factsOf = (name: OperationName, { request, query }: Description): Facts => ({
+const factsOf = (
+  name: OperationName,
+  { request, query, refusals: named = [] }: Description,
+): Facts => ({
   ...operationOf(name),
-  name,
+  refusals: named,
   hasBody: request !== undefined,
   hasQuery: query !== undefined,
 })

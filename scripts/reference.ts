@@ -1,8 +1,10 @@
 // The reference pages in Markdown, made from the tables that the product itself runs by.
+import { z } from 'zod'
 import { S3_OPERATIONS, type S3Operation } from '#contract/s3-operations.ts'
 import { COMMANDS } from '#cli/commands.ts'
 import { SETTINGS } from '#config/settings.ts'
 import { ERRORS } from '#contract/errors.ts'
+import { EVENTS } from '#contract/events.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { beyondText, LIMITS } from './limits.ts'
 
@@ -42,6 +44,33 @@ These end a start, a command or a process, and stand in its last line or in the 
 
 ${table(['Code', 'What it means and what to do'], operator)}
 `
+}
+
+type Member = { readonly type?: string; readonly enum?: readonly string[] }
+
+/** The members of an object, by their JSON types. */
+function membersOf(schema: z.ZodObject): string[][] {
+  const { properties = {} } = z.toJSONSchema(schema) as { properties?: Record<string, Member> }
+  return Object.entries(properties).map(([name, { type = '', enum: words }]) => [
+    code(name),
+    words === undefined ? type : words.map(code).join(', '),
+  ])
+}
+
+export function eventsPage(): string {
+  const sections = Object.entries(EVENTS)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(
+      ([type, { help, data }]) =>
+        `## ${type}\n\n${help}\n\n${table(['Member', 'Type'], membersOf(data))}\n`,
+    )
+  return `${NOTE('src/contract/events.ts')}
+
+# Events
+
+Facts about an account, in the order of \`sequence\`. Each is written in the transaction of its cause. Webhooks, which deliver events, are not served yet.
+
+${sections.join('\n')}`
 }
 
 /** How a request names the operation: method, level, subresource and condition. */

@@ -1,6 +1,7 @@
-// Rules that hold between the tables of the contract and the source: each operation is bound, each
-// error code is answered with, each setting is read.
+// Rules that hold between the tables of the contract and the source: each operation is bound, each error code is
+// answered with, each setting is read, each event is emitted.
 import { SETTINGS } from '#config/settings.ts'
+import { EVENTS } from '#contract/events.ts'
 import type { Operation } from '#contract/operation.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
@@ -13,6 +14,7 @@ type Tables = {
   readonly operations: Readonly<Record<string, Pick<Operation, 'unrouted'>>>
   readonly routes: readonly { readonly method: string; path: string; readonly operation: string }[]
   readonly settings: Readonly<Record<string, { readonly name: string; readonly help: string }>>
+  readonly events: Readonly<Record<string, unknown>>
 }
 
 const UNREAD = 'not read yet'
@@ -21,7 +23,7 @@ const UNREAD = 'not read yet'
 export function contractFaults(
   paths: readonly string[],
   read: (path: string) => string,
-  tables: Tables = { operations: OPERATIONS, routes: ROUTES, settings: SETTINGS },
+  tables: Tables = { operations: OPERATIONS, routes: ROUTES, settings: SETTINGS, events: EVENTS },
 ): Fault[] {
   const files = paths.filter(isProductSource).map((path) => ({ path, text: read(path) }))
   return [
@@ -32,6 +34,39 @@ export function contractFaults(
       rule: `nothing answers with the code ${code}`,
     })),
     ...settingFaults(tables, files),
+    ...eventFaults(tables, paths, read),
+  ]
+}
+
+const EMITTED = /\bemit_event\([^,()]+(?:\([^()]*\))?,\s*'([^']+)'/g
+
+/** An event that the contract does not have, and an event that nothing emits. */
+function eventFaults(
+  { events }: Tables,
+  paths: readonly string[],
+  read: (path: string) => string,
+): Fault[] {
+  const found = paths
+    .filter((path) => isProductSource(path) || /^src\/.*\.sql$/.test(path))
+    .flatMap((path) =>
+      [...read(path).matchAll(EMITTED)].map(({ 1: type = '' }) => ({ path, type })),
+    )
+  const emitted = new Set(found.map(({ type }) => type))
+  return [
+    ...found
+      .filter(({ type }) => !Object.hasOwn(events, type))
+      .map(({ path, type }) => ({
+        path,
+        line: 1,
+        rule: `contract/events.ts has no event ${type}`,
+      })),
+    ...Object.keys(events)
+      .filter((type) => !emitted.has(type))
+      .map((type) => ({
+        path: 'src/contract/events.ts',
+        line: 1,
+        rule: `nothing emits the event ${type}`,
+      })),
   ]
 }
 

@@ -4,13 +4,14 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { SETTINGS } from '#config/settings.ts'
+import { EVENTS } from '#contract/events.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { contractFaults } from './tidy-contract.ts'
 import { CONFINED, DIRECTIONS, tidy } from './tidy.ts'
 
 const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
-const sources = listed.split('\n').filter((path) => /^src\/.*\.ts$/.test(path))
+const sources = listed.split('\n').filter((path) => /^src\/.*\.(ts|sql)$/.test(path))
 const read = (path: string) => readFileSync(path, 'utf8')
 
 /** The rules that one file breaks. */
@@ -108,7 +109,7 @@ test('contractFaults() finds none in this tree', () => {
   assert.deepEqual(contractFaults(sources, read), [])
 })
 
-const tables = { operations: OPERATIONS, routes: ROUTES, settings: SETTINGS }
+const tables = { operations: OPERATIONS, routes: ROUTES, settings: SETTINGS, events: EVENTS }
 const contractRules = (planted: Partial<Parameters<typeof contractFaults>[2]>, from = read) =>
   contractFaults(sources, from, { ...tables, ...planted }).map(({ rule }) => rule)
 
@@ -133,5 +134,14 @@ test('contractFaults() finds a setting that nothing reads, and one that is read 
   const wrong = { ...SETTINGS, host: { ...SETTINGS.host, help: 'Address (not read yet)' } }
   assert.deepEqual(contractRules({ settings: wrong }), [
     'ERGON_HOST is read: its help says it is not',
+  ])
+})
+
+test('contractFaults() finds an event that nothing emits, and one that the contract does not have', () => {
+  const events = { ...EVENTS, 'moon.full': {} }
+  assert.deepEqual(contractRules({ events }), ['nothing emits the event moon.full'])
+  const { 'token.exposed': _, ...others } = EVENTS
+  assert.deepEqual(contractRules({ events: others }), [
+    'contract/events.ts has no event token.exposed',
   ])
 })

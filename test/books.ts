@@ -1,6 +1,7 @@
 // The ledger of a running Ergon and the faults of its books, read by SQL alone, so that no code of the product
 // vouches for itself.
 import { setTimeout as pause } from 'node:timers/promises'
+import { EVENTS } from '#contract/events.ts'
 import type { Ergon } from './start-ergon.ts'
 
 /** A charge as its canonical bytes say. */
@@ -152,7 +153,17 @@ export async function bookFaults(ergon: Pick<Ergon, 'sql'>): Promise<string[]> {
     const rows = await ergon.sql(statement)
     if (rows.length > 0) faults.push(`${fault}: ${JSON.stringify(rows.slice(0, 3))}`)
   }
-  return faults
+  return [...faults, ...(await eventFaults(ergon))]
+}
+
+/** Events that are not what the contract says. */
+async function eventFaults(ergon: Pick<Ergon, 'sql'>): Promise<string[]> {
+  const rows = await ergon.sql<{ type: string; data: unknown }>('select type, data from events')
+  return rows.flatMap(({ type, data }) => {
+    const found = EVENTS[type]?.data.safeParse(data)
+    if (found?.success === true) return []
+    return [`event ${type}: ${found?.error.message ?? 'not in the contract'}`]
+  })
 }
 
 /** Waits until nothing of an account's money is reserved any more: no hold is stuck. */

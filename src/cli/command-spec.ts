@@ -14,3 +14,10 @@ export type CommandSpec = {
   readonly options?: readonly (readonly [flags: string, help: string])[]
   readonly load: () => Promise<CommandModule>
 }
+
+/** The commands of one area. */
+export type CommandList = {
+  /** Help of words that only begin commands: 'models alias'. */
+  readonly groups?: Readonly<Record<string, string>>
+  readonly commands: readonly CommandSpec[]
+}

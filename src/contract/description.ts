@@ -1,5 +1,6 @@
 // What a routed operation takes and gives: with the routes, the errors and the headers this is the OpenAPI page.
 import type { z } from 'zod'
+import type { Code } from './errors.ts'
 import type { ProductContract } from './product.ts'
 
 /** A reply's schema by media type; null: not JSON. */
@@ -8,8 +9,10 @@ export type Description = {
   readonly summary: string
   readonly query?: z.ZodObject
   readonly request?: z.ZodType
-  /** By status; refusals are the same everywhere. */
+  /** Replies by status; the body of a refusal is the same everywhere. */
   readonly replies: Readonly<Record<number, { readonly help: string; readonly media: Media }>>
+  /** Codes beyond those that follow from scope, body and idempotency (scripts/openapi-refusals.ts). */
+  readonly refusals?: readonly Code[]
 }
 export const json = (schema: z.ZodType): Media => ({ 'application/json': schema })
 export const ok = (help: string, media: Media): Description['replies'] => ({ 200: { help, media } })

@@ -1,46 +1,17 @@
 // The error codes of the API: status, whose fault, the OpenAI error type that SDKs branch on, and advice.
 // docs/reference/errors.md is printed from here and from operator-errors.ts.
-import { ErgonError, type ErrorOptions, type OperatorEntry } from '#base/errors.ts'
+import { ErgonError, type ErrorOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
+import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
+import { INFERENCE_ERRORS } from './errors/inference.ts'
+import { STORAGE_ERRORS } from './errors/storage.ts'
 import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
-/** `final` marks an error that SDKs must not retry, though they retry others of its status by themselves. */
-export type ErrorEntry = OperatorEntry & {
-  readonly fault: 'caller' | 'account' | 'service'
-  readonly type: string
-  readonly final?: true
-}
-
-const caller = (status: number, help: string, type = 'invalid_request_error'): ErrorEntry => ({
-  status,
-  fault: 'caller',
-  type,
-  help,
-})
-const account = (status: number, type: string, help: string): ErrorEntry => ({
-  status,
-  fault: 'account',
-  type,
-  help,
-})
-const service = (status: number, help: string): ErrorEntry => ({
-  status,
-  fault: 'service',
-  type: 'api_error',
-  help,
-})
-
-const final = (entry: ErrorEntry): ErrorEntry => ({ ...entry, final: true })
-
+/** The codes of the service itself, then one line an area. */
 export const ERRORS = {
   invalid_request: caller(400, 'Correct the field named in `param`.'),
   invalid_json: caller(400, 'Send one JSON value in UTF-8 with Content-Type: application/json.'),
   malformed_request: caller(400, 'Send a well-formed HTTP/1.1 request.'),
-  context_length_exceeded: caller(
-    400,
-    'Shorten the messages, or name a model with a longer context.',
-  ),
-  unsupported_parameter: caller(400, 'Leave the parameter out, or name a model that supports it.'),
   token_missing: caller(401, 'Send Authorization: Bearer <token>.', 'authentication_error'),
   token_unknown: caller(
     401,
@@ -51,7 +22,6 @@ export const ERRORS = {
   token_expired: caller(401, 'Mint a new token.', 'authentication_error'),
   scope_missing: caller(403, 'Use a token of the scope named in the message.', 'permission_error'),
   not_found: caller(404, 'Check the path.', 'not_found_error'),
-  model_not_found: caller(404, 'List the models with GET /v1/models.', 'not_found_error'),
   receipt_not_found: caller(
     404,
     'Check the identifier; receipts are readable by their account.',
@@ -102,26 +72,7 @@ export const ERRORS = {
   ),
   internal: service(BASE_ERRORS.internal.status, BASE_ERRORS.internal.help),
   not_implemented: final(service(501, 'This part of the interface is not served yet.')),
-  upstream_failed: service(
-    502,
-    'Retry, or name another model. What models spent on an answer of which nothing came is not charged.',
-  ),
-  model_loading: service(503, 'Retry after the time in Retry-After.'),
-  model_not_available: final(
-    service(
-      503,
-      '`ergon models list` says what runs and why not, `ergon models add <name>` adds a model.',
-    ),
-  ),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),
-  storage_fenced: service(
-    503,
-    'A write or a sync of a blob failed: nothing more is written until the operator has looked at the disk and restarted the gateway.',
-  ),
-  storage_away: service(
-    503,
-    'The store of the bytes does not answer; retry after the time in Retry-After.',
-  ),
   overloaded: service(503, 'Retry after the time in Retry-After.'),
   draining: service(503, 'Retry; this process is stopping.'),
   // The time that any request has, whoever is slow: were it the service's, one could ask for more than fits and
@@ -133,12 +84,9 @@ export const ERRORS = {
       'api_error',
     ),
   ),
-  upstream_timeout: service(
-    504,
-    'Retry, or lower max_tokens. What models spent on an answer of which nothing came is not charged.',
-  ),
-  storage_full: service(507, 'The disk of the service is full; tell its operator.'),
-} as const satisfies Record<string, ErrorEntry>
+  ...INFERENCE_ERRORS,
+  ...STORAGE_ERRORS,
+} as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS
 

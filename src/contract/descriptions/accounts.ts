@@ -5,6 +5,7 @@ import type { ACCOUNTS } from '#contract/products/accounts.ts'
 
 export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
   'usage.last': {
+    refusals: ['not_found'],
     summary: 'What the last request of this token cost; reads of usage and receipts do not count',
     replies: ok('The figures of its receipt', json(service.usageLast)),
   },
@@ -19,6 +20,7 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     replies: ok('The charges after the cursor', json(service.receiptList)),
   },
   'receipt.get': {
+    refusals: ['receipt_not_found'],
     summary:
       'A receipt, by its own id or that of its request; of what nobody was charged, without a token',
     replies: {
@@ -33,14 +35,17 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     },
   },
   'receipt.keys': {
+    refusals: ['state_unavailable'],
     summary: 'The keys that receipts are checked with: keep them',
     replies: ok('One key for each shard of the log', json(service.receiptKeys)),
   },
   'receipt.checkpoint': {
+    refusals: ['not_found', 'state_unavailable'],
     summary: 'The newest signed tree head of a shard',
     replies: ok('A C2SP signed note', TEXT),
   },
   'receipt.tile': {
+    refusals: ['not_found', 'state_unavailable'],
     summary: 'Hashes of the log: `tile/<level>/<index>[.p/<width>]` as C2SP lays them out',
     replies: ok('Up to 256 SHA-256 hashes', { 'application/octet-stream': null }),
   },

@@ -1,13 +1,27 @@
 // What the routed operations of inference take and give.
 import { json, ok, type Descriptions } from '#contract/description.ts'
+import type { Code } from '#contract/errors.ts'
 import { chatRequest, completionRequest, embeddingRequest } from '#contract/inference.ts'
 import * as inference from '#contract/inference-replies.ts'
 import type { INFERENCE } from '#contract/products/inference.ts'
+
+/** Of an operation that a model answers. */
+const refusals: readonly Code[] = [
+  'context_length_exceeded',
+  'unsupported_parameter',
+  'model_not_found',
+  'upstream_failed',
+  'model_loading',
+  'model_not_available',
+  'deadline_exceeded',
+  'upstream_timeout',
+]
 
 export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
   'chat.create': {
     summary: 'Answer a conversation; `model: auto` lets the router choose',
     request: chatRequest,
+    refusals,
     replies: ok('The answer, or its chunks with `stream: true`', {
       'application/json': inference.chatCompletion,
       'text/event-stream': inference.chatCompletionChunk,
@@ -16,6 +30,7 @@ export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
   'completion.create': {
     summary: 'Continue a text (the older form)',
     request: completionRequest,
+    refusals,
     replies: ok('The continuation, or its chunks with `stream: true`', {
       'application/json': inference.textCompletion,
       'text/event-stream': inference.textCompletion,
@@ -24,6 +39,7 @@ export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
   'embedding.create': {
     summary: 'Vectors of texts',
     request: embeddingRequest,
+    refusals,
     replies: ok('One vector for each input, in order', json(inference.embeddingList)),
   },
   'model.list': {
@@ -32,6 +48,7 @@ export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
   },
   'model.get': {
     summary: 'One model',
+    refusals: ['model_not_found'],
     replies: ok('The model', json(inference.modelEntry)),
   },
 }

@@ -9,10 +9,12 @@ export const STATUS_DESCRIPTIONS: Descriptions<typeof STATUS> = {
     replies: ok('It does', json(service.health)),
   },
   'service.ready': {
+    refusals: ['state_unavailable', 'storage_fenced', 'storage_full'],
     summary: 'Whether it may be sent requests',
     replies: ok('It may', json(service.ready)),
   },
   'service.metrics': {
+    refusals: ['token_unknown', 'not_found'],
     summary: 'Figures in the Prometheus text format, for the bearer of ERGON_METRICS_TOKEN',
     replies: ok('The figures', TEXT),
   },

@@ -5,6 +5,8 @@ import type { STORAGE } from '#contract/products/storage.ts'
 
 export const STORAGE_DESCRIPTIONS: Descriptions<typeof STORAGE> = {
   'presign.create': {
+    // Every token may read; an address to write by needs more.
+    refusals: ['scope_missing'],
     summary: 'An address for one object and method, signed with a key of its own, never the token',
     request: presignRequest,
     replies: ok('The address, until it expires or the token is revoked', json(presignReply)),

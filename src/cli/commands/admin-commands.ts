@@ -1,0 +1,105 @@
+// The commands of the operator: accounts, funds, tokens, alarms, tasks, journals.
+import type { CommandList } from '#cli/command-spec.ts'
+
+export const ADMIN_COMMANDS: CommandList = {
+  groups: {
+    admin: 'What only the operator of this node may do',
+    'admin account': 'Accounts and their switches',
+    'admin funds': 'Test money of accounts',
+    'admin token': 'Tokens: who may ask the service for what',
+    'admin alarm': 'What was found wrong: list, acknowledge',
+    'admin journal': 'Journals that a start could not post: list, post, give up',
+  },
+  commands: [
+    {
+      usage: 'admin account list',
+      help: 'Accounts and balances',
+      load: () => import('./admin-account-list.ts'),
+    },
+    {
+      usage: 'admin account create',
+      help: 'A new account',
+      options: [['--env <env>', 'test or live (default test)']],
+      load: () => import('./admin-account-create.ts'),
+    },
+    {
+      usage: 'admin account set <account>',
+      help: 'Change a switch of an account',
+      options: [
+        [
+          '--refuse-token-presign <on|off>',
+          'refuse S3 addresses and forms that bear a token: on or off',
+        ],
+      ],
+      load: () => import('./admin-account-set.ts'),
+    },
+    {
+      usage: 'admin funds add <account> <amount>',
+      help: 'Test money, in tUSD',
+      load: () => import('./admin-funds-add.ts'),
+    },
+    {
+      usage: 'admin token list',
+      help: 'Tokens, without their secrets',
+      load: () => import('./admin-token-list.ts'),
+    },
+    {
+      usage: 'admin token create',
+      help: 'A new token, shown once',
+      options: [
+        ['--scope <scope>', 'read, deploy or billing-admin (default read)'],
+        ['--account <account>', 'whose it is (default: the first account)'],
+        ['--name <name>', 'to recognise it'],
+        ['--expires <days>', 'days until it expires (default: never)'],
+        ['--key-pair', 'for S3: an access key and its secret, in place of the token'],
+      ],
+      load: () => import('./admin-token-create.ts'),
+    },
+    {
+      usage: 'admin token revoke <token>',
+      help: 'Refused from the next request on',
+      load: () => import('./admin-token-revoke.ts'),
+    },
+    {
+      usage: 'admin alarm list',
+      help: 'What was found wrong and nobody has acknowledged',
+      options: [['--all', 'those that were acknowledged too']],
+      load: () => import('./admin-alarm-list.ts'),
+    },
+    {
+      usage: 'admin alarm acknowledge <alarm>',
+      help: 'It and the earlier ones of its kind count no more; they are kept',
+      load: () => import('./admin-alarm-acknowledge.ts'),
+    },
+    {
+      usage: 'admin tasks',
+      help: 'Background tasks: last and next run, progress, failures, dead jobs',
+      load: () => import('./admin-tasks.ts'),
+    },
+    {
+      usage: 'admin tasks retry <job>',
+      help: 'Run a dead job again, with all its attempts',
+      load: () => import('./admin-tasks-retry.ts'),
+    },
+    {
+      usage: 'admin tasks run <name>',
+      help: 'Run a task now',
+      load: () => import('./admin-tasks-run.ts'),
+    },
+    {
+      usage: 'admin journal list',
+      help: 'Journals that the last start could not post, and kept',
+      load: () => import('./admin-journal-list.ts'),
+    },
+    {
+      usage: 'admin journal post <process>',
+      help: 'Try again to post one, once what was wrong is mended',
+      load: () => import('./admin-journal-post.ts'),
+    },
+    {
+      usage: 'admin journal drop <process>',
+      help: 'Post what can be posted of one, and give up the rest: its files are set aside',
+      load: () => import('./admin-journal-drop.ts'),
+    },
+  ],
+}

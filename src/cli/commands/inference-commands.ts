@@ -1,0 +1,83 @@
+// The commands of models.
+import type { CommandList } from '#cli/command-spec.ts'
+
+export const INFERENCE_COMMANDS: CommandList = {
+  groups: {
+    models: 'The models that this node serves: list, add, remove',
+    'models alias': 'Further names of models, for programs that ask for another one',
+  },
+  commands: [
+    {
+      usage: 'models add <model>',
+      help: 'Serve a default model by name, a GGUF file by path, or an OpenAI-shaped server by address',
+      options: [
+        ['--name <name>', 'public name (default: from the file or the upstream)'],
+        ['--tier <tier>', 'the hardest class it is trusted with, L0 to L3 (default L1)'],
+        [
+          '--context <tokens>',
+          'context length (default 4096, of an encoder 512; what a file was trained for is the most)',
+        ],
+        ['--tools', 'the model was trained to call tools'],
+        ['--embedding', 'it embeds instead of generating'],
+        ['--image', 'it takes images beside text (servers)'],
+        ['--audio', 'it takes sound beside text (servers)'],
+        ['--dimensions <n>', 'length of its vectors (default: what a file says)'],
+        ['--upstream-model <id>', 'its name at the server (required for an address)'],
+        ['--api-key-stdin', 'read the server’s key from stdin'],
+        ['--nj-per-token <nj>', 'declared energy of a generated token, in nanojoules (servers)'],
+        [
+          '--carbon-zone <zone>',
+          'electricity zone that the server is in (servers; default: the mean of the world, assumed)',
+        ],
+        [
+          '--operator <name>',
+          'who runs the server, in X-Routed-To (servers; default: this node’s operator)',
+        ],
+        ['--region <region>', 'where it is, in X-Routed-To (servers; default unknown)'],
+        ['--silicon <class>', 'what it computes with, such as h100 (servers; default unknown)'],
+        [
+          '--prompt-overhead-tokens <n>',
+          'what the server adds to each prompt (servers; default: learned, 64 to 1024)',
+        ],
+      ],
+      load: () => import('./models-add.ts'),
+    },
+    {
+      usage: 'models pull <url>',
+      help: 'Fetch a GGUF file over HTTPS, check it, and serve it',
+      options: [
+        ['--sha256 <hex>', 'what the file must hash to (required)'],
+        ['--name <name>', 'public name (default: from the address)'],
+        ['--tier <tier>', 'the hardest class it is trusted with, L0 to L3 (default L1)'],
+        [
+          '--context <tokens>',
+          'context length (default 4096, of an encoder 512; what it was trained for is the most)',
+        ],
+        ['--tools', 'the model was trained to call tools'],
+        ['--embedding', 'it embeds instead of generating'],
+        ['--dimensions <n>', 'length of its vectors (default: what the file says)'],
+      ],
+      load: () => import('./models-pull.ts'),
+    },
+    {
+      usage: 'models remove <model>',
+      help: 'Stop serving a model',
+      load: () => import('./models-remove.ts'),
+    },
+    {
+      usage: 'models alias list',
+      help: 'Further names of models',
+      load: () => import('./models-alias-list.ts'),
+    },
+    {
+      usage: 'models alias add <name> <model>',
+      help: 'Serve a further name, such as gpt-4o-mini, with a model that is served, or with auto',
+      load: () => import('./models-alias-add.ts'),
+    },
+    {
+      usage: 'models alias remove <name>',
+      help: 'Take a further name back',
+      load: () => import('./models-alias-remove.ts'),
+    },
+  ],
+}

@@ -1,0 +1,47 @@
+// The commands of the node and the account: login, status, usage, energy, meter.
+import type { CommandList } from '#cli/command-spec.ts'
+
+export const NODE_COMMANDS: CommandList = {
+  commands: [
+    {
+      usage: 'login',
+      help: 'Store a token read from stdin',
+      load: () => import('./login.ts'),
+    },
+    { usage: 'status', help: 'What runs on this node', load: () => import('./status.ts') },
+    {
+      usage: 'models list',
+      help: 'The models that answer',
+      load: () => import('./models-list.ts'),
+    },
+    {
+      usage: 'usage',
+      help: 'What the account used, and how much of its energy a sensor read',
+      options: [
+        ['--since <duration>', 'for example 24h, 7d (default 24h)'],
+        ['--group-by <what>', 'service, model, token, operation or day (default service)'],
+        ['--last', 'the last request of this token'],
+      ],
+      load: () => import('./usage.ts'),
+    },
+    {
+      usage: 'energy',
+      help: 'Energy and carbon of the account over a period',
+      options: [['--since <duration>', 'for example 1h, 24h, 7d (default 24h)']],
+      load: () => import('./energy.ts'),
+    },
+    {
+      usage: 'meter',
+      help: 'Live watts, their split and their method',
+      options: [
+        ['--watch', 'show it again every second, until Ctrl-C; with --json a line each time'],
+      ],
+      load: () => import('./meter.ts'),
+    },
+    {
+      usage: 'meter calibrate',
+      help: 'Measure this machine’s power curve against its sensor',
+      load: () => import('./meter-calibrate.ts'),
+    },
+  ],
+}

@@ -1,0 +1,26 @@
+// The events of accounts: balance and tokens.
+import { z } from 'zod'
+import { eventOf, type EventTable } from '#contract/event.ts'
+import { SCOPES } from '#contract/operation.ts'
+
+const pusd = z.string().regex(/^-?\d+$/)
+const unit = z.enum(['USD', 'tUSD'])
+
+export const ACCOUNTS_EVENTS = {
+  'balance.low': eventOf('The balance fell below the low-water mark of the account.', {
+    balance_pusd: pusd,
+    low_water_pusd: pusd,
+    unit,
+  }),
+  'balance.depleted': eventOf('The balance fell below the amount that admits a request.', {
+    balance_pusd: pusd,
+    unit,
+  }),
+  'token.exposed': eventOf('A token was seen in an address; at most once an hour for each token.', {
+    token_id: z.string(),
+    name: z.string(),
+    /** The first characters of the token. */
+    hint: z.string(),
+    scope: z.enum(SCOPES),
+  }),
+} satisfies EventTable
