@@ -1,6 +1,7 @@
 // Standing charges: what costs energy while nobody asks for anything, such as stored bytes or a cell of an account.
 // A product looks at what is due, page by page; each due becomes one charge, by the same leases, journal and
 // receipts as any request.
+import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Nj } from '#base/units.ts'
@@ -56,6 +57,26 @@ export async function standing(
     }
   } finally {
     await Promise.all(pages)
+  }
+}
+
+/** Charges again and again until the signal aborts. A failed round is logged; the next round charges its minutes. */
+export async function chargeAgain(
+  { log }: Pick<StandingDeps, 'log'>,
+  { name }: StandingProduct,
+  round: {
+    readonly charge: (signal: AbortSignal) => Promise<void>
+    /** The delay between two rounds. */
+    readonly restMs: number
+    readonly signal: AbortSignal
+  },
+): Promise<void> {
+  const { charge, restMs, signal } = round
+  while (!signal.aborted) {
+    await charge(signal).catch((error: unknown) => {
+      if (!signal.aborted) log.warn(`Could not charge ${name}`, { error: messageOf(error) })
+    })
+    await sleep(restMs, signal).catch(() => undefined)
   }
 }
 

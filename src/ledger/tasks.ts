@@ -38,7 +38,15 @@ type Deps = {
   readonly windowsDays: number
 }
 
-export function ledgerTasks(deps: Deps): Tasks {
+/** The background half of the ledger (`TasksProduct`, which is above this folder). */
+export const LEDGER_TASKS = {
+  name: 'ledger',
+  open: (core: Omit<Deps, 'windowsDays'>, { windowsDays }: Pick<Deps, 'windowsDays'>) => ({
+    tasks: ledgerTasks({ ...core, windowsDays }),
+  }),
+}
+
+function ledgerTasks(deps: Deps): Tasks {
   const limits = { everyMs: EVERY_MS, attempts: ATTEMPTS, timeoutMs: TIMEOUT_MS }
   return {
     'ledger.books': { ...limits, run: async () => void (await keepBooks(deps)) },

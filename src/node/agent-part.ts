@@ -43,7 +43,7 @@ export type AgentPart = {
     readonly calls?: readonly string[]
   }
   /** For its tasks: settings, as JSON, and what the process of tasks may write for them. */
-  readonly tasks?: { readonly settings: object; readonly writes: readonly string[] }
+  readonly tasks?: { readonly settings: object; readonly writes?: readonly string[] }
   /** The operator's operations, by name: `ControlHandlers` of the area's table in contract/control/. */
   readonly control?: ControlPart
   /** Starts what the gateways do not wait for; resolves with what failed, in words. */

@@ -2,19 +2,18 @@
 // move to another store. Each does a bounded piece in a run; the rest waits for the next run.
 import { sleep, type TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
-import type { BlobSettings, BlobStores } from '#blobs/stores.ts'
+import { openBlobStores, type BlobSettings, type BlobStores } from '#blobs/stores.ts'
+import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { State } from '#state/connect.ts'
 import type { TaskHelp, Tasks } from '#tasks/task.ts'
 import { createObjects } from './create-objects.ts'
 import { createDocuments } from './documents.ts'
 import { createClean } from './upkeep/clean.ts'
 import { expireObjects } from './upkeep/expire-objects.ts'
-import { loadMove } from './upkeep/move-order.ts'
+import { loadMove, MOVE_TASK } from './upkeep/move-order.ts'
 import { moveAsOrdered } from './upkeep/mover.ts'
 import { rewrapKeys } from './upkeep/rewrap.ts'
-import type { StoragePower } from './upkeep/standing.ts'
-
-export const MOVE_TASK = 'objects.move'
+import { createStanding, type StoragePower } from './upkeep/standing.ts'
 
 const MINUTE_MS = 60_000
 /** Lifecycle rules are applied this often in a day, or once a minute. */
@@ -55,7 +54,18 @@ type Deps = {
   readonly keys: { readonly secret: string; readonly keyIds: readonly string[] }
 }
 
-export function objectsTasks(deps: Deps): Tasks {
+export const STORAGE_TASKS: TasksProduct<ObjectsTaskSettings> = { name: 'storage', open }
+
+async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<TasksPart> {
+  const { blobs, stateKey, keyIds, dayMs } = settings
+  const { byLocation: stores } = await openBlobStores(blobs, core)
+  return {
+    tasks: objectsTasks({ ...core, stores, dayMs, keys: { secret: stateKey, keyIds } }),
+    run: createStanding({ ...core, ...settings }).run,
+  }
+}
+
+function objectsTasks(deps: Deps): Tasks {
   const { state, clock, dayMs, keys } = deps
   const objects = createObjects({ state, documents: createDocuments({ state }), clock })
   const clean = createClean(deps)

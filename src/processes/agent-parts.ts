@@ -64,8 +64,8 @@ export async function openAgentParts(
         log,
         tell: (isFull) => tellDisk(cells, isFull, log),
       })
-      const tasks = parts.flatMap(({ part }) => part.tasks ?? [])
-      const start = (signal: AbortSignal) => startTasks(core, tasks, signal)
+      const given = parts.flatMap(({ name, part: { tasks } }) => (tasks ? [[name, tasks]] : []))
+      const start = (signal: AbortSignal) => startTasks(core, Object.fromEntries(given), signal)
       const all = [...parts, { name: TASKS_CELL, part: { start } }]
       running = Promise.all(all.map(startPart)).then((failures) => {
         if (!stopping.signal.aborted) complete(failures.flat())

@@ -8,32 +8,32 @@ import type { TasksConfig } from './tasks.ts'
 export const TASKS_PROGRAM: Program = { file: 'processes/tasks.ts', flags: [ONE_COLLECTOR] }
 export const TASKS_CELL = 'tasks'
 
-/** Starts the cell with the settings that the products give; resolves when the cell answers. */
+type TasksNeeds = Readonly<Record<string, NonNullable<AgentPart['tasks']>>>
+
+/** Starts the cell with the settings that the agent halves give, by the product's name; resolves when it answers. */
 export async function startTasks(
   core: AgentCore,
-  parts: readonly NonNullable<AgentPart['tasks']>[],
+  parts: TasksNeeds,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, cells, data, place, address, meterName } = core
   const journalFolder = data.at('journals', TASKS_CELL)
-  const settings: Pick<
-    TasksConfig,
-    'state' | 'journalFolder' | 'journalSync' | 'meter' | 'windowsDays'
-  > = {
+  const given = Object.entries(parts).map(([name, { settings }]) => [name, settings])
+  const settings: Omit<TasksConfig, 'socket' | 'logLevel'> = {
     state: address,
     journalFolder,
     journalSync: config.journalSync === 'sync',
     meter: meterName,
-    windowsDays: config.windowsDays,
+    products: { ledger: { windowsDays: config.windowsDays }, ...Object.fromEntries(given) },
   }
   const cell = await cells.start(
     programCell(TASKS_PROGRAM, {
       name: TASKS_CELL,
       user: 'gateway',
       place,
-      config: Object.assign(settings, ...parts.map((part) => part.settings)),
+      config: settings,
       socketGroup: TASKS_CELL,
-      writes: [journalFolder, ...parts.flatMap(({ writes }) => writes)],
+      writes: [journalFolder, ...Object.values(parts).flatMap(({ writes = [] }) => writes)],
       calls: [STATE_SOCKETS],
     }),
   )

@@ -1,6 +1,5 @@
 // The process of background work: the tasks of all areas (products/tasks.ts), and the standing charge of stored
 // bytes, which is a loop with a journal of its own. Works under the gateways' uid, as it deletes the blobs that they wrote.
-import { openBlobStores } from '#blobs/stores.ts'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
@@ -10,21 +9,21 @@ import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
-import type { ObjectsTaskSettings } from '#objects/tasks.ts'
-import { createStanding } from '#objects/upkeep/standing.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { serveInside } from '#node/inside.ts'
+import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import { createTaskRunner } from '#tasks/runner.ts'
-import { TASKS, type TaskCore } from './products/tasks.ts'
+import type { Tasks } from '#tasks/task.ts'
+import { TASKS_PRODUCTS } from './products/tasks.ts'
 
-export type TasksConfig = ObjectsTaskSettings & {
+export type TasksConfig = {
   readonly state: StateAddress
   readonly journalFolder: string
   readonly journalSync: boolean
   /** The gateway whose tariff gives carbon and price of a charge. */
   readonly meter: string
-  /** For how long windows of the meter are kept; 0 for ever. */
-  readonly windowsDays: number
+  /** The settings of each product, by its name. */
+  readonly products: Readonly<Record<string, object>>
   readonly socket: string
   readonly logLevel: LogLevel
 }
@@ -60,29 +59,20 @@ const accounting = await openAccounting({
     process.exit(EXIT_LOST)
   },
 })
-const { byLocation: stores } = await openBlobStores(config.blobs, { log, clock: systemClock })
-const standing = createStanding({
+const core: TasksCore = {
   state,
   charging: accounting.charging,
   payerOf: createPayers({ state, clock: systemClock }).payerOf,
   clock: systemClock,
   log,
-  power: config.power,
-  minuteMs: config.minuteMs,
-})
-const core: TaskCore = {
-  state,
-  stores,
-  clock: systemClock,
-  log,
-  dayMs: config.dayMs,
-  windowsDays: config.windowsDays,
-  keys: { secret: config.stateKey, keyIds: config.keyIds },
 }
-const tasks = Object.assign({}, ...TASKS.map((tasksOf) => tasksOf(core)))
+const parts: TasksPart[] = []
+for (const { name, open } of TASKS_PRODUCTS)
+  parts.push(await open(core, (config.products[name] ?? {}) as never))
+const tasks = Object.assign({}, ...parts.map((part) => part.tasks)) as Tasks
 const runner = createTaskRunner({ state, address: config.state, tasks, log })
 const ending = new AbortController()
-const running = Promise.all([runner.run(ending.signal), standing.run(ending.signal)])
+const running = Promise.all([runner, ...parts].map((part) => part.run?.(ending.signal)))
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
 
 process.once('SIGTERM', () => {

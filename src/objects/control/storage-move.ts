@@ -6,8 +6,13 @@ import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
 import type { ControlCall, ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
-import { beginMove, loadMove, stopMove, type MoveOrder } from '#objects/upkeep/move-order.ts'
-import { MOVE_TASK } from '#objects/tasks.ts'
+import {
+  beginMove,
+  loadMove,
+  MOVE_TASK,
+  stopMove,
+  type MoveOrder,
+} from '#objects/upkeep/move-order.ts'
 import { startTask } from '#tasks/admin.ts'
 
 const LOOK_MS = 500

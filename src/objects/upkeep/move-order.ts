@@ -3,6 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '#state/connect.ts'
 
+/** The background task that moves. */
+export const MOVE_TASK = 'objects.move'
+
 export type MoveOrder = {
   readonly run: string
   readonly to: string

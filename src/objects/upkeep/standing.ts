@@ -5,9 +5,15 @@
 // The energy comes out of what the meters measured and no request used (the idle power of disks). Its part has the
 // meter `storage`, which has no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
-import { sleep, type Clock } from '#base/clock.ts'
+import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
-import { standing, type Due, type StandingDeps, type StandingProduct } from '#charging/standing.ts'
+import {
+  chargeAgain,
+  standing,
+  type Due,
+  type StandingDeps,
+  type StandingProduct,
+} from '#charging/standing.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
 
 export type StoragePower = {
@@ -78,15 +84,7 @@ export function createStanding(deps: Deps): Standing {
           },
         )
     },
-    async run(signal) {
-      while (!signal.aborted) {
-        await all.charge(signal).catch((error: unknown) => {
-          if (!signal.aborted)
-            log.warn('Stored bytes could not be charged', { error: messageOf(error) })
-        })
-        await sleep(restMs(minuteMs), signal).catch(() => undefined)
-      }
-    },
+    run: (signal) => chargeAgain(deps, PRODUCT, { restMs: restMs(minuteMs), ...all, signal }),
   }
   return all
 }

@@ -1,9 +1,6 @@
-// The background tasks of all areas. A product adds one line.
-import { ledgerTasks } from '#ledger/tasks.ts'
-import { objectsTasks } from '#objects/tasks.ts'
-import type { Tasks } from '#tasks/task.ts'
+// The background halves of all areas. A product adds one line.
+import { LEDGER_TASKS } from '#ledger/tasks.ts'
+import type { TasksProduct } from '#node/tasks-part.ts'
+import { STORAGE_TASKS } from '#objects/tasks.ts'
 
-/** The dependencies of all tasks. */
-export type TaskCore = Parameters<typeof ledgerTasks>[0] & Parameters<typeof objectsTasks>[0]
-
-export const TASKS: readonly ((core: TaskCore) => Tasks)[] = [ledgerTasks, objectsTasks]
+export const TASKS_PRODUCTS: readonly TasksProduct[] = [LEDGER_TASKS, STORAGE_TASKS]
