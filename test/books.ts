@@ -132,8 +132,8 @@ const CHECKS: Readonly<Record<string, string>> = {
   'a charge names a meter that has no reading': `select distinct p ->> 'meter' as meter from charges,
        jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'parts') p
      where (p ->> 'energy_nj')::numeric > 0
-       -- What is stored has a part in readings that no request used (src/objects/upkeep/standing.ts).
-       and p ->> 'meter' <> 'storage'
+       -- A standing charge is a part of readings that no request used: its meter is named by the product.
+       and operation <> (p ->> 'meter') || '.standing'
        and not exists (select from wallets where id = 'meter:' || (p ->> 'meter'))`,
   'a balance is overdrawn': 'select id from wallets where bounded and posted < 0',
   'a unit does not sum to zero': 'select unit from wallets group by unit having sum(posted) <> 0',

@@ -24,7 +24,7 @@ export type Due = {
 
 export type StandingProduct = {
   readonly operation: OperationName
-  /** Whose reading the energy is a part of. */
+  /** The meter whose reading has the energy; the product's name where no reading shows the product alone. */
   readonly meter: string
   readonly known: EnergyBand
   /** In log lines: "stored bytes". */

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
+const TOY = join(import.meta.dirname, 'files')
 
 type Line = {
   readonly file: string
@@ -25,6 +26,18 @@ const LINES: readonly Line[] = [
     imports: "import { TOY_DESCRIPTIONS } from './descriptions/toy.ts'",
     before: '}\n',
     entry: '  ...TOY_DESCRIPTIONS,\n',
+  },
+  {
+    file: 'src/contract/errors.ts',
+    imports: "import { TOY_ERRORS } from './errors/toy.ts'",
+    before: '} as const satisfies ErrorTable',
+    entry: '  ...TOY_ERRORS,\n',
+  },
+  {
+    file: 'src/contract/events.ts',
+    imports: "import { TOY_EVENTS } from './events/toy.ts'",
+    before: ' }\n',
+    entry: ', ...TOY_EVENTS',
   },
   {
     file: 'src/contract/control.ts',
@@ -57,10 +70,22 @@ const LINES: readonly Line[] = [
     entry: '  TOY_AGENT,\n',
   },
   {
-    file: 'src/cli/commands.ts',
-    imports: "import { TOY_COMMANDS } from './commands/toy.ts'",
+    file: 'src/processes/products/tasks.ts',
+    imports: "import { TOY_TASKS } from '#toy/tasks.ts'",
     before: ']\n',
-    entry: '  ...TOY_COMMANDS,\n',
+    entry: ', TOY_TASKS',
+  },
+  {
+    file: 'src/cli/commands.ts',
+    imports: "import { TOY_COMMANDS } from './commands/toy-commands.ts'",
+    before: ']\n\nexport const COMMANDS',
+    entry: '  TOY_COMMANDS,\n',
+  },
+  {
+    file: 'test/contract/matrix-rows.ts',
+    imports: "import { TOY_ROWS } from './toy-rows.ts'",
+    before: '}\n',
+    entry: '  ...TOY_ROWS,\n',
   },
   { file: 'scripts/tidy.ts', imports: '', before: "  'statuspage',\n", entry: "  'toy',\n" },
 ]
@@ -74,7 +99,7 @@ export function plantToy(folder: string): void {
   mkdirSync(folder, { recursive: true })
   for (const name of [...COPIED, ...FILES])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true })
-  cpSync(join(import.meta.dirname, 'src'), join(folder, 'src'), { recursive: true })
+  cpSync(TOY, folder, { recursive: true })
   for (const { file, imports, before, entry } of LINES) {
     const path = join(folder, file)
     const text = readFileSync(path, 'utf8')
@@ -87,9 +112,9 @@ export function plantToy(folder: string): void {
 
 /** The toy's files, from the root of a tree. */
 export const toyFiles = (): string[] =>
-  readdirSync(join(import.meta.dirname, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join('src', name))
+  readdirSync(TOY, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^src\/.*\.(ts|sql)$/.test(name),
+  )
 
 /** The comment at the top, and what follows. */
 function headerOf(text: string): readonly [string, string] {

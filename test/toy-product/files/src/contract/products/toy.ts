@@ -8,7 +8,9 @@ export const TOY = defineProduct({
   operations: {
     'toy.count': { ...toy, scope: 'read' },
     /** The protocol of the toy names it. */
-    'toy.ping': { ...toy, scope: null, unrouted: true },
+    'toy.ping': { ...toy, scope: 'read', unrouted: true },
+    /** No request: what a counter costs while nobody asks. */
+    'toy.standing': { ...toy, scope: null, remembered: false, unrouted: true },
   },
   routes: [{ method: 'POST', path: '/v1/toy/count', operation: 'toy.count', query: [] }],
 })

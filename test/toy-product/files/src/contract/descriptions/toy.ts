@@ -1,4 +1,4 @@
-// Requests and answers of the toy's routed operations.
+// The schemas and texts of the toy's routed operations.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import type { TOY } from '#contract/products/toy.ts'
 import { countReply, countRequest } from '#contract/toy.ts'
@@ -8,5 +8,6 @@ export const TOY_DESCRIPTIONS: Descriptions<typeof TOY> = {
     summary: 'Count up',
     request: countRequest,
     replies: ok('The greeting and the count', json(countReply)),
+    refusals: ['toy_full'],
   },
 }

@@ -1,0 +1,3 @@
+// The energy budget of an account's pings.
+
+export const budgetOf = (account: string): string => `toy-${account}`

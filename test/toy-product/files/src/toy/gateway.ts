@@ -1,0 +1,51 @@
+// The toy in a gateway: an endpoint, a protocol of its own whose callers have an energy budget, a figure.
+import type { Payer } from '#charging/spend.ts'
+import { fault } from '#contract/errors.ts'
+import { parseCountRequest } from '#contract/toy.ts'
+import type { Door } from '#http/door.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { renderProblem } from '#http/problem.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Principal } from '#identity/principal.ts'
+import { budgetOf } from './budget.ts'
+
+type Settings = { readonly greeting: string }
+
+export const TOY_GATEWAY: GatewayProduct<Settings> = { name: 'toy', open }
+
+function open({ readers, identity }: GatewayCore, { greeting }: Settings): GatewayPart {
+  let counted = 0
+  const count: Handler<{ readonly by: number }> = async ({ who, body }) => {
+    const { rows } = await readers.query<{ count: string | null }>(
+      'select toy_count($1, $2) as count',
+      [who?.account, body.by],
+    )
+    const total = rows[0]?.count ?? null
+    if (total === null) throw fault('toy_full', `Could not count: by ${body.by}`)
+    counted++
+    const reply = { greeting, count: Number(total) }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+  return {
+    endpoints: { 'toy.count': { parse: parseCountRequest, handle: count } },
+    protocols: [{ door: pingOf(identity), segments: ['toy-ping'] }],
+    figures: [{ name: 'toy_counted', help: 'Times the toy counted', read: () => counted }],
+  }
+}
+
+const pingOf = (identity: GatewayCore['identity']): Door => ({
+  match: () => ({
+    operation: 'toy.ping',
+    endpoint: {
+      handle: () => ({ kind: 'known', status: 200, contentType: 'text/plain', body: () => 'pong' }),
+    },
+    parameters: {},
+  }),
+  async identify(exchange) {
+    const who = await identity.identify(exchange.header('authorization'))
+    const limited: Principal & Pick<Payer, 'budgets'> = { ...who, budgets: [budgetOf(who.account)] }
+    return limited
+  },
+  body: async () => undefined,
+  render: renderProblem,
+})

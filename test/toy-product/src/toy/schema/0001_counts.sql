@@ -1,4 +1,0 @@
-create table toy_counts (
-  account text collate "C" primary key references accounts (id),
-  count bigint not null
-);
