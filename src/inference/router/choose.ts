@@ -134,7 +134,7 @@ function costOf(offer: ModelOffer, { tokens, prompts }: RoutingRequest, learned:
 
 const becauseOf = ({ tier, because }: RequestFacts) => `${tier}: ${because}`
 
-/** A model by its name, and whether it serves first attempts only. */
+/** A model by its name, marked when it is a demo model. */
 export const nameOf = ({ id, class: kind }: ModelOffer): string =>
   kind === 'demo' ? `${id} (demo model)` : id
 
