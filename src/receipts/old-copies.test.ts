@@ -22,6 +22,7 @@ import type { Receipts } from './prove.ts'
 import {
   alarmsOf,
   dropCharges,
+  dropShard,
   loseShares,
   postCharges,
   until,
@@ -231,5 +232,46 @@ test(
       (await linkFault(later.shard, { keys: [pinned.shard], heads }, read)) ?? '',
       new RegExp(`of which other ${pinned.head.size} were seen`),
     )
+  },
+)
+
+test(
+  'a signer that was away for a whole shard signs the next one when it is needed',
+  { skip },
+  async () => {
+    await sealMore(2)
+    await five.kill(1)
+    for (const year of [2028, 2029]) {
+      wallMs = Date.parse(`${year}-01-02T00:00:00Z`)
+      await sealMore(3)
+    }
+    await five.start(1)
+    await five.kill(2, 3)
+    wallMs = Date.parse('2030-01-02T00:00:00Z')
+    await sealMore(2)
+    equal((await newestHead()).shard.shard, '2030')
+    await five.start(2, 3)
+  },
+)
+
+test(
+  'a signer that was away for a shard that a restore took away follows by the notes of the others',
+  { skip },
+  async () => {
+    for (const count of [1, 1, 1]) await sealMore(count)
+    await five.kill(1)
+    wallMs = Date.parse('2031-01-02T00:00:00Z')
+    await sealMore(3)
+    const { shard, head } = await newestHead()
+    posted -= 2
+    await dropCharges(state, posted)
+    await dropShard(state, shard.origin)
+    await five.start(1)
+    await five.kill(2)
+    await sealMore(2, 70_000)
+    const later = await newestHead()
+    equal(later.shard.shard, '2031.1')
+    equal(parseCheckpoint(later.shard.link ?? '').root.equals(head.root), true)
+    await five.start(2)
   },
 )

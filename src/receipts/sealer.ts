@@ -72,6 +72,8 @@ type Work = {
   sealed: number
   /** A signed head is never given up: no signer signs a smaller tree than before. */
   floor: number
+  /** For signers that missed heads: the last note of this shard, before that a note of the head that it follows. */
+  voucher: string | undefined
   /** All leaves that were read, and the tiles made of them since the last checkpoint. */
   edge: TileEdge
   readonly tiles: Map<string, Tile>
@@ -181,12 +183,12 @@ async function begin(
   const handover = signers.handover()
   const positions = await signers.positions(signal)
   const known = { epoch, publicKey, handover, positions }
-  const { shard, size, floor } = await currentShard(known, deps)
+  const { shard, size, floor, voucher } = await currentShard(known, deps)
   const edge = await readEdge(size, (wanted) => store.tiles(shard.origin, wanted))
   log.info('Sealing begins', { origin: shard.origin, size, floor, epoch, atMs: clock.wallMs() })
   const recent = { from: size, pages: [] }
   const againMs = isNewAwaited ? clock.monotonicMs() + NEW_KEY_RETRY_MS : Infinity
-  return { epoch, shard, recent, againMs, sealed: size, floor, edge, tiles: new Map() }
+  return { epoch, shard, recent, againMs, sealed: size, floor, voucher, edge, tiles: new Map() }
 }
 
 /**
@@ -220,8 +222,9 @@ async function seal(work: Work, deps: SealerDeps, signal: AbortSignal): Promise<
   if (count === 0) return 0
   const root = frontierRoot(edgeFrontier(edge))
   const checkpoint: Checkpoint = { origin: shard.origin, size: edge.size, root }
-  const note = await signers.sign(checkpoint, leafSource(work, store), signal)
+  const note = await signers.sign(checkpoint, leafSource(work, store), signal, work.voucher)
   work.floor = edge.size
+  work.voucher = note
   await store.saveCheckpoint(epoch, { ...checkpoint, note }, [...tiles.values()])
   work.sealed = edge.size
   tiles.clear()
@@ -253,7 +256,7 @@ async function prepare(
     if (page.count < PAGE_LEAVES) break
   }
   const { size } = work.edge
-  if (size > before) signers.prepare(shard.origin, size, leafSource(work, store))
+  if (size > before) signers.prepare(shard.origin, size, leafSource(work, store), work.voucher)
 }
 
 function keep(recent: Recent, page: LeafPage): void {

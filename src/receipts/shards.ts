@@ -3,8 +3,17 @@
 import { fault } from '#contract/errors.ts'
 import { timestamp, type Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
-import { THRESHOLD, type Position } from '#signers/wire.ts'
-import { checkpointBody, compareShards, fromBase64, originOf } from '#tlog/checkpoint.ts'
+import { SIGNERS, THRESHOLD, type Position } from '#signers/wire.ts'
+import {
+  checkpointBody,
+  compareShards,
+  fromBase64,
+  isSignedBy,
+  originOf,
+  parseCheckpoint,
+  parseNote,
+  shardOf,
+} from '#tlog/checkpoint.ts'
 import { isHandover } from '#tlog/handover.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import { leafOf } from '#tlog/leaf.ts'
@@ -25,8 +34,16 @@ type Known = {
   /** The last head of each answering signer. */
   readonly positions: readonly (Position | null)[]
 }
-/** A shard to seal to; no fewer than `floor` of its leaves were signed before. */
-export type OpenShard = { readonly shard: Shard; readonly size: number; readonly floor: number }
+/**
+ * A shard to seal to; no fewer than `floor` of its leaves were signed before. `voucher` is a note of it, or of the head
+ * that it follows (signers/guard.ts).
+ */
+export type OpenShard = {
+  readonly shard: Shard
+  readonly size: number
+  readonly floor: number
+  readonly voucher: string | undefined
+}
 
 /**
  * The shard to go on with: the last one, or one opened now for one of the three reasons. Throws
@@ -44,10 +61,14 @@ export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenS
   const last = shards.at(-1)
   const signed = furthest(known.positions)
   if (last === undefined) return openShard({ ...known, last, signed, size: 0 }, deps)
-  const size = (await deps.store.latest(last.origin))?.size ?? 0
+  const saved = await deps.store.latest(last.origin)
+  const size = saved?.size ?? 0
   const floor = signed?.shard === last.shard ? signed.size : 0
   const reason = await whyNewShard({ last, signed, size, shards }, known.publicKey, deps)
-  if (reason === undefined) return { shard: last, size, floor }
+  if (reason === undefined) {
+    const voucher = saved?.note ?? (await voucherOf(last.link, known, deps.store))
+    return { shard: last, size, floor, voucher }
+  }
   deps.log.warn('A new shard of the receipt log begins', { after: last.origin, reason })
   // Signers and state know different histories: an old copy of one of them was put back, and clients can tell.
   const alarm = reason.startsWith(RESTORED) ? { after: last.origin, reason } : undefined
@@ -145,10 +166,9 @@ type Opening = Known & {
   readonly alarm?: object | undefined
 }
 
-async function openShard(
-  { epoch, publicKey, handover, last, signed, size, alarm }: Opening,
-  { store, clock }: ShardDeps,
-): Promise<OpenShard> {
+async function openShard(known: Opening, { store, clock }: ShardDeps): Promise<OpenShard> {
+  const { epoch, publicKey, handover, last, signed, size, alarm } = known
+  const link = await linkTo(known, last, store)
   const name = nextName([last?.shard, signed?.shard], yearOf(clock))
   const shard: Shard = {
     origin: originOf(publicKey, name),
@@ -157,7 +177,7 @@ async function openShard(
     // Leaves up to the last saved checkpoint stay where they are provable.
     firstLeaf:
       last === undefined ? 0 : leafIndexOf(last, Math.max(size, last.link === undefined ? 0 : 1)),
-    link: await linkTo({ publicKey, last, signed, store }),
+    link,
     handover:
       last !== undefined &&
       handover !== undefined &&
@@ -167,7 +187,7 @@ async function openShard(
     validFrom: timestamp(clock.wallMs()),
   }
   await store.openShard(epoch, shard, alarm)
-  return { shard, size: 0, floor: 0 }
+  return { shard, size: 0, floor: 0, voucher: await voucherOf(link, known, store) }
 }
 
 // The year, or the year of the newest shard with the next count, whichever is later.
@@ -181,24 +201,72 @@ function nextName(shards: readonly (string | undefined)[], year: number): string
   return `${newestYear}.${Number(count) + 1}`
 }
 
-/** The last checkpoint before a new shard: what the signers signed last, else what the store holds. */
-async function linkTo({
-  publicKey,
-  last,
-  signed,
-  store,
-}: {
-  publicKey: Buffer
-  last: Shard | undefined
-  signed: Position | undefined
-  store: ReceiptStore
-}): Promise<string | undefined> {
-  if (signed !== undefined)
-    return checkpointBody({
-      origin: originOf(publicKey, signed.shard),
-      size: signed.size,
-      root: fromBase64(signed.root),
-    })
-  const saved = last && (await store.latest(last.origin))
-  return saved && checkpointBody(saved)
+/**
+ * The last checkpoint before a new shard: what the signers signed last, else what the store holds. A head that fewer
+ * than three signed, because a crash came between, is left out where another was vouched for: the others would refuse
+ * it. Throws ErgonError `signers_unavailable` when the silent signers may have signed it too.
+ */
+async function linkTo(
+  known: Known,
+  last: Shard | undefined,
+  store: ReceiptStore,
+): Promise<string | undefined> {
+  const { publicKey, positions } = known
+  const bodies = positions.map((position) => position && bodyOf(position, publicKey))
+  const signed = furthest(positions)
+  if (signed === undefined) {
+    const saved = last && (await store.latest(last.origin))
+    return saved && checkpointBody(saved)
+  }
+  const body = bodyOf(signed, publicKey)
+  const count = bodies.filter((each) => each === body).length
+  if (count >= THRESHOLD || (await voucherOf(body, known, store)) !== undefined) return body
+  const vouched = newestNote(known)
+  if (vouched === undefined) return body
+  if (count + SIGNERS - positions.length >= THRESHOLD)
+    throw fault(
+      'signers_unavailable',
+      `Could not learn what was signed last: ${count} signers have ${signed.size} leaves of shard ${signed.shard}, and ${SIGNERS - positions.length} do not answer`,
+    )
+  return parseNote(vouched).body
 }
+
+const bodyOf = ({ shard, size, root }: Position, publicKey: Buffer): string =>
+  checkpointBody({ origin: originOf(publicKey, shard), size, root: fromBase64(root) })
+
+/** A note of the checkpoint, from the store or a signer. */
+async function voucherOf(
+  body: string | undefined,
+  { positions, publicKey }: Pick<Known, 'positions' | 'publicKey'>,
+  store: ReceiptStore,
+): Promise<string | undefined> {
+  if (body === undefined) return undefined
+  const saved = await store.latest(parseCheckpoint(body).origin)
+  if (saved !== undefined && checkpointBody(saved) === body) return saved.note
+  return keptNotes(positions, publicKey).find((note) => parseNote(note).body === body)
+}
+
+/** The newest note that signers keep. */
+function newestNote({
+  positions,
+  publicKey,
+}: Pick<Known, 'positions' | 'publicKey'>): string | undefined {
+  const ranked = keptNotes(positions, publicKey).map((note) => {
+    const { origin, size } = parseCheckpoint(parseNote(note).body)
+    return { note, size, shard: shardOf(origin, publicKey) ?? '' }
+  })
+  return ranked.toSorted((a, b) => compareShards(a.shard, b.shard) || a.size - b.size).at(-1)?.note
+}
+
+/** The notes that signers keep. A signer may lie: only notes by the key count. */
+const keptNotes = (positions: readonly (Position | null)[], publicKey: Buffer): string[] =>
+  positions
+    .flatMap((position) => position?.note ?? [])
+    .filter((text) => {
+      try {
+        const note = parseNote(text)
+        return isSignedBy(note, parseCheckpoint(note.body).origin, publicKey)
+      } catch {
+        return false
+      }
+    })

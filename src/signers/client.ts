@@ -43,15 +43,20 @@ export type Quorum = {
   positions(signal: AbortSignal): Promise<(Position | null)[]>
   /**
    * Sends all signers the leaves that they lack below a tree size, beside other work, so that sign()
-   * finds them there already. Nothing comes of a failure: sign() sends what is lacking.
+   * finds them there already. Nothing comes of a failure: sign() sends the missing leaves. `voucher` as for sign().
    */
-  prepare(origin: string, size: number, leaves: LeafSource): void
+  prepare(origin: string, size: number, leaves: LeafSource, voucher?: string): void
   /**
-   * The signed note of a tree head. `leaves` reads the log from any place that a signer still lacks.
-   * Throws ErgonError `signers_unavailable` (too few answer: try again) or `signers_refused` (so many
+   * The signed note of a tree head. `leaves` reads the log from any place that a signer still lacks. `voucher` is a
+   * signed note of this log, or of the log before it, for signers that missed a whole shard (guard.ts). Throws ErgonError `signers_unavailable` (too few answer: try again) or `signers_refused` (so many
    * refuse that no three are left: the head contradicts what they signed, or a leaf is wrong).
    */
-  sign(checkpoint: Checkpoint, leaves: LeafSource, signal: AbortSignal): Promise<string>
+  sign(
+    checkpoint: Checkpoint,
+    leaves: LeafSource,
+    signal: AbortSignal,
+    voucher?: string,
+  ): Promise<string>
   /** Signers caught with a false share since the start. */
   cheaters(): readonly number[]
   close(): Promise<void>
@@ -77,11 +82,12 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
     limits: { timeoutMs: silenceMs * PATIENCE_MAX, signal: closing.signal },
   })
   let key: Established | undefined
-  /** A note by any three. */
+  /** A note by any three, and the three. */
   async function signed(goal: Goal, text: Pick<SigningTask, 'body' | 'group' | 'signal'>) {
     const order = () => roster.order(goal)
-    const signature = await runSession({ ...goal, ...text, silenceMs }, { log, cheaters, order })
-    return formatNote(text.body, signature, publicKeyOf(text.group))
+    const task = { ...goal, ...text, silenceMs }
+    const { signature, by } = await runSession(task, { log, cheaters, order })
+    return { note: formatNote(text.body, signature, publicKeyOf(text.group)), by }
   }
   return {
     async open(signal, waiting = {}) {
@@ -93,7 +99,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
       invariant(key !== undefined, 'succeed() before open()')
       const signal = AbortSignal.any([caller, closing.signal])
       const { group } = key
-      const sign = (body: string) => signed(NO_LEAVES, { body, group, signal })
+      const sign = async (body: string) => (await signed(NO_LEAVES, { body, group, signal })).note
       key = await succeedKey(members, { group, sign }, signal)
       return publicKeyOf(key.group)
     },
@@ -111,25 +117,24 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
       )
     },
     async positions(signal) {
-      const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
-      const settled = await Promise.allSettled(members.map((member) => member.status(limits)))
-      signal.throwIfAborted()
-      return settled.flatMap((result) =>
-        result.status === 'fulfilled' && isSameKey(result.value.active, key?.group)
-          ? [result.value.signed]
-          : [],
-      )
+      const answered = await statusesOf(members, signal)
+      return answered
+        .filter(({ active }) => isSameKey(active, key?.group))
+        .map((each) => each.signed)
     },
-    prepare: (origin, size, leaves) =>
-      roster.followAll({ origin, size, batch: batchesOf(leaves, size) }),
-    async sign(checkpoint, leaves, caller) {
+    prepare: (origin, size, leaves, voucher) =>
+      roster.followAll(goalOf({ origin, size }, leaves, voucher)),
+    async sign(checkpoint, leaves, caller, voucher) {
       invariant(key !== undefined, 'sign() before open()')
       const signal = AbortSignal.any([caller, closing.signal])
-      const { origin, size } = checkpoint
-      const goal: Goal = { origin, size, batch: batchesOf(leaves, size) }
+      const goal = goalOf(checkpoint, leaves, voucher)
       const body = checkpointBody(checkpoint)
       roster.turn()
-      return await signed(goal, { body, group: key.group, signal })
+      const { note, by } = await signed(goal, { body, group: key.group, signal })
+      // The three keep the note for the link of a later shard; a failure loses only that.
+      const limits = { timeoutMs: silenceMs, signal }
+      await Promise.allSettled(by.map((member) => member.call('/note', { note }, limits)))
+      return note
     },
     cheaters: () => [...cheaters].map((member) => member.index),
     async close() {
@@ -142,6 +147,19 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
 
 const closed = (): ErgonError =>
   fault('signers_unavailable', 'Could not sign: the client is closed')
+
+async function statusesOf(members: readonly Member[], signal: AbortSignal): Promise<Status[]> {
+  const limits = { timeoutMs: STATUS_TIMEOUT_MS, signal }
+  const settled = await Promise.allSettled(members.map((member) => member.status(limits)))
+  signal.throwIfAborted()
+  return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+}
+
+const goalOf = (
+  { origin, size }: Pick<Checkpoint, 'origin' | 'size'>,
+  leaves: LeafSource,
+  voucher: string | undefined,
+): Goal => ({ origin, size, batch: batchesOf(leaves, size), voucher })
 
 /** A goal that is no tree head needs no leaves. */
 const NO_LEAVES: Goal = {

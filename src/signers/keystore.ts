@@ -1,15 +1,17 @@
-// A signer's folder: share.json (its part of the key), share.pending.json (while a key is made) and
-// head.json (what it signed last). Files are replaced whole and fsynced, folder included.
+// A signer's folder: share.json (its part of the key), share.pending.json (while a key is made), head.json (the head
+// that it signed last) and note.txt (the group's signature of a head). Files are replaced whole; all except the note
+// are fsynced, folder included.
 //
 // The share is not encrypted at rest: its key would lie on the same disk for the same user, and would keep out
 // nobody whom mode 0600 in a folder 0700 does not. For more protection give each signer its own host and an
 // encrypted disk; one share alone signs nothing.
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, timestamp, type Clock } from '#base/clock.ts'
 import { writeDurably } from '#base/durable-file.ts'
 import { type ErgonError, invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { isSignedBy, parseCheckpoint, parseNote } from '#tlog/checkpoint.ts'
 import { HASH_BYTES } from '#tlog/leaf.ts'
 import { isFrontier } from '#tlog/tree.ts'
 import { decode } from './frost-group.ts'
@@ -31,6 +33,10 @@ export type KeyStore = {
   /** All shards that were signed, the oldest first: no backup of the ledger makes them forgotten. */
   readonly shards: readonly SignedShard[]
   saveSigned(head: SignedHead): void
+  /** The newest note of the key's group that the signer was given. */
+  readonly note: string | undefined
+  /** A note that a crash loses was no promise, so it is not synced. */
+  saveNote(note: string): void
 }
 
 type Saved = {
@@ -48,11 +54,13 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
     share: join(folder, 'share.json'),
     pending: join(folder, 'share.pending.json'),
     head: join(folder, 'head.json'),
+    note: join(folder, 'note.txt'),
   }
   let active = readJson(path.share) as ActiveShare | undefined
   let pending = readJson(path.pending) as KeyShare | undefined
   let signed = readHead(path.head, active)
   let shards = signed === undefined ? [] : readShards(path.head, signed.shard, clock)
+  let note = active && readNote(path.note, active)
   function writeHead(saved: Omit<Saved, 'key'>, share: KeyShare): void {
     writeDurably(path.head, JSON.stringify({ key: keyOf(share), ...saved }), MODE)
   }
@@ -68,6 +76,15 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
     },
     get shards() {
       return shards
+    },
+    get note() {
+      return note
+    },
+    saveNote(given) {
+      const fresh = `${path.note}.new`
+      writeFileSync(fresh, given, { mode: MODE })
+      renameSync(fresh, path.note)
+      note = given
     },
     savePending(share) {
       writeDurably(path.pending, JSON.stringify(share), MODE)
@@ -90,6 +107,7 @@ export function openKeyStore(folder: string, clock: Clock = systemClock): KeySto
       // A head that another share left behind is not of this key.
       signed = undefined
       shards = []
+      note = undefined
     },
     saveSigned(head) {
       invariant(active !== undefined, 'saveSigned() without a share')
@@ -137,6 +155,19 @@ function readHead(path: string, active: ActiveShare | undefined): SignedHead | u
 
 const readShards = (path: string, last: string, clock: Clock): readonly SignedShard[] =>
   (readJson(path) as Saved).shards ?? [{ shard: last, since: timestamp(clock.wallMs()) }]
+
+/** The note in a file, if the share's group signed it. */
+function readNote(path: string, { group }: KeyShare): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8')
+    const note = parseNote(text)
+    return isSignedBy(note, parseCheckpoint(note.body).origin, publicKeyOf(group))
+      ? text
+      : undefined
+  } catch {
+    return undefined
+  }
+}
 
 function readJson(path: string): unknown {
   if (!existsSync(path)) return undefined

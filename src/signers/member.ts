@@ -19,6 +19,8 @@ export type Goal = {
   readonly origin: string
   readonly size: number
   readonly batch: (from: number) => Promise<LeafBatch>
+  /** A signed note of this log or of the log before it, where there is one: for a signer that missed a whole shard. */
+  readonly voucher?: string | undefined
 }
 
 export type Member = {
@@ -56,7 +58,8 @@ export function createMember(index: number, transport: Transport): Member {
       // Past the goal (an earlier coordinator's doing): the answer to 0 says where it can go back to.
       const from = reach(goal.origin) < goal.size ? reach(goal.origin) : 0
       const { body, count } = await goal.batch(from)
-      const query = new URLSearchParams({ origin: goal.origin, from: String(from) }).toString()
+      const query = new URLSearchParams({ origin: goal.origin, from: String(from) })
+      if (from === 0 && goal.voucher !== undefined) query.set('voucher', goal.voucher)
       try {
         if (count === 0) throw new RangeError(`No leaf at ${from} of ${goal.size}`)
         const reply = (await transport.call(`/leaves?${query}`, body, limits)) as LeavesReply

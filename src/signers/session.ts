@@ -34,8 +34,11 @@ const ATTEMPTS_MAX = 24
 const PASSING = new Set(['gap', 'unknown_nonce', 'no_key'])
 const ONCE = 'root_mismatch'
 
-/** The group's signature of the task's body. Throws as Quorum.sign() says. */
-export async function runSession(task: SigningTask, deps: SessionDeps): Promise<Buffer> {
+/** A signature of the group, and the signers that made it. */
+type Signed = { readonly signature: Buffer; readonly by: readonly Member[] }
+
+/** Has the task's body signed. Throws as Quorum.sign() says. */
+export async function runSession(task: SigningTask, deps: SessionDeps): Promise<Signed> {
   const tally = createTally()
   const source = watchSource(task)
   let patience = 1
@@ -46,7 +49,7 @@ export async function runSession(task: SigningTask, deps: SessionDeps): Promise<
     source.rethrow()
     if (ready.size === THRESHOLD) {
       const signature = await signOnce(task, ready, { ...deps, limits, failed: tally.failed })
-      if (signature !== undefined) return signature
+      if (signature !== undefined) return { signature, by: [...ready.keys()] }
       continue
     }
     if (tally.refusals() > SIGNERS - THRESHOLD - deps.cheaters.size && tally.refusals() > 0)
@@ -156,6 +159,7 @@ function watchSource(task: SigningTask): { goal: Goal; rethrow(): void } {
     goal: {
       origin: task.origin,
       size: task.size,
+      voucher: task.voucher,
       batch: async (from) => {
         try {
           return await task.batch(from)

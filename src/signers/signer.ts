@@ -23,6 +23,7 @@ import {
   refusal,
   type CommitRequest,
   type FinishRequest,
+  type NoteRequest,
   type RefusalReply,
   type Round1Request,
   type Round2Request,
@@ -113,7 +114,9 @@ function makeReady(index: number, store: KeyStore, active: KeyShare): Ready {
   const guard = createGuard({
     publicKey: publicKeyOf(active.group),
     signed: store.signed,
+    note: store.note,
     save: (head) => store.saveSigned(head),
+    saveNote: (note) => store.saveNote(note),
   })
   return {
     active,
@@ -139,6 +142,7 @@ function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Sta
           size: signed.frontier.size,
           root: frontierRoot(signed.frontier).toString('base64'),
           shards: store.shards,
+          note: store.note ?? null,
         }
       : null,
     held:
@@ -201,6 +205,9 @@ function dispatch(service: Service, target: string, body: Buffer): unknown {
       return { nonces: service.ready().nonces.make((json(body) as CommitRequest).count) }
     case 'POST /leaves':
       return takeLeaves(service.ready().guard, new URLSearchParams(query), body)
+    case 'POST /note':
+      service.ready().guard.keep((json(body) as NoteRequest).note)
+      return {}
     case 'POST /sign':
       return { share: sign(service.ready(), json(body) as SignRequest) }
     default:
@@ -210,7 +217,8 @@ function dispatch(service: Service, target: string, body: Buffer): unknown {
 
 function takeLeaves(guard: Guard, query: URLSearchParams, body: Buffer): { size: number } {
   const from = Number(query.get('from'))
-  return { size: guard.offer(query.get('origin') ?? '', from, decodeLeaves(body)) }
+  const voucher = query.get('voucher') ?? undefined
+  return { size: guard.offer(query.get('origin') ?? '', from, decodeLeaves(body), voucher) }
 }
 
 /**

@@ -33,12 +33,16 @@ export type DkgPackage = { readonly commitment: readonly string[]; readonly proo
 
 /** A shard that a signer signed, and since when (RFC 3339). */
 export type SignedShard = { readonly shard: string; readonly since: string }
-/** A log position as signers report it; `root` is base64, `shards` all that this share ever signed. */
+/**
+ * A log position as signers report it; `root` is base64, `shards` all that this share ever signed, `note` the newest
+ * note of the group that the signer keeps.
+ */
 export type Position = {
   readonly shard: string
   readonly size: number
   readonly root: string
   readonly shards: readonly SignedShard[]
+  readonly note: string | null
 }
 
 /**
@@ -81,6 +85,8 @@ export type SignRequest = {
   readonly nonce: string
   readonly commitments: readonly Commitment[]
 }
+/** A note that three signers, the receiver among them, have signed. */
+export type NoteRequest = { readonly note: string }
 export type SignReply = { readonly share: string }
 export type LeavesReply = { readonly size: number }
 export type RefusalReply = {
