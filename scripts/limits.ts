@@ -3,7 +3,7 @@
 import { ROWS_MAX } from '#accounts/operations/usage-get.ts'
 import { LIMIT_MAX } from '#accounts/operations/receipt-list.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
-import * as inference from '#contract/inference.ts'
+import * as inference from '#contract/inference-limits.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
@@ -13,9 +13,9 @@ import * as http from '#http/limits.ts'
 import { STEPS_MAX } from '#inference/engine/grammar/budget.ts'
 import { WAYS_MAX, WORK_MAX } from '#inference/engine/grammar/deterministic-grammar.ts'
 import { SYMBOLS_MAX } from '#inference/engine/grammar/grammar-rules.ts'
-import { DEPTH_MAX } from '#inference/engine/grammar/schema-grammar.ts'
+import { DEPTH_MAX } from '#inference/engine/grammar/budget.ts'
 import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
-import { CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
+import { UPSTREAM_CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
 import { PART_COUNT_MAX, PART_SIZE_MIN } from '#objects/create-uploads.ts'
 import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
 import { METADATA_BYTES_MAX } from '#s3/objects/headers.ts'
@@ -163,7 +163,7 @@ const INFERENCE: LimitSection = {
     ['between two pieces of its answer', seconds(TIMEOUTS.idleMs), code('upstream_timeout')],
     [
       'requests to one model at once, in each gateway; of one account as many as are still free',
-      count(CONNECTIONS_MAX),
+      count(UPSTREAM_CONNECTIONS_MAX),
       code('overloaded'),
     ],
   ],

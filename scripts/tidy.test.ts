@@ -68,18 +68,23 @@ test('tidy() lets pass what the rules allow', () => {
   )
 })
 
-test('tidy() finds two exported types of one name, and one of a global', () => {
+test('tidy() finds two exports of one name, and a type of a global', () => {
   const files = new Map([
     ['src/base/a.ts', `${HEADER}export type Meter = 1`],
     ['src/cli/b.ts', `${HEADER}export interface Meter {}`],
-    ['src/cli/c.ts', `${HEADER}export type Headers = 1`],
+    ['src/cli/c.ts', `${HEADER}export type Credential = 1`],
+    ['src/cli/d.ts', `${HEADER}export const readAll = 1`],
+    ['src/cli/e.ts', `${HEADER}export async function readAll() {}`],
+    ['src/cli/commands/f.ts', `${HEADER}export async function run() {}`],
+    ['src/cli/commands/g.ts', `${HEADER}export async function run() {}`],
   ])
   const found = tidy([...files.keys()], (path) => files.get(path) ?? '')
   assert.deepEqual(
     found.map(({ path, rule }) => `${path} ${rule}`),
     [
+      "src/cli/c.ts exports a type of a global's name: Credential",
       'src/cli/b.ts exports the type Meter, and so does src/base/a.ts',
-      "src/cli/c.ts exports a type of a global's name: Headers",
+      'src/cli/e.ts exports the value readAll, and so does src/cli/d.ts',
     ],
   )
 })

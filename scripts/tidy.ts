@@ -6,7 +6,7 @@ import { dirname, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
-import { typeFaults } from './tidy-types.ts'
+import { nameFaults } from './tidy-names.ts'
 
 const PRODUCTS = [
   'inference',
@@ -137,7 +137,7 @@ export function tidy(
   const isSourceFile = (path: string) =>
     path.startsWith('src/') && path.endsWith('.ts') && !path.endsWith('.test.ts')
   const sources = paths.filter(isSourceFile).map((path) => ({ path, text: read(path) }))
-  const faults: Fault[] = [...schemaFaults(paths), ...typeFaults(sources)]
+  const faults: Fault[] = [...schemaFaults(paths), ...nameFaults(sources)]
   for (const path of paths) {
     if (path === 'package-lock.json') continue
     const text = read(path)

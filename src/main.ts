@@ -1,7 +1,7 @@
 // npm start: the node agent, until a signal or the end of the process that started it.
 import { Socket } from 'node:net'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { readConfig } from '#config/config.ts'
+import { readSettings } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
 import { asksForHelp, settingsHelp } from '#config/help.ts'
 import { startAgent } from '#processes/agent.ts'
@@ -23,7 +23,7 @@ const report = createReporter()
 const stopping = new AbortController()
 let started = false
 try {
-  const config = readConfig(readEnvironment(), process.argv.slice(2), wordFaults)
+  const config = readSettings(readEnvironment(), process.argv.slice(2), wordFaults)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stop(signal))
   followParent()

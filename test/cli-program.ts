@@ -1,6 +1,6 @@
 // Runs commands of `ergon` one after another, each requested by cli-process.ts in a message. A process of its own
 // costs each command 0.3 s of CPU to load the SDK; here that is paid once. The output goes into the answer.
-import { run } from '#cli/program.ts'
+import { runCommandLine } from '#cli/program.ts'
 import type { Asked, Outcome } from './cli-process.ts'
 
 const said = { stdout: '', stderr: '' }
@@ -14,7 +14,7 @@ async function outcomeOf({ words, env }: Asked): Promise<Outcome> {
   Object.assign(said, { stdout: '', stderr: '' })
   process.env = { ...env }
   process.exitCode = 0
-  await run([process.execPath, 'ergon', ...words])
+  await runCommandLine([process.execPath, 'ergon', ...words])
   const code = Number(process.exitCode)
   process.exitCode = 0
   // Each run adds its own, as the only one of a process.

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 
 import type { Logger } from '#base/log.ts'
 
-import { run } from './command.ts'
+import { runTool } from './command.ts'
 
 const INSTALL_MAX_MS = 600_000
 
@@ -19,7 +19,7 @@ export async function installPip(log: Logger, signal: AbortSignal): Promise<bool
 }
 
 const aptGet = (args: readonly string[], signal: AbortSignal) =>
-  run(['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '--yes', '--quiet', ...args], {
+  runTool(['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '--yes', '--quiet', ...args], {
     signal,
     timeoutMs: INSTALL_MAX_MS,
   })

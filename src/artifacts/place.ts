@@ -30,7 +30,7 @@ export type ArtifactFiles = {
 
 const MARKER = 'artifact.json'
 
-export const placeOf = (root: string, artifact: Artifact): ArtifactPlace => ({
+export const artifactPlace = (root: string, artifact: Artifact): ArtifactPlace => ({
   artifact,
   wheel: wheelFor(artifact, process.arch),
   root,

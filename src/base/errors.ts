@@ -5,7 +5,7 @@ export type ErrorDetails = Readonly<Record<string, string | number | boolean | n
 /** A code for operators: the HTTP status where the error crosses HTTP, and advice. */
 export type OperatorEntry = { readonly status: number; readonly help: string }
 
-export type ErrorOptions = {
+export type FaultOptions = {
   /** The member of the request that is wrong. */
   readonly param?: string
   readonly retryAfterS?: number
@@ -25,7 +25,7 @@ export class ErgonError extends Error {
   readonly details: ErrorDetails
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(fault: { code: string; status: number }, message: string, more: ErrorOptions = {}) {
+  constructor(fault: { code: string; status: number }, message: string, more: FaultOptions = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.name = 'ErgonError'
     this.code = fault.code

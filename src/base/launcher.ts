@@ -12,10 +12,10 @@ export const launcherFolder = (home: string): string => join(home, '.local', 'bi
 export const commandOf = (clone: string): string => shellWord(join(clone, 'src/cli/ergon.mjs'))
 
 /** Marks a file of ours, by a comment that a shell understands. */
-export const marked = (text: string): string => `${text.trimEnd()}\n# ${MARK}\n`
+export const withMark = (text: string): string => `${text.trimEnd()}\n# ${MARK}\n`
 
 export const launcherText = (clone: string): string =>
-  marked(`#!/bin/sh
+  withMark(`#!/bin/sh
 node=${shellWord(join(clone, 'node_modules/.bin/node'))}
 [ -x "$node" ] || node=node
 exec "$node" ${commandOf(clone)} "$@"`)

@@ -1,5 +1,5 @@
 // Codes that base and the cells throw. They know no contract, which lists these codes with all others.
-import { ErgonError, type ErrorOptions, type OperatorEntry } from './errors.ts'
+import { ErgonError, type FaultOptions, type OperatorEntry } from './errors.ts'
 
 export const BASE_ERRORS = {
   config_invalid: {
@@ -25,5 +25,5 @@ export const BASE_ERRORS = {
 export const baseFault = (
   code: keyof typeof BASE_ERRORS,
   message: string,
-  more: ErrorOptions = {},
+  more: FaultOptions = {},
 ): ErgonError => new ErgonError({ code, status: BASE_ERRORS[code].status }, message, more)

@@ -54,7 +54,7 @@ export async function serveUnix(
 }
 
 /** The whole body. Throws what `tooLarge` makes when it has more bytes than `bytesMax`. */
-export async function readBody(
+export async function readWhole(
   request: IncomingMessage,
   bytesMax: number,
   tooLarge: () => Error,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { callUnix, keepConnections } from './unix-client.ts'
-import { readBody, sendJson, serveUnix } from './unix-server.ts'
+import { readWhole, sendJson, serveUnix } from './unix-server.ts'
 
 function socketOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-unix-'))
@@ -21,7 +21,7 @@ async function echo(t: TestContext, socket: string) {
       setImmediate(() => response.end('ress":2}\n{"result":3}\n'))
       return
     }
-    readBody(request, 100, () => new RangeError('too large')).then(
+    readWhole(request, 100, () => new RangeError('too large')).then(
       (body) => sendJson(response, 200, { method: request.method, body: body.toString(), n: 1n }),
       (error: Error) => sendJson(response, 413, { error: error.message }),
     )

@@ -56,7 +56,7 @@ export interface BlobVerifier {
 }
 
 /** Compares a blob with its checksum from a byte on, with which a piece begins. */
-export function createVerifier(blob: NewBlob, first: number): BlobVerifier {
+export function createBlobVerifier(blob: NewBlob, first: number): BlobVerifier {
   const { sums, pieceSize } = sumsOf(blob)
   let piece = first / pieceSize
   let position = first

@@ -4,10 +4,10 @@ import { Readable, addAbortSignal } from 'node:stream'
 import { giveBack, type BufferPool } from '#base/buffer-pool.ts'
 import { invariant } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from './blob.ts'
-import { checkableRange, createVerifier, PIECE_SIZE } from './checksum.ts'
+import { checkableRange, createBlobVerifier, PIECE_SIZE } from './checksum.ts'
 import type { DiskReader } from './disk.ts'
 import { blobDamaged } from './faults.ts'
-import { within } from './verified.ts'
+import { withinRange } from './verified.ts'
 
 // Twice of it took a tenth less CPU for 64 MiB, and twice the memory for each reader that is slow.
 export const READ_SIZE = PIECE_SIZE
@@ -26,13 +26,13 @@ export function readFile(
   invariant(first >= 0 && last < blob.size && first <= last + 1, 'a range is within its blob')
   const checkable = checkableRange(blob, wanted)
   const reading = checkable ?? wanted
-  const verifier = checkable && createVerifier(blob, checkable.first)
+  const verifier = checkable && createBlobVerifier(blob, checkable.first)
   let position = reading.first
   async function next(length: number): Promise<Buffer> {
     const buffer = length === READ_SIZE ? pool.take() : Buffer.allocUnsafeSlow(length)
     await fill(file, buffer, { blob, position })
     verifier?.update(buffer)
-    const bytes = within(buffer, position, wanted)
+    const bytes = withinRange(buffer, position, wanted)
     position += length
     if (bytes === buffer) return buffer
     // A part of a buffer would keep that from the pool.

@@ -4,7 +4,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { BlobStore } from './blob.ts'
-import { ASK_MS, createS3Store, isRefusal, nameOf, statusOf } from './s3-store.ts'
+import { ASK_MS, createS3Store, isRefusal, errorName, httpStatusOf } from './s3-store.ts'
 
 const CONNECT_MS = 3000
 /** A part of 8 MiB at half a megabyte a second, and its acknowledgement. */
@@ -57,7 +57,7 @@ export async function claimS3Store(
   } catch (error) {
     if (error instanceof ErgonError) throw error
     claim.signal.throwIfAborted()
-    const reason = `${nameOf(error)}: ${messageOf(error)}`
+    const reason = `${errorName(error)}: ${messageOf(error)}`
     throw isRefusal(error) ? refused(location, reason) : away(location, reason)
   } finally {
     client.destroy()
@@ -80,14 +80,14 @@ async function ownerOf(
   try {
     return await read()
   } catch (error) {
-    if (nameOf(error) !== 'NoSuchKey') throw error
+    if (errorName(error) !== 'NoSuchKey') throw error
     if (isUsed) throw refused(location, 'objects are in it, and it has no mark of its owner')
   }
   try {
     const mark = { ...place, Body: owner, ContentType: 'text/plain', IfNoneMatch: '*' }
     await client.send(new PutObjectCommand(mark), options)
   } catch (error) {
-    if (statusOf(error) !== 412) throw error
+    if (httpStatusOf(error) !== 412) throw error
   }
   return await read()
 }

@@ -233,7 +233,7 @@ function createAway({ location, log }: Pick<S3StoreOptions, 'location' | 'log'>)
         return found
       } catch (error) {
         // A bucket that is gone has not lost a blob: it may be a wrong setting.
-        if (statusOf(error) === 404 && nameOf(error) !== 'NoSuchBucket') return undefined
+        if (httpStatusOf(error) === 404 && errorName(error) !== 'NoSuchBucket') return undefined
         throw away.told(error)
       }
     },
@@ -242,12 +242,12 @@ function createAway({ location, log }: Pick<S3StoreOptions, 'location' | 'log'>)
       isAway = false
     },
     told(error) {
-      if (error instanceof ErgonError || nameOf(error) === 'AbortError') return error
-      if (statusOf(error) === 507) return storageFull(error)
+      if (error instanceof ErgonError || errorName(error) === 'AbortError') return error
+      if (httpStatusOf(error) === 507) return storageFull(error)
       if (!isAway)
         log.error('A blob store does not answer as it should', {
           location,
-          error: `${nameOf(error)}: ${messageOf(error)}`,
+          error: `${errorName(error)}: ${messageOf(error)}`,
         })
       isAway = true
       return storageAway(error)
@@ -256,11 +256,11 @@ function createAway({ location, log }: Pick<S3StoreOptions, 'location' | 'log'>)
   return away
 }
 
-export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '')
-export const statusOf = (error: unknown): number | undefined =>
+export const errorName = (error: unknown): string => (error instanceof Error ? error.name : '')
+export const httpStatusOf = (error: unknown): number | undefined =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
 /** An answer that will be the same next time. */
 export function isRefusal(error: unknown): boolean {
-  const status = statusOf(error)
+  const status = httpStatusOf(error)
   return status !== undefined && status < 500 && status !== 429 && status !== 408
 }

@@ -1,6 +1,6 @@
 // A range of a blob that comes in chunks of any size: chunks are held back until the sum of their piece fits.
 import type { ByteRange, NewBlob } from './blob.ts'
-import { createVerifier, PIECE_SIZE } from './checksum.ts'
+import { createBlobVerifier, PIECE_SIZE } from './checksum.ts'
 
 /**
  * The bytes of `range`, from chunks that begin with `from`, a piece's first byte, and end with a piece. A blob with one sum
@@ -11,13 +11,13 @@ export async function* verified(
   blob: NewBlob,
   { from, range }: { from: number; range: ByteRange },
 ): AsyncGenerator<Buffer, void, undefined> {
-  const verifier = createVerifier(blob, from)
+  const verifier = createBlobVerifier(blob, from)
   let position = from
   const held: Buffer[] = []
   for await (const chunk of chunks) {
     const isChecked = verifier.update(chunk)
     if (verifier.pieceSize > PIECE_SIZE) yield* held.splice(0)
-    const wanted = within(chunk, position, range)
+    const wanted = withinRange(chunk, position, range)
     if (wanted.length > 0) held.push(wanted)
     position += chunk.length
     if (isChecked) yield* held.splice(0)
@@ -25,7 +25,7 @@ export async function* verified(
 }
 
 /** The bytes of a chunk that are in a range; the chunk itself where all are. */
-export function within(chunk: Buffer, position: number, { first, last }: ByteRange): Buffer {
+export function withinRange(chunk: Buffer, position: number, { first, last }: ByteRange): Buffer {
   const start = Math.max(first - position, 0)
   const end = Math.min(last + 1 - position, chunk.length)
   if (start === 0 && end === chunk.length) return chunk

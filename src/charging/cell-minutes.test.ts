@@ -8,7 +8,7 @@ import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
 import { brokenInvariants } from '#ledger/model-books.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { windowBytes } from '#metering/window-record.ts'
-import type { Share, Window } from '#metering/window.ts'
+import type { Share, MeterWindow } from '#metering/window.ts'
 import { openTestCharging, type TestCharging } from './charging.fixture.ts'
 import { createCellMinutes, type CellMinutes } from './cell-minutes.ts'
 
@@ -26,7 +26,7 @@ const shareOf = (cell: number, dynamicNj: bigint, idleNj: bigint): Share => ({
   idleNj: nj(idleNj),
 })
 
-function windowAt(k: number, shares: readonly Share[]): Window {
+function windowAt(k: number, shares: readonly Share[]): MeterWindow {
   const used = shares.reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
   return {
     meter: 'm1',
@@ -61,7 +61,7 @@ async function posted(bench: TestCharging): Promise<Charge[]> {
   return chargesOf(bench)
 }
 
-const leftOf = (windows: readonly Window[], charges: readonly Charge[]): CellWindows => {
+const leftOf = (windows: readonly MeterWindow[], charges: readonly Charge[]): CellWindows => {
   const chargedToMs = new Map<string, number>()
   for (const { resource = '', to } of charges)
     chargedToMs.set(resource, Math.max(chargedToMs.get(resource) ?? 0, Date.parse(to)))
@@ -109,7 +109,7 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
   await using bench = await openTestCharging()
   for (const account of ACCOUNTS) bench.payer(account, FUNDS)
   const states = new Map<string, string>(CELLS.map((cell) => [cell, 'ready']))
-  const windows: Window[] = []
+  const windows: MeterWindow[] = []
   let minutes = live(bench, states)
   let k = 1000
   for (const step of all) {

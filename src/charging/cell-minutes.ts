@@ -6,12 +6,12 @@ import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
-import type { Window } from '#metering/window.ts'
+import type { MeterWindow } from '#metering/window.ts'
 import { chargeDues, type Due, type StandingDeps, type StandingProduct } from './standing.ts'
 
 export interface CellMinutes {
   /** Adds a window that is journaled. */
-  add(window: Window): void
+  add(window: MeterWindow): void
   /** Charges the minutes that are over, or all that there is; what the ledger does not answer for is kept. */
   charge(which: 'over' | 'all'): Promise<void>
 }
@@ -55,7 +55,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
     open.delete(cell)
     if (minute !== undefined && over.length < MINUTES_MAX) over.push(minute)
   }
-  const take = (window: Window, state: CellMinutesDeps['stateOf']) => {
+  const take = (window: MeterWindow, state: CellMinutesDeps['stateOf']) => {
     const minute = Math.ceil(window.k / MINUTE_WINDOWS)
     for (const [cell, due] of duesOf(window)) {
       if (open.get(cell)?.minute !== minute) end(cell)
@@ -96,7 +96,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
 }
 
 /** What each cell of an account used in a window, by its name. */
-function duesOf(window: Window): Map<string, Due & { readonly known: EnergyBand }> {
+function duesOf(window: MeterWindow): Map<string, Due & { readonly known: EnergyBand }> {
   const toMs = window.k * WINDOW_MS
   const fromMs = toMs - Math.round(Number(window.elapsedNs) / 1e6)
   const { method, bandPct } = window
@@ -122,7 +122,7 @@ const merged = (minute: Minute, due: Due & { readonly known: EnergyBand }): Minu
 })
 
 /** The window without the shares that are charged. */
-const unchargedOf = (window: Window, left: CellWindows | undefined): Window => ({
+const unchargedOf = (window: MeterWindow, left: CellWindows | undefined): MeterWindow => ({
   ...window,
   shares: window.shares.filter(
     ({ name }) => window.k * WINDOW_MS > (left?.chargedToMs.get(resourceOf(name)) ?? 0),

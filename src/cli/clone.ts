@@ -1,4 +1,4 @@
 // The clone that this command line is part of.
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 
-export const CLONE = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+export const CLONE = resolve(import.meta.dirname, '../..')

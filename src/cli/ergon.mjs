@@ -13,8 +13,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   nodeModule.enableCompileCache(
     fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)),
   )
-  const { run } = await import('./program.ts')
-  await run(process.argv)
+  const { runCommandLine } = await import('./program.ts')
+  await runCommandLine(process.argv)
 } else if (existsSync(pinned)) {
   const words = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   const child = spawn(pinned, words, { stdio: 'inherit' })

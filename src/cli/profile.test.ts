@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressOf } from './profile.ts'
+import { serviceAddress } from './profile.ts'
 
 test('addressOf() takes an address as people write one', () => {
   const addresses: [text: string, address: string][] = [
@@ -15,7 +15,7 @@ test('addressOf() takes an address as people write one', () => {
     ['api.example', 'https://api.example'],
     ['api.example:8443/v1', 'https://api.example:8443'],
   ]
-  for (const [text, address] of addresses) assert.equal(addressOf(text), address, text)
+  for (const [text, address] of addresses) assert.equal(serviceAddress(text), address, text)
 })
 
 test('addressOf() refuses what is no address of a service', () => {
@@ -27,5 +27,5 @@ test('addressOf() refuses what is no address of a service', () => {
     'http://a:b@api.example',
     'a b',
   ])
-    assert.throws(() => addressOf(text), { message: /^Not an address of a service: / }, text)
+    assert.throws(() => serviceAddress(text), { message: /^Not an address of a service: / }, text)
 })

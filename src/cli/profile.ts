@@ -63,7 +63,7 @@ export function demandDataFolder(options: GlobalOptions): void {
 /** The API's address, without `/v1` or a slash at its end, if one is known. */
 export function knownBaseUrl(options: GlobalOptions): string | undefined {
   const given = options.baseUrl ?? environment().baseUrl
-  if (given !== undefined) return addressOf(given)
+  if (given !== undefined) return serviceAddress(given)
   const local = dataFolder(options)
   const stored = local === undefined ? storedCredentials()?.baseUrl : undefined
   const { port } = local ?? dataFolderOfClone(options) ?? {}
@@ -75,7 +75,7 @@ export function knownBaseUrl(options: GlobalOptions): string | undefined {
  * `localhost` and IP addresses are asked over http, other names over https, as the token goes with it.
  * Throws a CommandError for what is no address.
  */
-export function addressOf(text: string): string {
+export function serviceAddress(text: string): string {
   const url = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? URL.parse(text) : URL.parse(`http://${text}`)
   const isHttp = !text.startsWith('/') && (url?.protocol === 'http:' || url?.protocol === 'https:')
   if (url === null || !isHttp || url.username !== '' || url.search !== '' || url.hash !== '')

@@ -8,7 +8,7 @@ import { COMMANDS, GROUPS } from './commands.ts'
 import { demandDataFolder } from './profile.ts'
 
 /** Runs the command line and sets the exit code. */
-export async function run(argv: readonly string[]): Promise<void> {
+export async function runCommandLine(argv: readonly string[]): Promise<void> {
   // Also where the words cannot be parsed.
   const isJson = argv.includes('--json')
   // A reader that has seen enough (`ergon status | head`) is no failure.

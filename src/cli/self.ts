@@ -1,7 +1,7 @@
 // The files that `ergon self install` writes for one user: the launcher, and completion for the installed shells.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import { launcherFolder, launcherText, marked, ownerOf } from '#base/launcher.ts'
+import { launcherFolder, launcherText, withMark, ownerOf } from '#base/launcher.ts'
 import type { CommandCall } from './call.ts'
 import { CLONE } from './clone.ts'
 import { completionScript, SHELLS, type Shell } from './completion.ts'
@@ -22,7 +22,7 @@ export function ownFiles({ options, usages }: CommandCall): OwnFiles {
     completions: SHELLS.map((shell) => ({
       shell,
       path: completionPath(shell),
-      text: marked(completionScript(shell, usages)),
+      text: withMark(completionScript(shell, usages)),
       mode: 0o644,
     })),
   }

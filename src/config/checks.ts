@@ -7,7 +7,7 @@ export const count = (least: number, most: number) => {
   return z.coerce.number(error).int(error).min(least, error).max(most, error)
 }
 export const port = count(1, 65_531)
-export const oneOf = <const Words extends readonly string[]>(words: Words) =>
+export const oneOfWords = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, `must be ${words.join(', ').replace(/, (?=[^,]*$)/, ' or ')}`)
 export const onOff = z.stringbool('must be on or off')
 export const whole = z

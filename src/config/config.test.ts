@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readConfig } from './config.ts'
+import { readSettings } from './config.ts'
 
-const refused = (settings: Parameters<typeof readConfig>[0], ...named: string[]) =>
+const refused = (settings: Parameters<typeof readSettings>[0], ...named: string[]) =>
   assert.throws(
-    () => readConfig(settings, []),
+    () => readSettings(settings, []),
     (error: Error) => named.every((name) => error.message.includes(name)),
   )
 
@@ -21,7 +21,7 @@ test('readConfig() names words that folders above do not know with all else, and
   const settings = { port: '0', models: 'nope', carbonZone: 'xx' }
   const wordFaults = () => ({ models: 'there is no "nope"', carbonZone: 'there is no "xx"' })
   assert.throws(
-    () => readConfig(settings, [], wordFaults),
+    () => readSettings(settings, [], wordFaults),
     (error: Error) =>
       /ERGON_PORT.*\n.*ERGON_CARBON_ZONE \(--carbon-zone\): must be.*\n.*ERGON_MODELS \(--models\): there is no "nope"$/.test(
         error.message,
@@ -33,14 +33,14 @@ test('readConfig() reads a list of S3 stores, and says which is wrong without it
   const one = { store: 's3://one/a', endpoint: 'https://s3.example', key: 'id:secret-key' }
   const two = { store: 's3://two', region: 'eu-1', key: 'other:secret' }
   const listed = (...stores: object[]) => ({ storageS3Stores: JSON.stringify(stores) })
-  const [first, second] = readConfig(listed(one, two), []).storageS3Stores
+  const [first, second] = readSettings(listed(one, two), []).storageS3Stores
   assert.deepEqual(
     [first?.store, first?.endpoint, first?.region, first?.key.reveal()],
     ['s3://one/a', 'https://s3.example', 'us-east-1', 'id:secret-key'],
   )
   assert.deepEqual([second?.endpoint, second?.region], [undefined, 'eu-1'])
   assert.equal(
-    readConfig({ storageBlobs: 's3://two', ...listed(two) }, []).storageBlobs,
+    readSettings({ storageBlobs: 's3://two', ...listed(two) }, []).storageBlobs,
     's3://two',
   )
   refused({ storageBlobs: 's3://three', ...listed(two) }, 'ERGON_STORAGE_BLOBS')
@@ -49,9 +49,9 @@ test('readConfig() reads a list of S3 stores, and says which is wrong without it
   const wrong = { ...two, key: 'secret-key', endpoint: 'ftp://x' }
   refused(listed(one, wrong), '1.key must be access:secret', '1.endpoint')
   refused(listed({ ...one, keys: 'x' }), '0 ')
-  const told = (settings: Parameters<typeof readConfig>[0]) => {
+  const told = (settings: Parameters<typeof readSettings>[0]) => {
     try {
-      return JSON.stringify(readConfig(settings, []))
+      return JSON.stringify(readSettings(settings, []))
     } catch (error) {
       return String(error)
     }
@@ -64,8 +64,8 @@ test('readConfig() lets no token travel in plain text', () => {
   refused({ host: '0.0.0.0' }, 'ERGON_HOST')
   refused({ host: '0.0.0.0', baseUrl: 'http://ergon.example' }, 'ERGON_HOST')
   for (const baseUrl of ['https://ergon.example', 'http://localhost:8080', 'http://[::1]:8080'])
-    assert.equal(readConfig({ host: '0.0.0.0', baseUrl }, []).baseUrl, baseUrl)
-  assert.equal(readConfig({}, []).host, '127.0.0.1')
+    assert.equal(readSettings({ host: '0.0.0.0', baseUrl }, []).baseUrl, baseUrl)
+  assert.equal(readSettings({}, []).host, '127.0.0.1')
 })
 
 test('readConfig() takes no secret from a command line, where every user can read it', (t) => {
@@ -74,7 +74,7 @@ test('readConfig() takes no secret from a command line, where every user can rea
   const file = join(folder, 'token')
   writeFileSync(file, 'a token of 25 characters\n')
   const argv = ['--metrics-token-file', file, `--carbon-token-file=${file}`]
-  const { metricsToken, carbonToken } = readConfig(
+  const { metricsToken, carbonToken } = readSettings(
     { metricsToken: 'another one of 30 characters' },
     argv,
   )
@@ -82,7 +82,7 @@ test('readConfig() takes no secret from a command line, where every user can rea
   assert.equal(carbonToken?.reveal(), 'a token of 25 characters')
   const faultsOf = (...flags: string[]) => {
     try {
-      readConfig({}, flags)
+      readSettings({}, flags)
     } catch (error) {
       return (error as Error).message
     }
@@ -103,7 +103,7 @@ test('readConfig() takes no secret from a command line, where every user can rea
 test('readConfig() names the nearest flag for a misspelt one, in one line', () => {
   const said = (...argv: string[]): string[] => {
     try {
-      readConfig({}, argv)
+      readSettings({}, argv)
     } catch (error) {
       return (error as Error).message.split('\n').slice(1)
     }

@@ -24,7 +24,7 @@ export type WordFaults = (raw: RawSettings) => { readonly [K in SettingKey]?: st
  * The configuration of environment and flags; flags win. Throws `settings_invalid` naming every
  * setting that is wrong.
  */
-export function readConfig(
+export function readSettings(
   environment: RawSettings,
   argv: readonly string[],
   wordFaults: WordFaults = () => ({}),

@@ -16,7 +16,7 @@ export type Description = {
 }
 export const json = (schema: z.ZodType): Media => ({ 'application/json': schema })
 export const ok = (help: string, media: Media): Description['replies'] => ({ 200: { help, media } })
-export const TEXT = { 'text/plain': null }
+export const PLAIN_TEXT = { 'text/plain': null }
 
 /** A description of each routed operation of a product. */
 export type Descriptions<Product extends ProductContract> = Readonly<

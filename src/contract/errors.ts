@@ -1,10 +1,10 @@
 // The error codes of the API: status, whose fault, the OpenAI error type that SDKs branch on, and advice.
 // docs/reference/errors.md is printed from here and from operator-errors.ts.
-import { ErgonError, type ErrorOptions } from '#base/errors.ts'
+import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
 import { INFERENCE_ERRORS } from './errors/inference.ts'
-import { STORAGE_ERRORS } from './errors/storage.ts'
+import { STORAGE_API_ERRORS } from './errors/storage.ts'
 import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
 /** The codes of the service itself, then one line an area. */
@@ -85,7 +85,7 @@ export const ERRORS = {
     ),
   ),
   ...INFERENCE_ERRORS,
-  ...STORAGE_ERRORS,
+  ...STORAGE_API_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS
@@ -94,7 +94,7 @@ export type Code = keyof typeof ERRORS
 export const fault = (
   code: Code | OperatorCode,
   message: string,
-  more: ErrorOptions = {},
+  more: FaultOptions = {},
 ): ErgonError => new ErgonError({ code, status: statusOf(code) }, message, more)
 
 const statusOf = (code: Code | OperatorCode): number =>

@@ -4,17 +4,19 @@
 import { z } from 'zod'
 import { fault } from '#contract/errors.ts'
 import { parseWith, pathText } from '#contract/parse.ts'
+import {
+  BIASES_MAX,
+  CHOICES_MAX,
+  IDS_MAX,
+  INPUTS_MAX,
+  MESSAGES_MAX,
+  PARTS_MAX,
+  STOPS_MAX,
+  STOP_LENGTH_MAX,
+  TOKENS_MAX,
+  TOOLS_MAX,
+} from './inference-limits.ts'
 
-export const MESSAGES_MAX = 2048
-export const CHOICES_MAX = 8
-export const STOPS_MAX = 4
-export const INPUTS_MAX = 2048
-export const TOOLS_MAX = 128
-export const PARTS_MAX = 256
-export const TOKENS_MAX = 1_000_000
-export const IDS_MAX = 131_072
-export const BIASES_MAX = 300
-export const STOP_LENGTH_MAX = 256
 const NAME_LENGTH_MAX = 256
 
 const name = z.string().min(1).max(NAME_LENGTH_MAX)

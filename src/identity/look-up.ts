@@ -56,7 +56,7 @@ export function createLookUps(deps: {
       if (row === undefined || row.revoked_at !== null) {
         const why = row === undefined ? 'token_unknown' : 'token_revoked'
         refused.keep(text, why)
-        throw refusal(why)
+        throw tokenRefused(why)
       }
       // An answer older than what the session has forgotten since would bring the forgotten back, and
       // work begun on it would never be cut.
@@ -64,7 +64,7 @@ export function createLookUps(deps: {
       const expiresMs = row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
       return deps.found(text, { principal: toPrincipal(row), expiresMs })
     }
-    throw silent()
+    throw lookUpSilent()
   }
 
   async function rowOf(text: string): Promise<TokenRow | undefined> {
@@ -72,7 +72,7 @@ export function createLookUps(deps: {
       const [where, value] = isId('tok', text) ? ['t.id', text] : ['t.hash', hashToken(text)]
       return (await state.query<TokenRow>(`${LOOK_UP} where ${where} = $1`, [value])).rows[0]
     } catch (cause) {
-      throw silent(cause)
+      throw lookUpSilent(cause)
     }
   }
 
@@ -91,7 +91,7 @@ export function createLookUps(deps: {
   return {
     find(text) {
       const why = refused.why(text)
-      if (why !== undefined) throw refusal(why)
+      if (why !== undefined) throw tokenRefused(why)
       return waiting.get(text) ?? begin(text)
     },
     changed: refused.clear,
@@ -103,14 +103,14 @@ const LOOK_UP = `select t.id, t.account, t.scope, t.expires_at, t.revoked_at, a.
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account`
 
-export const silent = (cause?: unknown) =>
+export const lookUpSilent = (cause?: unknown) =>
   fault('state_unavailable', 'Could not check the token: the state did not answer', {
     cause,
     retryAfterS: 1,
   })
 
 const REFUSALS = { token_unknown: 'it is not known', token_revoked: 'it was revoked' } as const
-export const refusal = (why: TokenRefusal) =>
+export const tokenRefused = (why: TokenRefusal) =>
   fault(why, `Could not accept the token: ${REFUSALS[why]}`)
 
 const toPrincipal = (row: TokenRow): Principal => ({

@@ -8,7 +8,7 @@ import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { Principal } from './principal.ts'
-import { createLookUps, refusal, silent, type Known } from './look-up.ts'
+import { createLookUps, tokenRefused, lookUpSilent, type Known } from './look-up.ts'
 import { hashToken, hintOf, isTokenText, mintToken } from './token-text.ts'
 
 const CACHE_MAX = 50_000
@@ -105,14 +105,14 @@ export function createIdentity(deps: {
   }
 
   function identifyToken(text: string): Principal | Promise<Principal> {
-    if (!session.fresh) throw silent()
+    if (!session.fresh) throw lookUpSilent()
     return find(text, isTokenText)
   }
 
   function find(text: string, isForm: (text: string) => boolean): Principal | Promise<Principal> {
     const known = isForm(text) ? cache.get(text) : undefined
     if (known !== undefined) return check(known)
-    if (!isForm(text)) throw refusal('token_unknown')
+    if (!isForm(text)) throw tokenRefused('token_unknown')
     return lookUps.find(text)
   }
 
@@ -130,7 +130,7 @@ export function createIdentity(deps: {
     },
     identifyToken,
     identifyId(id) {
-      if (!session.fresh) throw silent()
+      if (!session.fresh) throw lookUpSilent()
       return find(id, (text) => isId('tok', text))
     },
     forget(changes) {

@@ -14,7 +14,7 @@ import { createCompletionCreate } from './operations/completion-create.ts'
 import { createEmbeddingCreate } from './operations/embedding-create.ts'
 import { createModelGet } from './operations/model-get.ts'
 import { createModelList } from './operations/model-list.ts'
-import { CONNECTIONS_MAX } from './providers/upstream.ts'
+import { UPSTREAM_CONNECTIONS_MAX } from './providers/upstream.ts'
 import { createShares } from './shares.ts'
 import { createWholeRule } from './whole.ts'
 
@@ -33,7 +33,7 @@ async function open({
   const inference = {
     ...models,
     learned: costs.learned,
-    shares: createShares(CONNECTIONS_MAX),
+    shares: createShares(UPSTREAM_CONNECTIONS_MAX),
     whole: createWholeRule(),
     clock,
     failures: createFailures({

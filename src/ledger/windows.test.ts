@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { systemClock } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
 import { parseWindow, windowBytes } from '#metering/window-record.ts'
-import { splitReading, type CellUse, type Share, type Window } from '#metering/window.ts'
+import { splitReading, type CellUse, type Share, type MeterWindow } from '#metering/window.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
@@ -45,13 +45,13 @@ const drawn = fc.record({
   passedS: fc.constantFrom(1, 1, 1, 2, 100, 5000),
   readingNj: fc.bigInt(0n, 90_000_000_000n),
   cells: fc.array(cell, { maxLength: 4 }),
-  method: fc.constantFrom<Window['method']>('model', 'model', 'model', 'plug'),
+  method: fc.constantFrom<MeterWindow['method']>('model', 'model', 'model', 'plug'),
   fallback: fc.constantFrom(undefined, undefined, 'silent'),
   chargedNs: fc.bigInt(0n, 1_000_000_000n),
   tariffNjPerCpuS: fc.bigInt(1n, 5_000_000_000n),
 })
 
-type Row = { readonly session: string; readonly seq: number; readonly window: Window }
+type Row = { readonly session: string; readonly seq: number; readonly window: MeterWindow }
 /** The windows of both meters, each later than the one before, numbered in the agent's lives. */
 function rowsOf(list: readonly (typeof drawn extends fc.Arbitrary<infer T> ? T : never)[]): Row[] {
   let k = START_K
@@ -64,7 +64,7 @@ function rowsOf(list: readonly (typeof drawn extends fc.Arbitrary<infer T> ? T :
     const options = { readingNj: nj(readingNj), idleDrawNj: nj(2_000_000_000n), busyNs: 0n }
     const { dynamicNj: _, ...split } = splitReading({ ...options, cells })
     const fixed = { meter, k, elapsedNs: 1_000_000_007n, bandPct: 40, pueMilli: 1000n }
-    const window: Window = {
+    const window: MeterWindow = {
       ...fixed,
       ...split,
       ...rest,
@@ -115,7 +115,7 @@ function addShares(sums: Sums, meter: string, shares: readonly Share[]): void {
   }
 }
 
-function sumsOf(windows: readonly Window[], packs: readonly Pack[]): Sums {
+function sumsOf(windows: readonly MeterWindow[], packs: readonly Pack[]): Sums {
   const sums: Sums = {}
   for (const { meter, shares, ...one } of windows) {
     addTo(sums, `${meter} windows`, 1n)

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj, printDecimal, sum, type Nj } from '#base/units.ts'
 import { createMarks, type MarkOwner } from './marks.ts'
-import { sharesOf, splitReading } from './window.ts'
+import { sumOfShares, splitReading } from './window.ts'
 
 const BLOCK = Buffer.alloc(16_384, 7)
 const CONCURRENT = 16
@@ -73,7 +73,7 @@ test('planted: shares rounded to three decimals of a joule do not add up', () =>
         cpuNs: cpu,
       }))
       const split = splitReading({ readingNj: reading, idleDrawNj: nj(0n), busyNs: 0n, cells })
-      assert.equal(sharesOf(split.shares), reading)
+      assert.equal(sumOfShares(split.shares), reading)
       conserved++
       if (sum(split.shares.map((share) => toMillijoules(share.dynamicNj))) !== reading) broken++
     }),

@@ -13,7 +13,7 @@ import { parseCpuInfo } from './sources/cpu-info.ts'
 import { createCpuModel, modelOfCpu } from './sources/model.ts'
 import { unavailable, type MeterSource, type Reading, type Unavailable } from './sources/source.ts'
 import { NOTHING_BILLED } from './true-up.ts'
-import { REST, sharesOf } from './window.ts'
+import { REST, sumOfShares } from './window.ts'
 import { parseWindow, windowBytes } from './window-record.ts'
 
 const S = 1_000_000_000n
@@ -292,8 +292,8 @@ test('a live window of this machine conserves, and marks are a share of it', asy
     marks.mark(marks.operator)
     const window = await meter.closeWindow()
     assert.equal(window.method, 'model')
-    assert.equal(sharesOf(window.shares), window.readingNj)
-    assert.equal(window.readingNj, sharesOf(parseWindow(windowBytes(window)).shares))
+    assert.equal(sumOfShares(window.shares), window.readingNj)
+    assert.equal(window.readingNj, sumOfShares(parseWindow(windowBytes(window)).shares))
     assert.ok(window.readingNj > 0n)
     assert.ok((window.shares[0]?.dynamicNj ?? 0n) > 0n)
   }

@@ -12,7 +12,7 @@ import type { MeterSource } from './sources/source.ts'
 import { statusOf, type MeterStatus, type MeterTotals } from './status.ts'
 import { createTariff } from './tariff.ts'
 import { createTrueUp, type Billed } from './true-up.ts'
-import { splitReading, type Window } from './window.ts'
+import { splitReading, type MeterWindow } from './window.ts'
 
 export type NodeMeterDeps = {
   /** The meter's name in windows and on receipts. */
@@ -34,7 +34,7 @@ export type NodeMeterDeps = {
 
 export interface NodeMeter {
   /** Closes the window that began at the close before (the first: at creation); one at a time. */
-  closeWindow(signal?: AbortSignal): Promise<Window>
+  closeWindow(signal?: AbortSignal): Promise<MeterWindow>
   /** nJ per CPU-second that requests are billed at now. */
   readonly tariffNjPerCpuS: bigint
   /** Method of that figure; may differ from the last window's. */
@@ -50,12 +50,12 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
   const tariff = createTariff({ modelNjPerCpuS, modelBandPct: model.bandPct })
   const trueUp = createTrueUp(deps.billed)
   const nextInterval = createIntervals({ ...deps, cpus: model.cpus })
-  let last: Window | undefined
+  let last: MeterWindow | undefined
   let totals: MeterTotals = { windows: 0, fallbacks: 0, readingNj: nj(0n) }
   let closing = false
   let idleFrom: IdleFrom = 'model'
 
-  const window = async (signal?: AbortSignal): Promise<Window> => {
+  const window = async (signal?: AbortSignal): Promise<MeterWindow> => {
     const measure = await sensors.read(signal)
     const interval = nextInterval()
     const { elapsedNs, capacityNs } = interval
@@ -115,7 +115,7 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
 }
 
 /** The second of now, or the one after the last window's: timers jitter and wall clocks step back. */
-function nextSecond(last: Window | undefined, clock: Clock): number {
+function nextSecond(last: MeterWindow | undefined, clock: Clock): number {
   const now = Math.round(clock.wallMs() / 1000)
   return last === undefined ? now : Math.max(now, last.k + 1)
 }

@@ -5,7 +5,7 @@ import type { CpuModel } from './sources/model.ts'
 import type { IdleFrom } from './sources/sensors.ts'
 import type { TariffMeter } from './tariff.ts'
 import type { TrueUpTotals } from './true-up.ts'
-import type { Share, Window } from './window.ts'
+import type { Share, MeterWindow } from './window.ts'
 
 export type MeterStatus = {
   readonly meter: string
@@ -49,7 +49,7 @@ export type MeterTotals = {
 
 export function statusOf(meter: {
   readonly meter: string
-  readonly last: Window | undefined
+  readonly last: MeterWindow | undefined
   readonly idleFrom: IdleFrom
   readonly model: CpuModel
   readonly pueMilli: bigint
@@ -76,7 +76,7 @@ export function statusOf(meter: {
   }
 }
 
-const nowOf = (window: Window, idleFrom: IdleFrom): NonNullable<MeterStatus['now']> => ({
+const nowOf = (window: MeterWindow, idleFrom: IdleFrom): NonNullable<MeterStatus['now']> => ({
   k: String(window.k),
   method: window.method,
   band_pct: String(window.bandPct),
@@ -96,4 +96,5 @@ const nowOf = (window: Window, idleFrom: IdleFrom): NonNullable<MeterStatus['now
 })
 
 const energyOf = (share: Share): Nj => add(share.dynamicNj, share.idleNj)
-const watts = (energy: Nj, window: Window) => printDecimal(powerOf(energy, window.elapsedNs), 3)
+const watts = (energy: Nj, window: MeterWindow) =>
+  printDecimal(powerOf(energy, window.elapsedNs), 3)

@@ -4,7 +4,7 @@ import { fault } from '#contract/errors.ts'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { nj } from '#base/units.ts'
 import type { EnergyMethod } from '#contract/charge.ts'
-import { sharesOf, type Share, type SharePayer, type Window } from './window.ts'
+import { sumOfShares, type Share, type SharePayer, type MeterWindow } from './window.ts'
 
 type ShareRecord = {
   readonly name: string
@@ -34,7 +34,7 @@ export type WindowRecord = {
   readonly shares: readonly ShareRecord[]
 }
 
-export function windowBytes(window: Window): Buffer {
+export function windowBytes(window: MeterWindow): Buffer {
   const record: WindowRecord = {
     v: '1',
     meter: window.meter,
@@ -72,20 +72,20 @@ const shareRecord = (share: Share): ShareRecord => ({
  * Reads window bytes and checks that the shares add up to the reading and the bytes are canonical.
  * Throws ErgonError `window_invalid`.
  */
-export function parseWindow(bytes: Uint8Array): Window {
-  let window: Window
+export function parseWindow(bytes: Uint8Array): MeterWindow {
+  let window: MeterWindow
   try {
     window = windowOf(JSON.parse(Buffer.from(bytes).toString('utf8')) as WindowRecord)
   } catch (cause) {
     throw invalid('not a window record', cause)
   }
-  if (sharesOf(window.shares) !== window.readingNj)
+  if (sumOfShares(window.shares) !== window.readingNj)
     throw invalid('the shares do not add up to the reading')
   if (Buffer.compare(windowBytes(window), bytes) !== 0) throw invalid('bytes are not canonical')
   return window
 }
 
-const windowOf = (record: WindowRecord): Window => ({
+const windowOf = (record: WindowRecord): MeterWindow => ({
   meter: record.meter,
   k: Number(record.k),
   elapsedNs: BigInt(record.elapsed_ns),

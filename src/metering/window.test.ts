@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj } from '#base/units.ts'
-import { REST, sharesOf, splitReading, type CellUse } from './window.ts'
+import { REST, sumOfShares, splitReading, type CellUse } from './window.ts'
 
 // A million splits take a minute: ERGON_LONG=1 runs them, the normal run two thousand.
 const RUNS = process.env['ERGON_LONG'] === '1' ? 1_000_000 : 2000
@@ -35,7 +35,7 @@ test('splitReading() gives out exactly the reading, whatever the window', () => 
   fc.assert(
     fc.property(windows, (window) => {
       const split = splitReading(window)
-      assert.equal(sharesOf(split.shares), window.readingNj)
+      assert.equal(sumOfShares(split.shares), window.readingNj)
       assert.equal(split.idleNj + split.dynamicNj, window.readingNj)
       assert.equal(
         split.shares.reduce((total, share) => total + share.cpuNs, 0n),

@@ -30,7 +30,7 @@ export type Share = {
   readonly idleNj: Nj
 }
 
-export type Window = {
+export type MeterWindow = {
   readonly meter: string
   /** Unix second at which it closed, made unique: each of a meter is greater than the one before. */
   readonly k: number
@@ -95,13 +95,13 @@ export function splitReading(options: {
     dynamicNj: nj(byCpu[index] ?? 0n),
     idleNj: nj(byReserve[index] ?? 0n),
   }))
-  invariant(sharesOf(shares) === readingNj, 'a window must split into exactly its reading')
+  invariant(sumOfShares(shares) === readingNj, 'a window must split into exactly its reading')
   const njPerCpuS = busyNs === 0n ? 0n : (dynamicNj * NS_PER_S) / busyNs
   return { idleNj, dynamicNj, busyNs, njPerCpuS, shares }
 }
 
 /** Σ of all shares, which is the reading. */
-export const sharesOf = (shares: readonly Share[]): Nj =>
+export const sumOfShares = (shares: readonly Share[]): Nj =>
   sum(shares.flatMap((share) => [share.dynamicNj, share.idleNj]))
 
 /** Splits by weight; when nobody has any, the last (the operator) takes all. */

@@ -1,6 +1,5 @@
 // The cells of ours as data: what each program is started with and who may call it.
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import { createLogger, type LogLevel, type Logger } from '#base/log.ts'
 import { callUnix, keepConnections, type UnixConnections } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
@@ -8,7 +7,7 @@ import { isLogLine } from '#cells/output.ts'
 import { fault } from '#contract/errors.ts'
 import type { Program } from './program-flags.ts'
 
-export const APP_FOLDER = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
+export const APP_FOLDER = resolve(import.meta.dirname, '../..')
 
 const RESTART: Backoff = { delaysMs: [100, 500, 2000, 5000, 15_000, 30_000], steadyMs: 60_000 }
 // A program that is ended for being slow is slower still the next time: with 20 s a gateway never came up

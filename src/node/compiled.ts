@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '#artifacts/command.ts'
+import { runTool } from '#artifacts/command.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
@@ -64,7 +64,7 @@ async function compile(
 ): Promise<void> {
   const compiler = pathOf({ file: 'node/programs/compile.ts' })
   const argv = [process.execPath, compiler, ...programs.map(pathOf)]
-  const done = await run(['/bin/sh', '-c', EMPTY_FD_3, 'compile', ...argv], {
+  const done = await runTool(['/bin/sh', '-c', EMPTY_FD_3, 'compile', ...argv], {
     signal,
     timeoutMs: COMPILE_MAX_MS,
     dieWithParent: true,

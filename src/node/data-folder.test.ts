@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readConfig } from '#config/config.ts'
+import { readSettings } from '#config/config.ts'
 import { openDataFolder, settleDataFolder } from './data-folder.ts'
 import { claimPorts } from './ports.ts'
 
@@ -12,7 +12,7 @@ test('a port of the database door that was written down stops no start when some
   t.after(() => rmSync(data, { recursive: true }))
   // Below the ephemeral range, and away from what the tests of ports use.
   const base = 29_100 + Math.floor(Math.random() * 80) * 10
-  const config = readConfig({ data, port: String(base) }, [])
+  const config = readSettings({ data, port: String(base) }, [])
   const file = join(data, 'ergon.json')
   const known = { format: 1, created: '2026-01-01T00:00:00Z', port: base, pgPort: base + 5 }
   writeFileSync(file, JSON.stringify({ ...known, runFolder: '/run/ergon-test' }))
@@ -32,7 +32,7 @@ test('a first start on a port that is taken makes no folder', async (t) => {
   const other = await claimPorts({ host: '127.0.0.1', port: base, pgPort: base + 5 })
   t.after(() => other.release())
   const data = join(parent, 'data')
-  const config = readConfig({ data, port: String(base) }, [])
+  const config = readSettings({ data, port: String(base) }, [])
   await assert.rejects(async () => openDataFolder(config), { code: 'port_taken' })
   assert.ok(!existsSync(data))
 })

@@ -157,7 +157,7 @@ export async function settleDataFolder(
 }
 
 /** The part of the data folder that our programs get. */
-export const placeOf = (config: Config, data: DataFolder): ProgramPlace => ({
+export const programPlace = (config: Config, data: DataFolder): ProgramPlace => ({
   runFolder: data.runFolder,
   dataFolder: data.path,
   logLevel: config.logLevel,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '#config/config.ts'
+import { readSettings } from '#config/config.ts'
 import { readyText, workName } from './report.ts'
 
 const text = (models: string, isInstalled = true) =>
   readyText(
     {
-      config: readConfig({ models, baseUrl: 'https://api.example' }, []),
+      config: readSettings({ models, baseUrl: 'https://api.example' }, []),
       data: {} as Parameters<typeof readyText>[0]['data'],
       account: { account: 'acct_a', token: 'svc_a' },
     },

@@ -5,7 +5,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import { collectAnnotations } from './upkeep/collect-annotations.ts'
 import {
   annotation,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   readVersion,
@@ -41,7 +41,7 @@ async function textsOf(sheet: Sheet | null): Promise<Record<string, string>> {
 }
 
 async function assertWhole(): Promise<void> {
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 }
 
 async function rowsLeft(sheet: Sheet | null): Promise<number> {

@@ -2,7 +2,7 @@
 import { present } from '#base/errors.ts'
 import type { Queryable, Row } from '#state/connect.ts'
 import type { Annotation, Annotations, ObjectTarget, WrittenAnnotation } from './objects.ts'
-import { refuse } from './refusal.ts'
+import { throwRefused } from './refusal.ts'
 import type { Bucket, JsonObject, Sheet } from './types.ts'
 
 /** The most annotations of a version (AWS). */
@@ -37,7 +37,7 @@ export function createAnnotations(deps: { state: Queryable }): Annotations {
         'select storage_delete_annotation($1, $2, $3, $4) as refused',
         [bucket.id, key, versionId ?? null, JSON.stringify(given)],
       )
-      refuse(rows[0]?.refused)
+      throwRefused(rows[0]?.refused)
     },
     async list({ sheet }, { prefix, after, limit }) {
       const { rows } = await state.query<AnnotationRow>(
@@ -91,7 +91,7 @@ async function put(
     [bucket.id, target.key, target.versionId ?? null, JSON.stringify(given), sealed],
   )
   const row = present(rows[0], 'a write has one answer')
-  refuse(row.refused)
+  throwRefused(row.refused)
   return { modifiedAtMs: Number(row.modified_ms) }
 }
 

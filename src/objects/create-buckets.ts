@@ -4,7 +4,7 @@ import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Documents } from './documents.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
-import { refuse } from './refusal.ts'
+import { throwRefused } from './refusal.ts'
 import { gather } from './gather.ts'
 import {
   BUCKET_COLUMNS,
@@ -47,7 +47,7 @@ export function createBuckets(deps: Deps): Buckets {
         'select storage_delete_bucket($1) as refused',
         [bucket.id],
       )
-      refuse(rows[0]?.refused)
+      throwRefused(rows[0]?.refused)
     },
     list: (query) => list(state, query),
     configure: (bucket, kind, value) => configure(state, bucket, { kind, value }),
@@ -93,7 +93,7 @@ async function create(
     [JSON.stringify(given), bucketsMax],
   )
   const refused = made.rows[0]?.refused
-  if (refused !== 'BucketAlreadyExists') refuse(refused)
+  if (refused !== 'BucketAlreadyExists') throwRefused(refused)
   const row = await find(given.name)
   // Deleted meanwhile: the name belonged to another account, or is free now. A retry finds out.
   if (row === undefined) throw storageFault('OperationAborted')

@@ -4,7 +4,7 @@ import type { Queryable, Row } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket } from './types.ts'
 
-export type StorageEvent = {
+export type ObjectEvent = {
   readonly id: bigint
   /** `ObjectCreated:Put` */
   readonly name: string
@@ -18,7 +18,7 @@ export type StorageEvent = {
 }
 
 export type EventPage = {
-  readonly events: readonly StorageEvent[]
+  readonly events: readonly ObjectEvent[]
   /** The position after this page; equal to `after` when the page is empty. */
   readonly next: string
   /** Some events after `after` were dropped. */
@@ -77,7 +77,7 @@ export const createEvents = ({ state }: { state: Queryable }): Events => {
   return { list: listed }
 }
 
-const toEvent = (row: EventRow): StorageEvent => ({
+const toEvent = (row: EventRow): ObjectEvent => ({
   id: BigInt(row.id),
   name: row.name,
   rule: row.rule,

@@ -6,9 +6,9 @@ import { storageFault } from '#contract/storage-errors.ts'
 import { discardBlobs } from './discard-blobs.ts'
 import type { Documents } from './documents.ts'
 import type { Deleted, Deletion, Objects, ObjectTarget } from './objects.ts'
-import { refuse, storageCode } from './refusal.ts'
+import { throwRefused, storageCode } from './refusal.ts'
 import { createFindObject, type FoundRow } from './find-object.ts'
-import { createPutObject, type WrittenRow } from './put-object.ts'
+import { createVersionCommit, type WrittenRow } from './put-object.ts'
 import { bucketOf, toBody, toBucket, toVersion, versionOf } from './rows.ts'
 import type { Bucket } from './types.ts'
 
@@ -30,7 +30,7 @@ type Deps = {
 export function createObjects(deps: Deps): Objects {
   const { state, documents } = deps
   const findRow = createFindObject(deps)
-  const putRow = createPutObject(deps)
+  const putRow = createVersionCommit(deps)
   return {
     put: async (bucket, key, written) => toWritten(await putRow({ bucket, key, written })),
     async check(bucket, key, conditions) {
@@ -39,7 +39,7 @@ export function createObjects(deps: Deps): Objects {
         key,
         JSON.stringify(conditions),
       ])
-      refuse(rows.length === 0 ? 'NoSuchBucket' : rows[0]?.refused)
+      throwRefused(rows.length === 0 ? 'NoSuchBucket' : rows[0]?.refused)
     },
     discard: async (blobs) => void (await discardBlobs(state, blobs)),
     find: async (bucketName, target) =>
@@ -67,14 +67,14 @@ export function createObjects(deps: Deps): Objects {
         'select storage_reseal($1, $2, $3, $4, $5, $6) as refused',
         [id, key, versionId, JSON.stringify(before), JSON.stringify(after), despiteLock],
       )
-      refuse(rows[0]?.refused)
+      throwRefused(rows[0]?.refused)
     },
   }
 }
 
 function toWritten(row: WrittenRow | undefined) {
   const { refused, version_id, modified_ms } = present(row, 'a write has one answer')
-  refuse(refused)
+  throwRefused(refused)
   return { versionId: version_id, modifiedAtMs: Number(modified_ms) }
 }
 
@@ -108,7 +108,7 @@ async function deleteBatch(
     JSON.stringify(batch.deletions),
     batch.bypassGovernance,
   ])
-  if (rows[0]?.refused === 'NoSuchBucket') refuse(rows[0].refused)
+  if (rows[0]?.refused === 'NoSuchBucket') throwRefused(rows[0].refused)
   invariant(rows.length === batch.deletions.length, 'each deletion has an answer')
   return rows.map((row, at) => {
     const { key } = present(batch.deletions[at], 'each answer has a deletion')

@@ -6,7 +6,7 @@ import { newIdBody } from '#base/ids.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Completed, Completion, Uploads } from './objects.ts'
-import { refuse } from './refusal.ts'
+import { throwRefused } from './refusal.ts'
 import {
   PART_COLUMNS,
   type PartRow,
@@ -42,7 +42,7 @@ export function createUploads(deps: {
         [bucket.id, key, id, initiator, JSON.stringify(attributes), most],
       )
       const row = present(rows[0], 'an upload has one answer')
-      refuse(row.refused)
+      throwRefused(row.refused)
       return { id, key, initiatedAtMs: row.initiated_at.getTime(), initiator, attributes }
     },
     async find(bucket, upload) {
@@ -118,7 +118,7 @@ async function putPart(
     [bucket.id, key, uploadId, JSON.stringify(part)],
   )
   const row = present(rows[0], 'a part has one answer')
-  refuse(row.refused)
+  throwRefused(row.refused)
   return { modifiedAtMs: row.modified_at.getTime() }
 }
 
@@ -150,7 +150,7 @@ async function complete(
     [bucket.id, upload.key, upload.uploadId, request, JSON.stringify(written)],
   )
   const row = present(rows[0], 'a completion has one answer')
-  refuse(row.refused)
+  throwRefused(row.refused)
   return answered(found, row.answer)
 }
 

@@ -8,7 +8,7 @@ import {
   annotation,
   type Store,
   attributes,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   openStore,
@@ -366,7 +366,7 @@ test('the store does what the model does, and pages add up to the whole', { skip
         const world = { bucket, model: new Model() }
         // Versioning may change meanwhile: the protocol loads the bucket anew for each request.
         for (const act of actions) await act(world)
-        assert.deepEqual(await brokenInvariants(store.state), [])
+        assert.deepEqual(await brokenRules(store.state), [])
         for (const asked of queries) {
           await compareObjects(world, asked)
           await compareVersions(world, asked)

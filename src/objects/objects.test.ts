@@ -8,7 +8,7 @@ import {
   OTHER,
   withStore,
   type Store,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   part,
@@ -44,7 +44,7 @@ test('put() then read() gives the same object, inline and in parts', { skip }, a
   const again = await readVersion(store, bucket, { key: 'a', versionId: 'null' })
   assert.deepEqual(again.body, large.body)
   assert.equal(again.version.partCount, 2)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 test('find() and amend() say which of key and version is missing', { skip }, async () => {
@@ -136,7 +136,7 @@ test('a bucket that has only open uploads is deleted, and aborts them', { skip }
     store.uploads.putPart(bucket, name, part(3, 5, 'd')),
     refused('NoSuchUpload'),
   )
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
   const { rows } = await store.state.query(
     `select id from blob_garbage where id = any ($1)
      union all select p.blob from upload_parts p join uploads u on u.id = p.upload where u.bucket = $2`,
@@ -160,7 +160,7 @@ test('parts of one upload that come side by side, and its end, are counted', { s
     ])
     for (const end of await Promise.allSettled(ends))
       if (end.status === 'rejected') assert.equal(end.reason.code, 'NoSuchUpload')
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   }
 })
 
@@ -182,7 +182,7 @@ test('a bucket is deleted while parts of its uploads come', { skip }, async () =
     assert.equal(removed.status, 'fulfilled')
     for (const end of ends)
       if (end.status === 'rejected') assert.equal(end.reason.code, 'NoSuchUpload')
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   }
 })
 
@@ -288,7 +288,7 @@ test(
     assert.deepEqual(await complete(wanted), done)
     await assert.rejects(complete([{ number: 1, etag: 'p1' }]), refused('NoSuchUpload'))
     await assert.rejects(store.uploads.abort(bucket, name), refused('NoSuchUpload'))
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
     const { rows } = await store.state.query('select id from blob_garbage where id = any ($1)', [
       [one, spare, two, replaced].map(({ blob }) => blob.id),
     ])
@@ -328,7 +328,7 @@ test(
       const done = await complete(bucket, name, completion)
       assert.deepEqual(done, other)
     }
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -352,7 +352,7 @@ test('complete() refuses a small part that is not the last', { skip }, async () 
     refused('EntityTooSmall'),
   )
   await store.uploads.abort(bucket, name)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 test('a copy shares its blobs, unless they are gone', { skip }, async () => {
@@ -362,13 +362,13 @@ test('a copy shares its blobs, unless they are gone', { skip }, async () => {
   await store.objects.put(bucket, 'copy', { ...source, share: true })
   await store.objects.delete(bucket, [{ key: 'source' }], { bypassGovernance: false })
   assert.deepEqual((await readVersion(store, bucket, { key: 'copy' })).body, source.body)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
   await store.objects.delete(bucket, [{ key: 'copy' }], { bypassGovernance: false })
   await assert.rejects(
     store.objects.put(bucket, 'late', { ...source, share: true }),
     refused('ConditionalRequestConflict'),
   )
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 test('a listing goes on where versions were deleted in between', { skip }, async () => {

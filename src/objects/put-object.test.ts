@@ -10,7 +10,7 @@ import { createObjects } from './create-objects.ts'
 import {
   askedOnce,
   attributes,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   partsObject,
@@ -90,7 +90,7 @@ test('versions that are put together are those that were put', { skip }, async (
   await holds(openObjects({ rows: (rows) => (most = Math.max(most, rows.length)) }), bucket)
   // They are all asked for in one turn, so that nothing is sent before there are so many.
   assert.equal(most, 16)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
   await t.test('which a mix-up of bodies, of attributes or of answers would show', async () => {
     const isPut = (values: unknown[]) => values.length === 6
     const mixUps: Parameters<typeof openObjects>[0][] = [
@@ -131,7 +131,7 @@ test('of what is put together each meets its own refusal or error', { skip }, as
   assert.equal(text(await read('c')), 'third')
   assert.equal(text(await read('b')), '')
   assert.equal(await read('copy'), undefined)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 const ORDER = 'order by storage_stripe(g.bucket_id, g.key), g.n'

@@ -17,7 +17,7 @@ const SOURCE_GONE = 'ERG01'
 const TOGETHER_MAX = 16
 
 /** Commits one version. Throws ConditionalRequestConflict when shared blobs are gone. */
-export function createPutObject(deps: {
+export function createVersionCommit(deps: {
   state: Queryable
   clock: Pick<TimerClock, 'setTimer'>
 }): (put: Put) => Promise<WrittenRow> {

@@ -9,6 +9,6 @@ export function storageCode(refused: string): StorageCode {
 }
 
 /** Throws the error when the SQL function returned a code. */
-export function refuse(refused: string | null | undefined): void {
+export function throwRefused(refused: string | null | undefined): void {
   if (refused !== null && refused !== undefined) throw storageFault(storageCode(refused))
 }

@@ -6,7 +6,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import { createObjects } from './create-objects.ts'
 import {
   askedOnce,
-  brokenInvariants,
+  brokenRules,
   makeBucket,
   partsObject,
   readVersion,
@@ -57,7 +57,7 @@ test('objects and their copies are deleted at once in opposite orders', { skip }
         ),
       ),
     )
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   }
   const { rows } = await store.state.query('select from blobs')
   assert.equal(rows.length, 0)
@@ -76,7 +76,7 @@ test('two copies that swap keys, and a deletion beside them', { skip }, async ()
     for (const end of ends)
       // The source went: who asked looks it up again.
       if (end.status === 'rejected') assert.equal(end.reason.code, 'ConditionalRequestConflict')
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   }
 })
 
@@ -86,7 +86,7 @@ test('a batch deletes some of those that share a blob', { skip }, async () => {
   await store.objects.put(bucket, 'third', await copyOf(bucket, 'k0'))
   const two = [{ key: 'copy-k0' }, { key: 'k0' }]
   await store.objects.delete(bucket, two, OPTIONS)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
   await store.objects.delete(bucket, [{ key: 'third' }], OPTIONS)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })

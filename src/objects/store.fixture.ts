@@ -121,7 +121,7 @@ export const annotation = (name: string, text: string, sheet: Sheet | null): Wri
 })
 
 /** Broken invariants of the state; an empty list when all hold. */
-export async function brokenInvariants(state: State): Promise<string[]> {
+export async function brokenRules(state: State): Promise<string[]> {
   const { rows } = await state.query<{ broken: string }>(`
     select 'not one latest: ' || key as broken from object_versions group by bucket, key
       having count(*) filter (where is_latest) <> 1

@@ -8,7 +8,7 @@ import { createUploads } from './create-uploads.ts'
 import {
   ACCOUNT,
   attributes,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   part,
@@ -63,13 +63,13 @@ test(
     const { versionId } = await store.objects.put(versioned, key, inlineObject('1'))
     await store.objects.delete(versioned, [{ key }], { bypassGovernance: false })
     assert.equal(await storedOf(bucket), lengthOf(key, key) + own + 1, 'a marker is its key')
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
     for (const version of [versionId, 'null'])
       await store.objects.delete(versioned, [{ key, versionId: version }], {
         bypassGovernance: false,
       })
     assert.equal(await storedOf(bucket), lengthOf(key))
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -114,5 +114,5 @@ test('a bucket has so many open uploads and no more, until some end', { skip }, 
     compose: () => ({ etag: 'm', checksums: {} }),
   })
   await begin()
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { lchown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-import { run } from '#artifacts/command.ts'
+import { runTool } from '#artifacts/command.ts'
 import { artifactFault, describedError } from '#artifacts/faults.ts'
 import { syncPath } from '#artifacts/files.ts'
 import { lockFile } from '#base/lock.ts'
@@ -101,7 +101,7 @@ async function runInitdb(scratch: Scratch, options: ClusterOptions): Promise<str
   const initdb =
     `${binFolder}/initdb --data-checksums --locale=C --encoding=UTF8 --no-sync --auth=scram-sha-256
     --no-instructions --username=${SUPERUSER} --wal-segsize=${walSegmentMb}`.split(/\s+/)
-  const done = await run(
+  const done = await runTool(
     // If we are killed, it is: an orphan would go on to write into a folder that is being redone.
     [
       'setpriv',

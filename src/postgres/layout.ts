@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { run } from '#artifacts/command.ts'
+import { runTool } from '#artifacts/command.ts'
 import { ErgonError } from '#base/errors.ts'
 
 import { postgresFault } from './faults.ts'
@@ -46,7 +46,7 @@ async function versionOf(program: string, signal: AbortSignal): Promise<string> 
 
 async function printedVersion(program: string, signal: AbortSignal): Promise<string> {
   try {
-    const done = await run([program, '--version'], { signal, timeoutMs: VERSION_MAX_MS })
+    const done = await runTool([program, '--version'], { signal, timeoutMs: VERSION_MAX_MS })
     const version = /^postgres \(PostgreSQL\) (\d+\.\d+)/.exec(done.stdout)?.[1]
     if (version !== undefined) return version
     throw postgresFault(

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { type CommandResult, run } from '#artifacts/command.ts'
+import { type CommandResult, runTool } from '#artifacts/command.ts'
 import { type Artifacts, createArtifacts } from '#artifacts/fetch.ts'
 import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
@@ -62,7 +62,7 @@ export async function copyCachedCluster(
     signal,
   })
   const argv = ['cp', '-R', '-p', '--reflink=auto', '--', cached, folder] as const
-  const { code, stderr } = await run(argv, { signal, timeoutMs: READY_MAX_MS })
+  const { code, stderr } = await runTool(argv, { signal, timeoutMs: READY_MAX_MS })
   if (code !== 0)
     throw postgresFault('postgres_not_initialised', `Could not copy a cluster: ${stderr}`)
 }
@@ -203,7 +203,7 @@ function psql(install: PostgresInstall, query: Query): Promise<CommandResult> {
     `--username=${query.user}`,
     `--dbname=${query.database}`,
   ]
-  return run([program, ...flags, ...where, '--command', query.sql], {
+  return runTool([program, ...flags, ...where, '--command', query.sql], {
     signal: AbortSignal.timeout(READY_MAX_MS),
     timeoutMs: READY_MAX_MS,
     environment: { PATH: '/usr/bin:/bin', PGPASSWORD: query.password },

@@ -23,7 +23,7 @@ import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import {
   openDataFolder,
-  placeOf,
+  programPlace,
   settleDataFolder,
   type DataFolder,
   type OpenFolder,
@@ -142,7 +142,7 @@ function coreOf(
   return {
     ...given,
     meterName: METER,
-    place: placeOf(config, data),
+    place: programPlace(config, data),
     artifacts: createArtifacts({
       folder: data.at('artifacts'),
       environment: toolEnvironment(),

@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentPart } from '#node/agent-part.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
-import { placeOf, type DataFolder } from '#node/data-folder.ts'
+import { programPlace, type DataFolder } from '#node/data-folder.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import { DRAIN_MS } from '#node/stop-budget.ts'
@@ -44,7 +44,7 @@ export async function startGateways(deps: {
 
   function start(name: string): Promise<Cell> {
     const { config, data, parts } = deps
-    const place = placeOf(config, data)
+    const place = programPlace(config, data)
     const journalFolder = data.at('journals', name)
     const others = gatewayNames(config)
       .filter((other) => other !== name)

@@ -3,12 +3,12 @@
 import { ZONES, zoneKnown } from '#metering/carbon.ts'
 import type { RawSettings } from '#config/env.ts'
 import type { SettingKey } from '#config/settings.ts'
-import { MODEL_NAMES, unknownModel } from '#inference/models/default-models.ts'
+import { MODEL_NAMES, unknownDefaultModel } from '#inference/models/default-models.ts'
 
 /** The faults of such settings, by their key; for readConfig(). */
 export function wordFaults(raw: RawSettings): { readonly [K in SettingKey]?: string } {
   const { models, carbonZone, carbonSource } = raw
-  const unknown = models === undefined ? undefined : unknownModel(models)
+  const unknown = models === undefined ? undefined : unknownDefaultModel(models)
   // A live source may know zones that the table does not.
   const isMisspelt =
     carbonZone !== undefined && carbonSource !== 'electricity-maps' && !zoneKnown(carbonZone)

@@ -19,7 +19,7 @@ import type { Bucket } from '#objects/types.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createCallers } from './authentication/callers.ts'
 import type { DerivedKeys } from './authentication/derived-keys.ts'
-import { createVerifier } from './authentication/verify.ts'
+import { createSignatureVerifier } from './authentication/verify.ts'
 import { createAdmitTransfer } from './body/admit-transfer.ts'
 import { createReceiver } from './body/receive.ts'
 import type { StorageRequest } from './call.ts'
@@ -94,6 +94,6 @@ export function createParts(options: StorageOptions) {
     }),
     settings,
     uploads: createUploads({ state, clock }),
-    verifier: createVerifier({ now: () => clock.wallMs() }),
+    verifier: createSignatureVerifier({ now: () => clock.wallMs() }),
   }
 }

@@ -18,7 +18,7 @@ export type Point = Uint8Array
 export type Scalar = Uint8Array
 type Parts = readonly (Uint8Array | string)[]
 
-export const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+export const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
 /** Base64 of exactly so many bytes. Throws RangeError: what comes from another process is not trusted. */
 export function decode(value: unknown, length: number): Uint8Array<ArrayBuffer> {
@@ -76,8 +76,9 @@ function sha512(parts: Parts): Buffer {
 }
 
 export const randomScalar = (): Scalar => sodium.crypto_core_ed25519_scalar_random()
-export const add = (a: Scalar, b: Scalar): Scalar => sodium.crypto_core_ed25519_scalar_add(a, b)
-export const subtract = (a: Scalar, b: Scalar): Scalar =>
+export const addScalars = (a: Scalar, b: Scalar): Scalar =>
+  sodium.crypto_core_ed25519_scalar_add(a, b)
+export const subtractScalars = (a: Scalar, b: Scalar): Scalar =>
   sodium.crypto_core_ed25519_scalar_sub(a, b)
 export const multiply = (a: Scalar, b: Scalar): Scalar =>
   sodium.crypto_core_ed25519_scalar_mul(a, b)

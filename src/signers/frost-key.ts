@@ -4,7 +4,7 @@
 import { present } from '#base/errors.ts'
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '#tlog/checkpoint.ts'
 import {
-  add,
+  addScalars,
   addPoints,
   decode,
   hashToScalar,
@@ -15,7 +15,7 @@ import {
   randomScalar,
   readPoint,
   SCALAR_BYTES,
-  text,
+  base64Of,
   toId,
   toPoint,
   toScalar,
@@ -66,8 +66,8 @@ export function startDkg(index: number): DkgRun {
   }
   return {
     own: {
-      commitment: commitment.map(text),
-      proof: text(prove(index, present(polynomial[0], 'a polynomial'), commitment)),
+      commitment: commitment.map(base64Of),
+      proof: base64Of(prove(index, present(polynomial[0], 'a polynomial'), commitment)),
     },
     sharesFor(others) {
       const opened = [...others].map(([from, sent]) => [from, openPackage(from, sent)] as const)
@@ -86,7 +86,10 @@ export function startDkg(index: number): DkgRun {
           throw new RangeError(`Could not take the share of signer ${from}: not as committed to`)
         return part
       })
-      const share = { group: groupOf([...dealt.values()]), signingShare: text(parts.reduce(add)) }
+      const share = {
+        group: groupOf([...dealt.values()]),
+        signingShare: base64Of(parts.reduce(addScalars)),
+      }
       checkShare(index, share)
       forget()
       return share
@@ -110,17 +113,17 @@ function groupOf(dealt: readonly (readonly Point[])[]): GroupKey {
   )
   const numbers = Array.from({ length: SIGNERS }, (_, nth) => nth + 1)
   return {
-    commitments: sums.map(text),
+    commitments: sums.map(base64Of),
     // In order, so that the coordinator can compare what signers print as text.
     verifyingShares: Object.fromEntries(
-      numbers.map((number) => [identifierOf(number), text(pointAt(sums, number))]),
+      numbers.map((number) => [identifierOf(number), base64Of(pointAt(sums, number))]),
     ),
   }
 }
 
 /** The polynomial at a signer's number. */
 const evaluate = (polynomial: readonly Scalar[], index: number): Scalar =>
-  polynomial.reduceRight((sum, coefficient) => add(multiply(sum, toId(index)), coefficient))
+  polynomial.reduceRight((sum, coefficient) => addScalars(multiply(sum, toId(index)), coefficient))
 
 /** The same of what a dealer committed to: the public half of the share that it deals to the signer. */
 const pointAt = (commitment: readonly Point[], index: number): Point =>
@@ -131,7 +134,7 @@ function prove(index: number, coefficient: Scalar, [first]: readonly Point[]): U
   const nonce = randomScalar()
   const point = multiplyBase(nonce)
   const challenge = hashToScalar('dkg', toId(index), present(first, 'a commitment'), point)
-  const proof = Buffer.concat([point, add(nonce, multiply(coefficient, challenge))])
+  const proof = Buffer.concat([point, addScalars(nonce, multiply(coefficient, challenge))])
   nonce.fill(0)
   return proof
 }

@@ -4,7 +4,7 @@ import { randomBytes, verify } from 'node:crypto'
 import { invariant, present } from '#base/errors.ts'
 import { publicKeyObject } from '#tlog/checkpoint.ts'
 import {
-  add,
+  addScalars,
   addPoints,
   challengeOf,
   decode,
@@ -18,8 +18,8 @@ import {
   multiplyPoint,
   readPoint,
   SCALAR_BYTES,
-  subtract,
-  text,
+  subtractScalars,
+  base64Of,
   toId,
   toScalar,
   type Point,
@@ -70,8 +70,8 @@ export function openShare(index: number, share: KeyShare, random = randomBytes):
           throw new RangeError('Could not sign: the commitment is not that of the nonces')
         const round = openRound(share.group, message, commitments)
         const weighted = multiply(multiply(round.lagrange(index), secret), round.challenge)
-        const blinded = add(nonces.hiding, multiply(nonces.binding, round.factor(index)))
-        return text(add(blinded, weighted))
+        const blinded = addScalars(nonces.hiding, multiply(nonces.binding, round.factor(index)))
+        return base64Of(addScalars(blinded, weighted))
       } finally {
         forget(nonces)
       }
@@ -100,7 +100,7 @@ export function aggregate(
   if (malformed.length > 0) return { cheaters: malformed }
   const shareOf = (index: number) => present(scalars.get(index), 'a signer without a share')
   const round = openRound(group, message, commitments)
-  const sum = commitments.map(({ index }) => shareOf(index)).reduce(add)
+  const sum = commitments.map(({ index }) => shareOf(index)).reduce(addScalars)
   const signature = Buffer.concat([round.commitment, sum])
   if (verify(null, message, publicKeyObject(publicKeyOf(group)), signature)) return { signature }
   const cheaters = commitments
@@ -177,14 +177,14 @@ function lagrangeAt(index: number, list: readonly { readonly index: number }[]):
   const own = toId(index)
   const others = list.filter((one) => one.index !== index).map((one) => toId(one.index))
   const numerator = others.reduce(multiply)
-  const denominator = others.map((other) => subtract(other, own)).reduce(multiply)
+  const denominator = others.map((other) => subtractScalars(other, own)).reduce(multiply)
   return multiply(numerator, invert(denominator))
 }
 
 function publicHalf({ hiding, binding }: Nonces): { hiding: string; binding: string } {
   return {
-    hiding: text(multiplyBase(hiding)),
-    binding: text(multiplyBase(binding)),
+    hiding: base64Of(multiplyBase(hiding)),
+    binding: base64Of(multiplyBase(binding)),
   }
 }
 

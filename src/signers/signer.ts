@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { lockFile, type FileLock } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
-import { readBody, sendJson, serveUnix } from '#base/unix-server.ts'
+import { readWhole, sendJson, serveUnix } from '#base/unix-server.ts'
 import { originOf } from '#tlog/checkpoint.ts'
 import { handoverBody } from '#tlog/handover.ts'
 import { frontierRoot } from '#tlog/tree.ts'
@@ -163,7 +163,7 @@ async function answer(
 ): Promise<void> {
   const call = request.url?.split('?', 1)[0] ?? ''
   try {
-    const body = await readBody(request, BODY_BYTES_MAX, () =>
+    const body = await readWhole(request, BODY_BYTES_MAX, () =>
       refusal('malformed', `More than ${BODY_BYTES_MAX} bytes`),
     )
     sendJson(response, 200, dispatch(service, `${request.method} ${request.url}`, body))

@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { LEARNED, type Charge } from '#contract/charge.ts'
-import { REST, type Window } from '#metering/window.ts'
+import { REST, type MeterWindow } from '#metering/window.ts'
 import { spanOf } from './energy-span.ts'
 import { product, sharedErgon } from '../product.ts'
 import { s3ClientOf } from '../s3-client.ts'
@@ -76,13 +76,13 @@ async function askFor(ms: number, clients: number, ask: (turn: number) => Promis
 }
 
 /** CPU of all cells, in milliseconds. */
-const cellsMs = (windows: readonly Window[]): number =>
+const cellsMs = (windows: readonly MeterWindow[]): number =>
   windows
     .flatMap(({ shares }) => shares)
     .reduce((sum, { name, cpuNs }) => (name === REST ? sum : sum + Number(cpuNs) / 1e6), 0)
-const seconds = (windows: readonly Window[]): number =>
+const seconds = (windows: readonly MeterWindow[]): number =>
   windows.reduce((sum, { elapsedNs }) => sum + Number(elapsedNs) / 1e9, 0)
-const chargedMs = (windows: readonly Window[]): number =>
+const chargedMs = (windows: readonly MeterWindow[]): number =>
   windows.reduce((sum, { chargedNs }) => sum + Number(chargedNs) / 1e6, 0)
 const learnedNj = (charges: readonly Charge[]): bigint =>
   charges

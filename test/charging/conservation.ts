@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { printJoules, nj } from '#base/units.ts'
-import { REST, type Window } from '#metering/window.ts'
+import { REST, type MeterWindow } from '#metering/window.ts'
 import { bookFaults } from '../books.ts'
 import { chatFor, type ChatCounts } from '../chat-load.ts'
 import { spanOf, type Span } from './energy-span.ts'
@@ -87,7 +87,7 @@ function assertServed({ charges }: Span, counts: ChatCounts | undefined): void {
 }
 
 /** The bill less the same CPU time's part of each window's dynamic energy. */
-function trueUpOf(windows: readonly Window[]): bigint {
+function trueUpOf(windows: readonly MeterWindow[]): bigint {
   let offNj = 0n
   for (const { accruedNj, chargedNs, readingNj, idleNj, busyNs } of windows)
     offNj += accruedNj - (busyNs === 0n ? 0n : (chargedNs * (readingNj - idleNj)) / busyNs)
@@ -97,7 +97,7 @@ function trueUpOf(windows: readonly Window[]): bigint {
 /**
  * The CPU of all cells and their part of the dynamic energy: a request pays for the CPU that it causes in each cell.
  */
-const allCells = (windows: readonly Window[]): { cpuNs: bigint; dynamicNj: bigint } =>
+const allCells = (windows: readonly MeterWindow[]): { cpuNs: bigint; dynamicNj: bigint } =>
   windows
     .flatMap((window) => window.shares)
     .filter(({ name }) => name !== REST)
@@ -146,6 +146,6 @@ function report(span: Span, counts: ChatCounts | undefined): string[] {
   ]
 }
 
-const sumOf = (windows: readonly Window[], figure: 'accruedNj' | 'chargedNs'): bigint =>
+const sumOf = (windows: readonly MeterWindow[], figure: 'accruedNj' | 'chargedNs'): bigint =>
   windows.reduce((total, window) => total + window[figure], 0n)
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value)

@@ -3,13 +3,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseCharge, type Charge } from '#contract/charge.ts'
 import { parseWindow } from '#metering/window-record.ts'
-import type { Window } from '#metering/window.ts'
+import type { MeterWindow } from '#metering/window.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 export type Span = {
   readonly charges: readonly Charge[]
   /** Every one of them splits into exactly its reading: parseWindow checks it. */
-  readonly windows: readonly Window[]
+  readonly windows: readonly MeterWindow[]
   readonly readingNj: bigint
   readonly billedNj: bigint
   /** The operator's energy wallet's income. */

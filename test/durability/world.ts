@@ -11,7 +11,7 @@ import { firstAccount } from '#node/first-start.ts'
 import { connectState, type State, type StateAddress } from '#state/connect.ts'
 import { migrate } from '#state/migrate.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
-import { brokenInvariants } from '#objects/store.fixture.ts'
+import { brokenRules } from '#objects/store.fixture.ts'
 import { collectGarbage } from '#objects/upkeep/collect-garbage.ts'
 import { sweepOrphans } from '#objects/upkeep/sweep-orphans.ts'
 import { bookFaults } from '../books.ts'
@@ -81,7 +81,7 @@ export async function openWorld(place = tmpdir()): Promise<World> {
       return rows
     },
     faults: async () => [
-      ...(await brokenInvariants(state)),
+      ...(await brokenRules(state)),
       ...(await bookFaults({ sql: sql as never })),
     ],
     async [Symbol.asyncDispose]() {

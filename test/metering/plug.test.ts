@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseWindow } from '#metering/window-record.ts'
-import type { Window } from '#metering/window.ts'
+import type { MeterWindow } from '#metering/window.ts'
 import { chargeOf } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -51,7 +51,10 @@ async function shownWatts(ergon: Ergon): Promise<string> {
 }
 
 /** The newest window that the condition holds for. */
-async function windowWith(ergon: Ergon, condition: (window: Window) => boolean): Promise<Window> {
+async function windowWith(
+  ergon: Ergon,
+  condition: (window: MeterWindow) => boolean,
+): Promise<MeterWindow> {
   const signal = AbortSignal.timeout(WINDOWS_MAX_MS)
   for (;;) {
     const [row] = await ergon.sql<{ bytes: Buffer }>(

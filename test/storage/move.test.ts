@@ -23,7 +23,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { createLogger } from '#base/log.ts'
 import { claimS3Store } from '#blobs/s3-open.ts'
 import type { BlobSettings } from '#blobs/stores.ts'
-import { readConfig } from '#config/config.ts'
+import { readSettings } from '#config/config.ts'
 import type { RawSettings } from '#config/env.ts'
 import { SETTINGS } from '#config/settings.ts'
 import { settleBlobStores } from '#objects/settle-blob-stores.ts'
@@ -110,7 +110,7 @@ function settled(
 ): Promise<BlobSettings> {
   const raw = Object.entries(SETTINGS).map(([key, { name }]) => [key, named[name]])
   return settleBlobStores({
-    config: readConfig(Object.fromEntries(raw) as RawSettings, []),
+    config: readSettings(Object.fromEntries(raw) as RawSettings, []),
     data: { at: (...names) => join(cloud.dataFolder, ...names) },
     state,
     log: createLogger('test', { write: () => {} }),

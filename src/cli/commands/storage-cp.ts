@@ -5,7 +5,12 @@ import { checkedContentType } from '#cli/storage/content-type.ts'
 import { copies } from '#cli/storage/copies.ts'
 import { downloads, outputDownload } from '#cli/storage/download.ts'
 import type { BucketCalls } from '#cli/storage/explain.ts'
-import { addressOf, placeOf, type ObjectPlace, type TransferEnd } from '#cli/storage/place.ts'
+import {
+  placeText,
+  parseTransferEnd,
+  type ObjectPlace,
+  type TransferEnd,
+} from '#cli/storage/place.ts'
 import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import { costText } from '#cli/storage/tally.ts'
 import { runTransfers, type Transfer } from '#cli/storage/transfers.ts'
@@ -16,8 +21,8 @@ export async function run({
   options,
   words: [source = '', target = ''],
 }: CommandCall): Promise<void> {
-  const from = placeOf(source)
-  const to = placeOf(target)
+  const from = parseTransferEnd(source)
+  const to = parseTransferEnd(target)
   const contentType = contentTypeIn(options)
   const plan = { from, to, recursive: options['recursive'] === true, contentType }
   const done = await withSession(options, bucketsOf(from, to), async (session) => {
@@ -77,5 +82,5 @@ async function transfersOf(session: TransferSession, plan: Plan): Promise<Transf
 
 function requireKey(from: ObjectPlace): void {
   if (from.key === '' || from.key.endsWith('/'))
-    throw new CommandError(`A folder: ${addressOf(from)}`, EXIT.usage, 'add --recursive')
+    throw new CommandError(`A folder: ${placeText(from)}`, EXIT.usage, 'add --recursive')
 }

@@ -1,12 +1,12 @@
 // ergon storage create: a bucket of one's own, in the region that was asked for.
 import { CreateBucketCommand, HeadBucketCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import { bucketOf } from '#cli/storage/place.ts'
+import { bucketNamed } from '#cli/storage/place.ts'
 import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const bucket = bucketOf(name)
+  const bucket = bucketNamed(name)
   const region = options['region']
   const wanted = typeof region === 'string' && region !== 'auto' ? region : ''
   const made = await withSession(options, { bucket }, async (session) => {

@@ -1,14 +1,14 @@
 // ergon storage rb: removes an empty bucket; with --force any, and all that is in it.
 import { DeleteBucketCommand, GetBucketVersioningCommand } from '@aws-sdk/client-s3'
 import { printJson, tell } from '#cli/output.ts'
-import { refusal } from '#cli/storage/explain.ts'
-import { bucketOf } from '#cli/storage/place.ts'
+import { commandErrorOf } from '#cli/storage/explain.ts'
+import { bucketNamed } from '#cli/storage/place.ts'
 import { removedText, removeVersions } from '#cli/storage/removal.ts'
 import { withSession, type TransferSession } from '#cli/storage/session.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const bucket = bucketOf(name)
+  const bucket = bucketNamed(name)
   const { removed, cost } = await withSession(options, { bucket }, async (session) => {
     const place = { kind: 'object', bucket, key: '' } as const
     const emptied =
@@ -28,7 +28,7 @@ async function removeBucket(session: TransferSession, bucket: string): Promise<v
     await session.s3.send(asked, { abortSignal: session.signal })
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'BucketNotEmpty') throw error
-    throw refusal(error, { next: await whatEmpties(session, bucket) })
+    throw commandErrorOf(error, { next: await whatEmpties(session, bucket) })
   }
 }
 

@@ -2,7 +2,7 @@
 // for good, whatever the bucket keeps.
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import { addressOf, objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
+import { placeText, objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
 import {
   counted,
   removedText,
@@ -54,7 +54,7 @@ async function remove(session: TransferSession, asked: Asked): Promise<Removed> 
 async function removeOne({ s3, signal }: TransferSession, place: ObjectPlace): Promise<RemovedOne> {
   const asked = new DeleteObjectCommand({ Bucket: place.bucket, Key: place.key })
   const { DeleteMarker = false } = await s3.send(asked, { abortSignal: signal })
-  return { address: addressOf(place), delete_marker: DeleteMarker }
+  return { address: placeText(place), delete_marker: DeleteMarker }
 }
 
 /** S3 answers the same whether one object was there or not: nothing is counted then. */

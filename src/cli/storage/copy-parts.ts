@@ -14,7 +14,7 @@ import {
 import { messageOf } from '#base/errors.ts'
 import { tell } from '#cli/output.ts'
 import { copyAnnotations } from './annotations.ts'
-import { addressOf, type ObjectPlace } from './place.ts'
+import { placeText, type ObjectPlace } from './place.ts'
 import type { TransferSession } from './session.ts'
 
 // S3 has no more, so of 5 TiB each has 525 MiB.
@@ -139,7 +139,7 @@ export function rangesOf(size: number, partBytes: number): Range[] {
 /** The failure before is reported; a failure of this call only where it leaves an open upload. */
 async function abort({ s3 }: TransferSession, target: Target): Promise<void> {
   const asked = new AbortMultipartUploadCommand(target)
-  const address = addressOf({ bucket: target.Bucket, key: target.Key })
+  const address = placeText({ bucket: target.Bucket, key: target.Key })
   await s3
     .send(asked, { abortSignal: AbortSignal.timeout(ABORT_MS) })
     .catch((error: unknown) =>

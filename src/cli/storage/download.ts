@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT } from '#cli/output.ts'
 import { objectsBelow } from './objects.ts'
-import { addressOf, folderOf, pathIn, type ObjectPlace } from './place.ts'
+import { placeText, folderOf, pathIn, type ObjectPlace } from './place.ts'
 import type { TransferSession } from './session.ts'
 import type { TransferReport, Transfer } from './transfers.ts'
 
@@ -22,7 +22,7 @@ export async function downloads(
   const found = await stat(path).catch(() => undefined)
   const isFolder = path.endsWith('/') || found?.isDirectory() === true
   if (found !== undefined && !isFolder && !found.isFile())
-    throw new CommandError(`Not a file: ${path}`, EXIT.usage, `cp ${addressOf(from)} - > ${path}`)
+    throw new CommandError(`Not a file: ${path}`, EXIT.usage, `cp ${placeText(from)} - > ${path}`)
   const target = isFolder ? pathIn(path, basename(from.key)) : path
   return [fileDownload(session, { from, target, bytes: undefined })]
 }
@@ -106,7 +106,7 @@ async function fetchInto(
   await pipeline(Body, counter, target, { signal, end: target !== process.stdout })
   if (ContentLength !== undefined && bytes !== ContentLength)
     throw new CommandError(
-      `The answer ended after ${bytes} of ${ContentLength} bytes: ${addressOf({ bucket, key })}`,
+      `The answer ended after ${bytes} of ${ContentLength} bytes: ${placeText({ bucket, key })}`,
       EXIT.failed,
       'try again',
     )

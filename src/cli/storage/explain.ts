@@ -50,11 +50,11 @@ export function explained(error: unknown, service: string, buckets: BucketCalls)
   const refused = error as Refusal
   if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, service)
   const { name, BucketName = buckets.bucket } = refused
-  return refusal(refused, STEPS[name]?.(BucketName, buckets.target))
+  return commandErrorOf(refused, STEPS[name]?.(BucketName, buckets.target))
 }
 
 /** A CommandError for what the service answered, with a step that the caller knows. */
-export function refusal(error: Refusal, step: NextStep | undefined): CommandError {
+export function commandErrorOf(error: Refusal, step: NextStep | undefined): CommandError {
   const { name, $metadata: { httpStatusCode, requestId } = {} } = error
   const exitCode =
     httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)

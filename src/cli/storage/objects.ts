@@ -2,7 +2,7 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { CommandError, EXIT } from '#cli/output.ts'
 import type { TransferSession } from './session.ts'
-import { addressOf, type ObjectPlace } from './place.ts'
+import { placeText, type ObjectPlace } from './place.ts'
 
 export type ListedEntry = {
   readonly key: string
@@ -61,14 +61,14 @@ export async function objectsBelow(
     for (const object of objects) found.push(object)
     if (found.length > MOST_OBJECTS)
       throw new CommandError(
-        `More than ${MOST_OBJECTS} objects: ${addressOf(place)}`,
+        `More than ${MOST_OBJECTS} objects: ${placeText(place)}`,
         EXIT.failed,
         'copy it folder by folder',
       )
   }
   if (found.length === 0)
     throw new CommandError(
-      `Nothing is there: ${addressOf(place)}`,
+      `Nothing is there: ${placeText(place)}`,
       EXIT.failed,
       `ergon storage ls s3://${place.bucket}`,
     )

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bucketOf, folderOf, keyIn, pathIn, placeOf, printable } from './place.ts'
+import { bucketNamed, folderOf, keyIn, pathIn, parseTransferEnd, printable } from './place.ts'
 
 test('placeOf() tells objects, paths and the standard streams apart', () => {
-  assert.deepEqual(placeOf('s3://b/a//k?x'), { kind: 'object', bucket: 'b', key: 'a//k?x' })
-  assert.deepEqual(placeOf('s3://b'), { kind: 'object', bucket: 'b', key: '' })
-  assert.deepEqual(placeOf('s3:/b/k'), { kind: 'file', path: 's3:/b/k' })
-  assert.deepEqual(placeOf('-'), { kind: 'standard' })
-  assert.throws(() => placeOf('s3:///k'), /No bucket is named/)
+  assert.deepEqual(parseTransferEnd('s3://b/a//k?x'), {
+    kind: 'object',
+    bucket: 'b',
+    key: 'a//k?x',
+  })
+  assert.deepEqual(parseTransferEnd('s3://b'), { kind: 'object', bucket: 'b', key: '' })
+  assert.deepEqual(parseTransferEnd('s3:/b/k'), { kind: 'file', path: 's3:/b/k' })
+  assert.deepEqual(parseTransferEnd('-'), { kind: 'standard' })
+  assert.throws(() => parseTransferEnd('s3:///k'), /No bucket is named/)
 })
 
 test('bucketOf() takes a name with or without the scheme, and no key', () => {
-  assert.deepEqual([bucketOf('b'), bucketOf('s3://b'), bucketOf('s3://b/')], ['b', 'b', 'b'])
-  assert.throws(() => bucketOf('b/k'), /not a bucket/)
+  assert.deepEqual(
+    [bucketNamed('b'), bucketNamed('s3://b'), bucketNamed('s3://b/')],
+    ['b', 'b', 'b'],
+  )
+  assert.throws(() => bucketNamed('b/k'), /not a bucket/)
 })
 
 test('keys of folders end in a slash, and a file put into one keeps its name', () => {

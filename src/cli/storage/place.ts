@@ -14,7 +14,7 @@ export type TransferEnd = ObjectPlace | FilePlace | { readonly kind: 'standard' 
 const SCHEME = 's3://'
 
 /** Reads 's3://bucket/key', '-' or a path; throws a CommandError when the bucket has no name. */
-export function placeOf(text: string): TransferEnd {
+export function parseTransferEnd(text: string): TransferEnd {
   if (text === '-') return { kind: 'standard' }
   if (!text.startsWith(SCHEME)) return { kind: 'file', path: text }
   const [bucket = '', ...rest] = text.slice(SCHEME.length).split('/')
@@ -25,14 +25,14 @@ export function placeOf(text: string): TransferEnd {
 
 /** The same, for commands that only know buckets. */
 export function objectPlaceOf(text: string): ObjectPlace {
-  const place = placeOf(text)
+  const place = parseTransferEnd(text)
   if (place.kind !== 'object')
     throw new CommandError(`Not in a bucket: "${text}"`, EXIT.usage, 's3://bucket/key')
   return place
 }
 
 /** A bucket, named with or without the scheme. */
-export function bucketOf(text: string): string {
+export function bucketNamed(text: string): string {
   const { bucket, key } = objectPlaceOf(text.startsWith(SCHEME) ? text : SCHEME + text)
   if (key !== '')
     throw new CommandError(`A key, not a bucket: ${text}`, EXIT.usage, `${SCHEME}${bucket}`)
@@ -40,7 +40,7 @@ export function bucketOf(text: string): string {
 }
 
 /** As it is written on the command line; control characters cannot reach the terminal. */
-export const addressOf = ({ bucket, key }: { bucket: string; key: string }): string =>
+export const placeText = ({ bucket, key }: { bucket: string; key: string }): string =>
   printable(`${SCHEME}${bucket}/${key}`)
 
 /** A key may hold escape sequences, and others may have chosen it. */

@@ -2,7 +2,7 @@
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3'
 import { CommandError } from '#cli/output.ts'
 import { pagesOf } from './objects.ts'
-import { addressOf, folderOf, type ObjectPlace } from './place.ts'
+import { placeText, folderOf, type ObjectPlace } from './place.ts'
 import type { TransferSession } from './session.ts'
 import { versionPagesOf, type ListedVersion } from './versions.ts'
 
@@ -62,6 +62,6 @@ async function remove(
   const { Key = '', VersionId, Message = '', Code = '' } = kept
   const version = VersionId === undefined ? '' : `, version ${VersionId}`
   throw new CommandError(
-    `Not removed: ${addressOf({ bucket, key: Key })}${version}: ${Message} (${Code})`,
+    `Not removed: ${placeText({ bucket, key: Key })}${version}: ${Message} (${Code})`,
   )
 }

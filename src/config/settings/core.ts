@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Secret } from '#base/log.ts'
 import { parseSubnet } from '#base/subnets.ts'
-import { count, oneOf, onOff, whole, word, port } from '#config/checks.ts'
+import { count, oneOfWords, onOff, whole, word, port } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
 
 const areNetworks = (texts: readonly string[]) =>
@@ -59,7 +59,7 @@ export const CORE_SETTINGS = {
     name: 'ERGON_LOG_LEVEL',
     flag: 'log-level',
     help: 'debug, info, warn or error (default warn)',
-    check: oneOf(['debug', 'info', 'warn', 'error']).default('warn'),
+    check: oneOfWords(['debug', 'info', 'warn', 'error']).default('warn'),
   },
   databaseUrl: {
     name: 'DATABASE_URL',
@@ -95,7 +95,7 @@ export const CORE_SETTINGS = {
     name: 'ERGON_ISOLATION',
     flag: 'isolation',
     help: 'root, userns or plain (default: what the machine allows)',
-    check: oneOf(['root', 'userns', 'plain']).optional(),
+    check: oneOfWords(['root', 'userns', 'plain']).optional(),
   },
   operator: {
     name: 'ERGON_OPERATOR',
@@ -156,6 +156,6 @@ export const CORE_SETTINGS = {
     name: 'ERGON_JOURNAL',
     flag: 'journal',
     help: '"sync": replies wait for the disk (default "group")',
-    check: oneOf(['group', 'sync']).default('group'),
+    check: oneOfWords(['group', 'sync']).default('group'),
   },
 } satisfies Settings

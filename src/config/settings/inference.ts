@@ -1,6 +1,6 @@
 // The settings of inference.
 import { z } from 'zod'
-import { oneOf } from '#config/checks.ts'
+import { oneOfWords } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
 
 export const INFERENCE_SETTINGS = {
@@ -14,6 +14,6 @@ export const INFERENCE_SETTINGS = {
     name: 'ERGON_GPU',
     flag: 'gpu',
     help: 'What models here use of a GPU: off, auto, cuda or vulkan; needs the package of it and ERGON_PLUG_URL, as nothing else sees what it draws (default off)',
-    check: oneOf(['off', 'auto', 'cuda', 'vulkan']).default('off'),
+    check: oneOfWords(['off', 'auto', 'cuda', 'vulkan']).default('off'),
   },
 } satisfies Settings

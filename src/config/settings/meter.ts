@@ -1,7 +1,7 @@
 // The settings of the meter: its sensors, and the carbon of its energy.
 import { z } from 'zod'
 import { Secret } from '#base/log.ts'
-import { count, oneOf, whole, secret } from '#config/checks.ts'
+import { count, oneOfWords, whole, secret } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
 
 const isPlugUrl = (text: string) =>
@@ -21,7 +21,7 @@ export const METER_SETTINGS = {
     name: 'ERGON_CARBON_SOURCE',
     flag: 'carbon-source',
     help: 'Live carbon figures: uk, or electricity-maps with ERGON_CARBON_TOKEN (default: built-in, yearly)',
-    check: oneOf(['uk', 'electricity-maps']).optional(),
+    check: oneOfWords(['uk', 'electricity-maps']).optional(),
   },
   carbonToken: {
     name: 'ERGON_CARBON_TOKEN',

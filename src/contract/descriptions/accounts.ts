@@ -1,5 +1,5 @@
 // What the routed operations of accounts take and give.
-import { json, ok, TEXT, type Descriptions } from '#contract/description.ts'
+import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'
 
@@ -26,7 +26,7 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     replies: {
       200: {
         help: 'The proof, as C2SP tlog-proof or as JSON',
-        media: { ...TEXT, ...json(service.receipt) },
+        media: { ...PLAIN_TEXT, ...json(service.receipt) },
       },
       202: {
         help: 'Posted, not sealed yet: ask again after Retry-After',
@@ -42,7 +42,7 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
   'receipt.checkpoint': {
     refusals: ['not_found', 'state_unavailable'],
     summary: 'The newest signed tree head of a shard',
-    replies: ok('A C2SP signed note', TEXT),
+    replies: ok('A C2SP signed note', PLAIN_TEXT),
   },
   'receipt.tile': {
     refusals: ['not_found', 'state_unavailable'],

@@ -1,5 +1,5 @@
 // What the routed operations of status take and give.
-import { json, ok, TEXT, type Descriptions } from '#contract/description.ts'
+import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
 import type { STATUS } from '#contract/products/status.ts'
 
@@ -16,6 +16,6 @@ export const STATUS_DESCRIPTIONS: Descriptions<typeof STATUS> = {
   'service.metrics': {
     refusals: ['token_unknown', 'not_found'],
     summary: 'Figures in the Prometheus text format, for the bearer of ERGON_METRICS_TOKEN',
-    replies: ok('The figures', TEXT),
+    replies: ok('The figures', PLAIN_TEXT),
   },
 }

@@ -1,7 +1,7 @@
 // The error codes of object storage in the JSON API; storage-errors.ts has those of the S3 protocol.
 import { service, type ErrorTable } from '#contract/error-entry.ts'
 
-export const STORAGE_ERRORS = {
+export const STORAGE_API_ERRORS = {
   storage_fenced: service(
     503,
     'A write or a sync of a blob failed: nothing more is written until the operator has looked at the disk and restarted the gateway.',

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { readBody, sendJson, serveUnix } from '#base/unix-server.ts'
+import { readWhole, sendJson, serveUnix } from '#base/unix-server.ts'
 import { fault, openaiError } from '#contract/errors.ts'
 import { CALL_HEADER, CALLS_PATH, STUCK_PAGE } from '#inference/cell-calls.ts'
 import type { CellEngine, CellHandler, CellWork } from './cell-engine.ts'
@@ -100,7 +100,7 @@ async function route(
   response.once('close', () => gone.abort(fault('client_closed', 'The caller went away')))
   const signal = AbortSignal.any([gone.signal, cell.stopping.signal])
   try {
-    const bytes = await readBody(request, BODY_BYTES_MAX, () =>
+    const bytes = await readWhole(request, BODY_BYTES_MAX, () =>
       fault('body_too_large', `Could not read the body: more than ${BODY_BYTES_MAX} bytes`),
     )
     // Not before the body: the engine may get stuck while that comes.

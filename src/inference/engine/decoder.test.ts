@@ -6,7 +6,7 @@ import type { Generation } from './generation.ts'
 import type { Loaded } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
 import { processClocks } from './step-clock.ts'
-import { SAMPLING_CPU_MS } from './step-watch.ts'
+import { STUCK_TOKEN_CPU_MS } from './step-watch.ts'
 
 const MS = 1_000_000n
 const config: ModelConfig = {
@@ -74,7 +74,7 @@ test('an engine that fails while it chooses a token leaves no sampling behind th
   assert.equal(account.cpuNs, 3n * MS, 'who asked pays for the token that failed')
   // Somebody else's work.
   void watch.during(new Promise(() => {}))
-  now.ns += BigInt(SAMPLING_CPU_MS + 1) * MS
+  now.ns += BigInt(STUCK_TOKEN_CPU_MS + 1) * MS
   watch.look()
   assert.equal(watch.stuck.aborted, false)
   clock.settle()

@@ -1,10 +1,10 @@
 // The parameters that chat and text completions share.
 import { randomInt } from 'node:crypto'
+import { CHOICES_MAX } from '#contract/inference-limits.ts'
 import type { Sampling } from './generation.ts'
 import { fieldsOf, listOf, memberOf, numberOf, refuse, textOf, type BodyFields } from './fields.ts'
 import type { ModelConfig } from './model-config.ts'
 
-export const CHOICES_MAX = 8
 const STOPS_MAX = 4
 const STOP_CHARACTERS_MAX = 256
 const BIASES_MAX = 300

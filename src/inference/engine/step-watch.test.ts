@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createSamplings, TOKEN_CPU_NS_MAX } from './samplings.ts'
 import type { CpuAccount } from './step-clock.ts'
-import { createStepWatch, SAMPLING_CPU_MS, STEP_CPU_MS, Stuck } from './step-watch.ts'
+import { createStepWatch, STUCK_TOKEN_CPU_MS, STEP_CPU_MS, Stuck } from './step-watch.ts'
 
 const never = new Promise<never>(() => {})
 const anAccount = (): CpuAccount => ({ cpuNs: 0n, open: true })
@@ -65,8 +65,8 @@ test('the account whose grammar runs too long is blamed, and no other', (t) => {
   const [short, long] = [anAccount(), anAccount()]
   void watch.during(never)
   state.samplings = [
-    { account: short, cpuMs: SAMPLING_CPU_MS, param: 'response_format' },
-    { account: long, cpuMs: SAMPLING_CPU_MS + 1, param: 'tools' },
+    { account: short, cpuMs: STUCK_TOKEN_CPU_MS, param: 'response_format' },
+    { account: long, cpuMs: STUCK_TOKEN_CPU_MS + 1, param: 'tools' },
   ]
   assert.ok(looks(1))
   assert.deepEqual([...watch.stuck.reason.blamed], [[long, 'tools']])

@@ -16,8 +16,11 @@ export const STEP_CPU_MS = 10_000
 const STEPS = 20
 /** Without CPU a step waits for a device or a lock: so much time for each ms of CPU that it might take. */
 const WAITING = 6
-/** CPU of one token's grammar: the most that an admitted one takes is 0.35 s (500 ways, SmolLM2). */
-export const SAMPLING_CPU_MS = 2_000
+/**
+ * CPU of one token's grammar, after which the cell is stuck: twice TOKEN_CPU_NS_MAX, after which the request ends
+ * between two tokens. An admitted grammar takes 0.35 s at most (500 ways, SmolLM2).
+ */
+export const STUCK_TOKEN_CPU_MS = 2_000
 const LOOK_MS = 250
 
 /** The reason of a stuck cell's AbortSignal. */
@@ -72,9 +75,9 @@ export function createStepWatch({ cpuMs, samplings }: Sources): StepWatch {
     // Looks are counted, not time: a frozen process does not look.
     looks = working > 0 ? looks + 1 : 0
     if (looks === 0) return
-    const long = samplings().filter((sampling) => sampling.cpuMs > SAMPLING_CPU_MS)
+    const long = samplings().filter((sampling) => sampling.cpuMs > STUCK_TOKEN_CPU_MS)
     if (long.length > 0)
-      return tell(`A schema takes more than ${SAMPLING_CPU_MS} ms of CPU for a token`, long)
+      return tell(`A schema takes more than ${STUCK_TOKEN_CPU_MS} ms of CPU for a token`, long)
     // Nothing is known of a model before its first step; the agent limits its start.
     if (slowestMs === 0) return
     const limitMs = Math.max(STEP_CPU_MS, slowestMs * STEPS)

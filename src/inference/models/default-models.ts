@@ -69,17 +69,17 @@ export const DEFAULT_MODELS: readonly DefaultModel[] = [
 
 export const MODEL_NAMES: readonly string[] = DEFAULT_MODELS.map(({ id }) => id)
 
-const namesIn = (setting: string) => setting.split(',').map((name) => name.trim())
+const namesOf = (setting: string) => setting.split(',').map((name) => name.trim())
 
 /** A word of ERGON_MODELS that names no default model, or undefined. */
-export const unknownModel = (setting: string): string | undefined =>
+export const unknownDefaultModel = (setting: string): string | undefined =>
   setting === 'default' || setting === 'none'
     ? undefined
-    : namesIn(setting).find((name) => !MODEL_NAMES.includes(name))
+    : namesOf(setting).find((name) => !MODEL_NAMES.includes(name))
 
 /** The models that ERGON_MODELS names: 'default' is all of them, 'none' none, else names by comma. */
 export function chosenModels(setting: string): readonly DefaultModel[] {
   if (setting === 'default') return DEFAULT_MODELS
-  const names = namesIn(setting)
+  const names = namesOf(setting)
   return DEFAULT_MODELS.filter((model) => names.includes(model.id))
 }

@@ -8,9 +8,9 @@ import { generate, type InferenceDeps } from '#inference/generation.ts'
 import { knownReply, streamedReply } from '#inference/replies/reply.ts'
 import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
-import { hardest, scoreConversation, textOf } from '#inference/router/conversation.ts'
+import { hardest, scoreConversation, contentText } from '#inference/router/conversation.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
-import { expectedOf, fieldsOf } from './fields.ts'
+import { expectedOf, presentFields } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
 export const createChatCreate =
@@ -73,7 +73,7 @@ const FORWARDED = [
 ] as const
 
 const bodyOf = (request: ChatRequest, { maxTokens }: WorkSize): Record<string, unknown> => ({
-  ...fieldsOf(request, FORWARDED),
+  ...presentFields(request, FORWARDED),
   ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
 })
 
@@ -92,7 +92,7 @@ function workOf(request: ChatRequest): WorkSize {
 
 /** A text's UTF-8 bytes; what templates add to tools and calls is about what JSON adds. */
 function promptBytesOf({ messages, tools }: ChatRequest): number {
-  const texts = messages.map((message) => Buffer.byteLength(textOf(message)))
+  const texts = messages.map((message) => Buffer.byteLength(contentText(message)))
   const structures = [tools, ...messages.map(callsOf)]
   return (
     texts.reduce((sum, bytes) => sum + bytes, 0) +

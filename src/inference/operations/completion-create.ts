@@ -9,7 +9,7 @@ import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import { expectedOf, fieldsOf } from './fields.ts'
+import { expectedOf, presentFields } from './fields.ts'
 import { textsOf, textBytes } from './texts.ts'
 
 /** OpenAI's default, which chat does not have. */
@@ -36,7 +36,7 @@ export const createCompletionCreate =
       deps.learned,
       deps.failures.rests,
     )
-    const body = { ...fieldsOf(request, FORWARDED), max_tokens: work.maxTokens }
+    const body = { ...presentFields(request, FORWARDED), max_tokens: work.maxTokens }
     const streamed = request.stream === true
     const named = { operation: 'completion.create', shape: 'text' } as const
     const includeUsage = request.stream_options?.include_usage === true

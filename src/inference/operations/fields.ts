@@ -3,7 +3,7 @@ import type { WorkSize } from '#inference/admission.ts'
 import type { RoutingRequest } from '#inference/router/choose.ts'
 
 /** The named fields that are present; null is absent, as in OpenAI's API. */
-export function fieldsOf<T extends object>(
+export function presentFields<T extends object>(
   request: T,
   names: readonly (keyof T & string)[],
 ): Record<string, unknown> {

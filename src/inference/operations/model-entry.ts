@@ -20,7 +20,7 @@ export const aliasEntry = (alias: string, model: string, entry: object): object 
   alias_of: model,
 })
 
-export const entryOf = (offer: ModelOffer, deps: EntryDeps): object =>
+export const entryOfOffer = (offer: ModelOffer, deps: EntryDeps): object =>
   printed(told(offer, deps), deps.learned.perThousandTokens(offer))
 
 /** An offer is ready as far as its cell or its row knows; whether anybody answers there, the calls tell. */

@@ -2,7 +2,7 @@
 import type { Handler } from '#http/reply.ts'
 import { AUTO } from '#inference/catalogue.ts'
 import { unknownModel } from '#inference/router/choose.ts'
-import { aliasEntry, autoEntry, entryOf, type EntryDeps } from './model-entry.ts'
+import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from './model-entry.ts'
 
 /** One model; a failed one too, as its state says why it is not in the list. */
 export const createModelGet =
@@ -12,7 +12,7 @@ export const createModelGet =
     const model = deps.catalogue.modelOf(name)
     const offers = deps.catalogue.models()
     const offer = offers.find(({ id }) => id === model)
-    const entry = model === AUTO ? autoEntry(offers, deps) : offer && entryOf(offer, deps)
+    const entry = model === AUTO ? autoEntry(offers, deps) : offer && entryOfOffer(offer, deps)
     if (entry === undefined) throw unknownModel(offers, name)
     return {
       kind: 'known',

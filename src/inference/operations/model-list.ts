@@ -1,7 +1,7 @@
 // GET /v1/models.
 import type { Handler } from '#http/reply.ts'
 import { AUTO } from '#inference/catalogue.ts'
-import { aliasEntry, autoEntry, entryOf, type EntryDeps } from './model-entry.ts'
+import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from './model-entry.ts'
 
 /**
  * Every model that answers or is about to, in OpenAI's list form, then `auto` while there is one, then the
@@ -11,7 +11,7 @@ export const createModelList =
   (deps: EntryDeps): Handler =>
   () => {
     const served = deps.catalogue.models().filter(({ state }) => state !== 'failed')
-    const entries = new Map(served.map((offer) => [offer.id, entryOf(offer, deps)]))
+    const entries = new Map(served.map((offer) => [offer.id, entryOfOffer(offer, deps)]))
     const auto = autoEntry(served, deps)
     if (auto !== undefined) entries.set(AUTO, auto)
     const aliases = [...deps.catalogue.aliases()].flatMap(([name, model]) => {

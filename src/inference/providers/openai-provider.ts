@@ -13,7 +13,7 @@ import { cellMeter, tokenMeter, type AnswerMeter } from './meter.ts'
 import { createWholeReader } from './whole-reader.ts'
 import type { AnswerReader, EmbeddingCall, GenerationCall, Provider, Usage } from './provider.ts'
 import {
-  CONNECTIONS_MAX,
+  UPSTREAM_CONNECTIONS_MAX,
   createUpstream,
   type ServerRequest,
   type ServerRefusal,
@@ -203,7 +203,7 @@ type Step<Event> = readonly (Event | UsedEvent)[] | undefined
 /** The bound on calls and the breaker; who enters leaves `calls` again. */
 function createEntrance({ name, connectionsMax }: ProviderConfig, { clock }: UpstreamDeps) {
   const breaker = createBreaker(name, clock)
-  const calls = createCalls(name, connectionsMax ?? CONNECTIONS_MAX)
+  const calls = createCalls(name, connectionsMax ?? UPSTREAM_CONNECTIONS_MAX)
   const enter = (): Pass => {
     calls.enter()
     try {

@@ -64,7 +64,7 @@ export type ServerRequest = {
   readonly sent?: () => void
 }
 
-export const CONNECTIONS_MAX = 128
+export const UPSTREAM_CONNECTIONS_MAX = 128
 export const TIMEOUTS: Timeouts = { connectMs: 2_000, headersMs: 120_000, idleMs: 60_000 }
 const TRIES_MAX = 3
 const BACKOFF_MS = 100
@@ -82,7 +82,7 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
     ({ Pool }) =>
       new Pool(origin, {
         // One more than there are calls: to end one of them.
-        connections: (config.connectionsMax ?? CONNECTIONS_MAX) + 1,
+        connections: (config.connectionsMax ?? UPSTREAM_CONNECTIONS_MAX) + 1,
         pipelining: 1,
         allowH2: false,
         connect: { ...connect, timeout: timeouts.connectMs },

@@ -8,7 +8,7 @@ export type Said = {
   readonly content?: string | readonly object[] | null | undefined
 }
 
-export function textOf({ content }: Said): string {
+export function contentText({ content }: Said): string {
   if (typeof content === 'string') return content
   return (content ?? [])
     .map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''))
@@ -24,14 +24,14 @@ const ASKED_MAX = 2
 export function scoreConversation(messages: readonly Said[]): Score {
   const asked = messages.filter(({ role }) => role === 'user').slice(-ASKED_MAX)
   const last = asked.at(-1)
-  if (last !== undefined && isCourtesy(textOf(last)))
+  if (last !== undefined && isCourtesy(contentText(last)))
     return { tier: 'L0', because: 'a greeting or thanks' }
   const instructions = messages
     .filter(({ role }) => role === 'system' || role === 'developer')
     .slice(0, INSTRUCTIONS_MAX)
   return hardest([
-    ...asked.map((message) => scoreText(textOf(message))),
-    ...instructions.map((message) => scoreInstruction(textOf(message))),
+    ...asked.map((message) => scoreText(contentText(message))),
+    ...instructions.map((message) => scoreInstruction(contentText(message))),
   ])
 }
 

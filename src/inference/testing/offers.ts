@@ -9,7 +9,7 @@ import type { InferenceDeps } from '#inference/generation.ts'
 import { createFailures } from '#inference/failures.ts'
 import { createLearned } from '#inference/learned.ts'
 import type { Provider } from '#inference/providers/provider.ts'
-import { CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
+import { UPSTREAM_CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
 import { createShares } from '#inference/shares.ts'
 import { createWholeRule } from '#inference/whole.ts'
 import { createStrictSpend, type StrictSpend } from './strict-spend.ts'
@@ -45,7 +45,7 @@ export function depsOf(
     providers: byName,
     learned: createLearned(),
     clock: systemClock,
-    shares: createShares(CONNECTIONS_MAX),
+    shares: createShares(UPSTREAM_CONNECTIONS_MAX),
     whole: createWholeRule(),
     failures: createFailures({ log: quietLog, clock: systemClock, providers: byName }),
   }

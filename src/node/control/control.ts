@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ErgonError, invariant, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { jsonText, readBody, serveUnix, type UnixServer } from '#base/unix-server.ts'
+import { jsonText, readWhole, serveUnix, type UnixServer } from '#base/unix-server.ts'
 import { CONTROL } from '#contract/control.ts'
 import type { ControlCall, ControlOperation } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
@@ -71,7 +71,7 @@ async function answer(
 
 /** No body is an empty request. */
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBody(request, BODY_BYTES_MAX, () =>
+  const bytes = await readWhole(request, BODY_BYTES_MAX, () =>
     fault('body_too_large', 'Could not read the body: more than 1 MiB'),
   )
   if (bytes.length === 0) return {}

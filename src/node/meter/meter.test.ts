@@ -10,7 +10,7 @@ import { ErgonError } from '#base/errors.ts'
 import { createLogger } from '#base/log.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import { readTariff } from '#charging/tariff.ts'
-import { readConfig } from '#config/config.ts'
+import { readSettings } from '#config/config.ts'
 import type { RawSettings } from '#config/env.ts'
 import { calibrationText, parseCalibration } from '#metering/calibration.ts'
 import { createCalibrator } from './calibrate.ts'
@@ -58,7 +58,7 @@ async function startMeter(t: TestContext, settings: RawSettings, list = noCells)
   const calibrationFile = join(temporaryFolder(t), 'calibration.json')
   const open = async () => {
     const meter = await createMeter({
-      config: readConfig({ ...settings, sysfsRoot }, []),
+      config: readSettings({ ...settings, sysfsRoot }, []),
       cells: { list } as Cells,
       name: 'node',
       routedTo: 'ergon/local/cpu-x64',
@@ -137,7 +137,7 @@ test('a Redfish address without a path is refused: no chassis has one name', asy
 test('settings of sensors and carbon are checked together, and no password is shown', () => {
   const faultsOf = (settings: RawSettings) => {
     try {
-      return String(readConfig(settings, []).carbonSource)
+      return String(readSettings(settings, []).carbonSource)
     } catch (error) {
       assert.ok(error instanceof ErgonError)
       return error.message
@@ -149,13 +149,13 @@ test('settings of sensors and carbon are checked together, and no password is sh
   assert.match(faultsOf({ gpu: 'cuda' }), /ERGON_GPU.*needs ERGON_PLUG_URL/)
   assert.equal(faultsOf({ gpu: 'cuda', plugUrl: 'tasmota+http://plug' }), 'undefined')
   assert.match(faultsOf({ plugUrl: 'http://plug' }), /must be shelly\+, tasmota\+ or redfish\+/)
-  const config = readConfig({ plugUrl: 'tasmota+http://a:hidden@plug' }, [])
+  const config = readSettings({ plugUrl: 'tasmota+http://a:hidden@plug' }, [])
   assert.ok(!JSON.stringify(config.plugUrl).includes('hidden'))
 })
 
 test('the carbon source is the one that is set', async () => {
   const nameOf = async (settings: RawSettings) => {
-    const adapter = carbonAdapter(readConfig(settings, []))
+    const adapter = carbonAdapter(readSettings(settings, []))
     await adapter?.close()
     return adapter?.name
   }
@@ -177,8 +177,8 @@ test('the marginal signal is asked with the login and region of the settings', a
     response.end(JSON.stringify(request.url === '/login' ? { token: 'abc' } : { ...points, meta }))
   })
   const settings = { wattTimeLogin: 'ann:p:w', wattTimeRegion: 'CAISO_NORTH' }
-  assert.equal(marginalOf(readConfig({}, [])), undefined)
-  const marginal = marginalOf(readConfig(settings, []), `http://${host}`)
+  assert.equal(marginalOf(readSettings({}, [])), undefined)
+  const marginal = marginalOf(readSettings(settings, []), `http://${host}`)
   await marginal?.refresh()
   await marginal?.close()
   assert.equal(marginal?.status().mg_per_kwh, '394625')
@@ -186,8 +186,8 @@ test('the marginal signal is asked with the login and region of the settings', a
     `/login Basic ${Buffer.from('ann:p:w').toString('base64')}`,
     '/v3/forecast?region=CAISO_NORTH&signal_type=co2_moer Bearer abc',
   ])
-  assert.throws(() => readConfig({ wattTimeLogin: 'ann:pw' }, []), /need each other/)
-  assert.throws(() => readConfig({ wattTimeLogin: 'ann' }, []), /<user>:<password>/)
+  assert.throws(() => readSettings({ wattTimeLogin: 'ann:pw' }, []), /need each other/)
+  assert.throws(() => readSettings({ wattTimeLogin: 'ann' }, []), /<user>:<password>/)
 })
 
 test('a calibration in the data folder is the model, one of another machine is named and not used', async (t) => {
@@ -234,7 +234,7 @@ test('calibrate() needs a sensor', async (t) => {
 test('calibrate() keeps nothing when its sensor does not follow the load, and can run again', async (t) => {
   const host = await serve(t, (_, response) => response.end('{"apower": 50}'))
   const calibrationFile = join(temporaryFolder(t), 'calibration.json')
-  const config = readConfig(
+  const config = readSettings(
     { plugUrl: `shelly+http://${host}`, sysfsRoot: createSysfs(t).root },
     [],
   )

@@ -10,7 +10,7 @@ import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.t
 import { createNodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
 import type { MeterStatus } from '#metering/status.ts'
-import type { Window } from '#metering/window.ts'
+import type { MeterWindow } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
@@ -24,7 +24,7 @@ export type Meter = {
   /** Reads what the gateways have billed so far; before each window. */
   refresh(signal: AbortSignal): Promise<void>
   /** Closes the window that began at the close before; one at a time. */
-  closeWindow(signal?: AbortSignal): Promise<Window>
+  closeWindow(signal?: AbortSignal): Promise<MeterWindow>
   /** Writes the tariff that sessions bill at from now on, where it is another one than before. */
   publish(state: Pick<State, 'query'>): Promise<void>
   /** The status for `ergon meter`. */
@@ -129,7 +129,7 @@ function createPublish(
 }
 
 /** CPU of the cells of these names. */
-const cpuOf = ({ shares }: Window, names: ReadonlySet<string>): bigint =>
+const cpuOf = ({ shares }: MeterWindow, names: ReadonlySet<string>): bigint =>
   shares.reduce((sum, { name, cpuNs }) => (names.has(name) ? sum + cpuNs : sum), 0n)
 
 /** Cells that work for requests: no cell that starts, as a model that is loaded, and none that an account pays for. */

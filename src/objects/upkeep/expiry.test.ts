@@ -7,7 +7,7 @@ import type { Queryable, Row } from '#state/connect.ts'
 import {
   ACCOUNT,
   attributes,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   part,
@@ -111,7 +111,7 @@ test(
     assert.equal((await uploads()).length, 1)
     await round(later(31_000))
     assert.equal((await uploads()).length, 0)
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -175,7 +175,7 @@ test(
     assert.equal((await classes(later(31_000), racing))[0], 'a e-5 STANDARD')
     assert.equal((await classes(later(31_000)))[0], 'a e-5 GLACIER_IR')
     assert.equal((await classes(later(51_000)))[0], 'a marker')
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -226,7 +226,7 @@ test(
       left.push(found?.version.etag)
     }
     assert.deepEqual(left, ['e-acknowledged', 'e-acknowledged', 'e-newer', undefined])
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -260,7 +260,7 @@ test(
     assert.equal(deleted, 1)
     const { found } = await store.objects.find(bucket.name, { key: 'undeleted' })
     assert.equal(found?.version.etag, 'e-undeleted')
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -311,6 +311,6 @@ test(
     await complete()
     assert.equal(await forgetCompletions(store.state, { nowMs: nowMs + DAY_MS, limit: 9 }), 1)
     await assert.rejects(complete(), { code: 'NoSuchUpload' })
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )

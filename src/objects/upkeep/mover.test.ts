@@ -7,7 +7,7 @@ import { systemClock } from '#base/clock.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import { createBlobStores } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import { brokenInvariants, makeBucket, type Store } from '#objects/store.fixture.ts'
+import { brokenRules, makeBucket, type Store } from '#objects/store.fixture.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { beginMove, loadMove, stopMove } from './move-order.ts'
 import { moveAsOrdered } from './mover.ts'
@@ -53,7 +53,7 @@ test(
       assert.equal(await collectGarbage({ state: store.state, store: of }, all), garbage)
     }
     await readAll()
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -73,7 +73,7 @@ test('moveAsOrdered() leaves what is damaged, says so, and moves the rest', { sk
   assert.deepEqual([state, moved, (found as string[]).toSorted()], ['done', 1, damaged])
   for (const id of damaged) assert.equal(await two.stat(id, signal), undefined)
   assert.equal((await readObject(bucket, 'whole')).length, 1000)
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 test(
@@ -100,7 +100,7 @@ test(
     // Of six that arrived three may have been given up with the one that failed.
     assert.ok(n >= 3 && n <= 6 && n === waiting?.moved, `${n} are moved`)
     assert.deepEqual(await moveTo('two'), ['done', 9 - n, []])
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -164,7 +164,7 @@ test('two movers do not work at once', { skip }, async () => {
   const order = await loadMove(store.state)
   assert.deepEqual([order?.state, order?.moved, puts], ['done', 9, 9])
   assert.equal(await other, true, 'it looks again soon, as the first one may end')
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 test(
@@ -187,6 +187,6 @@ test(
       { location: 'one', id },
       { location: 'two', id },
     ])
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )

@@ -4,7 +4,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import { rotatedKeys, rotateKey } from '#objects/encryption/key-versions.ts'
 import { createVault } from '#objects/encryption/vault.ts'
 import {
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   partsObject,
@@ -108,7 +108,7 @@ test(
     assert.equal(versionIn(annotated.annotations?.key), 2)
     const opened = vault.open(ONE, annotated.annotations?.key ?? null, undefined)
     assert.deepEqual(opened, root.key)
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { S3Target } from '#s3/target.ts'
-import { isSigned, queryVersion } from './signed-query.ts'
+import { isSignedQuery, queryVersion } from './signed-query.ts'
 import { parseTimestamp } from './timestamp.ts'
 import { fromHeaderV2, fromQueryV2, type CredentialV2 } from './version-two.ts'
 
@@ -32,7 +32,7 @@ export type SignedCredential = {
   readonly expiresS?: number
 }
 
-export type Credential =
+export type S3Credential =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'bearer'; readonly token: string }
   | SignedCredential
@@ -46,10 +46,10 @@ export type Credential =
 export function parseCredential(
   { query }: Pick<S3Target, 'query'>,
   headers: IncomingHttpHeaders,
-): Credential {
+): S3Credential {
   const authorization = headers.authorization ?? ''
   const presigned = queryVersion(query)
-  const isTwice = authorization !== '' || (presigned === 4 && isSigned(query, 2))
+  const isTwice = authorization !== '' || (presigned === 4 && isSignedQuery(query, 2))
   if (presigned !== undefined && isTwice)
     throw storageFault(
       'InvalidArgument',

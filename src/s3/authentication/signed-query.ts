@@ -8,9 +8,9 @@ const PARAMETERS = {
 
 /** 4 when both have parameters, which is refused before anything is verified. */
 export function queryVersion(query: Query): 2 | 4 | undefined {
-  if (isSigned(query, 4)) return 4
-  return isSigned(query, 2) ? 2 : undefined
+  if (isSignedQuery(query, 4)) return 4
+  return isSignedQuery(query, 2) ? 2 : undefined
 }
 
-export const isSigned = (query: Query, version: keyof typeof PARAMETERS): boolean =>
+export const isSignedQuery = (query: Query, version: keyof typeof PARAMETERS): boolean =>
   PARAMETERS[version].some((name) => query.has(name))

@@ -6,12 +6,12 @@ import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
 import { parseTarget } from '#s3/target.ts'
 import { parseCredential, type SignedCredential } from './credential.ts'
-import { createVerifier } from './verify.ts'
+import { createSignatureVerifier } from './verify.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 9, 30, 0)
 const BASES = { api: ['localhost'], website: [] }
 const SECRET = 'svc_secret'
-const verifier = createVerifier({ now: () => NOW_MS })
+const verifier = createSignatureVerifier({ now: () => NOW_MS })
 
 class Sha256 {
   #hash
@@ -189,21 +189,27 @@ test('verify() bounds the clock of a header to 15 minutes either way', async () 
   const value = { method: 'GET', path: '/b/k', query: {}, metadata: {} }
   const signed = wire(await sign(value))
   for (const offsetMs of [-900_000, 900_000])
-    check(signed, SECRET, createVerifier({ now: () => NOW_MS + offsetMs }))
+    check(signed, SECRET, createSignatureVerifier({ now: () => NOW_MS + offsetMs }))
   for (const offsetMs of [-900_001, 900_001])
-    assert.throws(() => check(signed, SECRET, createVerifier({ now: () => NOW_MS + offsetMs })), {
-      code: 'RequestTimeTooSkewed',
-    })
+    assert.throws(
+      () => check(signed, SECRET, createSignatureVerifier({ now: () => NOW_MS + offsetMs })),
+      {
+        code: 'RequestTimeTooSkewed',
+      },
+    )
 })
 
 test('verify() ends a presigned request at its expiry and not before its day', async () => {
   const value = { method: 'GET', path: '/b/k', query: {}, metadata: {} }
   const signed = wire(await presign(value))
-  check(signed, SECRET, createVerifier({ now: () => NOW_MS + 60_000 }))
+  check(signed, SECRET, createSignatureVerifier({ now: () => NOW_MS + 60_000 }))
   for (const offsetMs of [60_001, -900_001])
-    assert.throws(() => check(signed, SECRET, createVerifier({ now: () => NOW_MS + offsetMs })), {
-      code: 'AccessDenied',
-    })
+    assert.throws(
+      () => check(signed, SECRET, createSignatureVerifier({ now: () => NOW_MS + offsetMs })),
+      {
+        code: 'AccessDenied',
+      },
+    )
 })
 
 test('verify() accepts restic, which leaves content-type out of the signature', async () => {

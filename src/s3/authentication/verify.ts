@@ -42,7 +42,7 @@ export type SignatureVerifier = {
 }
 
 /** `now` in milliseconds. At most 1,024 signing keys are cached: a derivation costs four HMACs. */
-export function createVerifier(deps: { readonly now: () => number }): SignatureVerifier {
+export function createSignatureVerifier(deps: { readonly now: () => number }): SignatureVerifier {
   const keys = new Map<string, Buffer>()
   const keyOf = (credential: SignedCredential, secret: string): Buffer => {
     const name = `${scopeOf(credential)} ${secret}`

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { encodeName, parseTarget } from '#s3/target.ts'
 import { parseCredential } from './credential.ts'
 import { withHoisted } from './hoisted.ts'
-import { createVerifier } from './verify.ts'
+import { createSignatureVerifier } from './verify.ts'
 
 const BASES = { api: ['s3.amazonaws.com'], website: [] }
 
@@ -28,7 +28,7 @@ function read({ method, target: raw, headers }: Wire) {
 
 function check(wire: Wire, secret: string, nowMs: number) {
   const { credential, request } = read(wire)
-  return createVerifier({ now: () => nowMs }).verify(credential, secret, request)
+  return createSignatureVerifier({ now: () => nowMs }).verify(credential, secret, request)
 }
 
 // AWS, "Signing and authenticating REST requests", the examples.

@@ -14,7 +14,7 @@ import { createVault } from '#objects/encryption/vault.ts'
 import {
   ACCOUNT,
   attributes,
-  brokenInvariants,
+  brokenRules,
   inlineObject,
   makeBucket,
   readVersion,
@@ -144,7 +144,7 @@ async function assertGarbage(count: number): Promise<void> {
   const garbage = await idsOf('blob_garbage')
   assert.equal(garbage.length, count)
   assert.deepEqual(files(), [...(await idsOf('blobs')), ...garbage].toSorted())
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 }
 
 const put = (bucket: Bucket) => store.objects.put(bucket, 'k', inlineObject('meanwhile'))

@@ -16,7 +16,7 @@ import { ownershipOf, privateAcl } from './bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { askedRegion } from './regions.ts'
 import { emptyReply } from '#s3/reply.ts'
-import { fieldsOf, optionalText } from '#s3/xml/fields.ts'
+import { xmlFields, optionalText } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 
 /**
@@ -127,7 +127,7 @@ function checkSame(bucket: Bucket, asked: Asked): void {
 /** Reads a CreateBucketConfiguration. */
 function parseConfiguration(document: Buffer): { constraint?: string; tags: Tags | undefined } {
   if (document.length === 0) return { tags: undefined }
-  const fields = fieldsOf(parseXml(document, 'CreateBucketConfiguration'), {
+  const fields = xmlFields(parseXml(document, 'CreateBucketConfiguration'), {
     LocationConstraint: 'optional',
     Location: 'optional',
     Bucket: 'optional',

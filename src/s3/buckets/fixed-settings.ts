@@ -6,7 +6,7 @@ import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'
-import { fieldsOf, wordOf } from '#s3/xml/fields.ts'
+import { xmlFields, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 import { writeXml } from '#s3/xml/write.ts'
 
@@ -64,7 +64,7 @@ export const createPutFixed =
   ): StorageHandler =>
   async (request) => {
     await access.bucket(request)
-    const fields = fieldsOf(parseXml(await receiver.document(request), root), { [element]: 'one' })
+    const fields = xmlFields(parseXml(await receiver.document(request), root), { [element]: 'one' })
     if (wordOf(present(fields[element], 'a required element'), [value, refused]) === refused)
       throw storageFault('NotImplemented', `${feature} is not implemented`)
     return emptyReply()

@@ -5,7 +5,7 @@ import type { Access } from '#s3/policy/judge.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'
-import { fieldsOf, textOf, wordOf } from '#s3/xml/fields.ts'
+import { xmlFields, xmlText, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 import { writeXml } from '#s3/xml/write.ts'
 
@@ -32,8 +32,8 @@ export const createPutBucketVersioning =
   async (request) => {
     const bucket = await access.bucket(request)
     const body = parseXml(await receiver.document(request), 'VersioningConfiguration')
-    const { Status, MfaDelete } = fieldsOf(body, { Status: 'one', MfaDelete: 'optional' })
-    if (MfaDelete !== undefined && textOf(MfaDelete) === 'Enabled')
+    const { Status, MfaDelete } = xmlFields(body, { Status: 'one', MfaDelete: 'optional' })
+    if (MfaDelete !== undefined && xmlText(MfaDelete) === 'Enabled')
       throw storageFault('NotImplemented', 'MFA delete is not implemented')
     const status = wordOf(Status, ['Enabled', 'Suspended'])
     await buckets.setVersioning(bucket, status === 'Enabled' ? 'enabled' : 'suspended')

@@ -1,7 +1,7 @@
 // The CRC of joined parts, from the parts' CRCs: crc(a‖b) = crc(a)·x^(8·|b|) + crc(b) over GF(2), like zlib's
 // crc32_combine, for 32 and 64 bits.
 import type { ChecksumAlgorithm } from './algorithms.ts'
-import { FIELDS, multiply, powerOfX } from './crc-fields.ts'
+import { FIELDS, multiplyModulo, powerOfX } from './crc-fields.ts'
 
 export type CombinableAlgorithm = keyof typeof FIELDS
 
@@ -21,7 +21,7 @@ export function combineChecksums(
   for (const { digest, size } of parts) {
     const power = powers.get(size) ?? powerOfX(field, BigInt(size) * 8n)
     powers.set(size, power)
-    total = multiply(field, total, power) ^ BigInt(`0x${digest.toString('hex')}`)
+    total = multiplyModulo(field, total, power) ^ BigInt(`0x${digest.toString('hex')}`)
   }
   const bytes = Number(field.bits / 8n)
   return Buffer.from(total.toString(16).padStart(bytes * 2, '0'), 'hex')

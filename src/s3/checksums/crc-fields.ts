@@ -10,7 +10,7 @@ export const FIELDS = {
 } as const satisfies Record<string, Field>
 
 /** Product of two polynomials modulo the field's; the highest bit is x⁰, because they are reflected. */
-export function multiply({ bits, polynomial }: Field, a: bigint, b: bigint): bigint {
+export function multiplyModulo({ bits, polynomial }: Field, a: bigint, b: bigint): bigint {
   let product = 0n
   let shifted = b
   for (let bit = bits - 1n; bit >= 0n; bit--) {
@@ -25,8 +25,8 @@ export function powerOfX(field: Field, exponent: bigint): bigint {
   let result = 1n << (field.bits - 1n)
   let square = 1n << (field.bits - 2n)
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = multiply(field, result, square)
-    square = multiply(field, square, square)
+    if (rest & 1n) result = multiplyModulo(field, result, square)
+    square = multiplyModulo(field, square, square)
   }
   return result
 }

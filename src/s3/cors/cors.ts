@@ -1,8 +1,8 @@
 // The CORS configuration of a bucket, and the headers that it adds to preflights and replies (Fetch standard, "CORS
 // protocol"; AWS, "Using cross-origin resource sharing").
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, integerOf, optionalText, textOf } from '#s3/xml/fields.ts'
-import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
+import { xmlFields, integerOf, optionalText, xmlText } from '#s3/xml/fields.ts'
+import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const RULES_MAX = 100
@@ -32,10 +32,10 @@ export type CorsRequest = {
 
 /** Reads a `CORSConfiguration`. Throws MalformedXML, InvalidRequest. */
 export function parseCors(body: Buffer): Cors {
-  const { CORSRule } = fieldsOf(parseXml(body, 'CORSConfiguration'), { CORSRule: 'many' })
+  const { CORSRule } = xmlFields(parseXml(body, 'CORSConfiguration'), { CORSRule: 'many' })
   const rules = CORSRule.map(parseRule)
   if (rules.length === 0 || rules.length > RULES_MAX)
-    throw malformed(`There are not 1 to ${RULES_MAX} rules`)
+    throw malformedXml(`There are not 1 to ${RULES_MAX} rules`)
   return { rules }
 }
 
@@ -49,14 +49,14 @@ const RULE = {
 } as const
 
 function parseRule(element: XmlElement): CorsRule {
-  const rule = fieldsOf(element, RULE)
+  const rule = xmlFields(element, RULE)
   const id = optionalText(rule.ID)
-  const origins = rule.AllowedOrigin.map(textOf)
-  const methods = rule.AllowedMethod.map(textOf)
-  const headers = rule.AllowedHeader.map(textOf)
-  const exposed = rule.ExposeHeader.map(textOf)
+  const origins = rule.AllowedOrigin.map(xmlText)
+  const methods = rule.AllowedMethod.map(xmlText)
+  const headers = rule.AllowedHeader.map(xmlText)
+  const exposed = rule.ExposeHeader.map(xmlText)
   if (origins.length === 0 || methods.length === 0 || (id ?? '').length > ID_MAX)
-    throw malformed('A rule has no origin, no method or a long ID')
+    throw malformedXml('A rule has no origin, no method or a long ID')
   for (const method of methods)
     if (!METHODS.includes(method))
       throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${method}`)

@@ -5,7 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { CustomerKey, Encryption } from '#objects/encryption/encryption.ts'
-import { booleanOf, fieldsOf, optionalText, wordOf } from '#s3/xml/fields.ts'
+import { xmlBoolean, xmlFields, optionalText, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 import { writeXml } from '#s3/xml/write.ts'
 
@@ -26,16 +26,16 @@ export type EncryptionPolicy = {
 
 /** Reads a `ServerSideEncryptionConfiguration`. Throws MalformedXML, InvalidArgument. */
 export function parseBucketEncryption(body: Buffer): BucketEncryption {
-  const { Rule } = fieldsOf(parseXml(body, 'ServerSideEncryptionConfiguration'), { Rule: 'one' })
-  const { ApplyServerSideEncryptionByDefault: wanted, BucketKeyEnabled } = fieldsOf(Rule, {
+  const { Rule } = xmlFields(parseXml(body, 'ServerSideEncryptionConfiguration'), { Rule: 'one' })
+  const { ApplyServerSideEncryptionByDefault: wanted, BucketKeyEnabled } = xmlFields(Rule, {
     ApplyServerSideEncryptionByDefault: 'one',
     BucketKeyEnabled: 'optional',
   })
-  const { SSEAlgorithm, KMSMasterKeyID } = fieldsOf(wanted, {
+  const { SSEAlgorithm, KMSMasterKeyID } = xmlFields(wanted, {
     SSEAlgorithm: 'one',
     KMSMasterKeyID: 'optional',
   })
-  const bucketKey = BucketKeyEnabled !== undefined && booleanOf(BucketKeyEnabled)
+  const bucketKey = BucketKeyEnabled !== undefined && xmlBoolean(BucketKeyEnabled)
   const keyId = optionalText(KMSMasterKeyID)?.trim() ?? ''
   const algorithm = wordOf(SSEAlgorithm, ['AES256', 'aws:kms', 'aws:kms:dsse'])
   if (algorithm === 'aws:kms:dsse') throw noDoubleEncryption()
@@ -145,13 +145,13 @@ export function parseObjectEncryption(body: Buffer, { hasKey }: Pick<EncryptionP
       'InvalidRequest',
       'Requests that modify an object encryption configuration require a valid new encryption type. Valid values are SSEKMS.',
     )
-  const { 'SSE-KMS': wanted } = fieldsOf(root, { 'SSE-KMS': 'one' })
-  const { KMSKeyArn, BucketKeyEnabled } = fieldsOf(wanted, {
+  const { 'SSE-KMS': wanted } = xmlFields(root, { 'SSE-KMS': 'one' })
+  const { KMSKeyArn, BucketKeyEnabled } = xmlFields(wanted, {
     KMSKeyArn: 'optional',
     BucketKeyEnabled: 'optional',
   })
   // Bucket keys save calls to a key service, which does not exist here.
-  if (BucketKeyEnabled !== undefined) booleanOf(BucketKeyEnabled)
+  if (BucketKeyEnabled !== undefined) xmlBoolean(BucketKeyEnabled)
   const text = optionalText(KMSKeyArn)?.trim() ?? ''
   if (text === '')
     throw storageFault(

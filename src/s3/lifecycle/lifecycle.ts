@@ -7,9 +7,9 @@ import type {
   Expiration,
 } from '#objects/lifecycle/rules.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import { booleanOf, fieldsOf, integerOf, optionalText, textOf, wordOf } from '#s3/xml/fields.ts'
+import { xmlBoolean, xmlFields, integerOf, optionalText, xmlText, wordOf } from '#s3/xml/fields.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
-import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
+import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 import { keepNewerOf, midnight } from './lifecycle-values.ts'
 import { parseTag, tagNodes } from '#s3/tagging/tagging.ts'
@@ -28,17 +28,17 @@ const ID_MAX = 255
  * InvalidArgument, InvalidRequest, InvalidStorageClass.
  */
 export function parseLifecycle(body: Buffer, newId: () => string): Lifecycle {
-  const { Rule } = fieldsOf(parseXml(body, 'LifecycleConfiguration'), { Rule: 'many' })
+  const { Rule } = xmlFields(parseXml(body, 'LifecycleConfiguration'), { Rule: 'many' })
   const rules = Rule.map((rule) => parseRule(rule, newId))
   if (rules.length === 0 || rules.length > RULES_MAX)
-    throw malformed(`There are not 1 to ${RULES_MAX} rules`)
+    throw malformedXml(`There are not 1 to ${RULES_MAX} rules`)
   if (new Set(rules.map(({ id }) => id)).size < rules.length)
     throw argument('Rule ID must be unique. Found same ID for more than one rule')
   return { rules }
 }
 
 function parseRule(element: XmlElement, newId: () => string): LifecycleRule {
-  const found = fieldsOf(element, {
+  const found = xmlFields(element, {
     ID: 'optional',
     Status: 'one',
     Prefix: 'optional',
@@ -63,7 +63,7 @@ function parseRule(element: XmlElement, newId: () => string): LifecycleRule {
       ? {}
       : {
           abortUploadsDays: days(
-            fieldsOf(abort, { DaysAfterInitiation: 'one' }).DaysAfterInitiation,
+            xmlFields(abort, { DaysAfterInitiation: 'one' }).DaysAfterInitiation,
           ),
         }),
     ...(found.Transition.length > 0 && { transitions: found.Transition.map(parseTransition) }),
@@ -93,7 +93,7 @@ function checkRule(rule: LifecycleRule): void {
 
 /** A prefix longer than a key matches nothing. */
 function prefixOf(element: XmlElement): string {
-  const prefix = textOf(element)
+  const prefix = xmlText(element)
   if (Buffer.byteLength(prefix) > KEY_BYTES_MAX)
     throw invalid(`The maximum size of a prefix is ${KEY_BYTES_MAX}.`)
   return prefix
@@ -111,14 +111,14 @@ function parseFilter(
   filter: XmlElement | undefined,
 ): LifecycleFilter {
   if (filter === undefined) {
-    if (bare === undefined) throw malformed('A rule has neither Filter nor Prefix')
+    if (bare === undefined) throw malformedXml('A rule has neither Filter nor Prefix')
     return { bare: true, prefix: prefixOf(bare), tags: {} }
   }
-  if (bare !== undefined) throw malformed('A rule has Filter and Prefix')
+  if (bare !== undefined) throw malformedXml('A rule has Filter and Prefix')
   // AWS requires `And` around two or more conditions; Ceph's suite also sends them side by side, with the same
   // meaning.
-  const { And, ...beside } = fieldsOf(filter, { ...FILTER, And: 'optional' })
-  const within = And && fieldsOf(And, FILTER)
+  const { And, ...beside } = xmlFields(filter, { ...FILTER, And: 'optional' })
+  const within = And && xmlFields(And, FILTER)
   const prefix = within?.Prefix ?? beside.Prefix
   const greater = within?.ObjectSizeGreaterThan ?? beside.ObjectSizeGreaterThan
   const less = within?.ObjectSizeLessThan ?? beside.ObjectSizeLessThan
@@ -135,21 +135,21 @@ function parseFilter(
 }
 
 function parseExpiration(element: XmlElement): Expiration {
-  const { Days, Date, ExpiredObjectDeleteMarker } = fieldsOf(element, {
+  const { Days, Date, ExpiredObjectDeleteMarker } = xmlFields(element, {
     Days: 'optional',
     Date: 'optional',
     ExpiredObjectDeleteMarker: 'optional',
   })
-  if (element.children.length !== 1) throw malformed('An Expiration has not one child')
+  if (element.children.length !== 1) throw malformedXml('An Expiration has not one child')
   if (Days !== undefined) return { days: days(Days) }
-  if (Date !== undefined) return { dateMs: midnight(textOf(Date)) }
+  if (Date !== undefined) return { dateMs: midnight(xmlText(Date)) }
   return {
-    deleteMarker: ExpiredObjectDeleteMarker !== undefined && booleanOf(ExpiredObjectDeleteMarker),
+    deleteMarker: ExpiredObjectDeleteMarker !== undefined && xmlBoolean(ExpiredObjectDeleteMarker),
   }
 }
 
 function parseNoncurrent(element: XmlElement): NonNullable<LifecycleRule['noncurrent']> {
-  const { NoncurrentDays, NewerNoncurrentVersions } = fieldsOf(element, {
+  const { NoncurrentDays, NewerNoncurrentVersions } = xmlFields(element, {
     NoncurrentDays: 'one',
     NewerNoncurrentVersions: 'optional',
   })

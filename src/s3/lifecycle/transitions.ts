@@ -2,8 +2,8 @@
 // Lifecycle").
 import type { NoncurrentTransition, Transition, Expiration } from '#objects/lifecycle/rules.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, integerOf, textOf } from '#s3/xml/fields.ts'
-import { malformed, type XmlElement } from '#s3/xml/read.ts'
+import { xmlFields, integerOf, xmlText } from '#s3/xml/fields.ts'
+import { malformedXml, type XmlElement } from '#s3/xml/read.ts'
 import { isoTime, type XmlNode } from '#s3/xml/write.ts'
 import { keepNewerOf, midnight } from './lifecycle-values.ts'
 import {
@@ -27,21 +27,21 @@ const INFREQUENT: readonly string[] = ['STANDARD_IA', 'ONEZONE_IA']
 
 /** Throws MalformedXML, InvalidArgument, InvalidStorageClass (an archive class). */
 export function parseTransition(element: XmlElement): Transition {
-  const { Days, Date, StorageClass } = fieldsOf(element, {
+  const { Days, Date, StorageClass } = xmlFields(element, {
     Days: 'optional',
     Date: 'optional',
     StorageClass: 'one',
   })
   if ((Days === undefined) === (Date === undefined))
-    throw malformed('A Transition has not one of Days and Date')
+    throw malformedXml('A Transition has not one of Days and Date')
   const when =
-    Date === undefined ? { days: daysOf(Days as XmlElement) } : { dateMs: midnight(textOf(Date)) }
+    Date === undefined ? { days: daysOf(Days as XmlElement) } : { dateMs: midnight(xmlText(Date)) }
   return { when, storageClass: targetOf(StorageClass) }
 }
 
 /** Throws what parseTransition does. */
 export function parseNoncurrentTransition(element: XmlElement): NoncurrentTransition {
-  const { NoncurrentDays, NewerNoncurrentVersions, StorageClass } = fieldsOf(element, {
+  const { NoncurrentDays, NewerNoncurrentVersions, StorageClass } = xmlFields(element, {
     NoncurrentDays: 'one',
     NewerNoncurrentVersions: 'optional',
     StorageClass: 'one',
@@ -61,9 +61,9 @@ function daysOf(element: XmlElement): number {
 }
 
 function targetOf(element: XmlElement): string {
-  const name = textOf(element)
+  const name = xmlText(element)
   if (isArchive(name)) throw invalidStorageClass(name)
-  if (!isTransitionTarget(name)) throw malformed('A StorageClass is none that objects move to')
+  if (!isTransitionTarget(name)) throw malformedXml('A StorageClass is none that objects move to')
   return name
 }
 

@@ -45,11 +45,11 @@ export type VersionEntry = {
 export type NameWriter = (name: string) => string
 export const nameWriter = (encode: boolean): NameWriter => (encode ? urlEncoded : (name) => name)
 
-export const quoted = (etag: string): string => `"${etag}"`
+export const quotedTag = (etag: string): string => `"${etag}"`
 
 function bodyXml(object: Omit<ObjectEntry, 'key' | 'modifiedMs'>): XmlNode[] {
   return [
-    ['ETag', quoted(object.etag)],
+    ['ETag', quotedTag(object.etag)],
     ['ChecksumAlgorithm', object.checksum?.algorithm],
     ['ChecksumType', object.checksum?.type],
     ['Size', object.bytes],

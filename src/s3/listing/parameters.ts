@@ -7,7 +7,7 @@ import type { Query } from '#s3/target.ts'
 
 const PAGE_MAX = 1000
 const BUCKETS_PAGE_MAX = 10_000
-const COUNT_MAX = 2_147_483_647
+const INT32_MAX = 2_147_483_647
 
 type Listing = {
   readonly prefix: string
@@ -90,7 +90,7 @@ export type PartsQuery = PartsPage & { readonly encode: boolean }
 /** GET /bucket/key?uploadId. */
 export function partsQuery(query: Query): PartsQuery {
   return {
-    after: count(query, 'part-number-marker', 0, COUNT_MAX),
+    after: count(query, 'part-number-marker', 0, INT32_MAX),
     max: count(query, 'max-parts', PAGE_MAX, PAGE_MAX),
     encode: encoding(query),
   }
@@ -100,7 +100,7 @@ export function partsQuery(query: Query): PartsQuery {
 export function attributesPage(headers: IncomingHttpHeaders): PartsPage {
   const given = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
   return {
-    after: count(given, 'x-amz-part-number-marker', 0, COUNT_MAX),
+    after: count(given, 'x-amz-part-number-marker', 0, INT32_MAX),
     max: count(given, 'x-amz-max-parts', PAGE_MAX, PAGE_MAX),
   }
 }
@@ -178,12 +178,12 @@ function count(query: Query, name: string, whenAbsent: number, max: number): num
   const text = query.get(name)
   if (text === undefined || text === '') return whenAbsent
   const value = /^-?\d{1,12}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= 0 && value <= COUNT_MAX) return Math.min(value, max)
+  if (value >= 0 && value <= INT32_MAX) return Math.min(value, max)
   throw storageFault(
     'InvalidArgument',
     Number.isNaN(value)
       ? `Provided ${name} not an integer or within integer range`
-      : `Argument ${name} must be an integer between 0 and ${COUNT_MAX}`,
+      : `Argument ${name} must be an integer between 0 and ${INT32_MAX}`,
     { ArgumentName: name, ArgumentValue: text },
   )
 }

@@ -6,7 +6,7 @@ import {
   objectXml,
   ownerXml,
   prefixXml,
-  quoted,
+  quotedTag,
   versionXml,
   type ObjectEntry,
   type ListedOwner,
@@ -176,7 +176,7 @@ export function partsXml(page: PartsDocument, query: PartsQuery): string {
       [
         ['PartNumber', part.number],
         ['LastModified', isoTime(part.modifiedMs)],
-        ['ETag', quoted(part.etag)],
+        ['ETag', quotedTag(part.etag)],
         ['Size', part.bytes],
         ...(part.checksum ? [[part.checksum.element, part.checksum.text] as const] : []),
       ],

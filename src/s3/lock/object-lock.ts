@@ -4,8 +4,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Retention } from '#objects/types.ts'
-import { fieldsOf, integerOf, textOf, wordOf } from '#s3/xml/fields.ts'
-import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
+import { xmlFields, integerOf, xmlText, wordOf } from '#s3/xml/fields.ts'
+import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const MODES = ['GOVERNANCE', 'COMPLIANCE'] as const
@@ -23,18 +23,18 @@ export type ObjectLock = { readonly defaultRetention?: DefaultRetention }
 
 /** Reads an `ObjectLockConfiguration`. Throws MalformedXML, InvalidRetentionPeriod. */
 export function parseObjectLock(body: Buffer): ObjectLock {
-  const { ObjectLockEnabled, Rule } = fieldsOf(parseXml(body, 'ObjectLockConfiguration'), {
+  const { ObjectLockEnabled, Rule } = xmlFields(parseXml(body, 'ObjectLockConfiguration'), {
     ObjectLockEnabled: 'one',
     Rule: 'optional',
   })
   wordOf(ObjectLockEnabled, ['Enabled'])
   if (Rule === undefined) return {}
-  const { DefaultRetention } = fieldsOf(Rule, { DefaultRetention: 'one' })
+  const { DefaultRetention } = xmlFields(Rule, { DefaultRetention: 'one' })
   return { defaultRetention: parseDefault(DefaultRetention) }
 }
 
 function parseDefault(element: XmlElement): DefaultRetention {
-  const { Mode, Days, Years } = fieldsOf(element, {
+  const { Mode, Days, Years } = xmlFields(element, {
     Mode: 'one',
     Days: 'optional',
     Years: 'optional',
@@ -42,7 +42,7 @@ function parseDefault(element: XmlElement): DefaultRetention {
   const mode = wordOf(Mode, MODES)
   if (Days !== undefined && Years === undefined) return { mode, days: period(Days, DAYS_MAX) }
   if (Years !== undefined && Days === undefined) return { mode, years: period(Years, YEARS_MAX) }
-  throw malformed('A default retention has not either Days or Years')
+  throw malformedXml('A default retention has not either Days or Years')
 }
 
 function period(element: XmlElement, max: number): number {
@@ -64,14 +64,14 @@ export function printObjectLock({ defaultRetention: kept }: ObjectLock): string 
 
 /** Reads a `Retention`; an empty one lifts it (null). Throws MalformedXML, InvalidArgument. */
 export function parseRetention(body: Buffer, nowMs: number): Retention | null {
-  const { Mode, RetainUntilDate } = fieldsOf(parseXml(body, 'Retention'), {
+  const { Mode, RetainUntilDate } = xmlFields(parseXml(body, 'Retention'), {
     Mode: 'optional',
     RetainUntilDate: 'optional',
   })
   if (Mode === undefined && RetainUntilDate === undefined) return null
   if (Mode === undefined || RetainUntilDate === undefined)
-    throw malformed('A retention has not both Mode and RetainUntilDate')
-  return { mode: wordOf(Mode, MODES), untilMs: future(textOf(RetainUntilDate).trim(), nowMs) }
+    throw malformedXml('A retention has not both Mode and RetainUntilDate')
+  return { mode: wordOf(Mode, MODES), untilMs: future(xmlText(RetainUntilDate).trim(), nowMs) }
 }
 
 export const printRetention = ({ mode, untilMs }: Retention): string =>
@@ -82,7 +82,7 @@ export const printRetention = ({ mode, untilMs }: Retention): string =>
 
 /** Reads a `LegalHold`. Throws MalformedXML. */
 export function parseLegalHold(body: Buffer): boolean {
-  const { Status } = fieldsOf(parseXml(body, 'LegalHold'), { Status: 'one' })
+  const { Status } = xmlFields(parseXml(body, 'LegalHold'), { Status: 'one' })
   return wordOf(Status, ['ON', 'OFF']) === 'ON'
 }
 

@@ -1,8 +1,8 @@
 // The access logging configuration of a bucket, and the keys of its log objects (AWS, "Logging requests with server
 // access logging").
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, textOf, wordOf } from '#s3/xml/fields.ts'
-import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
+import { xmlFields, xmlText, wordOf } from '#s3/xml/fields.ts'
+import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 /** In bytes: prefix and name of a log object together are a key. */
@@ -21,11 +21,11 @@ export type Logging = {
  * MalformedXML, InvalidArgument, NotImplemented (grants: logs belong to the owner of their bucket).
  */
 export function parseLogging(body: Buffer): Logging | undefined {
-  const { LoggingEnabled } = fieldsOf(parseXml(body, 'BucketLoggingStatus'), {
+  const { LoggingEnabled } = xmlFields(parseXml(body, 'BucketLoggingStatus'), {
     LoggingEnabled: 'optional',
   })
   if (LoggingEnabled === undefined) return undefined
-  const found = fieldsOf(LoggingEnabled, {
+  const found = xmlFields(LoggingEnabled, {
     TargetBucket: 'one',
     TargetPrefix: 'one',
     TargetGrants: 'optional',
@@ -33,11 +33,11 @@ export function parseLogging(body: Buffer): Logging | undefined {
   })
   if ((found.TargetGrants?.children.length ?? 0) > 0)
     throw storageFault('NotImplemented', 'TargetGrants are not implemented')
-  const prefix = textOf(found.TargetPrefix)
+  const prefix = xmlText(found.TargetPrefix)
   if (Buffer.byteLength(prefix) > PREFIX_MAX)
     throw storageFault('InvalidArgument', `The TargetPrefix is longer than ${PREFIX_MAX} bytes`)
   return {
-    bucket: textOf(found.TargetBucket).trim(),
+    bucket: xmlText(found.TargetBucket).trim(),
     prefix,
     format:
       found.TargetObjectKeyFormat === undefined
@@ -47,14 +47,14 @@ export function parseLogging(body: Buffer): Logging | undefined {
 }
 
 function parseFormat(element: XmlElement): Logging['format'] {
-  const { SimplePrefix, PartitionedPrefix } = fieldsOf(element, {
+  const { SimplePrefix, PartitionedPrefix } = xmlFields(element, {
     SimplePrefix: 'optional',
     PartitionedPrefix: 'optional',
   })
   if ((SimplePrefix === undefined) === (PartitionedPrefix === undefined))
-    throw malformed('TargetObjectKeyFormat has not one of its two forms')
+    throw malformedXml('TargetObjectKeyFormat has not one of its two forms')
   if (PartitionedPrefix === undefined) return 'simple'
-  const { PartitionDateSource } = fieldsOf(PartitionedPrefix, { PartitionDateSource: 'one' })
+  const { PartitionDateSource } = xmlFields(PartitionedPrefix, { PartitionDateSource: 'one' })
   return { partitioned: wordOf(PartitionDateSource, DATE_SOURCES) }
 }
 

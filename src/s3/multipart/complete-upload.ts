@@ -24,7 +24,7 @@ import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import { encryptionOf } from '#objects/encryption/encryption.ts'
 import { completedXml, parseComplete, type CompletedPart } from './multipart-xml.ts'
 import { xmlReply } from '#s3/reply.ts'
-import { addressOf, originOf } from '#s3/website/origin.ts'
+import { objectAddress, requestOrigin } from '#s3/website/origin.ts'
 import { checksumOfVersion, writtenVersionHeader } from '#s3/objects/version-headers.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 import { checksumOf } from './upload-checksum.ts'
@@ -68,7 +68,7 @@ export const createCompleteMultipartUpload =
     const checksum = checksumOfVersion(completed.checksums)
     return xmlReply(
       completedXml({
-        location: addressOf(request, name.key, originOf(request, settings)),
+        location: objectAddress(request, name.key, requestOrigin(request, settings)),
         bucket: bucket.name,
         key: name.key,
         etag: completed.etag,

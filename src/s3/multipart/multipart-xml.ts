@@ -1,13 +1,13 @@
 // Bodies and replies of multipart uploads and copies.
 import { storageFault } from '#contract/storage-errors.ts'
 import { ALGORITHMS, CHECKSUMS, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
-import { quoted } from '#s3/listing/entries.ts'
-import { fieldsOf, integerOf, optionalText, textOf } from '#s3/xml/fields.ts'
-import { malformed, parseXml } from '#s3/xml/read.ts'
+import { quotedTag } from '#s3/listing/entries.ts'
+import { xmlFields, integerOf, optionalText, xmlText } from '#s3/xml/fields.ts'
+import { malformedXml, parseXml } from '#s3/xml/read.ts'
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 import { bareTag } from '#s3/objects/conditions.ts'
 
-export const PARTS_MAX = 10_000
+export const UPLOAD_PARTS_MAX = 10_000
 
 export type ChecksumText = { readonly algorithm: ChecksumAlgorithm; readonly text: string }
 
@@ -28,11 +28,12 @@ const PART = {
  * InvalidPartOrder.
  */
 export function parseComplete(bytes: Buffer): CompletedPart[] {
-  const root = fieldsOf(parseXml(bytes, 'CompleteMultipartUpload'), { Part: 'many' })
-  if (root.Part.length === 0) throw malformed('There are no parts')
-  if (root.Part.length > PARTS_MAX) throw malformed(`There are more than ${PARTS_MAX} parts`)
+  const root = xmlFields(parseXml(bytes, 'CompleteMultipartUpload'), { Part: 'many' })
+  if (root.Part.length === 0) throw malformedXml('There are no parts')
+  if (root.Part.length > UPLOAD_PARTS_MAX)
+    throw malformedXml(`There are more than ${UPLOAD_PARTS_MAX} parts`)
   const parts = root.Part.map((element): CompletedPart => {
-    const fields = fieldsOf(element, PART)
+    const fields = xmlFields(element, PART)
     const given = ALGORITHMS.map((algorithm) => ({
       algorithm,
       text: optionalText(
@@ -41,8 +42,8 @@ export function parseComplete(bytes: Buffer): CompletedPart[] {
     }))
     const checksum = given.find((one): one is ChecksumText => one.text !== undefined)
     return {
-      number: integerOf(fields.PartNumber, 1, PARTS_MAX),
-      etag: bareTag(textOf(fields.ETag)),
+      number: integerOf(fields.PartNumber, 1, UPLOAD_PARTS_MAX),
+      etag: bareTag(xmlText(fields.ETag)),
       checksum,
     }
   })
@@ -55,10 +56,10 @@ export function parseComplete(bytes: Buffer): CompletedPart[] {
 /** `partNumber` of an upload. Throws InvalidArgument. */
 export function parsePartNumber(text: string | undefined): number {
   const number = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0
-  if (number >= 1 && number <= PARTS_MAX) return number
+  if (number >= 1 && number <= UPLOAD_PARTS_MAX) return number
   throw storageFault(
     'InvalidArgument',
-    `Part number must be an integer between 1 and ${PARTS_MAX}, inclusive`,
+    `Part number must be an integer between 1 and ${UPLOAD_PARTS_MAX}, inclusive`,
     { ArgumentName: 'partNumber', ArgumentValue: text ?? '' },
   )
 }
@@ -90,7 +91,7 @@ export const completedXml = (object: {
     ['Location', object.location],
     ['Bucket', object.bucket],
     ['Key', object.key],
-    ['ETag', quoted(object.etag)],
+    ['ETag', quotedTag(object.etag)],
     ...checksumXml(object.checksum),
     ['ChecksumType', object.checksum?.type],
   ])
@@ -105,7 +106,7 @@ export const copiedXml = (
   },
 ): string =>
   writeXml(root, [
-    ['ETag', quoted(object.etag)],
+    ['ETag', quotedTag(object.etag)],
     ['LastModified', isoTime(object.modifiedMs)],
     ...checksumXml(object.checksum),
     ['ChecksumType', object.checksum?.type],

@@ -10,7 +10,7 @@ import { storageFault } from '#contract/storage-errors.ts'
 import { findOpenUpload, uploadNameOf } from './begun-upload.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { commitBody } from '#s3/body/commit-body.ts'
-import { checkCopySource, parseConditions } from '#s3/objects/conditions.ts'
+import { checkCopySource, parsePreconditions } from '#s3/objects/conditions.ts'
 import { parseCopySource } from '#s3/objects/copy-source.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import { copiedXml, parsePartNumber } from './multipart-xml.ts'
@@ -43,7 +43,7 @@ export const createUploadPartCopy =
       request,
       parseCopySource(String(headers['x-amz-copy-source'])),
     )
-    checkCopySource(parseConditions(headers, 'x-amz-copy-source-'), {
+    checkCopySource(parsePreconditions(headers, 'x-amz-copy-source-'), {
       etag: source.version.etag,
       modifiedMs: source.version.modifiedAtMs,
     })

@@ -1,10 +1,10 @@
 // An event in AWS's form ("Event message structure", version 2.1), without the facts of its request that are not
 // stored: caller, address and request ids.
-import type { StorageEvent } from '#objects/create-events.ts'
+import type { ObjectEvent } from '#objects/create-events.ts'
 import type { Bucket } from '#objects/types.ts'
 import { isoTime, urlEncoded } from '#s3/xml/write.ts'
 
-export const eventRecord = (bucket: Bucket, event: StorageEvent) => ({
+export const eventRecord = (bucket: Bucket, event: ObjectEvent) => ({
   eventVersion: '2.1',
   eventSource: 'aws:s3',
   awsRegion: bucket.region,

@@ -2,9 +2,9 @@
 // of `GET /<bucket>?events`. Functions, queues, buses and other topics do not exist and are refused. The SQL that
 // writes an event decides which rule matches (objects/sql/common.sql).
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, optionalText, textOf } from '#s3/xml/fields.ts'
+import { xmlFields, optionalText, xmlText } from '#s3/xml/fields.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
-import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
+import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const RULES_MAX = 100
@@ -42,7 +42,7 @@ export function parseNotification(
   body: Buffer,
   context: { newId: () => string; account: string },
 ): NotificationDocument {
-  const found = fieldsOf(parseXml(body, 'NotificationConfiguration'), {
+  const found = xmlFields(parseXml(body, 'NotificationConfiguration'), {
     TopicConfiguration: 'many',
     CloudFunctionConfiguration: 'many',
     QueueConfiguration: 'many',
@@ -52,7 +52,8 @@ export function parseNotification(
   if (others.length > 0 || found.EventBridgeConfiguration !== undefined)
     throw unknownTarget('functions, queues and event buses do not exist here')
   const rules = found.TopicConfiguration.map((one) => parseRule(one, context))
-  if (rules.length > RULES_MAX) throw malformed(`There are more than ${RULES_MAX} configurations`)
+  if (rules.length > RULES_MAX)
+    throw malformedXml(`There are more than ${RULES_MAX} configurations`)
   if (new Set(rules.map(({ id }) => id)).size < rules.length)
     throw argument('The same ID is used for multiple configurations. Each ID must be unique.')
   for (const [index, rule] of rules.entries())
@@ -67,18 +68,18 @@ function parseRule(
   element: XmlElement,
   { newId, account }: { newId: () => string; account: string },
 ): NotificationRule {
-  const found = fieldsOf(element, {
+  const found = xmlFields(element, {
     Id: 'optional',
     Topic: 'one',
     Event: 'many',
     Filter: 'optional',
   })
-  const arn = textOf(found.Topic).trim()
+  const arn = xmlText(found.Topic).trim()
   const named = ARN.exec(arn)?.[1]
   if (named === undefined || (named !== '' && named !== account)) throw unknownTarget(arn)
   const id = optionalText(found.Id) ?? ''
   if (id.length > ID_MAX) throw argument(`The Id is longer than ${ID_MAX} characters`)
-  if (found.Event.length === 0) throw malformed('A configuration has no Event')
+  if (found.Event.length === 0) throw malformedXml('A configuration has no Event')
   return {
     id: id === '' ? newId() : id,
     arn,
@@ -88,28 +89,28 @@ function parseRule(
 }
 
 function parseEvent(element: XmlElement): EventName {
-  const event = EVENTS.find((known) => known === textOf(element).trim())
+  const event = EVENTS.find((known) => known === xmlText(element).trim())
   if (event === undefined)
     throw argument('The event is not supported for notifications', {
       ArgumentName: 'Event',
-      ArgumentValue: textOf(element),
+      ArgumentValue: xmlText(element),
     })
   return event
 }
 
 function parseFilter(element: XmlElement): { prefix?: string; suffix?: string } {
-  const { S3Key } = fieldsOf(element, { S3Key: 'optional' })
+  const { S3Key } = xmlFields(element, { S3Key: 'optional' })
   const filter: { prefix?: string; suffix?: string } = {}
   if (S3Key === undefined) return filter
-  for (const rule of fieldsOf(S3Key, { FilterRule: 'many' }).FilterRule) {
-    const { Name, Value } = fieldsOf(rule, { Name: 'one', Value: 'one' })
-    const name = textOf(Name).trim().toLowerCase()
+  for (const rule of xmlFields(S3Key, { FilterRule: 'many' }).FilterRule) {
+    const { Name, Value } = xmlFields(rule, { Name: 'one', Value: 'one' })
+    const name = xmlText(Name).trim().toLowerCase()
     if (name !== 'prefix' && name !== 'suffix')
       throw argument('filter rule name must be either prefix or suffix')
     if (filter[name] !== undefined)
       throw argument('Cannot specify more than one prefix or suffix rule in a filter.')
-    filter[name] = textOf(Value)
-    if (Buffer.byteLength(textOf(Value)) > KEY_BYTES_MAX)
+    filter[name] = xmlText(Value)
+    if (Buffer.byteLength(xmlText(Value)) > KEY_BYTES_MAX)
       throw argument(`Size of filter rule value cannot exceed ${KEY_BYTES_MAX} bytes in UTF-8`)
   }
   return filter

@@ -18,7 +18,7 @@ export type Current = { readonly etag: string; readonly modifiedMs: number }
  * The conditions on an object or on the source of a copy. Invalid dates are ignored (RFC 9110 §13.1.3), except for a
  * copy: InvalidArgument.
  */
-export function parseConditions(
+export function parsePreconditions(
   headers: IncomingHttpHeaders,
   prefix: '' | 'x-amz-copy-source-' = '',
 ): RequestConditions {

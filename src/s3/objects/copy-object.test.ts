@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'
 import {
   attributes,
-  brokenInvariants,
+  brokenRules,
   makeBucket,
   partsObject,
   readVersion,
@@ -75,7 +75,7 @@ test('a copy whose source is replaced meanwhile is one of the new source', { ski
   assert.equal(made.lookUps(), 2)
   const { version } = await readVersion(store, made.bucket, { key: 'copy' })
   assert.equal(version.etag, 'second')
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })
 
 test(
@@ -87,7 +87,7 @@ test(
     const busy = await copyWhile('copy-busy', (lookUp) => busy.put(`again-${lookUp}`))
     await assert.rejects(busy.copy(), { code: 'ConditionalRequestConflict' })
     assert.equal(busy.lookUps(), 2)
-    assert.deepEqual(await brokenInvariants(store.state), [])
+    assert.deepEqual(await brokenRules(store.state), [])
   },
 )
 
@@ -146,5 +146,5 @@ test('a copy whose annotations change meanwhile has the new ones', { skip }, asy
     entries.map(({ name }) => name),
     ['first', 'late'],
   )
-  assert.deepEqual(await brokenInvariants(store.state), [])
+  assert.deepEqual(await brokenRules(store.state), [])
 })

@@ -21,7 +21,7 @@ import type { ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { askedAlgorithm } from '#s3/checksums/request.ts'
 import { beforeCommit, commitBody, NO_BODY } from '#s3/body/commit-body.ts'
 import { checkEarly, writeConditions } from './write-conditions.ts'
-import { checkCopySource, parseConditions } from './conditions.ts'
+import { checkCopySource, parsePreconditions } from './conditions.ts'
 import { parseCopySource, type CopySource } from './copy-source.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import type { Sealing, Encrypting } from '#s3/encryption/encrypting.ts'
@@ -73,7 +73,7 @@ const createCopy =
     const key = present(target.key, 'an object has a key')
     const source = await access.source(request, place)
     const { version } = source
-    checkCopySource(parseConditions(headers, 'x-amz-copy-source-'), {
+    checkCopySource(parsePreconditions(headers, 'x-amz-copy-source-'), {
       etag: version.etag,
       modifiedMs: version.modifiedAtMs,
     })

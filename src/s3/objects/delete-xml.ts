@@ -1,7 +1,7 @@
 // The document and the reply of DeleteObjects.
 import { checkKey } from '#s3/target.ts'
-import { booleanOf, fieldsOf, integerOf, optionalText, textOf, timeOf } from '#s3/xml/fields.ts'
-import { malformed, parseXml } from '#s3/xml/read.ts'
+import { xmlBoolean, xmlFields, integerOf, optionalText, xmlText, timeOf } from '#s3/xml/fields.ts'
+import { malformedXml, parseXml } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 import { bareTag, type DeleteConditions } from './conditions.ts'
 
@@ -26,25 +26,25 @@ const OBJECT = {
 
 /** Throws MalformedXML (also above 1,000 keys), KeyTooLongError, InvalidArgument. */
 export function parseDelete(bytes: Buffer): DeleteRequest {
-  const { Object: objects, Quiet } = fieldsOf(parseXml(bytes, 'Delete'), {
+  const { Object: objects, Quiet } = xmlFields(parseXml(bytes, 'Delete'), {
     Object: 'many',
     Quiet: 'optional',
   })
-  if (objects.length === 0) throw malformed('There is no key to delete')
-  if (objects.length > KEYS_MAX) throw malformed(`There are more than ${KEYS_MAX} keys`)
+  if (objects.length === 0) throw malformedXml('There is no key to delete')
+  if (objects.length > KEYS_MAX) throw malformedXml(`There are more than ${KEYS_MAX} keys`)
   const targets = objects.map((object): DeleteTarget => {
-    const { Key, VersionId, ETag, LastModifiedTime, Size } = fieldsOf(object, OBJECT)
-    const key = textOf(Key)
-    if (key === '') throw malformed('A key is empty')
+    const { Key, VersionId, ETag, LastModifiedTime, Size } = xmlFields(object, OBJECT)
+    const key = xmlText(Key)
+    if (key === '') throw malformedXml('A key is empty')
     checkKey(key)
     const conditions = {
-      etag: ETag && bareTag(textOf(ETag)),
+      etag: ETag && bareTag(xmlText(ETag)),
       modifiedMs: LastModifiedTime && timeOf(LastModifiedTime),
       bytes: Size && integerOf(Size),
     }
     return { key, versionId: optionalText(VersionId) || undefined, conditions }
   })
-  return { quiet: Quiet !== undefined && booleanOf(Quiet), targets }
+  return { quiet: Quiet !== undefined && xmlBoolean(Quiet), targets }
 }
 
 export type DeletedEntry = {

@@ -9,7 +9,7 @@ import type { ObjectBody, Version } from '#objects/types.ts'
 import type { Access, Found, AccessRequest } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { checkReadHeaders } from '#s3/encryption/encryption.ts'
-import { checkRead, heedsRange, parseConditions, type Current } from './conditions.ts'
+import { checkRead, heedsRange, parsePreconditions, type Current } from './conditions.ts'
 import { overriddenHeaders } from './headers.ts'
 import { parsePartNumber } from '#s3/multipart/multipart-xml.ts'
 import { contentRange, parseRange, type RequestedRange } from './range.ts'
@@ -135,7 +135,7 @@ function questionAside(
 /** False when the caller's copy is current. Throws PreconditionFailed. */
 function isWanted({ body: { headers } }: StorageRequest, current: Current): boolean {
   try {
-    checkRead(parseConditions(headers), current)
+    checkRead(parsePreconditions(headers), current)
     return true
   } catch (error) {
     if (error instanceof ErgonError && error.code === 'NotModified') return false

@@ -8,7 +8,7 @@ import {
   checkCopySource,
   checkRead,
   heedsRange,
-  parseConditions,
+  parsePreconditions,
   parseDeleteConditions,
 } from './conditions.ts'
 import { parseCopySource } from './copy-source.ts'
@@ -75,7 +75,7 @@ const CURRENT = { etag: 'abc', modifiedMs: MODIFIED_MS }
 const at = (offsetS: number) => new Date(MODIFIED_MS + offsetS * 1000).toUTCString()
 
 test('checkRead() follows the order of RFC 9110', () => {
-  const check = (headers: Record<string, string>) => checkRead(parseConditions(headers), CURRENT)
+  const check = (headers: Record<string, string>) => checkRead(parsePreconditions(headers), CURRENT)
   const code = (expected: string, headers: Record<string, string>) =>
     assert.throws(() => check(headers), { code: expected }, JSON.stringify(headers))
   for (const tag of ['abc', '"abc"', 'W/"abc"', '*', '"x", "abc"']) {
@@ -94,7 +94,7 @@ test('checkRead() follows the order of RFC 9110', () => {
 })
 
 test('checkCopySource() knows one answer only', () => {
-  const conditions = parseConditions(
+  const conditions = parsePreconditions(
     { 'x-amz-copy-source-if-none-match': 'abc' },
     'x-amz-copy-source-',
   )
@@ -113,7 +113,7 @@ test('conditions of copies and deletes that nobody can read are refused', () => 
   const refused = (parse: (headers: IncomingHttpHeaders) => unknown, headers: object) =>
     assert.throws(() => parse({ ...headers }), { code: 'InvalidArgument' }, JSON.stringify(headers))
   for (const name of ['if-modified-since', 'if-unmodified-since'])
-    refused((headers) => parseConditions(headers, 'x-amz-copy-source-'), {
+    refused((headers) => parsePreconditions(headers, 'x-amz-copy-source-'), {
       [`x-amz-copy-source-${name}`]: 'not a time',
     })
   for (const size of ['abc', '', '-1', '1.5', '0x10', ' ', '1e3'])

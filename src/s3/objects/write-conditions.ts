@@ -4,7 +4,7 @@ import { present } from '#base/errors.ts'
 import type { Objects } from '#objects/objects.ts'
 import type { Bucket, Conditions } from '#objects/types.ts'
 import type { StorageCall } from '#s3/call.ts'
-import { parseConditions, type DeleteConditions } from './conditions.ts'
+import { parsePreconditions, type DeleteConditions } from './conditions.ts'
 
 type Given = { readonly conditions?: Conditions }
 
@@ -12,7 +12,7 @@ const tags = (given: readonly string[]) => (given.includes('*') ? '*' : given)
 
 /** If-Match and If-None-Match of a write. Dates are ignored. */
 export function writeConditions(headers: IncomingHttpHeaders): Given {
-  const { ifMatch, ifNoneMatch } = parseConditions(headers)
+  const { ifMatch, ifNoneMatch } = parsePreconditions(headers)
   if (ifMatch === undefined && ifNoneMatch === undefined) return {}
   return {
     conditions: {

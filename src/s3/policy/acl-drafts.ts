@@ -2,12 +2,12 @@
 // e-mail or accounts that do not exist; `resolveAcl` turns a draft into a list.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, textOf, optionalText } from '#s3/xml/fields.ts'
+import { xmlFields, xmlText, optionalText } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 import {
   cannedAcl,
-  GROUPS,
+  ACL_GROUPS,
   PERMISSIONS,
   type Acl,
   type Grantee,
@@ -74,7 +74,7 @@ function parseGrantees(value: string, header: string): DraftGrantee[] {
 }
 
 function groupOf(uri: string): Group {
-  const found = Object.entries(GROUPS).find(([, known]) => known === uri)
+  const found = Object.entries(ACL_GROUPS).find(([, known]) => known === uri)
   if (found === undefined) throw storageFault('InvalidArgument', 'Invalid group uri')
   return found[0] as Group
 }
@@ -84,14 +84,14 @@ const invalid = (name: string, value: string) =>
 
 /** Reads an `AccessControlPolicy`. Throws MalformedXML, MalformedACLError, InvalidArgument. */
 export function parseAcl(body: Buffer): AclDraft {
-  const { Owner, AccessControlList } = fieldsOf(parseXml(body, 'AccessControlPolicy'), {
+  const { Owner, AccessControlList } = xmlFields(parseXml(body, 'AccessControlPolicy'), {
     Owner: 'one',
     AccessControlList: 'one',
   })
-  const owner = textOf(fieldsOf(Owner, { ID: 'one', DisplayName: 'optional' }).ID)
-  const grants = fieldsOf(AccessControlList, { Grant: 'many' }).Grant.map((grant) => {
-    const { Grantee: grantee, Permission } = fieldsOf(grant, { Grantee: 'one', Permission: 'one' })
-    const wanted = textOf(Permission).trim()
+  const owner = xmlText(xmlFields(Owner, { ID: 'one', DisplayName: 'optional' }).ID)
+  const grants = xmlFields(AccessControlList, { Grant: 'many' }).Grant.map((grant) => {
+    const { Grantee: grantee, Permission } = xmlFields(grant, { Grantee: 'one', Permission: 'one' })
+    const wanted = xmlText(Permission).trim()
     const permission = PERMISSIONS.find((known) => known === wanted)
     if (permission === undefined) throw storageFault('MalformedACLError')
     return { grantee: parseGrantee(grantee), permission }
@@ -101,7 +101,7 @@ export function parseAcl(body: Buffer): AclDraft {
 }
 
 function parseGrantee(element: XmlElement): DraftGrantee {
-  const { ID, URI, EmailAddress } = fieldsOf(element, {
+  const { ID, URI, EmailAddress } = xmlFields(element, {
     ID: 'optional',
     DisplayName: 'optional',
     URI: 'optional',
@@ -193,7 +193,7 @@ export function printAcl(
         [
           'account' in grantee
             ? ['Grantee', account(grantee.account), ofType('CanonicalUser')]
-            : ['Grantee', [['URI', GROUPS[grantee.group]]], ofType('Group')],
+            : ['Grantee', [['URI', ACL_GROUPS[grantee.group]]], ofType('Group')],
           ['Permission', permission],
         ],
       ]),

@@ -6,7 +6,7 @@ import { parseAcl, parseAclHeaders, printAcl, resolveAcl, type Directory } from 
 import {
   aclAllows,
   cannedAcl,
-  GROUPS,
+  ACL_GROUPS,
   isPrivateAcl,
   isPublicAcl,
   LOG_DELIVERY,
@@ -114,7 +114,7 @@ test('parseAclHeaders() reads grants to ids, groups and e-mail addresses', async
   assert.equal(parseAclHeaders({}), undefined)
   assert.deepEqual(parseAclHeaders({ 'x-amz-acl': 'private' }), { canned: 'private' })
   const draft = parseAclHeaders({
-    'x-amz-grant-read': `id="bob", uri="${GROUPS.everyone}"`,
+    'x-amz-grant-read': `id="bob", uri="${ACL_GROUPS.everyone}"`,
     'x-amz-grant-full-control': 'emailAddress=carol@example.com,id=alice',
   })
   assert.ok(draft !== undefined)
@@ -143,7 +143,7 @@ test('ACL documents are refused for what is not there', async () => {
   const rows: [from: string, to: string, code: string][] = [
     ['<Permission>READ<', '<Permission>SEE<', 'MalformedACLError'],
     ['xsi:type="Group"', 'xsi:type="Crowd"', 'MalformedACLError'],
-    [GROUPS.everyone, 'urn:x', 'InvalidArgument'],
+    [ACL_GROUPS.everyone, 'urn:x', 'InvalidArgument'],
     ['<Owner><ID>alice</ID></Owner>', '', 'MalformedXML'],
   ]
   for (const [from, to, code] of rows)

@@ -2,12 +2,12 @@
 // bucket or object may do everything and needs no grant.
 import { storageFault } from '#contract/storage-errors.ts'
 
-export const GROUPS = {
+export const ACL_GROUPS = {
   everyone: 'http://acs.amazonaws.com/groups/global/AllUsers',
   authenticated: 'http://acs.amazonaws.com/groups/global/AuthenticatedUsers',
   'log-delivery': 'http://acs.amazonaws.com/groups/s3/LogDelivery',
 } as const
-export type Group = keyof typeof GROUPS
+export type Group = keyof typeof ACL_GROUPS
 
 export const PERMISSIONS = ['READ', 'WRITE', 'READ_ACP', 'WRITE_ACP', 'FULL_CONTROL'] as const
 export type Permission = (typeof PERMISSIONS)[number]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { test } from 'node:test'
 import type { ErgonError } from '#base/errors.ts'
-import { Judging, STEPS_MAX } from './judging.ts'
+import { Judging, JUDGING_STEPS_MAX } from './judging.ts'
 import { policyOf, request } from './policy.fixture.ts'
 import { evaluatePolicy, POLICY_BYTES_MAX } from './policy.ts'
 
@@ -25,7 +25,7 @@ test('evaluatePolicy() refuses what takes too long to judge, and counts what it 
   const ask = (end: string) =>
     evaluatePolicy(all, request({ judging }, { headers: { referer: headers.referer + end } }))
   assert.throws(() => {
-    for (let asked = 0; asked < STEPS_MAX / 72_000; asked++) ask(String(asked))
+    for (let asked = 0; asked < JUDGING_STEPS_MAX / 72_000; asked++) ask(String(asked))
   }, tooLong)
 })
 

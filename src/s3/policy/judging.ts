@@ -6,14 +6,14 @@ import { storageFault } from '#contract/storage-errors.ts'
  * 15 ms of CPU on a busy machine. All resource patterns that fit into 20 KiB (975), without `?`, take that long for
  * the longest key.
  */
-export const STEPS_MAX = 2 * 1024 * 1024
+export const JUDGING_STEPS_MAX = 2 * 1024 * 1024
 /** Added for each action and key: a batch judges one or two for each of its keys. */
 export const QUESTION_STEPS = 64 * 1024
 
 type Answer = { readonly asked: readonly (string | undefined)[]; readonly holds: boolean }
 
 export class Judging {
-  #left = STEPS_MAX
+  #left = JUDGING_STEPS_MAX
   #answers: Map<object, Answer> | undefined
 
   /** Spends steps. Throws AccessDenied when the budget is used up. */

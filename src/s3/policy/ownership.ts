@@ -1,7 +1,7 @@
 // Ownership controls: who owns objects that other accounts write, and whether ACLs apply (AWS, "Controlling ownership
 // of objects and disabling ACLs").
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, wordOf } from '#s3/xml/fields.ts'
+import { xmlFields, wordOf } from '#s3/xml/fields.ts'
 import { parseXml } from '#s3/xml/read.ts'
 import { writeXml } from '#s3/xml/write.ts'
 import type { AclDraft } from './acl-drafts.ts'
@@ -13,8 +13,8 @@ export type Ownership = (typeof OWNERSHIPS)[number]
 
 /** Reads `OwnershipControls`, which has one rule. Throws MalformedXML. */
 export function parseOwnership(body: Buffer): Ownership {
-  const { Rule } = fieldsOf(parseXml(body, 'OwnershipControls'), { Rule: 'one' })
-  return wordOf(fieldsOf(Rule, { ObjectOwnership: 'one' }).ObjectOwnership, OWNERSHIPS)
+  const { Rule } = xmlFields(parseXml(body, 'OwnershipControls'), { Rule: 'one' })
+  return wordOf(xmlFields(Rule, { ObjectOwnership: 'one' }).ObjectOwnership, OWNERSHIPS)
 }
 
 /** Reads `x-amz-object-ownership` of CreateBucket. Throws InvalidArgument. */

@@ -2,7 +2,7 @@
 // condition that never has a value would look like protection.
 import type { IncomingHttpHeaders } from 'node:http'
 import { storageFault } from '#contract/storage-errors.ts'
-import { parseConditions } from '#s3/objects/conditions.ts'
+import { parsePreconditions } from '#s3/objects/conditions.ts'
 import { parseCopySource } from '#s3/objects/copy-source.ts'
 import type { Signing } from '#s3/authentication/credential.ts'
 import { actionsWith } from './policy-keys.ts'
@@ -41,7 +41,7 @@ export type PolicyFacts = {
 }
 
 /** The `aws:userid` of anonymous callers (IAM, "Principal key values"). */
-export const NOBODY = 'anonymous'
+export const ANONYMOUS = 'anonymous'
 
 type Read = (facts: PolicyFacts) => string | readonly string[] | undefined
 
@@ -83,7 +83,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:currenttime', ({ nowMs }) => new Date(nowMs).toISOString()],
   ['aws:epochtime', ({ nowMs }) => String(Math.floor(nowMs / 1000))],
   ['aws:principalaccount', ({ account }) => account],
-  ['aws:userid', ({ account }) => account ?? NOBODY],
+  ['aws:userid', ({ account }) => account ?? ANONYMOUS],
   ['aws:referer', header('referer')],
   ['aws:useragent', header('user-agent')],
   ['aws:securetransport', ({ secure }) => String(secure)],
@@ -148,7 +148,7 @@ function tagValue(key: string, slash: number, facts: PolicyFacts): string | unde
 
 /** Writes that never overwrite: creating with another tag than the object's; AWS has no tags there. */
 function notOver({ headers }: PolicyFacts): string | undefined {
-  return parseConditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
+  return parsePreconditions(headers).ifNoneMatch?.includes('*') === true ? '*' : undefined
 }
 
 /** Only for copies: other writes, also copied parts, have no metadata directive. */

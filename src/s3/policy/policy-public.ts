@@ -3,7 +3,7 @@
 import { parseSubnet } from '#base/subnets.ts'
 import type { PolicyCondition } from './policy-conditions.ts'
 import type { Policy, Statement } from './policy.ts'
-import { NOBODY } from './policy-context.ts'
+import { ANONYMOUS } from './policy-context.ts'
 import { isFixed } from './wildcards.ts'
 
 /** Keys that restrict a statement to known callers when their values are fixed. */
@@ -37,7 +37,7 @@ function narrows({ operator, key, values, ifExists, set }: PolicyCondition): boo
 }
 
 /** True when the value is one caller: all anonymous callers have the same `aws:userid`. */
-const isNamed = (value: string): boolean => isFixed(value) && value.toLowerCase() !== NOBODY
+const isNamed = (value: string): boolean => isFixed(value) && value.toLowerCase() !== ANONYMOUS
 
 function isNarrowSubnet(value: string): boolean {
   const subnet = parseSubnet(value)

@@ -1,7 +1,7 @@
 // The public access block of a bucket (AWS, "Blocking public access to your Amazon S3 storage"). IgnorePublicAcls and
 // RestrictPublicBuckets are applied when access is decided.
 import { storageFault } from '#contract/storage-errors.ts'
-import { booleanOf, fieldsOf } from '#s3/xml/fields.ts'
+import { xmlBoolean, xmlFields } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 import { isPublicAcl, type Acl } from './acl.ts'
@@ -28,13 +28,13 @@ const MEMBERS: readonly [element: string, member: keyof PublicAccessBlock][] = [
 
 /** Reads a `PublicAccessBlockConfiguration`; absent elements are false. Throws MalformedXML. */
 export function parsePublicAccessBlock(body: Buffer): PublicAccessBlock {
-  const found = fieldsOf(parseXml(body, 'PublicAccessBlockConfiguration'), {
+  const found = xmlFields(parseXml(body, 'PublicAccessBlockConfiguration'), {
     BlockPublicAcls: 'optional',
     IgnorePublicAcls: 'optional',
     BlockPublicPolicy: 'optional',
     RestrictPublicBuckets: 'optional',
   })
-  const read = (element: XmlElement | undefined) => element !== undefined && booleanOf(element)
+  const read = (element: XmlElement | undefined) => element !== undefined && xmlBoolean(element)
   return {
     blockPublicAcls: read(found.BlockPublicAcls),
     ignorePublicAcls: read(found.IgnorePublicAcls),

@@ -22,7 +22,7 @@ import { postReply } from './post-reply.ts'
 import { parseFormSignature } from './post-signature.ts'
 import type { Signing } from '#s3/authentication/credential.ts'
 import { checkTextV2 } from '#s3/authentication/version-two.ts'
-import { addressOf, originOf } from '#s3/website/origin.ts'
+import { objectAddress, requestOrigin } from '#s3/website/origin.ts'
 import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
 import { checkRoom } from '#s3/read-only.ts'
 import { marked, type Receiver } from '#s3/body/receive.ts'
@@ -92,7 +92,7 @@ export const createPostObject =
         event: 'ObjectCreated:Post',
       } as const
       const written = await commitBody(objects, body, () => objects.put(bucket, key, object))
-      const location = addressOf(request, key, originOf(request, deps.settings))
+      const location = objectAddress(request, key, requestOrigin(request, deps.settings))
       const reply = postReply(form.fields, { bucket: bucket.name, key, etag, location })
       const { 'content-type': contentType = 'application/xml', ...headers } = reply.headers
       return {

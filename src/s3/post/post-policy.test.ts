@@ -5,7 +5,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
-import { createVerifier } from '#s3/authentication/verify.ts'
+import { createSignatureVerifier } from '#s3/authentication/verify.ts'
 import { checkPostPolicy, parsePostPolicy } from './post-policy.ts'
 import { postReply } from './post-reply.ts'
 import { checkTextV2 } from '#s3/authentication/version-two.ts'
@@ -119,7 +119,7 @@ test('a form that the SDK signs is verified; one that is changed is not', async 
   const signed = parseFormSignature(sent)
   assert.ok(signed !== undefined && signed.credential.kind === 'form')
   assert.equal(signed.credential.accessKey, 'svc_id')
-  const verifier = createVerifier({ now: Date.now })
+  const verifier = createSignatureVerifier({ now: Date.now })
   verifier.verifyText(signed.credential, secret, signed.policy)
   const { credential, policy } = signed
   const mismatch = refused('SignatureDoesNotMatch', 403)

@@ -2,34 +2,34 @@
 // tags").
 import type { Tags } from '#objects/types.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, textOf } from '#s3/xml/fields.ts'
+import { xmlFields, xmlText } from '#s3/xml/fields.ts'
 import { parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
-const COUNT_MAX = { object: 10, bucket: 50 } as const
+const TAGS_MAX = { object: 10, bucket: 50 } as const
 /** In characters. */
 const NAME_MAX = 128
 const VALUE_MAX = 256
 const LETTERS = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 
-type Owner = keyof typeof COUNT_MAX
+type Owner = keyof typeof TAGS_MAX
 
 /** Reads a `Tagging` document. Throws MalformedXML, InvalidTag, BadRequest (too many). */
 export function parseTagging(body: Buffer, of: Owner): Tags {
-  const { TagSet } = fieldsOf(parseXml(body, 'Tagging'), { TagSet: 'one' })
+  const { TagSet } = xmlFields(parseXml(body, 'Tagging'), { TagSet: 'one' })
   return parseTagSet(TagSet, of)
 }
 
 /** Reads an element of `Tag` elements. Throws MalformedXML, InvalidTag, BadRequest (too many). */
 export function parseTagSet(element: XmlElement, of: Owner): Tags {
-  const { Tag } = fieldsOf(element, { Tag: 'many' })
+  const { Tag } = xmlFields(element, { Tag: 'many' })
   return checkTags(Tag.map(parseTag), of)
 }
 
 /** Name and value of a `Tag` element. Throws MalformedXML. */
 export function parseTag(element: XmlElement): [name: string, value: string] {
-  const { Key, Value } = fieldsOf(element, { Key: 'one', Value: 'one' })
-  return [textOf(Key), textOf(Value)]
+  const { Key, Value } = xmlFields(element, { Key: 'one', Value: 'one' })
+  return [xmlText(Key), xmlText(Value)]
 }
 
 /** Reads the header `x-amz-tagging`, a query string. Throws InvalidArgument, InvalidTag, BadRequest (too many). */
@@ -66,10 +66,10 @@ const badHeader = () =>
   )
 
 function checkTags(pairs: readonly [string, string][], of: Owner): Tags {
-  if (pairs.length > COUNT_MAX[of])
+  if (pairs.length > TAGS_MAX[of])
     throw storageFault(
       'BadRequest',
-      `${of === 'object' ? 'Object' : 'Bucket'} tags cannot be greater than ${COUNT_MAX[of]}`,
+      `${of === 'object' ? 'Object' : 'Bucket'} tags cannot be greater than ${TAGS_MAX[of]}`,
     )
   const names = new Set<string>()
   for (const [name, value] of pairs) {

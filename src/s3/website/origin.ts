@@ -5,13 +5,13 @@ import type { Origin } from './website-route.ts'
 import { encodePath } from '#s3/target.ts'
 
 /** The host in the request, and the protocol by which clients reach the service: a proxy may end TLS. */
-export const originOf = (
+export const requestOrigin = (
   { body: { headers } }: StorageRequest,
   { website: { protocol } }: StorageSettings,
 ): Origin => ({ protocol, host: headers.host ?? '' })
 
 /** The address of an object, in the style of the request: path or virtual host. */
-export function addressOf(
+export function objectAddress(
   { body: { target } }: StorageRequest,
   key: string,
   { protocol, host }: Origin,

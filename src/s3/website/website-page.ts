@@ -21,7 +21,7 @@ import {
   type WebsiteRedirect,
 } from './website-route.ts'
 import type { Website } from './website.ts'
-import { originOf } from './origin.ts'
+import { requestOrigin } from './origin.ts'
 import { errorHeaders } from './render-page-error.ts'
 import { createGetObject, createHeadObject } from '#s3/objects/get-object.ts'
 
@@ -97,7 +97,7 @@ function createPage(deps: PageDeps, read: StorageHandler): StorageHandler {
       throw storageFault('NoSuchWebsiteConfiguration', undefined, { BucketName: bucket.name })
     const { target } = request.body
     const path = target.key ?? ''
-    const origin = originOf(request, deps.settings)
+    const origin = requestOrigin(request, deps.settings)
     const visit = { request, bucket, website, path, origin }
     const route = routeOfPath(website, path, origin)
     if (route.kind === 'redirect') return await redirect(visit, route)

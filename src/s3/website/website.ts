@@ -1,7 +1,7 @@
 // The website configuration of a bucket (AWS, "Hosting a static website"). website-route.ts applies it to requests.
 import { storageFault } from '#contract/storage-errors.ts'
-import { fieldsOf, integerOf, optionalText, textOf, wordOf } from '#s3/xml/fields.ts'
-import { malformed, parseXml, type XmlElement } from '#s3/xml/read.ts'
+import { xmlFields, integerOf, optionalText, xmlText, wordOf } from '#s3/xml/fields.ts'
+import { malformedXml, parseXml, type XmlElement } from '#s3/xml/read.ts'
 import { writeXml, type XmlNode } from '#s3/xml/write.ts'
 
 const RULES_MAX = 50
@@ -34,7 +34,7 @@ export type Website =
 
 /** Reads a `WebsiteConfiguration`. Throws MalformedXML, InvalidArgument, InvalidRequest. */
 export function parseWebsite(body: Buffer): Website {
-  const found = fieldsOf(parseXml(body, 'WebsiteConfiguration'), {
+  const found = xmlFields(parseXml(body, 'WebsiteConfiguration'), {
     RedirectAllRequestsTo: 'optional',
     IndexDocument: 'optional',
     ErrorDocument: 'optional',
@@ -46,7 +46,7 @@ export function parseWebsite(body: Buffer): Website {
       throw argument(
         'RedirectAllRequestsTo cannot be provided in conjunction with other properties',
       )
-    const { HostName, Protocol } = fieldsOf(all, { HostName: 'one', Protocol: 'optional' })
+    const { HostName, Protocol } = xmlFields(all, { HostName: 'one', Protocol: 'optional' })
     return {
       kind: 'redirect',
       host: host(HostName),
@@ -57,10 +57,10 @@ export function parseWebsite(body: Buffer): Website {
     throw argument(
       'A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty',
     )
-  const index = textOf(fieldsOf(IndexDocument, { Suffix: 'one' }).Suffix)
+  const index = xmlText(xmlFields(IndexDocument, { Suffix: 'one' }).Suffix)
   if (index === '' || index.includes('/'))
     throw argument('The IndexDocument Suffix is not well formed')
-  const errorKey = ErrorDocument && textOf(fieldsOf(ErrorDocument, { Key: 'one' }).Key)
+  const errorKey = ErrorDocument && xmlText(xmlFields(ErrorDocument, { Key: 'one' }).Key)
   if (errorKey === '') throw argument('The ErrorDocument Key is not well formed')
   return {
     kind: 'pages',
@@ -71,22 +71,22 @@ export function parseWebsite(body: Buffer): Website {
 }
 
 function parseRules(element: XmlElement): RoutingRule[] {
-  const { RoutingRule } = fieldsOf(element, { RoutingRule: 'many' })
+  const { RoutingRule } = xmlFields(element, { RoutingRule: 'many' })
   if (RoutingRule.length > RULES_MAX)
     throw storageFault('InvalidRequest', `The number of routing rules is over ${RULES_MAX}`)
   return RoutingRule.map(parseRule)
 }
 
 function parseRule(element: XmlElement): RoutingRule {
-  const { Condition, Redirect } = fieldsOf(element, { Condition: 'optional', Redirect: 'one' })
+  const { Condition, Redirect } = xmlFields(element, { Condition: 'optional', Redirect: 'one' })
   const redirect = parseRedirect(Redirect)
   if (Condition === undefined) return { redirect }
-  const { KeyPrefixEquals, HttpErrorCodeReturnedEquals: status } = fieldsOf(Condition, {
+  const { KeyPrefixEquals, HttpErrorCodeReturnedEquals: status } = xmlFields(Condition, {
     KeyPrefixEquals: 'optional',
     HttpErrorCodeReturnedEquals: 'optional',
   })
   const prefix = optionalText(KeyPrefixEquals)
-  if (prefix === undefined && status === undefined) throw malformed('A Condition is empty')
+  if (prefix === undefined && status === undefined) throw malformedXml('A Condition is empty')
   return {
     ...(prefix === undefined ? {} : { prefix }),
     ...(status === undefined ? {} : { errorStatus: integerOf(status, 400, 599) }),
@@ -95,7 +95,7 @@ function parseRule(element: XmlElement): RoutingRule {
 }
 
 function parseRedirect(element: XmlElement): Redirect {
-  const { HostName, Protocol, ReplaceKeyPrefixWith, ReplaceKeyWith, HttpRedirectCode } = fieldsOf(
+  const { HostName, Protocol, ReplaceKeyPrefixWith, ReplaceKeyWith, HttpRedirectCode } = xmlFields(
     element,
     {
       HostName: 'optional',
@@ -105,7 +105,7 @@ function parseRedirect(element: XmlElement): Redirect {
       HttpRedirectCode: 'optional',
     },
   )
-  if (element.children.length === 0) throw malformed('A Redirect is empty')
+  if (element.children.length === 0) throw malformedXml('A Redirect is empty')
   const replacePrefix = optionalText(ReplaceKeyPrefixWith)
   const replaceKey = optionalText(ReplaceKeyWith)
   if (replacePrefix !== undefined && replaceKey !== undefined)
@@ -134,7 +134,7 @@ function redirectStatus(element: XmlElement): number {
 
 /** A host name for a Location: no path, no spaces, no line breaks. */
 function host(element: XmlElement): string {
-  const name = textOf(element).trim()
+  const name = xmlText(element).trim()
   if (!/^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(name)) throw argument(`Invalid HostName: ${name}`)
   return name
 }

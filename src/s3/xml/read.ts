@@ -21,7 +21,7 @@ export type XmlElement = {
 }
 
 /** MalformedXML. `details` says what is wrong, as AWS has one message for all. */
-export const malformed = (reason: string) =>
+export const malformedXml = (reason: string) =>
   storageFault('MalformedXML', undefined, { Reason: reason })
 
 /** The root element of a document. Throws MalformedXML, MaxMessageLengthExceeded. */
@@ -31,7 +31,7 @@ export function parseXml(bytes: Buffer, rootName: string): XmlElement {
       MaxMessageLengthBytes: XML_BYTES_MAX,
     })
   const root = scan(decode(bytes))
-  if (root.name !== rootName) throw malformed(`The root element is not ${rootName}`)
+  if (root.name !== rootName) throw malformedXml(`The root element is not ${rootName}`)
   return root
 }
 
@@ -40,7 +40,7 @@ function decode(bytes: Buffer): string {
     // XML 1.0 §2.11: line ends are one \n.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll(/\r\n?/g, '\n')
   } catch {
-    throw malformed('The body is not UTF-8')
+    throw malformedXml('The body is not UTF-8')
   }
 }
 
@@ -67,44 +67,44 @@ function scan(document: string): XmlElement {
     if (document.startsWith('</', less)) {
       at = after(document, '>', less)
       if (document.slice(less + 2, at - 1).trimEnd() !== top.rawName || top === bottom)
-        throw malformed('An end tag has no start')
+        throw malformedXml('An end tag has no start')
       const closed = top
       top = stack.pop() ?? bottom
       top.children.push(close(closed))
     } else if (document.startsWith('<![CDATA[', less)) {
       at = after(document, ']]>', less)
-      if (top === bottom) throw malformed('There is text outside of elements')
+      if (top === bottom) throw malformedXml('There is text outside of elements')
       top.text += document.slice(less + 9, at - 3)
     } else if (document.startsWith('<!--', less)) at = after(document, '-->', less + 4)
     else if (document.startsWith('<?', less)) at = after(document, '?>', less)
     else {
       const tag = startTag(document, less)
       at = tag.next
-      if (++elements > ELEMENTS_MAX) throw malformed('There are too many elements')
+      if (++elements > ELEMENTS_MAX) throw malformedXml('There are too many elements')
       if (tag.isEmpty) top.children.push(close(tag.open))
       else {
-        if (stack.length >= DEPTH_MAX) throw malformed('Elements are nested too deep')
+        if (stack.length >= DEPTH_MAX) throw malformedXml('Elements are nested too deep')
         stack.push(top)
         top = tag.open
       }
     }
   }
-  if (top !== bottom) throw malformed('An element has no end tag')
+  if (top !== bottom) throw malformedXml('An element has no end tag')
   const [root] = close(bottom).children
   if (root === undefined || bottom.children.length > 1)
-    throw malformed('There is no single root element')
+    throw malformedXml('There is no single root element')
   return root
 }
 
 function after(document: string, mark: string, from: number): number {
   const found = document.indexOf(mark, from)
-  if (found < 0) throw malformed(`There is no ${mark}`)
+  if (found < 0) throw malformedXml(`There is no ${mark}`)
   return found + mark.length
 }
 
 function close({ name, text, children, attributes }: Open): XmlElement {
   if (children.length === 0 && name !== '') return { name, text, children, attributes }
-  if (text.trim() !== '') throw malformed('There is text between elements')
+  if (text.trim() !== '') throw malformedXml('There is text between elements')
   return { name, text: '', children, attributes }
 }
 
@@ -116,14 +116,14 @@ const ATTRIBUTE = /([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 function startTag(document: string, at: number): { open: Open; next: number; isEmpty: boolean } {
   START.lastIndex = at
   const found = START.exec(document)
-  if (found === null) throw malformed('There is a tag that is not well-formed')
+  if (found === null) throw malformedXml('There is a tag that is not well-formed')
   const [all, rawName = '', written = '', slash] = found
   const attributes: Record<string, string> = {}
   if (written !== '')
     for (const [, name = '', double, single = ''] of written.matchAll(ATTRIBUTE)) {
       const local = localName(name)
       if (Object.hasOwn(attributes, local) && !name.startsWith('xmlns'))
-        throw malformed('An attribute comes twice')
+        throw malformedXml('An attribute comes twice')
       attributes[local] = decodeReferences(double ?? single)
     }
   const open = { name: localName(rawName), rawName, text: '', children: [], attributes }

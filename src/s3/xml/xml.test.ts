@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { XMLParser } from 'fast-xml-parser'
-import { booleanOf, fieldsOf, integerOf, textOf, timeOf, wordOf } from './fields.ts'
+import { xmlBoolean, xmlFields, integerOf, xmlText, timeOf, wordOf } from './fields.ts'
 import { parseXml, XML_BYTES_MAX, type XmlElement } from './read.ts'
 import { isoTime, urlEncoded, writePlainXml, writeXml, type XmlNode } from './write.ts'
 
@@ -111,8 +111,8 @@ test('parseXml() refuses bombs, entities and what is not well formed', () => {
 
 test('fieldsOf() refuses what its schema does not say', () => {
   const schema = { B: 'one', C: 'optional', D: 'many' } as const
-  const { B, C, D } = fieldsOf(read('<A><D/><B>x</B><D/></A>'), schema)
-  assert.deepEqual([textOf(B), C, D.length], ['x', undefined, 2])
+  const { B, C, D } = xmlFields(read('<A><D/><B>x</B><D/></A>'), schema)
+  assert.deepEqual([xmlText(B), C, D.length], ['x', undefined, 2])
   for (const text of [
     '<A/>',
     '<A><B/><B/></A>',
@@ -121,7 +121,7 @@ test('fieldsOf() refuses what its schema does not say', () => {
     '<A><B/>text</A>',
     '<A>text</A>',
   ])
-    assert.throws(() => fieldsOf(read(text), schema), { code: 'MalformedXML' }, text)
+    assert.throws(() => xmlFields(read(text), schema), { code: 'MalformedXML' }, text)
 })
 
 test('leaves are words, booleans, numbers or times', () => {
@@ -129,14 +129,14 @@ test('leaves are words, booleans, numbers or times', () => {
   const bad = { code: 'MalformedXML' }
   assert.equal(wordOf(leaf('On'), ['On', 'Off']), 'On')
   assert.throws(() => wordOf(leaf('on'), ['On', 'Off']), bad)
-  assert.deepEqual([booleanOf(leaf('TRUE')), booleanOf(leaf('false'))], [true, false])
-  assert.throws(() => booleanOf(leaf('1')), bad)
+  assert.deepEqual([xmlBoolean(leaf('TRUE')), xmlBoolean(leaf('false'))], [true, false])
+  assert.throws(() => xmlBoolean(leaf('1')), bad)
   assert.equal(integerOf(leaf('12'), 1, 12), 12)
   for (const text of ['', '0', '13', '1.5', '1e1', 'x'])
     assert.throws(() => integerOf(leaf(text), 1, 12), bad)
   assert.equal(timeOf(leaf('2026-11-21T00:00:00Z')), Date.UTC(2026, 10, 21))
   assert.throws(() => timeOf(leaf('tomorrow')), bad)
-  assert.throws(() => textOf(leaf('<B/>')), bad)
+  assert.throws(() => xmlText(leaf('<B/>')), bad)
 })
 
 test('writeXml() escapes, leaves out undefined and nests', () => {

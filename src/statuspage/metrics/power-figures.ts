@@ -42,11 +42,11 @@ export async function powerFigures(
   const { rows } = await state.query<{ text: string; age: number }>(NEWEST, [meter])
   const row = rows[0]
   if (row === undefined || row.age > AGE_S_MAX) return undefined
-  return powerOf(JSON.parse(row.text) as WindowRecord, row.age)
+  return powerFiguresOf(JSON.parse(row.text) as WindowRecord, row.age)
 }
 
 /** A window's power; a nanojoule in a nanosecond is a watt. */
-export function powerOf(window: WindowRecord, ageS: number): PowerFigures {
+export function powerFiguresOf(window: WindowRecord, ageS: number): PowerFigures {
   const elapsedNs = Number(window.elapsed_ns)
   const watts = (energyNj: number) => (elapsedNs === 0 ? 0 : energyNj / elapsedNs)
   return {

@@ -2,6 +2,8 @@
 // and the model's process serves others meanwhile.
 import { refuse } from '#inference/engine/fields.ts'
 
+/** Nesting of schemas and of patterns, at most. */
+export const DEPTH_MAX = 64
 /** About a quarter of a second. */
 export const STEPS_MAX = 400_000
 

@@ -1,6 +1,6 @@
 // Ranges of decimal numbers as regular expressions over their digits. Nothing here has a sign: below zero
 // a range of numbers is a range of magnitudes.
-import { either, literal, oneOf, repeat, sequence, type Regex } from './regex.ts'
+import { either, literal, oneOf, repeat, regexSequence, type Regex } from './regex.ts'
 
 /** A number of no sign, exactly: its whole part, and the digits after the point without zeros at the end. */
 export type Decimal = { readonly whole: bigint; readonly fraction: string }
@@ -38,14 +38,14 @@ const NONE = either()
 export function wholeRange(from: bigint, to: bigint | 'any'): Regex {
   const low = String(from)
   if (to === 'any') {
-    const more = sequence(digit(1, 9), digits(low.length, Number.POSITIVE_INFINITY))
+    const more = regexSequence(digit(1, 9), digits(low.length, Number.POSITIVE_INFINITY))
     return either(sameLength(low, '9'.repeat(low.length)), more)
   }
   const high = String(to)
   if (from > to) return NONE
   if (low.length === high.length) return sameLength(low, high)
   const between = Array.from({ length: high.length - low.length - 1 }, (_, index) =>
-    sequence(digit(1, 9), digits(low.length + index, low.length + index)),
+    regexSequence(digit(1, 9), digits(low.length + index, low.length + index)),
   )
   return either(
     sameLength(low, '9'.repeat(low.length)),
@@ -61,55 +61,59 @@ function sameLength(low: string, high: string): Regex {
   const [a, b] = [Number(low[0]), Number(high[0])]
   const [lowRest, highRest] = [low.slice(1), high.slice(1)]
   const rest = lowRest.length
-  if (a === b) return sequence(digit(a, a), sameLength(lowRest, highRest))
+  if (a === b) return regexSequence(digit(a, a), sameLength(lowRest, highRest))
   if (rest === 0) return digit(a, b)
   const [least, most] = ['0'.repeat(rest), '9'.repeat(rest)]
   return either(
-    sequence(digit(a, a), sameLength(lowRest, most)),
-    ...(a + 1 < b ? [sequence(digit(a + 1, b - 1), digits(rest, rest))] : []),
-    sequence(digit(b, b), sameLength(least, highRest)),
+    regexSequence(digit(a, a), sameLength(lowRest, most)),
+    ...(a + 1 < b ? [regexSequence(digit(a + 1, b - 1), digits(rest, rest))] : []),
+    regexSequence(digit(b, b), sameLength(least, highRest)),
   )
 }
 
 const POINT = literal('.')
-const anyFraction = repeat(sequence(POINT, digits(1, DIGITS_MAX)), 0, 1)
+const anyFraction = repeat(regexSequence(POINT, digits(1, DIGITS_MAX)), 0, 1)
 /** Digits that are not all zeros. */
-const SOMETHING = sequence(repeat(digit(0, 0), 0, DIGITS_MAX), digit(1, 9), digits(0, DIGITS_MAX))
+const SOMETHING = regexSequence(
+  repeat(digit(0, 0), 0, DIGITS_MAX),
+  digit(1, 9),
+  digits(0, DIGITS_MAX),
+)
 
 /** Numbers that are not below a bound, of any number of digits or of a usual one. */
 export function atLeast({ at: { whole, fraction }, isOpen }: Bound, isCounted: boolean): Regex {
   const top = isCounted ? highest(whole) : 'any'
-  const above = sequence(wholeRange(whole + 1n, top), anyFraction)
+  const above = regexSequence(wholeRange(whole + 1n, top), anyFraction)
   const start = literal(String(whole))
   if (fraction === '') {
-    const same = isOpen ? sequence(start, POINT, SOMETHING) : sequence(start, anyFraction)
+    const same = isOpen ? regexSequence(start, POINT, SOMETHING) : regexSequence(start, anyFraction)
     return either(above, same)
   }
   const greater = [...fraction].flatMap((each, index) =>
     each === '9'
       ? []
       : [
-          sequence(
+          regexSequence(
             literal(fraction.slice(0, index)),
             digit(Number(each) + 1, 9),
             digits(0, DIGITS_MAX),
           ),
         ],
   )
-  const equal = sequence(literal(fraction), isOpen ? SOMETHING : digits(0, DIGITS_MAX))
-  return either(above, sequence(start, POINT, either(...greater, equal)))
+  const equal = regexSequence(literal(fraction), isOpen ? SOMETHING : digits(0, DIGITS_MAX))
+  return either(above, regexSequence(start, POINT, either(...greater, equal)))
 }
 
 /** Numbers that are not above a bound. */
 export function atMost({ at: { whole, fraction }, isOpen }: Bound): Regex {
-  const below = whole === 0n ? NONE : sequence(wholeRange(0n, whole - 1n), anyFraction)
+  const below = whole === 0n ? NONE : regexSequence(wholeRange(0n, whole - 1n), anyFraction)
   const start = literal(String(whole))
   if (fraction === '') return isOpen ? below : either(below, start)
   const less = [...fraction].flatMap((each, index) =>
     each === '0'
       ? []
       : [
-          sequence(
+          regexSequence(
             literal(fraction.slice(0, index)),
             digit(0, Number(each) - 1),
             digits(0, DIGITS_MAX),
@@ -120,7 +124,7 @@ export function atMost({ at: { whole, fraction }, isOpen }: Bound): Regex {
     literal(fraction.slice(0, index + 1)),
   )
   const equal = isOpen ? [] : [literal(fraction)]
-  return either(below, start, sequence(start, POINT, either(...less, ...shorter, ...equal)))
+  return either(below, start, regexSequence(start, POINT, either(...less, ...shorter, ...equal)))
 }
 
 /** A whole number that is large beside another: where a range ends that has no end. */

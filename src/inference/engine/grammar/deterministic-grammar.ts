@@ -26,7 +26,7 @@ export const WAYS_MAX = 500
  */
 export function deterministicGrammar(given: Grammar, param: string): string {
   const grammar = grouped(rulesOf(given, param))
-  const budget = createBudget(param)
+  const budget = createWorkBudget(param)
   const empty = nullable(grammar.rules)
   // The first exploration takes every tail for empty. Each exploration finds tails, and the next one uses them,
   // until no tail changes. Tails only grow, so this ends. A tail that is too large costs work, but changes no
@@ -38,9 +38,9 @@ export function deterministicGrammar(given: Grammar, param: string): string {
   }
 }
 
-type Budget = { spend(work: number): void; refuse(detail: string): never }
+type WorkBudget = { spend(work: number): void; refuse(detail: string): never }
 
-function createBudget(param: string): Budget {
+function createWorkBudget(param: string): WorkBudget {
   let left = WORK_MAX
   const give = (detail: string): never => {
     throw refuse(param, detail)
@@ -127,14 +127,14 @@ type Exploration = {
   /** The rules that have the empty text. */
   readonly empty: ReadonlySet<number>
   readonly tails: Tails
-  readonly budget: Budget
+  readonly budget: WorkBudget
 }
 
 class Explorer {
   readonly #grammar: RuleGrammar
   readonly #nullable: ReadonlySet<number>
   readonly #tails: Tails
-  readonly #budget: Budget
+  readonly #budget: WorkBudget
   readonly #stacks = new StackTable()
   readonly #found = new Map<number, GrammarState[]>()
   readonly #todo: number[] = []

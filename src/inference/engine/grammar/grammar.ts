@@ -192,7 +192,7 @@ function withoutCopies({ root, rules }: Grammar): Grammar {
 function referredFirst(root: Expr, rules: ReadonlyMap<string, Expr>): readonly string[] {
   const seen = new Set<string>()
   const ordered: string[] = []
-  const todo = namesIn(root).map((name) => ({ name, isLeft: false }))
+  const todo = ruleNames(root).map((name) => ({ name, isLeft: false }))
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const { name, isLeft } = next
     if (isLeft) ordered.push(name)
@@ -201,19 +201,19 @@ function referredFirst(root: Expr, rules: ReadonlyMap<string, Expr>): readonly s
     todo.push({ name, isLeft: true })
     const body = rules.get(name)
     if (body !== undefined)
-      for (const inner of namesIn(body))
+      for (const inner of ruleNames(body))
         if (!seen.has(inner)) todo.push({ name: inner, isLeft: false })
   }
   return ordered
 }
 
-function namesIn(expr: Expr): readonly string[] {
+function ruleNames(expr: Expr): readonly string[] {
   switch (expr.kind) {
     case 'seq':
     case 'or':
-      return expr.parts.flatMap(namesIn)
+      return expr.parts.flatMap(ruleNames)
     case 'times':
-      return namesIn(expr.part)
+      return ruleNames(expr.part)
     case 'rule':
       return [expr.name]
     default:
@@ -251,7 +251,7 @@ function endingRules(
     const body = rules.get(name)
     if (body === undefined || ending.has(name)) continue
     if (!endsWith(body, ending, spend)) {
-      for (const inner of namesIn(body)) if (!ending.has(inner)) push(waiting, inner, name)
+      for (const inner of ruleNames(body)) if (!ending.has(inner)) push(waiting, inner, name)
       continue
     }
     ending.add(name)

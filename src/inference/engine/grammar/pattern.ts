@@ -8,14 +8,14 @@ import {
   type Automaton,
   type AutomatonLimits,
 } from './automaton.ts'
+import { DEPTH_MAX } from './budget.ts'
 import { readClass, readEscape } from './pattern-class.ts'
 import { ANY_CHAR, charsOf, isAnyText, otherChars, type CharSet } from './char-set.ts'
-import { either, oneOf, repeat, sequence, within, type Regex } from './regex.ts'
+import { either, oneOf, repeat, regexSequence, within, type Regex } from './regex.ts'
 
 const LENGTH_MAX = 4096
-const DEPTH_MAX = 64
 /** Larger counts of one part are more copies than any automaton may have. */
-const COUNT_MAX = 10_000
+const REPEATS_MAX = 10_000
 
 /** The automaton of a pattern. Throws `invalid_request` naming it when it is none, or not regular. */
 export function patternAutomaton(source: string, limits: AutomatonLimits): Automaton {
@@ -63,14 +63,14 @@ class PatternReader {
     while (isAnchored && (this.#sees('(?=') || this.#sees('(?!'))) {
       const isNegative = this.#sees('(?!')
       this.#at += 3
-      conditions.push({ regex: sequence(START, this.#alternatives()), isNegative })
+      conditions.push({ regex: regexSequence(START, this.#alternatives()), isNegative })
       if (!this.#take(')')) throw this.#fault('a parenthesis is not closed')
     }
-    const [first = sequence(), ...others] = this.#branches()
+    const [first = regexSequence(), ...others] = this.#branches()
     if (this.#at < this.#characters.length) throw this.#fault('a parenthesis is not opened')
     if (conditions.length > 0 && others.length > 0)
       throw this.#fault('a lookahead beside alternatives is not served')
-    return { conditions, body: either(isAnchored ? sequence(START, first) : first, ...others) }
+    return { conditions, body: either(isAnchored ? regexSequence(START, first) : first, ...others) }
   }
 
   #alternatives(): Regex {
@@ -90,7 +90,7 @@ class PatternReader {
     const parts: Regex[] = []
     for (;;) {
       const next = this.#characters[this.#at]
-      if (next === undefined || next === '|' || next === ')') return sequence(...parts)
+      if (next === undefined || next === '|' || next === ')') return regexSequence(...parts)
       const atom = this.#atom(next)
       parts.push(atom.kind === 'start' || atom.kind === 'end' ? atom : this.#quantified(atom))
     }
@@ -156,8 +156,8 @@ class PatternReader {
     const least = Number(found[1])
     const most = found[3] !== '' ? Number(found[3]) : found[2] === ',' ? Infinity : least
     if (least > most) throw this.#fault('a count whose least is above its most')
-    if (Math.max(least, most === Infinity ? 0 : most) > COUNT_MAX)
-      throw this.#fault(`a count above ${COUNT_MAX}`)
+    if (Math.max(least, most === Infinity ? 0 : most) > REPEATS_MAX)
+      throw this.#fault(`a count above ${REPEATS_MAX}`)
     return [least, most]
   }
 

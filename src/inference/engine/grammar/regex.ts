@@ -12,7 +12,7 @@ export type Regex =
   | { readonly kind: 'end' }
 
 export const oneOf = (set: CharSet): Regex => ({ kind: 'chars', set })
-export const sequence = (...parts: readonly Regex[]): Regex => ({ kind: 'seq', parts })
+export const regexSequence = (...parts: readonly Regex[]): Regex => ({ kind: 'seq', parts })
 export const either = (...parts: readonly Regex[]): Regex => ({ kind: 'or', parts })
 export const repeat = (part: Regex, least: number, most = Number.POSITIVE_INFINITY): Regex => ({
   kind: 'times',
@@ -21,8 +21,8 @@ export const repeat = (part: Regex, least: number, most = Number.POSITIVE_INFINI
   most,
 })
 export const literal = (value: string): Regex =>
-  sequence(...[...value].map((character) => oneOf(charsOf(character))))
+  regexSequence(...[...value].map((character) => oneOf(charsOf(character))))
 
 /** A text that has the expression somewhere in it. */
 export const within = (regex: Regex): Regex =>
-  sequence(repeat(oneOf(ANY_CHAR), 0), regex, repeat(oneOf(ANY_CHAR), 0))
+  regexSequence(repeat(oneOf(ANY_CHAR), 0), regex, repeat(oneOf(ANY_CHAR), 0))

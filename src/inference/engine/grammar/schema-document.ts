@@ -2,12 +2,11 @@
 // alternatives, each a list of plain schemas that hold at once. Keywords that no grammar holds are refused
 // here, so that none is dropped in silence.
 import { isFields, refuse, shown, type BodyFields } from '#inference/engine/fields.ts'
-import type { Budget } from './budget.ts'
+import { DEPTH_MAX, type Budget } from './budget.ts'
 
 /** Schemas that hold at once. */
 export type Conjunction = readonly BodyFields[]
 
-const DEPTH_MAX = 64
 const ALTERNATIVES_MAX = 256
 
 const words = (text: string) => new Set(text.split(' '))

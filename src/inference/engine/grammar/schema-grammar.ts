@@ -2,6 +2,7 @@
 // ones too: left to choose, small models answer {}. Objects are closed unless the schema opens them, as a
 // grammar left open invites endless made-up members. So less is written than would be valid, never more.
 import { refuse } from '#inference/engine/fields.ts'
+import { DEPTH_MAX } from './budget.ts'
 import { oneOfTexts, or, EMPTY, text, type Expr } from './grammar.ts'
 import { fitsNumber, numberExpr, type NumberLimits } from './numbers.ts'
 import { arrayExpr } from './schema-arrays.ts'
@@ -16,8 +17,6 @@ import {
   type SchemaSource,
 } from './schema-document.ts'
 import { stringExpr, stringLimits, stringTest } from './schema-strings.ts'
-
-export const DEPTH_MAX = 64
 
 /** Throws `invalid_request` naming `param`, also where nothing is valid. */
 export function schemaExpr(source: Omit<SchemaSource, 'budget'>, writing: GrammarWriting): Expr {

@@ -22,7 +22,7 @@ export function objectExpr(
   depth: number,
 ): Expr | undefined {
   const { param } = parts.document
-  const names = namesIn(schemas, param)
+  const names = memberNames(schemas, param)
   const least = Math.max(
     0,
     ...numbersOf(schemas, 'minProperties', param).map(countOf('minProperties', param)),
@@ -54,7 +54,7 @@ export function objectExpr(
 }
 
 /** The names of all properties in their order, and whether they are required. */
-function namesIn(schemas: Conjunction, param: string): Map<string, boolean> {
+function memberNames(schemas: Conjunction, param: string): Map<string, boolean> {
   const declared = schemas.flatMap((schema) => Object.keys(membersOf(schema, 'properties', param)))
   const required = new Set(
     schemas.flatMap((schema) => stringsOf(schema['required'], 'required', param)),

@@ -1,0 +1,77 @@
+// Exports have names of their own: two types of one name, two functions of one name, or a type with the name of a
+// global, make a reader look twice at each use.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Fault } from './tidy-contract.ts'
+
+const LIBRARIES = 'node_modules/@typescript'
+const LIBRARY = /^lib\..*\.d\.ts$/
+const DECLARED = /^(?:declare )?(?:abstract )?(?:interface|type|class|var) ([A-Z]\w*)/gm
+
+/** Types and objects that the libraries of TypeScript declare globally: of the language and of the web. */
+function readGlobals(): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const compiler of readdirSync(LIBRARIES)) {
+    const folder = join(LIBRARIES, compiler, 'lib')
+    for (const file of readdirSync(folder).filter((name) => LIBRARY.test(name)))
+      for (const [, name = ''] of readFileSync(join(folder, file), 'utf8').matchAll(DECLARED))
+        names.add(name)
+  }
+  return names
+}
+
+type Kind = { readonly word: string; readonly pattern: RegExp }
+const TYPES: Kind = {
+  word: 'type',
+  pattern: /^export (?:declare )?(?:abstract )?(?:type|interface|class) (\w+)/gm,
+}
+const VALUES: Kind = {
+  word: 'value',
+  pattern: /^export (?:async )?(?:function\*?|const) (\w+)/gm,
+}
+
+/** `run` of a command, which is loaded by the command's name; tests' helpers, which are seen by their tests alone. */
+const isExempt = (path: string, name: string): boolean =>
+  (name === 'run' && path.startsWith('src/cli/commands/')) ||
+  /\.fixture\.ts$|\/testing(\/|\.ts$)/.test(path)
+
+type Source = { readonly path: string; readonly text: string }
+
+/** `sources` are the files under src/ without tests. */
+export function nameFaults(sources: readonly Source[]): Fault[] {
+  const globals = readGlobals()
+  return [
+    ...exportsOf(sources, TYPES)
+      .filter(({ name }) => globals.has(name))
+      .map(({ path, line, name }) => ({
+        path,
+        line,
+        rule: `exports a type of a global's name: ${name}`,
+      })),
+    ...twice(sources, TYPES),
+    ...twice(sources, VALUES),
+  ]
+}
+
+const exportsOf = (sources: readonly Source[], { pattern }: Kind) =>
+  sources.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map(({ 1: name = '', index }) => ({
+      path,
+      name,
+      line: text.slice(0, index).split('\n').length,
+    })),
+  )
+
+function twice(sources: readonly Source[], kind: Kind): Fault[] {
+  const first = new Map<string, string>()
+  const kept = exportsOf(sources, kind).filter(
+    ({ path, name }) => kind === TYPES || !isExempt(path, name),
+  )
+  return kept.flatMap(({ path, line, name }) => {
+    const other = first.get(name)
+    if (other !== undefined && other !== path)
+      return [{ path, line, rule: `exports the ${kind.word} ${name}, and so does ${other}` }]
+    first.set(name, path)
+    return []
+  })
+}
