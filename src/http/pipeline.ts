@@ -23,6 +23,7 @@ import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import { toErgonError } from './problem.ts'
 import { assertStands, type Handled, type Reply } from './reply.ts'
+import type { Refusals } from './refusals.ts'
 import type { RequestCounts } from './request-counts.ts'
 import { sendError, sendKnown, sendStreamed } from './send.ts'
 
@@ -39,6 +40,7 @@ export type PipelineDeps = {
   readonly idempotency: Idempotency
   readonly accounts: AccountLoad
   readonly counts: Pick<RequestCounts, 'add'>
+  readonly refusals: Pick<Refusals, 'add'>
   /** Told of every target: it may bear a token. */
   readonly exposures: { see(target: string): void }
   readonly log: Logger
@@ -90,11 +92,11 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
         leaveUnpaid = deps.accounts.enterUnpaid(who.account)
     }
     const body = await door.body(exchange, call)
-    const work = { exchange, call, who, arrive, arriveAsStranger, body, spend, log: deps.log }
+    const work = { exchange, call, who, arrive, arriveAsStranger, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {
-    await refuse({ exchange, door, spend, thrown, log: deps.log })
+    await refuse({ exchange, door, spend, thrown, deps })
   } finally {
     leave?.()
     leaveUnpaid?.()
@@ -131,7 +133,7 @@ type Work = {
   readonly arriveAsStranger: (account: string) => void
   readonly body: unknown
   readonly spend: Spend
-  readonly log: Logger
+  readonly deps: Pick<PipelineDeps, 'log' | 'refusals'>
 }
 
 /** Handles and replies. */
@@ -172,14 +174,19 @@ function reply(work: Work, made: Reply): Promise<void> {
   return sendKnown(exchange, spend, made)
 }
 
-/** Tells the operator of what is neither the caller's fault nor an upstream's. */
+/** Keeps the refusal for the operator, and logs a failure that is neither the caller's nor an upstream's. */
 function report(
-  { exchange, spend, log }: Pick<Work, 'exchange' | 'spend' | 'log'>,
+  { exchange, spend, deps }: Pick<Work, 'exchange' | 'spend' | 'deps'>,
   error: ErgonError,
   thrown: unknown,
 ): void {
+  deps.refusals.add(spend.requestId, error)
   if (error.code !== 'internal' && !Object.hasOwn(OPERATOR_ERRORS, error.code)) return
-  log.error('A request failed', { request: spend.requestId, path: exchange.path, error: thrown })
+  deps.log.error('A request failed', {
+    request: spend.requestId,
+    path: exchange.path,
+    error: thrown,
+  })
 }
 
 async function refuse(work: {
@@ -187,7 +194,7 @@ async function refuse(work: {
   door: Door
   spend: Spend
   thrown: unknown
-  log: Logger
+  deps: Work['deps']
 }): Promise<void> {
   const { exchange, door, spend } = work
   // What ended the exchange is the cause; what it made fail afterwards is not.

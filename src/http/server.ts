@@ -144,6 +144,7 @@ function refuseRaw(socket: Socket, refusal: ErgonError, deps: PipelineDeps): voi
   if (!socket.writable) return socket.destroySoon()
   const spend = deps.charging.open()
   const charge = spend.settle(refusal.status)
+  deps.refusals.add(spend.requestId, refusal)
   const rendered = deps.fallback.render(refusal, spend)
   const reason = STATUS_CODES[refusal.status] ?? 'Error'
   const { requestId } = spend

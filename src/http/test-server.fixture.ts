@@ -13,6 +13,7 @@ import type { Door } from './door.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
 import type { Handler } from './reply.ts'
+import { createRefusals } from './refusals.ts'
 import { createRequestCounts } from './request-counts.ts'
 import { listen } from './server.ts'
 
@@ -46,6 +47,7 @@ export async function startTestHttp(
     idempotency: { claim: () => undefined },
     exposures: { see: () => undefined },
     counts: createRequestCounts(),
+    refusals: createRefusals({ wallMs: Date.now }),
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
     log: createLogger('test', { level: 'error', write: (line) => logged.push(line) }),
     host: '127.0.0.1',

@@ -3,6 +3,7 @@ import { systemClock } from '#base/clock.ts'
 import { Secret, type Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { Figure, GatewayCore } from '#http/gateway-part.ts'
+import { createRefusals, REFUSALS_PAGE, type Refusals } from '#http/refusals.ts'
 import { createRequestCounts } from '#http/request-counts.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createIdentity, type Identity } from '#identity/tokens.ts'
@@ -25,6 +26,7 @@ export type OpenCore = Omit<GatewayCore, 'unready' | 'figures'> & {
   /** Why the gateway itself cannot serve requests. */
   readonly unready: GatewayCore['unready']
   readonly figures: readonly Figure[]
+  readonly refusals: Refusals
   readonly pages: Pages
   closeAccounting(): Promise<void>
   close(): Promise<void>
@@ -32,6 +34,7 @@ export type OpenCore = Omit<GatewayCore, 'unready' | 'figures'> & {
 
 export async function openGatewayCore(config: GatewayConfig, log: Logger): Promise<OpenCore> {
   const pools: State[] = []
+  const refusals = createRefusals(systemClock)
   const connect: GatewayCore['connect'] = (connections, further = {}) => {
     const pool = connectState({ address: config.state, connections, log, ...further })
     pools.push(pool)
@@ -73,6 +76,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     clock: systemClock,
     log,
     counts: createRequestCounts(),
+    refusals,
     figures: accountingFigures(accounting),
     unready() {
       if (isDiskFull) return fault('storage_full', 'Not ready: the disk is full')
@@ -82,6 +86,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     },
     pages: {
       '/readyz': () => ({ ready: session.fresh }),
+      [REFUSALS_PAGE]: refusals.list,
       [BILLED_PAGE]: () => billedPage(session.id, charging),
       ...diskPages((isFull) => (isDiskFull = isFull)),
     },

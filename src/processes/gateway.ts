@@ -35,6 +35,7 @@ const server = await listen({
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
   counts,
+  refusals: core.refusals,
   exposures: createExposures({ state, identity, clock: systemClock, log }),
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,

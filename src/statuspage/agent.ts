@@ -6,6 +6,7 @@ import { alarmHandlers } from '#node/control/alarms.ts'
 import { journalHandlers } from '#node/control/journals.ts'
 import { taskHandlers } from '#node/control/tasks.ts'
 import { nodeHandlers } from './control/node.ts'
+import { requestHandlers } from './control/requests.ts'
 import type { StatusSettings } from './gateway.ts'
 
 export const STATUS_AGENT: AgentProduct = { name: 'status', open }
@@ -20,6 +21,7 @@ function open(core: AgentCore): AgentPart {
     gateway: { settings },
     control: {
       ...nodeHandlers(core),
+      ...requestHandlers(core),
       ...alarmHandlers(state),
       ...journalHandlers(journals),
       ...taskHandlers(state),

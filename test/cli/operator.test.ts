@@ -1,9 +1,10 @@
-// The operator's commands: metrics, alarms, kept journals.
+// The operator's commands: metrics, tasks, alarms, kept journals, one request.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ControlAnswer } from '#contract/control.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { addUpstream, COMPLETION_TOKENS, PROMPT_TOKENS } from '../upstreams.ts'
@@ -188,3 +189,43 @@ test(
     await upstream.close()
   },
 )
+
+test('admin request says why a request was refused and what it was charged', async () => {
+  const headers = { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' }
+  const refuse = async (path: string, init: RequestInit) => {
+    const answer = await fetch(`${ergon.baseUrl}${path}`, init)
+    return ((await answer.json()) as { instance: string }).instance
+  }
+  const wrong = await refuse('/v1/embeddings', { method: 'POST', headers, body: '{"model":7}' })
+  const found = (await json(['admin', 'request', wrong])) as ControlAnswer<'request.find'>
+  assert.deepEqual(
+    [found.request, found.refusal?.status, found.refusal?.code, found.refusal?.param],
+    [wrong, 400, 'invalid_request', 'model'],
+  )
+  // The charge is posted with the next tick.
+  await receiptOf(wrong)
+  const { stdout } = await run(['admin', 'request', wrong])
+  assert.match(stdout, /^refused {2}400 invalid_request by gw-1 at /m)
+  assert.match(
+    stdout,
+    new RegExp(`^charged {2}[0-9.]+ J, [0-9.]+ to ${ergon.account}, answered 400$`, 'm'),
+  )
+  const stray = await refuse('/v1/nowhere', {})
+  const unattributed = await run(['admin', 'request', stray])
+  assert.match(
+    unattributed.stdout,
+    /^refused {2}404 not_found by gw-1[^]*^charged {2}to no account$/m,
+  )
+  const unknown = await run(['admin', 'request', `req_${'0'.repeat(26)}`])
+  assert.deepEqual([unknown.code, /Could not find the request/.test(unknown.stderr)], [1, true])
+})
+
+/** Resolves when the charge of a request is in the ledger. */
+async function receiptOf(request: string): Promise<void> {
+  const signal = AbortSignal.timeout(10_000)
+  for (;;) {
+    const { charge } = await ergon.control('request.find', { id: request })
+    if (charge !== null) return
+    await pause(50, undefined, { signal })
+  }
+}

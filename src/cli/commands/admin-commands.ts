@@ -72,6 +72,11 @@ export const ADMIN_COMMANDS: CommandList = {
       load: () => import('./admin-alarm-acknowledge.ts'),
     },
     {
+      usage: 'admin request <request>',
+      help: 'Why a request was refused, and what it was charged: by the id that its answer carries',
+      load: () => import('./admin-request.ts'),
+    },
+    {
       usage: 'admin tasks',
       help: 'Background tasks: last and next run, progress, failures, dead jobs',
       load: () => import('./admin-tasks.ts'),

@@ -264,6 +264,45 @@ const TASKS_CONTROL = {
   },
 } satisfies ControlTable
 
+/** A request by its id or its receipt's: the refusal, while a gateway remembers it, and the charge. */
+const REQUESTS_CONTROL = {
+  'request.find': {
+    request: ownObject({
+      id: z.string().regex(/^(?:req|rcpt)_[0-9a-z]{26}$/, 'must be req_… or rcpt_…'),
+    }),
+    answer: z.strictObject({
+      request: z.string(),
+      /** Null for a request that was not refused, and for an old one. */
+      refusal: z
+        .strictObject({
+          gateway: z.string(),
+          at: z.string(),
+          status: z.int(),
+          code: z.string(),
+          message: z.string(),
+          param: z.string().nullable(),
+          /** Advice of the error catalogue. */
+          help: z.string().nullable(),
+        })
+        .nullable(),
+      /** Null for a request without an account, which shares a charge, and before the charge is posted. */
+      charge: z
+        .strictObject({
+          receipt: z.string(),
+          account: z.string(),
+          token: z.string().nullable(),
+          operation: z.string(),
+          model: z.string().nullable(),
+          status: z.int(),
+          at: z.string(),
+          energy_nj: z.string(),
+          charge_pusd: z.string(),
+        })
+        .nullable(),
+    }),
+  },
+} satisfies ControlTable
+
 export const NODE_CONTROL = {
   'node.status': { request: nothing, answer: status },
   /** The sums of all gateways' figures, in the Prometheus text format. */
@@ -273,4 +312,5 @@ export const NODE_CONTROL = {
   ...ALARMS_CONTROL,
   ...JOURNALS_CONTROL,
   ...TASKS_CONTROL,
+  ...REQUESTS_CONTROL,
 } satisfies ControlTable

@@ -1,0 +1,24 @@
+// ergon admin request: why a request was refused, and what it was charged.
+import { control } from '#cli/client.ts'
+import { print, printJson } from '#cli/output.ts'
+import type { CommandCall } from '#cli/call.ts'
+import { nj, printJoules, printUsd, pusd } from '#base/units.ts'
+
+export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
+  const found = await control(options, 'request.find', { id })
+  if (options.json) return printJson(found)
+  const { request, refusal, charge } = found
+  print(request)
+  if (refusal !== null) {
+    const { status, code, gateway, at, message, param, help } = refusal
+    print(`refused  ${status} ${code} by ${gateway} at ${at}`)
+    print(`         ${message}${param === null ? '' : ` (${param})`}`)
+    if (help !== null) print(`         ${help}`)
+  }
+  if (charge === null) return print('charged  to no account')
+  const joules = printJoules(nj(BigInt(charge.energy_nj)))
+  const money = printUsd(pusd(BigInt(charge.charge_pusd)))
+  print(`asked    ${charge.operation}${charge.model === null ? '' : ` of ${charge.model}`}`)
+  print(`charged  ${joules} J, ${money} to ${charge.account}, answered ${charge.status}`)
+  print(`by token ${charge.token ?? 'none'} at ${charge.at}, receipt ${charge.receipt}`)
+}

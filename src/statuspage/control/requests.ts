@@ -1,0 +1,62 @@
+// The operator's search for one request: what a gateway refused it for, and what the ledger charged for it.
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { NODE_CONTROL } from '#contract/control/node.ts'
+import type { ControlHandlers, Sent } from '#contract/control-operation.ts'
+import type { ControlAnswer } from '#contract/control.ts'
+import { entryOf, fault } from '#contract/errors.ts'
+import { REFUSALS_PAGE, type Refusal } from '#http/refusals.ts'
+import { ask } from '#node/cell-specs.ts'
+import type { State } from '#state/connect.ts'
+
+const ASK_TIMEOUT_MS = 2000
+
+type Deps = { readonly state: State; readonly cells: Cells; readonly log: Logger }
+type Found = Sent<ControlAnswer<'request.find'>>
+
+export const requestHandlers = (deps: Deps) =>
+  ({
+    'request.find': async ({ id }) => {
+      const body = id.slice(id.indexOf('_') + 1)
+      const request = `req_${body}`
+      const [refusal, charge] = await Promise.all([
+        refusalOf(deps, request),
+        chargeOf(deps.state, `rcpt_${body}`),
+      ])
+      if (refusal === null && charge === null)
+        throw fault(
+          'not_found',
+          `Could not find the request: no gateway remembers a refusal of ${request}, and no account was charged for it`,
+        )
+      return { request, refusal, charge }
+    },
+  }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
+
+/** The refusal in the gateway that made it. A gateway that does not answer is logged and left out. */
+async function refusalOf({ cells, log }: Deps, request: string): Promise<Found['refusal']> {
+  const gateways = cells.list().filter(({ spec }) => spec.name.startsWith('gw-'))
+  const found = await Promise.all(
+    gateways.map(async ({ socket, spec }) => {
+      const asked = ask(socket, REFUSALS_PAGE, AbortSignal.timeout(ASK_TIMEOUT_MS))
+      const list = await asked.catch((error: unknown) => {
+        log.warn('A gateway did not list its refusals', { error: messageOf(error) })
+        return []
+      })
+      const refusal = (list as Refusal[]).find((one) => one.request === request)
+      if (refusal === undefined) return []
+      const { request: _, ...facts } = refusal
+      return [{ gateway: spec.name, ...facts, help: entryOf(refusal)?.help ?? null }]
+    }),
+  )
+  return found.flat()[0] ?? null
+}
+
+async function chargeOf(state: State, receipt: string): Promise<Found['charge']> {
+  const { rows } = await state.query<NonNullable<ControlAnswer<'request.find'>['charge']>>(
+    `select id as receipt, account, token, operation, model, status, to_at as at, energy_nj::text, charge_pusd::text
+     from charges where id = $1`,
+    [receipt],
+  )
+  return rows[0] ?? null
+}
