@@ -1,4 +1,5 @@
 // The ledger on PostgreSQL: calls of the functions in tick.sql and sessions.sql.
+import { raiseAlarm } from '#state/alarms.ts'
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { KnownSession, Ledger, TickInput, TickResult } from './tick.ts'
@@ -68,7 +69,7 @@ export function createLedger(state: Queryable): Ledger {
       await state.query('select lose_records($1, $2, $3)', numbers)
     },
     async alarm(kind, detail) {
-      await state.query('insert into alarms (kind, detail) values ($1, $2)', [kind, detail])
+      await raiseAlarm(state, kind, detail)
     },
   }
 }

@@ -136,8 +136,8 @@ begin
   else
     faults := '[]';
   end if;
-  insert into alarms (kind, detail)
-    select 'books_do_not_add_up', fault from books, jsonb_array_elements(faults) fault where books.halted_at is null;
+  perform raise_alarm('books_do_not_add_up', fault) from books, jsonb_array_elements(faults) fault
+    where books.halted_at is null;
   update books set checked_at = ledger_now(),
     halted_at = case when faults = '[]' then null else coalesce(halted_at, ledger_now()) end;
   return faults;

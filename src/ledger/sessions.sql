@@ -69,7 +69,7 @@ begin
     raise exception 'session % has posted since', session_id using errcode = 'EG004';
   end if;
   insert into lost_records (session, first_seq, last_seq) values (session_id, first, last);
-  insert into alarms (kind, detail) values ('journal_gap', jsonb_build_object('session', session_id,
+  perform raise_alarm('journal_gap', jsonb_build_object('session', session_id,
     'first', first::text, 'last', last::text, 'lost', (last - first + 1)::text));
   update sessions set last_seq = last where id = session_id;
 end $$;
@@ -99,9 +99,9 @@ begin
   if me.until > ledger_now() then
     raise exception 'session % is alive until %', session_id, me.until using errcode = 'EG005';
   end if;
-  insert into alarms (kind, detail) select 'session_written_off', jsonb_build_object(
+  perform raise_alarm('session_written_off', jsonb_build_object(
     'session', session_id, 'reason', reason, 'last_seq', me.last_seq,
-    'leases', coalesce(jsonb_object_agg(wallet, amount::text), '{}'))
+    'leases', coalesce(jsonb_object_agg(wallet, amount::text), '{}')))
     from leases where session = session_id;
   perform close_session(session_id);
 end $$;

@@ -197,7 +197,7 @@ begin
       perform note_balance(debit.wallet, debit.before);
     end if;
     continue when debit.excess = 0;
-    insert into alarms (kind, detail) values ('lease_exceeded', jsonb_build_object(
+    perform raise_alarm('lease_exceeded', jsonb_build_object(
       'session', session_id, 'wallet', debit.wallet, 'excess', debit.excess::text));
     -- The revenue stays the sum of the charges; the operator absorbs the part that the wallet could not pay. An
     -- unknown wallet has no unit: the books will not add up, and reconcile says so.

@@ -1,5 +1,6 @@
 // The messages of a tick, up and down. The SQL function of tick.sql and the oracle in model.ts both take and return
 // them.
+import type { AlarmKind } from '#contract/alarms.ts'
 import { nj } from '#base/units.ts'
 
 export type TickRecord = {
@@ -79,7 +80,7 @@ export interface Ledger {
    */
   lose(session: string, first: bigint, last: bigint): Promise<void>
   /** Raises an alarm about a loss, for the operator. */
-  alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void>
+  alarm(kind: AlarmKind, detail: Readonly<Record<string, string>>): Promise<void>
 }
 
 /** SQLSTATE of a tick that left out a record, as far as the ledger knows. */

@@ -1,6 +1,7 @@
 // Journals that a start kept, for the operator: a list, another attempt to post them, and giving them up. A journal
 // given up is set aside, never removed: a state that knows its sessions may come back. Damaged files are kept too,
 // for an examination of the disk: their readable records are posted.
+import { raiseAlarm } from '#state/alarms.ts'
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
@@ -209,12 +210,9 @@ async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<st
   await state.transaction(async (transaction) => {
     if (open !== undefined)
       await transaction.query('select write_off_session($1, $2)', [open.session, reason])
-    // The operator does it, so nobody needs to be told; the row is the record of it.
-    await transaction.query(
-      `insert into alarms (kind, detail, acknowledged_at) values ('journal_dropped', $1, ledger_now())`,
-      [{ process, reason, sessions, records, aside }],
-    )
-    await acknowledge(transaction, process, KINDS, open?.session)
+    // The operator's own act is acknowledged at once; the row is the record of it.
+    await raiseAlarm(transaction, 'journal_dropped', { process, reason, sessions, records, aside })
+    await acknowledge(transaction, process, [...KINDS, 'journal_dropped'], open?.session)
   })
   log.warn('A journal was given up by the operator', { process, reason, sessions, aside })
   return aside

@@ -1,19 +1,17 @@
 // Alarms the operator of damaged blobs: an alarm that names the blob (`ergon status` counts them) and a log line.
-// Each damage is alarmed once, however many readers meet it: unique indexes of the table of alarms see to that.
+// Each damage raises one alarm, however many readers meet it.
 import type { Logger } from '#base/log.ts'
 import type { BlobRef } from '#blobs/blob.ts'
+import type { AlarmKind } from '#contract/alarms.ts'
+import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** The kinds of alarm with a unique index over their details. */
-type ToldOnce = 'blobs_unnamed' | 'body_damaged' | 'page_damaged'
-
-/** Raises an alarm unless the same alarm exists. */
-export async function raiseAlarm(state: Queryable, kind: ToldOnce, detail: object): Promise<void> {
-  await state.query(
-    'insert into alarms (kind, detail) values ($1, $2::jsonb) on conflict do nothing',
-    [kind, JSON.stringify(detail)],
-  )
-}
+/** Raises an alarm unless the same alarm was ever raised. */
+export const raiseOnce = (
+  state: Queryable,
+  kind: AlarmKind,
+  detail: Readonly<Record<string, unknown>>,
+): Promise<boolean> => raiseAlarm(state, kind, detail, { key: JSON.stringify(detail), lasts: true })
 
 export interface Damages {
   /** The number of reads that met a damaged blob since the start. */
@@ -30,12 +28,12 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
       met++
       const damage = { id, location, size, found }
       const { rowCount } = await state.query(
-        `insert into alarms (kind, detail) select 'blob_damaged', $1::jsonb
-         where exists (select from blobs where id = $2::uuid and location = $3)
-         on conflict do nothing`,
-        [JSON.stringify(damage), id, location],
+        'select from blobs where id = $1::uuid and location = $2',
+        [id, location],
       )
-      if (rowCount > 0) log.error('A stored blob is damaged', { damage })
+      const once = { key: `${location}/${id}`, lasts: true } as const
+      if (rowCount > 0 && (await raiseAlarm(state, 'blob_damaged', damage, once)))
+        log.error('A stored blob is damaged', { damage })
     },
   }
 }

@@ -1,5 +1,6 @@
 // The signers in the state (receipts/schema): the last observation of their shares by jobs, which gateways
 // show, and the permission to make a key.
+import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { lostShares, type ShareState, type SignerShare } from '#signers/shares.ts'
 import { SIGNERS } from '#signers/wire.ts'
@@ -38,10 +39,7 @@ export function createSignerStore(state: State): SignerStore {
         const known = new Set(lostShares(before, !may).map(({ index }) => index))
         const lost = lostShares(shares, !may).filter(({ index }) => !known.has(index))
         for (const { index, share } of lost)
-          await queries.query('insert into alarms (kind, detail) values ($1, $2)', [
-            'signer_share_lost',
-            JSON.stringify({ signer: index, share }),
-          ])
+          await raiseAlarm(queries, 'signer_share_lost', { signer: index, share })
         // One that is started again has not got back what it had lost before.
         const kept = shares.map(({ index, share }) => [
           index,

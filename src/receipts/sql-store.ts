@@ -1,4 +1,5 @@
 // ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, `charges`.
+import { raiseAlarm } from '#state/alarms.ts'
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable, Row, State } from '#state/connect.ts'
@@ -66,10 +67,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
         await requireEpoch(queries, epoch)
         await insertShard(queries, shard)
         if (alarm !== undefined)
-          await queries.query(
-            "insert into alarms (kind, detail) values ('receipts_set_back', $1)",
-            [{ shard: shard.origin, ...alarm }],
-          )
+          await raiseAlarm(queries, 'receipts_set_back', { shard: shard.origin, ...alarm })
         await queries.query('update receipt_signers set new_key_ordered_at = null')
       }),
     saveCheckpoint: (epoch, checkpoint, tiles) =>

@@ -12,5 +12,5 @@ export type Schema = {
 export const STATE_SCHEMA: Schema = {
   area: 'state',
   tables: new URL('./schema/', import.meta.url),
-  functions: [],
+  functions: [new URL('./alarms.sql', import.meta.url)],
 }

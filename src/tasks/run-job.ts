@@ -1,5 +1,6 @@
 // One run of one job: its signal, timeout and progress, and the record of its end. graphile-worker calls this
 // and deletes the job when it resolves, or keeps the job for a retry when it rejects.
+import { raiseAlarm } from '#state/alarms.ts'
 import type { JobHelpers, TaskList } from 'graphile-worker'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -163,9 +164,5 @@ async function bury(
              and dead.attempts >= dead.max_attempts order by id desc offset ${DEAD_MAX} limit 1)))`,
     [id],
   )
-  await state.query(
-    `insert into alarms (kind, detail) select 'task_dead', $1::jsonb where not exists (
-       select from alarms where kind = 'task_dead' and acknowledged_at is null and detail ->> 'task' = $2)`,
-    [JSON.stringify({ task: name, job: id, error }), name],
-  )
+  await raiseAlarm(state, 'task_dead', { task: name, job: id, error }, { key: name })
 }

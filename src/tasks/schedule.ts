@@ -46,8 +46,7 @@ export async function releaseJobs(
      counted as (
        update tasks set runs = runs + 1, failures = failures + 1, deaths = deaths + is_dead::int
        from released where tasks.name = released.name)
-     insert into alarms (kind, detail)
-     select 'task_dead', jsonb_build_object('task', name, 'job', id::text, 'error', last_error)
+     select raise_alarm('task_dead', jsonb_build_object('task', name, 'job', id::text, 'error', last_error), name)
      from released where is_dead`,
     [names],
   )

@@ -1,4 +1,4 @@
-// ergon admin alarm list: what was found wrong and nobody has acknowledged, the newest first.
+// ergon admin alarm list: the alarms that nobody has acknowledged, the newest first.
 import { control } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -10,12 +10,13 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (alarms.length === 0) return tell('no alarms')
   print(
     table(
-      ['ALARM', 'AT', 'KIND', 'ACKNOWLEDGED', 'DETAIL'],
+      ['ALARM', 'AT', 'KIND', 'ACKNOWLEDGED', 'FINDING', 'DETAIL'],
       alarms.map((one) => [
         one.id,
         one.at,
         one.kind,
         one.acknowledged_at ?? 'no',
+        one.finding,
         JSON.stringify(one.detail),
       ]),
     ),

@@ -187,7 +187,14 @@ const ALARMS_CONTROL = {
     /** `all`: acknowledged alarms too. */
     request: ownObject({ all: z.boolean().default(false) }),
     answer: z.strictObject({
-      alarms: z.array(z.strictObject({ ...alarm.shape, acknowledged_at: time })),
+      alarms: z.array(
+        z.strictObject({
+          ...alarm.shape,
+          /** The meaning of the kind; empty for a kind of a newer version. */
+          finding: z.string(),
+          acknowledged_at: time,
+        }),
+      ),
       more: z.boolean(),
     }),
   },

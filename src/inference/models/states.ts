@@ -1,6 +1,8 @@
 // The column `state` of the table `models`: what the cell of a model does, for every gateway to read. A
 // change that the state's server does not take is written again until it does: a model whose "ready" was
 // lost would be "loading" for ever.
+import type { AlarmKind } from '#contract/alarms.ts'
+import { raiseAlarm } from '#state/alarms.ts'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -43,11 +45,11 @@ export class ModelStates {
   }
 
   /** For the operator, and kept; written again until the state takes it. */
-  async alarm(kind: string, detail: Readonly<Record<string, string>>): Promise<void> {
+  async alarm(kind: AlarmKind, detail: Readonly<Record<string, string>>): Promise<void> {
     const { state, log } = this.#deps
     while (!this.#closing.signal.aborted) {
       try {
-        await state.query('insert into alarms (kind, detail) values ($1, $2)', [kind, detail])
+        await raiseAlarm(state, kind, detail)
         return
       } catch (error) {
         log.warn('An alarm could not be written', { kind, ...detail, error: messageOf(error) })

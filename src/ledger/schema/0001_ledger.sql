@@ -222,22 +222,6 @@ create table events (
   unique (account, sequence)
 );
 
--- Losses and damage that the operator must see. An alarm counts until the operator acknowledges the alarm.
-create table alarms (
-  id bigint generated always as identity primary key,
-  kind text not null,
-  detail jsonb not null,
-  at timestamptz not null default now(),
-  acknowledged_at timestamptz
-);
-create index alarms_open on alarms (id) where acknowledged_at is null;
--- Each damage raises one alarm, also when two readers meet the damage at once.
-create unique index alarms_blob_damaged on alarms ((detail ->> 'location'), (detail ->> 'id'))
-  where kind = 'blob_damaged';
--- By a hash: a detail may be longer than an entry of an index.
-create unique index alarms_told_once on alarms (kind, md5(detail::text))
-  where kind in ('blobs_unnamed', 'body_damaged', 'page_damaged');
-
 -- One row: the result of the last reconcile, and how many charges are summed in audited_accounts.
 create table books (
   single boolean primary key default true check (single),

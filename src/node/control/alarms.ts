@@ -1,4 +1,5 @@
 // The operator's operations on alarms: listed until they are acknowledged, and kept for good.
+import { findingOf } from '#contract/alarms.ts'
 import { fault } from '#contract/errors.ts'
 import type { NODE_CONTROL } from '#contract/control/node.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
@@ -16,7 +17,10 @@ export const alarmHandlers = (state: State) =>
          order by id desc limit $2`,
         [all, SHOWN_MAX + 1],
       )
-      return { alarms: rows.slice(0, SHOWN_MAX), more: rows.length > SHOWN_MAX }
+      const alarms = rows
+        .slice(0, SHOWN_MAX)
+        .map((row) => ({ ...row, finding: findingOf(row.kind) }))
+      return { alarms, more: rows.length > SHOWN_MAX }
     },
     'alarm.acknowledge': ({ alarm }) => acknowledge(state, alarm),
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>

@@ -12,7 +12,7 @@ import { createBlobStores } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { makeBucket, type Store } from '#objects/store.fixture.ts'
 import type { Queryable } from '#state/connect.ts'
-import { createDamages, raiseAlarm } from '#objects/damage.ts'
+import { createDamages, raiseOnce } from '#objects/damage.ts'
 import { createClean } from './clean.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { savePlace } from './place.ts'
@@ -238,7 +238,7 @@ test('damage that two reads meet at once is one alarm', { skip }, async () => {
     await tellTwiceAtOnce((state) => createDamages({ state, log }).tell(blob, randomUUID()))
   for (const kind of ['body_damaged', 'page_damaged'] as const)
     for (const key of ['one', 'two'])
-      await tellTwiceAtOnce((state) => raiseAlarm(state, kind, { key }))
+      await tellTwiceAtOnce((state) => raiseOnce(state, kind, { key }))
   const { rows } = await store.state.query(
     'select kind, count(*)::int as alarms from alarms group by kind order by kind',
   )

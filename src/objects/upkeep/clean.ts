@@ -6,7 +6,7 @@ import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
-import { createDamages, raiseAlarm } from '#objects/damage.ts'
+import { createDamages, raiseOnce } from '#objects/damage.ts'
 import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { forgetCompletions } from './expire-uploads.ts'
@@ -54,7 +54,7 @@ export function createClean(deps: {
       location,
       waiting,
     })
-    await raiseAlarm(state, 'blobs_unnamed', {
+    await raiseOnce(state, 'blobs_unnamed', {
       location,
       waiting,
       at: new Date(clock.wallMs()).toISOString(),
@@ -65,12 +65,12 @@ export function createClean(deps: {
     const limits = { bytesMax: SCRUB_BYTES_A_MINUTE, signal }
     const { damaged } = await scrubRows(state, pass, limits).catch(async (cause: unknown) => {
       if (isOfPage(cause))
-        await raiseAlarm(state, 'page_damaged', { task: pass.task, found: messageOf(cause) })
+        await raiseOnce(state, 'page_damaged', { task: pass.task, found: messageOf(cause) })
       throw cause
     })
     for (const { key, ...damage } of damaged) {
       log.error('A stored body is damaged', { damage })
-      await raiseAlarm(state, 'body_damaged', { ...damage, key })
+      await raiseOnce(state, 'body_damaged', { ...damage, key })
     }
   }
 

@@ -17,3 +17,19 @@ create table state_owner (
   folder text not null,
   since timestamptz not null default clock_timestamp()
 );
+
+-- Losses and damage that the operator must see. An alarm counts until the operator acknowledges it.
+create table alarms (
+  id bigint generated always as identity primary key,
+  kind text not null,
+  detail jsonb not null,
+  -- Alarms of one kind and key are one finding, which is raised once: until it is acknowledged, or for ever.
+  key text,
+  is_lasting boolean not null default false,
+  at timestamptz not null default now(),
+  acknowledged_at timestamptz
+);
+create index alarms_open on alarms (id) where acknowledged_at is null;
+-- By a hash: a key may be longer than an entry of an index.
+create unique index alarms_once on alarms (kind, md5(key))
+  where key is not null and (is_lasting or acknowledged_at is null);

@@ -1,0 +1,50 @@
+// The alarms that Ergon raises for its operator, each with the finding. `ergon admin alarm list` prints the findings,
+// and docs/guide/operating.md has the same table.
+
+const LEDGER_ALARMS = {
+  lease_exceeded: 'a charge exceeded its lease',
+  books_do_not_add_up: 'the sums of the books differ',
+  ledger_set_back: 'the state lost records that it had',
+  session_written_off:
+    'unposted records of a session were given up; its leases returned to the wallets',
+} as const
+
+const NODE_ALARMS = {
+  journal_gap: 'a journal lost records, by number',
+  journal_damaged: 'a file of a journal is damaged',
+  journal_missing: 'a known journal is gone',
+  journal_kept: 'a journal cannot be read',
+  journal_dropped: 'the operator gave up a journal',
+  task_dead: 'a background task failed at its last attempt',
+} as const
+
+const STORAGE_ALARMS = {
+  blob_damaged: 'a stored body is damaged or missing',
+  body_damaged: 'a stored body in a row of the state is damaged',
+  page_damaged: 'a page of the state cannot be read',
+  blobs_unnamed: 'more bodies without a row than a kill leaves',
+} as const
+
+const INFERENCE_ALARMS = {
+  model_stuck: 'a model made no step, or its process did not answer; it was restarted',
+} as const
+
+const RECEIPT_ALARMS = {
+  signer_share_lost: 'a signer has lost its key share',
+  receipts_set_back:
+    'the signers have signed leaves that the state lacks, so an old copy of one of them was restored; a new shard of the log names the signed head',
+} as const
+
+export const ALARMS = {
+  ...LEDGER_ALARMS,
+  ...NODE_ALARMS,
+  ...STORAGE_ALARMS,
+  ...INFERENCE_ALARMS,
+  ...RECEIPT_ALARMS,
+} as const
+
+export type AlarmKind = keyof typeof ALARMS
+
+/** The finding of an alarm of the state, whose newer version may know further kinds. */
+export const findingOf = (kind: string): string =>
+  Object.hasOwn(ALARMS, kind) ? ALARMS[kind as AlarmKind] : ''

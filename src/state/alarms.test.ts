@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ALARMS, type AlarmKind } from '#contract/alarms.ts'
+import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { raiseAlarm, type Once } from './alarms.ts'
+
+test('raiseAlarm() raises an alarm with a key once', { skip: whyNoState() }, async () => {
+  await using url = await openTestUrl()
+  await using state = await openLedgerState(url.of, 3)
+  const raise = (once?: Once) => raiseAlarm(state, 'task_dead', { task: 'a' }, once)
+  const acknowledge = () => state.query('update alarms set acknowledged_at = now()')
+  assert.deepEqual([await raise(), await raise()], [true, true])
+  // Longer than an entry of an index may be.
+  const key = 'k'.repeat(10_000)
+  assert.deepEqual((await Promise.all([1, 2, 3].map(() => raise({ key })))).filter(Boolean), [true])
+  await acknowledge()
+  assert.deepEqual([await raise({ key }), await raise({ key })], [true, false])
+  assert.deepEqual([await raise({ key: 'b', lasts: true })], [true])
+  await acknowledge()
+  assert.deepEqual([await raise({ key: 'b', lasts: true }), await raise({ key })], [false, true])
+})
+
+const ROOT = join(import.meta.dirname, '../..')
+const SOURCES = globSync('src/**/*.{ts,sql}', { cwd: ROOT })
+  .filter((path) => !/(\.test|\.fixture)\.ts$|contract\/alarms\.ts$/.test(path))
+  .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+
+test('every alarm that SQL raises is listed, and every listed alarm is raised and in the guide', () => {
+  const bySql = SOURCES.flatMap((text) => [...text.matchAll(/raise_alarm\('(\w+)'/g)])
+  assert.ok(bySql.length >= 5, `${bySql.length} found`)
+  for (const [, kind = ''] of bySql) assert.ok(Object.hasOwn(ALARMS, kind), kind)
+  const guide = readFileSync(join(ROOT, 'docs/guide/operating.md'), 'utf8')
+  for (const [kind, finding] of Object.entries(ALARMS) as [AlarmKind, string][]) {
+    assert.ok(
+      SOURCES.some((text) => text.includes(`'${kind}'`)),
+      `${kind} is raised`,
+    )
+    assert.ok(guide.includes(`| \`${kind}\` | ${finding}`), `the guide has ${kind}: ${finding}`)
+  }
+})
