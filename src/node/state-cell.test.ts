@@ -157,6 +157,8 @@ test('a start says which DATABASE_URL it cannot use, and why', OPTIONS, async (t
   const other = connectState({ address: { url }, connections: 1, log: quiet })
   t.after(() => other[Symbol.asyncDispose]())
   await other.query(`create role ${role} login password 'of-a-test'`)
+  // May create tables, and not the schema of tasks.
+  await other.query(`create schema ${role} authorization ${role}`)
   const as = (change: (changed: URL) => void) => {
     const changed = new URL(url)
     change(changed)
@@ -168,7 +170,14 @@ test('a start says which DATABASE_URL it cannot use, and why', OPTIONS, async (t
     [as((to) => (to.pathname = 'nix')), /\/nix\): database "nix" does not exist$/],
     [
       as((to) => Object.assign(to, { username: role, password: 'of-a-test' })),
-      /permission denied for schema public$/,
+      /permission denied for schema public \(the role needs the right to create .*\)$/,
+    ],
+    [
+      as((to) => {
+        Object.assign(to, { username: role, password: 'of-a-test' })
+        to.searchParams.set('options', `-c search_path=${role}`)
+      }),
+      /permission denied for database \w+ \(the role needs the right to create .*\)$/,
     ],
     [
       as((to) => to.searchParams.set('options', readOnly)),
@@ -185,6 +194,7 @@ test('a start says which DATABASE_URL it cannot use, and why', OPTIONS, async (t
       assert.doesNotMatch(error.message, /wrong-one|of-a-test/)
       return true
     })
+  await other.query(`drop schema ${role} cascade`)
   await other.query(`drop role ${role}`)
 })
 

@@ -3,8 +3,13 @@ import pg from 'pg'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 
-// SQLSTATE read_only_sql_transaction.
-const READ_ONLY = '25006'
+/** Advice by SQLSTATE. */
+const HINTS: Readonly<Record<string, string>> = {
+  // read_only_sql_transaction
+  25006: 'a standby, or set to be read only: name the server that may be written to',
+  // insufficient_privilege
+  42501: 'the role needs the right to create in the database and in the schema',
+}
 
 /**
  * The error of a start on the state at `url`: `database_unusable` for faults of the server or of the way there. An
@@ -13,13 +18,10 @@ const READ_ONLY = '25006'
 export function unusable(url: string, error: unknown): unknown {
   if (error instanceof ErgonError && error.code !== 'state_unavailable') return error
   const cause = error instanceof ErgonError ? error.cause : error
-  const hint =
-    cause instanceof pg.DatabaseError && cause.code === READ_ONLY
-      ? ' (a standby, or set to be read only: name the server that may be written to)'
-      : ''
+  const hint = cause instanceof pg.DatabaseError ? HINTS[cause.code ?? ''] : undefined
   return fault(
     'database_unusable',
-    `Could not use DATABASE_URL (${placeOf(url)}): ${reasonOf(cause)}${hint}`,
+    `Could not use DATABASE_URL (${placeOf(url)}): ${reasonOf(cause)}${hint === undefined ? '' : ` (${hint})`}`,
     { cause },
   )
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { after, before, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sleep } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
@@ -36,13 +37,17 @@ async function open(t: TestContext): Promise<Opened> {
 }
 
 /** Runs one task named `task` until the returned function is called, which ends with the test at the latest. */
-function start({ state, url, ending }: Opened, task: Partial<Task>): () => Promise<void> {
+function start(
+  { state, url, ending }: Opened,
+  task: Partial<Task>,
+  write?: (line: string) => void,
+): () => Promise<void> {
   const stopping = new AbortController()
   const running = createTaskRunner({
     state,
     address: { url },
     tasks: { task: { attempts: 2, timeoutMs: LIMIT_MS, run: async () => undefined, ...task } },
-    log: quiet,
+    log: write === undefined ? quiet : createLogger('test', { write }),
     pollMs: 50,
   }).run(stopping.signal)
   const stop = async () => {
@@ -300,6 +305,21 @@ test('a job whose end cannot be stored runs again', options, async (t) => {
   await sleep(200)
   await rename('away', '_private_jobs')
   await eventually(async () => runs === 2)
+})
+
+test('tables that a newer version of graphile-worker made are left alone', options, async (t) => {
+  const opened = await open(t)
+  const { sql } = await jobsSchema(opened.state)
+  const stop = start(opened, {})
+  await eventually(() => taskOf(opened))
+  await stop()
+  await opened.state.query(`insert into ${sql}.migrations (id, breaking) values (999999, true)`)
+  const lines: string[] = []
+  let runs = 0
+  start(opened, { everyMs: 100, run: async () => void runs++ }, (line) => void lines.push(line))
+  const line = await eventually(async () => lines.find((each) => each.includes('do not run')))
+  assert.match(line, /a newer version wrote them/)
+  assert.deepEqual([runs, process.exitCode ?? 0], [0, 0])
 })
 
 test('runTask() refuses a name that no task has', options, async (t) => {

@@ -4,5 +4,5 @@ import type { Schema } from '#state/schema.ts'
 export const TASKS_SCHEMA: Schema = {
   area: 'tasks',
   tables: new URL('./schema/', import.meta.url),
-  functions: [],
+  functions: [new URL('./jobs-schema.sql', import.meta.url)],
 }
