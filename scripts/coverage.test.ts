@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { readTests, unnamed } from './coverage.ts'
 
 /** The names and figures of the specification, by its sections. */
 const INTERFACE: Readonly<Record<string, readonly string[]>> = {
@@ -130,4 +131,18 @@ for (const [section, names] of Object.entries(INTERFACE))
 test('a line that the page of coverage does not name is found', () => {
   const planted = page.replaceAll('compliance.evidence_ready', 'planted')
   assert.deepEqual(missingFrom(planted, INTERFACE['events'] ?? []), ['compliance.evidence_ready'])
+})
+
+const tests = readTests('.')
+
+test('a test names each operation, event, error code and command', () => {
+  assert.deepEqual(unnamed(tests), [])
+})
+
+test('what no test names is found', () => {
+  const without = tests.map(({ path, text }) => ({
+    path,
+    text: text.replaceAll(/token_expired|'balance\.low'|'artifacts', 'prune'/g, ''),
+  }))
+  assert.deepEqual(unnamed(without), ['balance.low', 'token_expired', 'ergon artifacts prune'])
 })

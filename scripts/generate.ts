@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { coveragePage, readTests } from './coverage.ts'
 import { contractOf, openapi } from './openapi.ts'
 import {
   cliPage,
@@ -15,6 +16,7 @@ import {
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const REFERENCE = 'docs/reference'
+const COVERAGE = 'acceptance/COVERAGE.md'
 
 /** Path → text of every generated page. `read` gives what pages are only partly made of. */
 export function pages(read: (path: string) => string): ReadonlyMap<string, string> {
@@ -27,6 +29,7 @@ export function pages(read: (path: string) => string): ReadonlyMap<string, strin
     [`${REFERENCE}/s3-operations.md`, s3OperationsPage()],
     [`${REFERENCE}/cli.md`, cliPage()],
     [`${REFERENCE}/settings.md`, settingsPage()],
+    [COVERAGE, coveragePage(read(COVERAGE), readTests(ROOT))],
   ])
 }
 

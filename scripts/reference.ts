@@ -10,7 +10,7 @@ import { beyondText, LIMITS } from './limits.ts'
 
 const NOTE = (source: string) => `<!-- Printed from ${source} by \`npm run generate\`. -->`
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
     .join('\n')

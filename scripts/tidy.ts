@@ -151,7 +151,7 @@ export function tidy(
       if (!isTest(path)) faults.push(...headerFaults(path, text), ...messageFaults(path, text))
     }
     if (path.endsWith('.md')) faults.push(...linkFaults(path, text, exists))
-    if (path === COVERAGE) faults.push(...coverageFaults(text, exists))
+    if (PAGES_OF_FILES.has(path)) faults.push(...fileFaults(path, text, exists))
   }
   return faults
 }
@@ -289,15 +289,22 @@ function linkFaults(path: string, text: string, exists: (path: string) => boolea
   return faults
 }
 
-const COVERAGE = 'acceptance/COVERAGE.md'
+/** Pages that tell readers the files of a subject. */
+const PAGES_OF_FILES: ReadonlySet<string> = new Set([
+  'acceptance/COVERAGE.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+])
+/** The product of the examples, which is not there yet. */
+const EXAMPLE = /\bdatabases?\b/
 
-/** Test files that the page names without a link, from the root of the tree. */
-function coverageFaults(text: string, exists: (path: string) => boolean): Fault[] {
+/** Files that the page names without a link, from the root of the tree. */
+function fileFaults(path: string, text: string, exists: (path: string) => boolean): Fault[] {
   return [...text.matchAll(/(?<![\w./])(?:test|acceptance|src|scripts)\/[\w./-]*\w/g)].flatMap(
     (found) =>
-      exists(found[0])
+      exists(found[0]) || EXAMPLE.test(found[0])
         ? []
-        : [{ path: COVERAGE, line: lineOf(text, found.index), rule: `names no file: ${found[0]}` }],
+        : [{ path, line: lineOf(text, found.index), rule: `names no file: ${found[0]}` }],
   )
 }
 

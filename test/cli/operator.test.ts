@@ -229,3 +229,35 @@ async function receiptOf(request: string): Promise<void> {
     await pause(50, undefined, { signal })
   }
 }
+
+test('an account is created, gets test money, and is listed with it', async () => {
+  const made = await run(['admin', 'account', 'create'])
+  const account = made.stdout.trim()
+  const added = await run(['admin', 'funds', 'add', account, '0.25'])
+  assert.match(added.stderr, /^added 0\.25 tUSD to acct_/)
+  assert.equal((await run(['admin', 'funds', 'add', account, '1e9'])).code, 2)
+  const list = await run(['admin', 'account', 'list'])
+  assert.match(list.stdout, new RegExp(`^${account} +tUSD \\(test\\) +0\\.25 +balance`, 'm'))
+})
+
+test('receipts are listed, and each has the id of a charge', async () => {
+  await fetch(`${ergon.baseUrl}/v1/models`, {
+    headers: { authorization: `Bearer ${ergon.token}` },
+  })
+  const { stdout } = await run(['receipt', 'list'])
+  assert.match(stdout, /rcpt_[0-9a-z]{26}/)
+})
+
+const WRONG: readonly [words: readonly string[], code: number, why: RegExp][] = [
+  [['admin', 'tasks', 'retry', '0'], 1, /no dead task "0"/],
+  [['artifacts', 'fetch', 'none'], 1, /none.*artifact_unknown/],
+  [['artifacts', 'prune'], 0, /^removed: /m],
+  [['meter', 'calibrate'], 1, /Could not calibrate/],
+  [['models', 'pull', 'https://models.example/m.gguf'], 2, /--sha256 is needed/],
+]
+for (const [words, code, why] of WRONG)
+  test(`${words.join(' ')} ends with ${code} and says why`, async () => {
+    const ended = await run(words)
+    assert.equal(ended.code, code, ended.stderr)
+    assert.match(ended.stderr, why)
+  })

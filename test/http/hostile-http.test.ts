@@ -207,6 +207,7 @@ describe('a hostile request', { concurrency: 8 }, () => {
       },
     })
     assert.equal(outcome.responses[0]?.status, 408)
+    assert.match(outcome.responses[0]?.body ?? '', /"code":"request_timeout"/)
     assertEnergyHeaders(outcome)
   })
 

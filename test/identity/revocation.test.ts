@@ -86,5 +86,9 @@ test('an expired token is refused, kept or not', async () => {
   assert.equal(await ask(agent, minted.token), 200)
   await new Promise((resolve) => setTimeout(resolve, 800))
   assert.equal(await ask(agent, minted.token), 401)
+  const headers = { authorization: `Bearer ${minted.token}` }
+  const refusal = await fetch(`${ergon.baseUrl}/v1/models`, { headers })
+  const { error } = (await refusal.json()) as { error: { code: string } }
+  assert.equal(error.code, 'token_expired')
   agent.destroy()
 })

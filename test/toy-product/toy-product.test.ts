@@ -106,6 +106,9 @@ test('the reference knows the endpoint, the setting, the command, the event and 
   assert.match(page('events.md'), /## toy\.counted/)
   assert.match(page('errors.md'), /`toy_full`/)
   assert.match(JSON.stringify(paths['/v1/toy/count']), /409_toy_full/)
+  const coverage = readFileSync(join(FOLDER, 'acceptance/COVERAGE.md'), 'utf8')
+  for (const name of ['toy\\.count: POST', 'toy\\.counted', 'toy_full', 'ergon toy counts'])
+    assert.ok(new RegExp(`^\\| \`${name}.* \\| test/.*toy`, 'm').test(coverage), name)
 })
 
 test('the endpoint answers, is charged, and writes its row and its event', async () => {

@@ -1,0 +1,106 @@
+// The printed part of acceptance/COVERAGE.md: operations, events, error codes and commands of the contract, each with
+// the first test file that names it. The rest of the page, by the lines of the interface, is written by hand.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandSpec } from '#cli/command-spec.ts'
+import { COMMANDS } from '#cli/commands.ts'
+import { ERRORS } from '#contract/errors.ts'
+import { EVENTS } from '#contract/events.ts'
+import { ROUTES } from '#contract/routes.ts'
+import { table } from './reference.ts'
+
+export type TestFile = { readonly path: string; readonly text: string }
+
+const BEGIN = '<!-- Printed by `npm run generate` from here -->'
+const END = '<!-- to here -->'
+
+/** All test files of a tree, with the acceptance suites and the helpers of tests. */
+export const readTests = (root: string): TestFile[] =>
+  ['acceptance', 'src', 'test']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (name) => `${folder}/${name}`,
+      ),
+    )
+    .filter((path) => /^(acceptance|test)\/.*\.ts$|\.test\.ts$/.test(path))
+    .filter((path) => !path.startsWith('test/toy-product/files/'))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+/** The page with its printed part renewed. */
+export function coveragePage(page: string, tests: readonly TestFile[]): string {
+  const [before = ''] = page.split(BEGIN)
+  const after = page.split(END)[1] ?? ''
+  return `${before}${BEGIN}\n\n${printedPart(tests)}\n${END}${after}`
+}
+
+/** Names of the contract that no test names, by their kind. */
+export const unnamed = (tests: readonly TestFile[]): string[] =>
+  kinds().flatMap(({ names }) =>
+    names.filter(({ texts }) => firstOf(tests, texts) === undefined).map(({ name }) => name),
+  )
+
+type Name = {
+  readonly name: string
+  /** The texts by which tests name it. */
+  readonly texts: readonly string[]
+}
+
+const quoted = (name: string): Name => ({ name, texts: [`'${name}'`] })
+
+const kinds = (): { readonly kind: string; readonly names: readonly Name[] }[] => [
+  {
+    kind: 'Operation',
+    names: ROUTES.map(({ method, path, operation }) => ({
+      name: `${operation}: ${method} ${path}`,
+      texts: textsOf(path),
+    })),
+  },
+  { kind: 'Event', names: Object.keys(EVENTS).map(quoted) },
+  { kind: 'Error code', names: Object.keys(ERRORS).map((name) => ({ name, texts: [name] })) },
+  {
+    kind: 'Command',
+    names: COMMANDS.map((command) => ({
+      name: `ergon ${command.usage}`,
+      texts: [...callsOf(command), ...shortOf(command)],
+    })),
+  },
+]
+
+/** The path up to its first parameter, else the whole path with the character that ends it. */
+const textsOf = (path: string): string[] =>
+  /[:*]/.test(path) ? [path.replace(/[:*].*$/, '')] : ["'", '`', '?'].map((end) => path + end)
+
+const wordsOf = ({ usage }: CommandSpec) => usage.split(' ').filter((word) => /^[a-z]/.test(word))
+
+const callsOf = (command: CommandSpec): string[] => {
+  const words = wordsOf(command).map((word) => `'${word}'`)
+  // One word alone is many things.
+  return words.length === 1 ? [`[${words[0]}`, `(${words[0]}`] : [words.join(', ')]
+}
+
+/** Some tests have a helper for the first words: the last word alone names a command that alone ends with it. */
+function shortOf(command: CommandSpec): string[] {
+  const words = wordsOf(command)
+  const last = words.at(-1) ?? ''
+  const isAlone =
+    words.length > 1 &&
+    COMMANDS.every((other) => other === command || wordsOf(other).at(-1) !== last)
+  return [...(isAlone ? [last] : []), ...(command.alias === undefined ? [] : [command.alias])].map(
+    (word) => `'${word}'`,
+  )
+}
+
+const firstOf = (tests: readonly TestFile[], texts: readonly string[]): string | undefined =>
+  tests.find((test) => texts.some((text) => test.text.includes(text)))?.path
+
+const printedPart = (tests: readonly TestFile[]): string =>
+  kinds()
+    .map(({ kind, names }) => {
+      const rows = names.map(({ name, texts }) => [
+        `\`${name}\``,
+        firstOf(tests, texts) ?? 'by parts of it, or beside the code',
+      ])
+      return `${table([kind, 'First test that names it'], rows)}\n`
+    })
+    .join('\n')
