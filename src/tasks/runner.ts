@@ -148,5 +148,7 @@ function refuseNewer(cause: unknown): never {
 const workerLogger = (log: Logger) =>
   new WorkerLogger(() => (level, message, { failure } = {}) => {
     if (failure === true || level === 'info' || level === 'debug') return
+    // Jobs hold no connection while they run.
+    if (message.includes('maxPoolSize')) return
     log[level === 'warning' ? 'warn' : 'error'](message)
   })
