@@ -4,6 +4,9 @@
 //     --s3-key ACCESS:SECRET         another key for storage (default: the token is both)
 //     --depleted-token TOKEN         of an account that has spent its balance (else such tests are skipped)
 //     --unfunded-token TOKEN         of an account whose free joules are used up (else such tests are skipped)
+//     --only SUITE                   a file of acceptance/: ai-sdk, langchain, one-number, openai, s3 or tools
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { after } from 'node:test'
 import { parseArgs } from 'node:util'
 import { openInstance, type Instance } from '../acceptance/world.ts'
@@ -16,13 +19,22 @@ const { values } = parseArgs({
     's3-key': string,
     'depleted-token': string,
     'unfunded-token': string,
+    only: { type: 'string', default: 'all' },
   },
 })
 
 // The product that this starts offers everything: there a skipped test is a fault.
 if (values['base-url'] === undefined) await openInstance(await start(), 'everything')
 else await openInstance(given(values['base-url']))
-await import('../acceptance/all.ts')
+await import(suite(values.only))
+
+/** The file of a suite: `all` imports each of the others. */
+function suite(name: string): string {
+  const path = join(import.meta.dirname, '../acceptance', `${name}.ts`)
+  if (!/^[a-z0-9-]+$/.test(name) || !existsSync(path))
+    throw new TypeError(`There is no suite ${name}`)
+  return path
+}
 
 function given(baseUrl: string): Instance {
   const { token } = values
