@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { sleep, systemClock } from '#base/clock.ts'
@@ -14,7 +14,7 @@ import type { CellSpec } from '#cells/cell.ts'
 import type { CellsOptions } from '#cells/create-cells.ts'
 import type { EchoRequest } from './echo-cell.ts'
 
-export const APP_FOLDER = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
+export const APP_FOLDER = resolve(import.meta.dirname, '../../..')
 export const ECHO = fileURLToPath(new URL('echo-cell.ts', import.meta.url))
 
 /**
