@@ -11,6 +11,8 @@ export type Principal = {
   readonly funded: boolean
   /** True when the account refuses S3 addresses and forms with a token in them. */
   readonly refusesTokenPresign: boolean
+  /** Ids of energy budgets that limit the caller's requests, and never pay. */
+  readonly budgets?: readonly string[]
 }
 
 /** Throws scope_missing when the token may not call the operation, which needs a scope. */

@@ -7,7 +7,7 @@ import { nj, printJoules, printUsd, pusd } from '#base/units.ts'
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const found = await control(options, 'request.find', { id })
   if (options.json) return printJson(found)
-  const { request, refusal, charge } = found
+  const { request, refusal, charge, ledger_fault: ledgerFault } = found
   print(request)
   if (refusal !== null) {
     const { status, code, gateway, at, message, param, help } = refusal
@@ -15,6 +15,7 @@ export async function run({ options, words: [id = ''] }: CommandCall): Promise<v
     print(`         ${message}${param === null ? '' : ` (${param})`}`)
     if (help !== null) print(`         ${help}`)
   }
+  if (ledgerFault !== null) return print(`charged  not known: ${ledgerFault}`)
   if (charge === null) return print('charged  to no account')
   const joules = printJoules(nj(BigInt(charge.energy_nj)))
   const money = printUsd(pusd(BigInt(charge.charge_pusd)))

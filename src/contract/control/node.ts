@@ -306,6 +306,8 @@ const REQUESTS_CONTROL = {
           charge_pusd: z.string(),
         })
         .nullable(),
+      /** The reason why the ledger could not be read, and the charge is not known. */
+      ledger_fault: z.string().nullable(),
     }),
   },
 } satisfies ControlTable

@@ -12,7 +12,11 @@ import type { State } from '#state/connect.ts'
 
 const ASK_TIMEOUT_MS = 2000
 
-type Deps = { readonly state: State; readonly cells: Cells; readonly log: Logger }
+type Deps = {
+  readonly state: Pick<State, 'query'>
+  readonly cells: Pick<Cells, 'list'>
+  readonly log: Logger
+}
 type Found = Sent<ControlAnswer<'request.find'>>
 
 export const requestHandlers = (deps: Deps) =>
@@ -20,16 +24,16 @@ export const requestHandlers = (deps: Deps) =>
     'request.find': async ({ id }) => {
       const body = id.slice(id.indexOf('_') + 1)
       const request = `req_${body}`
-      const [refusal, charge] = await Promise.all([
+      const [refusal, { charge, ledger_fault }] = await Promise.all([
         refusalOf(deps, request),
         chargeOf(deps.state, `rcpt_${body}`),
       ])
-      if (refusal === null && charge === null)
+      if (refusal === null && charge === null && ledger_fault === null)
         throw fault(
           'not_found',
           `Could not find the request: no gateway remembers a refusal of ${request}, and no account was charged for it`,
         )
-      return { request, refusal, charge }
+      return { request, refusal, charge, ledger_fault }
     },
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
@@ -52,11 +56,18 @@ async function refusalOf({ cells, log }: Deps, request: string): Promise<Found['
   return found.flat()[0] ?? null
 }
 
-async function chargeOf(state: State, receipt: string): Promise<Found['charge']> {
-  const { rows } = await state.query<NonNullable<ControlAnswer<'request.find'>['charge']>>(
+/** A refusal is found while the ledger does not answer, which may be its cause. */
+async function chargeOf(
+  state: Pick<State, 'query'>,
+  receipt: string,
+): Promise<Pick<Found, 'charge' | 'ledger_fault'>> {
+  const asked = state.query<NonNullable<ControlAnswer<'request.find'>['charge']>>(
     `select id as receipt, account, token, operation, model, status, to_at as at, energy_nj::text, charge_pusd::text
      from charges where id = $1`,
     [receipt],
   )
-  return rows[0] ?? null
+  return await asked.then(
+    ({ rows }) => ({ charge: rows[0] ?? null, ledger_fault: null }),
+    (error: unknown) => ({ charge: null, ledger_fault: messageOf(error) }),
+  )
 }

@@ -1,12 +1,10 @@
 // The toy in a gateway: an endpoint, a protocol of its own whose callers have an energy budget, a figure.
-import type { Payer } from '#charging/spend.ts'
 import { fault } from '#contract/errors.ts'
 import { parseCountRequest } from '#contract/toy.ts'
 import type { Door } from '#http/door.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { renderProblem } from '#http/problem.ts'
 import type { Handler } from '#http/reply.ts'
-import type { Principal } from '#identity/principal.ts'
 import { budgetOf } from './budget.ts'
 
 type Settings = { readonly greeting: string }
@@ -43,8 +41,7 @@ const pingOf = (identity: GatewayCore['identity']): Door => ({
   }),
   async identify(exchange) {
     const who = await identity.identify(exchange.header('authorization'))
-    const limited: Principal & Pick<Payer, 'budgets'> = { ...who, budgets: [budgetOf(who.account)] }
-    return limited
+    return { ...who, budgets: [budgetOf(who.account)] }
   },
   body: async () => undefined,
   render: renderProblem,
