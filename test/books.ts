@@ -34,8 +34,8 @@ export type ChargeRow = {
   readonly completion_tokens?: string
 }
 
-const POST_MAX_MS = 10_000
-const RETURN_MAX_MS = 40_000
+const POST_MAX_MS = 60_000
+const RETURN_MAX_MS = 60_000
 const POLL_MS = 25
 
 /** The charges of these receipts, waited for until the ledger has all of them. */

@@ -15,7 +15,7 @@ import type { AgentOptions } from './testing/agent.ts'
 import { eventually, place, survivors } from './testing/harness.ts'
 
 const AGENT = fileURLToPath(new URL('testing/agent.ts', import.meta.url))
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 const ROOT = { skip: process.getuid?.() === 0 ? false : 'needs root' }
 
 type Where = ReturnType<typeof newPlace>

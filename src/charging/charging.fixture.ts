@@ -89,7 +89,7 @@ export async function openTestCharging(
     ticked: () => charging.ticked(),
   })
   const charging: Charging = createCharging({ session, leases, marks, clock })
-  await session.tickNow(AbortSignal.timeout(5000))
+  await session.tickNow(AbortSignal.timeout(60_000))
   return Object.assign(test, {
     books,
     charging,
@@ -109,7 +109,7 @@ export async function openTestCharging(
     },
     async [Symbol.asyncDispose]() {
       test.answers = true
-      await session.close(AbortSignal.timeout(5000))
+      await session.close(AbortSignal.timeout(60_000))
       await journal[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true })
     },

@@ -85,10 +85,10 @@ export async function startTestGateway({
     durable: () => Buffer.concat([...durable.values()]),
     async setTariff(njPerCpuS) {
       tariff = tariffBody(njPerCpuS)
-      await session.tickNow(AbortSignal.timeout(5000))
+      await session.tickNow(AbortSignal.timeout(60_000))
     },
     async [Symbol.asyncDispose]() {
-      await session.close(AbortSignal.timeout(5000))
+      await session.close(AbortSignal.timeout(60_000))
       await journal[Symbol.asyncDispose]()
     },
   }

@@ -218,7 +218,7 @@ test('the part is on the charge, within the hold, and follows from the charge’
         }
         const body = bench.books.tariffs.get('m1') as object
         bench.books.tariffs.set('m1', { ...body, indirect })
-        await bench.session.tickNow(AbortSignal.timeout(5000))
+        await bench.session.tickNow(AbortSignal.timeout(60_000))
         const work = bench.charging.open()
         try {
           await work.admit(bench.payer('acct_1', funds), 'model.list', nj(1_000_000_000n))

@@ -54,7 +54,7 @@ for (const [what, pusd, code] of [
       },
       { code },
     )
-    for (const { session } of [one, other]) await session.tickNow(AbortSignal.timeout(5000))
+    for (const { session } of [one, other]) await session.tickNow(AbortSignal.timeout(60_000))
     const wallet = pusd === undefined ? leaseWallet('free:acct_1', Date.now()) : WALLET
     const left = walletOf(one.books, wallet).posted
     assert.ok(left < (pusd === undefined ? CEILING : priceOfMj(50n)), `${left} of ${answered}`)

@@ -18,8 +18,8 @@ const priceOfJoules = (joules: bigint) => joules * PUSD_PER_J
 const claim = (work: OpenSpend, energyNj: bigint) =>
   work.claim({ kind: 'cpu', cell: 'model', cpuNs: (energyNj * J) / NJ_PER_CPU_S + 1n })
 const tick = async (bench: TestCharging) => {
-  await bench.session.tickNow(AbortSignal.timeout(5000))
-  await bench.session.tickNow(AbortSignal.timeout(5000))
+  await bench.session.tickNow(AbortSignal.timeout(60_000))
+  await bench.session.tickNow(AbortSignal.timeout(60_000))
 }
 /** The head leaves: what it says of the energy. */
 const head = (work: OpenSpend): bigint => {

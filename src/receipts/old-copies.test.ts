@@ -204,7 +204,7 @@ async function signBeside({
   await quorum.sign(
     beside,
     async (from) => other.slice(from - head.size),
-    AbortSignal.timeout(9_000),
+    AbortSignal.timeout(60_000),
   )
   return beside
 }
@@ -220,8 +220,8 @@ test(
     await sealMore(4)
     const pinned = await newestHead()
     await putSignersBack()
-    await quorum.open(AbortSignal.timeout(9_000))
-    await quorum.positions(AbortSignal.timeout(9_000))
+    await quorum.open(AbortSignal.timeout(60_000))
+    await quorum.positions(AbortSignal.timeout(60_000))
     const beside = await signBeside(before)
     await sealMore(2)
     const later = await newestHead()

@@ -85,7 +85,7 @@ function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running 
 const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   untilHolds(holds).catch(async (cause: unknown) => {
     const sealers = [...running].map(({ sealer }) => sealer.state())
-    const shares = await quorum.shares(AbortSignal.timeout(5_000))
+    const shares = await quorum.shares(AbortSignal.timeout(60_000))
     throw new Error(JSON.stringify({ sealers, shares, posted }), { cause })
   })
 
@@ -194,7 +194,7 @@ test(
   { skip },
   async () => {
     const first = createLeadership(state)
-    const epoch = await first.lead(AbortSignal.timeout(5_000))
+    const epoch = await first.lead(AbortSignal.timeout(60_000))
     const second = createLeadership(state)
     const waiting = second.lead(AbortSignal.timeout(20_000))
     const early = await Promise.race([waiting, sleep(300).then(() => 'waits')])
@@ -227,8 +227,8 @@ test(
       for (const each of [ours, theirs, other]) await each[Symbol.asyncDispose]()
       await state.query('drop schema other cascade')
     })
-    const epoch = await ours.lead(AbortSignal.timeout(5_000))
-    equal(await theirs.lead(AbortSignal.timeout(5_000)), epoch, 'each has an epoch of its own')
+    const epoch = await ours.lead(AbortSignal.timeout(60_000))
+    equal(await theirs.lead(AbortSignal.timeout(60_000)), epoch, 'each has an epoch of its own')
   },
 )
 
@@ -405,7 +405,7 @@ test(
     )
     equal(await signerStore.mayMakeKey(), false)
     deepEqual(
-      (await quorum.shares(AbortSignal.timeout(5_000))).map(({ share }) => share),
+      (await quorum.shares(AbortSignal.timeout(60_000))).map(({ share }) => share),
       Array(5).fill('none'),
     )
     equal(await isSealed(posted - 1), false)

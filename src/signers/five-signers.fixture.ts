@@ -27,7 +27,7 @@ export type FiveSigners = {
 }
 
 const PROGRAM = fileURLToPath(import.meta.resolve('./programs/signer.ts'))
-const START_TIMEOUT_MS = 20_000
+const START_TIMEOUT_MS = 60_000
 
 export function fiveSigners(flags: readonly string[] = []): FiveSigners {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-signers-'))

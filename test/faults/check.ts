@@ -18,9 +18,9 @@ import { bookFaults } from '../books.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { processesOf, stillThere } from './processes.ts'
 
-const POSTED_MAX_MS = 15_000
-const SEALED_MAX_MS = 45_000
-const GONE_MAX_MS = 20_000
+const POSTED_MAX_MS = 60_000
+const SEALED_MAX_MS = 60_000
+const GONE_MAX_MS = 60_000
 const POLL_MS = 50
 const READERS = 8
 const FAULTS_SHOWN_MAX = 10

@@ -11,7 +11,7 @@ import { PLAIN } from '../settings.ts'
 product(PLAIN)
 
 const KEY = 'sk-7d1f2c9b8a6e5d4c'
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 let ergon: Ergon
 before(() => {
