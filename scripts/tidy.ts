@@ -17,7 +17,7 @@ const PRODUCTS = [
   'payments',
   'webhooks',
   'mesh',
-  'statuspage',
+  'status',
 ]
 const LOWER = [
   'base',
@@ -114,7 +114,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   '@datadog/sketches-js': ['inference'],
   'eventsource-parser': ['inference'],
   mime: ['cli'],
-  'prom-client': ['http', 'node', 'statuspage'],
+  'prom-client': ['http', 'node', 'status'],
   'fast-xml-parser': ['s3'],
   '@fastify/busboy': ['s3'],
   'hash-wasm': ['s3'],

@@ -30,7 +30,7 @@ export type Lease = {
 /** What a lease can still give. */
 export const free = (lease: Lease): bigint => lease.amount - lease.used - lease.held
 
-// Ticks without use after which a lease goes back: 50 ticks are five seconds of a busy session.
+// Ticks without use after which a lease goes back: five seconds of ticks of 100 ms, 12.5 of a busy session's 250 ms.
 const IDLE_TICKS_MAX = 50
 /** For so many ticks nothing is kept in reserve of a wallet that had too little for all: 5 to 15 seconds. */
 const SCARCE_TICKS = 50
@@ -45,7 +45,7 @@ export class Leases {
   #asking = new Map<string, bigint>()
   readonly #floor: (want: string) => bigint
 
-  /** `floor` is the least worth asking for, by want: about 200 J in the wallet's unit. */
+  /** `floor` is the least worth asking for, by want: about 500 J in the wallet's unit. */
   constructor(floor: (want: string) => bigint) {
     this.#floor = floor
   }

@@ -129,6 +129,10 @@ test('tokensAtMost() bounds prompt and answers by what can be', () => {
     promptTokensMax: 116 + 3 * 7,
     tokensMax: 3 * 64,
   })
+  // Each image or sound, and a format that the server may put into the prompt.
+  const wide = { ...offer, context: 100_000 }
+  const media = tokensAtMost(wide, { ...work, media: 2, formatBytes: 50, maxTokens: 1 }, 0)
+  assert.deepEqual(media, { promptTokensMax: 116 + 2 * 4096 + 50, tokensMax: 1 })
   const embedding = offerOf({ modalities: ['embedding'], context: 512 })
   assert.deepEqual(
     tokensAtMost(embedding, { promptBytes: 1e6, promptTexts: 4, prompts: 4, choices: 1 }, 0),

@@ -8,7 +8,7 @@ import type { LeafContent } from '#tlog/leaf.ts'
 import { establishKey, succeedKey, type Established, type Waiting } from './ceremony.ts'
 import { publicKeyOf } from './frost-key.ts'
 import { createMember, type Goal, type Member } from './member.ts'
-import { PATIENCE_MAX, runSession, type SigningTask } from './session.ts'
+import { PATIENCE_MAX, runSession, type SigningTask } from './signing.ts'
 import { isSameKey, sharesOf, type SignerShare } from './shares.ts'
 import { createTransport } from './transport.ts'
 import {

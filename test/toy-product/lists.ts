@@ -87,7 +87,7 @@ const LINES: readonly Line[] = [
     before: '}\n',
     entry: '  ...TOY_ROWS,\n',
   },
-  { file: 'scripts/tidy.ts', imports: '', before: "  'statuspage',\n", entry: "  'toy',\n" },
+  { file: 'scripts/tidy.ts', imports: '', before: "  'status',\n", entry: "  'toy',\n" },
 ]
 
 /** Other files that the copy needs: the configuration of the tree, and the inputs of its pages and rules. */

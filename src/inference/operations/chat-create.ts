@@ -40,16 +40,17 @@ export const createChatCreate =
     )
   }
 
-/** What is in OpenAI's shape but nobody serves here: said in words, never silently left out. */
+/** Throws unsupported_parameter for members of OpenAI's shape that no model here serves. */
 function refuseUnserved(request: ChatRequest): void {
-  const unserved =
-    (request.functions && ['functions', 'use tools']) ??
-    (request.function_call && ['function_call', 'use tool_choice']) ??
-    (request.web_search_options && ['web_search_options', 'no model here searches']) ??
-    (request.modalities?.includes('audio') && ['modalities', 'no model here speaks'])
-  if (!Array.isArray(unserved)) return
-  const [param = '', why = ''] = unserved.map(String)
-  throw fault('unsupported_parameter', `Could not serve ${param}: ${why}`, { param })
+  const unserved: [isSent: boolean, param: string, why: string][] = [
+    [request.functions != null, 'functions', 'use tools'],
+    [request.function_call != null, 'function_call', 'use tool_choice'],
+    [request.web_search_options != null, 'web_search_options', 'no model here searches'],
+    [request.modalities?.includes('audio') === true, 'modalities', 'no model here speaks'],
+  ]
+  const [, param, why] = unserved.find(([isSent]) => isSent) ?? []
+  if (param !== undefined)
+    throw fault('unsupported_parameter', `Could not serve ${param}: ${why}`, { param })
 }
 
 const FORWARDED = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { booksFigures } from '#statuspage/metrics/books-figures.ts'
+import { booksFigures } from '#status/metrics/books-figures.ts'
 import { alarmHandlers } from './alarms.ts'
 
 test(

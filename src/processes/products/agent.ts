@@ -4,7 +4,7 @@ import { INFERENCE_AGENT } from '#inference/agent.ts'
 import type { AgentProduct } from '#node/agent-part.ts'
 import { RECEIPTS_AGENT } from '#receipts/agent.ts'
 import { STORAGE_AGENT } from '#s3/agent.ts'
-import { STATUS_AGENT } from '#statuspage/agent.ts'
+import { STATUS_AGENT } from '#status/agent.ts'
 
 export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   STORAGE_AGENT,

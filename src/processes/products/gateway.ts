@@ -3,7 +3,7 @@ import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
 import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
 import { STORAGE_GATEWAY } from '#s3/gateway.ts'
-import { STATUS_GATEWAY } from '#statuspage/gateway.ts'
+import { STATUS_GATEWAY } from '#status/gateway.ts'
 
 export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   INFERENCE_GATEWAY,
