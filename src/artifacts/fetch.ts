@@ -4,9 +4,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-
 import { lockFile } from '#base/lock.ts'
-
+import type { ControlAnswer } from '#contract/control.ts'
 import { type Means, assemble } from './assemble.ts'
 import { type Artifact, CATALOGUE, artifactNamed } from './catalogue.ts'
 import { describedError } from './faults.ts'
@@ -27,21 +26,8 @@ export type ArtifactsOptions = Means & {
   readonly catalogue?: readonly Artifact[]
 }
 
-export type ArtifactState = {
-  readonly name: string
-  readonly kind: Artifact['kind']
-  readonly use: string
-  readonly licence: string
-  readonly package: string
-  readonly downloadBytes: number
-  readonly sizeBytes: number
-  readonly present: boolean
-}
-
-export type CheckedArtifact = {
-  readonly name: string
-  readonly state: 'good' | 'absent' | 'removed'
-}
+type ArtifactState = ControlAnswer<'artifact.list'>[number]
+type CheckedArtifact = ControlAnswer<'artifact.verify'>[number]
 
 export interface Artifacts {
   /** The artifacts for this processor. */

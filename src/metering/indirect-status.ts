@@ -1,21 +1,10 @@
 // The indirect CPU that `ergon meter` shows: the current bill of each operation for other cells.
 import { printDecimal } from '#base/units.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 import type { IndirectLearner } from './indirect.ts'
 import type { Rate } from './kalman.ts'
 
-export type IndirectStatus = {
-  /** Thousandths of what was learned that are billed now. */
-  readonly level_milli: string
-  /** Shared by the requests of a second. */
-  readonly active_second_ms: string
-  /** Spent for requests, and billed with the next ones. */
-  readonly unbilled_ms: string
-  readonly operations: readonly {
-    readonly operation: string
-    readonly cpu_ms: string
-    readonly deviation_ms: string
-  }[]
-}
+export type IndirectStatus = ControlAnswer<'meter.status'>['indirect']
 
 export function indirectStatus({ rates, creditNs }: IndirectLearner): IndirectStatus {
   const { levelMilli, activeSecond, operations } = rates()

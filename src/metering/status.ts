@@ -1,5 +1,6 @@
 // The output of `ergon meter`: figures as text, printed by the one printer.
 import { add, printDecimal, type Nj } from '#base/units.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 import { powerOf } from './power.ts'
 import type { CpuModel } from './sources/model.ts'
 import type { IdleFrom } from './sources/sensors.ts'
@@ -7,38 +8,8 @@ import type { TariffMeter } from './tariff.ts'
 import type { TrueUpTotals } from './true-up.ts'
 import type { Share, MeterWindow } from './window.ts'
 
-export type MeterStatus = {
-  readonly meter: string
-  /** Absent until the first window has closed. */
-  readonly now?: {
-    readonly k: string
-    readonly method: string
-    readonly band_pct: string
-    readonly watts: string
-    readonly idle_watts: string
-    /** The source of the figure: the setting, a calibration, or the processor's model. */
-    readonly idle_from: IdleFrom
-    readonly busy_cpus: string
-    readonly fallback?: string
-    readonly split: readonly ShareStatus[]
-  }
-  readonly model: { readonly basis: string; readonly band_pct: string; readonly cpus: string }
-  readonly pue: string
-  readonly tariff_j_per_cpu_s: string
-  readonly windows: string
-  /** Windows in which the best sensor was passed over. */
-  readonly windows_fallback: string
-  readonly reading_nj: string
-  readonly true_up: {
-    /** Of open and settled work. */
-    readonly accrued_nj: string
-    readonly share_nj: string
-    readonly true_up_nj: string
-    readonly carried_nj: string
-  }
-}
-
-type ShareStatus = { readonly name: string; readonly payer: string; readonly watts: string }
+/** Without the parts that the node adds. */
+export type MeterStatus = Omit<ControlAnswer<'meter.status'>, 'carbon' | 'indirect'>
 
 /** Totals since the meter began. */
 export type MeterTotals = {

@@ -8,6 +8,7 @@ import { messageOf } from '#base/errors.ts'
 import { createDisk, type Disk } from '#charging/disk.ts'
 import { decodeSegment } from '#charging/journal-segment.ts'
 import { readJournals, type LeftBehind } from '#charging/journal.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
 import { createLedger } from '#ledger/ledger.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
@@ -16,16 +17,7 @@ import { leftFolders, settleLeftJournal, type LeftDeps } from './left-journals.t
 
 type Deps = Omit<LeftDeps, 'signal'>
 
-export type KeptJournal = {
-  readonly process: string
-  /** This start has the process: only what lies beside its own journal is kept. */
-  readonly running: boolean
-  readonly reason: string
-  readonly sessions: readonly string[]
-  /** Null where they cannot be read. */
-  readonly records: number | null
-  readonly files: readonly string[]
-}
+type KeptJournal = ControlAnswer<'journal.list'>[number]
 
 export type KeptJournals = {
   list(): Promise<KeptJournal[]>

@@ -1,32 +1,11 @@
 // The operator's view of tasks, and the operator's actions: run a task now, run a dead job again.
+import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { jobsSchema } from './jobs-schema.ts'
 import { IS_ALIVE } from './schedule.ts'
 
-/** Times are RFC 3339 text; null for never. */
-export type TaskState = {
-  readonly name: string
-  readonly every_ms: number | null
-  readonly last_run: string | null
-  /** Of the schedule, or of a retry that comes sooner. */
-  readonly next_run: string | null
-  readonly running: boolean
-  /** Attempts of the job that runs or waits for a retry. */
-  readonly attempt: number
-  readonly attempts: number
-  readonly progress: { readonly done: number; readonly total: number } | null
-  readonly runs: number
-  readonly failures: number
-  readonly spent_ms: number
-  readonly dead: readonly DeadJob[]
-}
-export type DeadJob = {
-  readonly id: string
-  readonly error: string
-  readonly at: string
-  readonly age_s: number
-}
+type TaskState = ControlAnswer<'task.list'>[number]
 
 export type TaskFigures = Readonly<Record<'runs' | 'failures' | 'deaths' | 'spent_ms', number>> & {
   readonly name: string

@@ -115,9 +115,11 @@ const meter = z.strictObject({
   pue: z.string(),
   tariff_j_per_cpu_s: z.string(),
   windows: z.string(),
+  /** Windows in which the best sensor was passed over. */
   windows_fallback: z.string(),
   reading_nj: z.string(),
   true_up: z.strictObject({
+    /** Of open and settled work. */
     accrued_nj: z.string(),
     share_nj: z.string(),
     true_up_nj: z.string(),
@@ -125,8 +127,11 @@ const meter = z.strictObject({
   }),
   carbon: z.looseObject({ marginal: marginal.optional() }),
   indirect: z.strictObject({
+    /** Thousandths of the learned CPU that are billed now. */
     level_milli: z.string(),
+    /** Shared by the requests of a second. */
     active_second_ms: z.string(),
+    /** Spent for requests, and billed with the next ones. */
     unbilled_ms: z.string(),
     operations: z
       .array(

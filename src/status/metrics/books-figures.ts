@@ -1,5 +1,6 @@
 // Figures of the books from the state: cheap enough for each scrape, with the result of the last check.
 import { present } from '#base/errors.ts'
+import type { ControlAnswer } from '#contract/control.ts'
 import { SIGNERS_READY } from '#receipts/signer-store.ts'
 import type { Row, State } from '#state/connect.ts'
 
@@ -16,14 +17,7 @@ export type BooksFigures = {
   readonly isHalted: boolean
 }
 
-/** In the form of the operator's API. */
-export type BooksCheck = {
-  /** Null before the first check. */
-  readonly checked_age_s: number | null
-  readonly halted_at: string | null
-  /** The sums that did not add up when the books were halted. */
-  readonly faults: readonly { readonly invariant: string; readonly detail: string }[]
-}
+type BooksCheck = NonNullable<ControlAnswer<'node.status'>['books']>
 
 const AGE = 'extract(epoch from ledger_now() - checked_at)::int'
 
