@@ -96,8 +96,10 @@ export class TestNode {
     for (const [place, operation] of requests.entries()) {
       this.#nowMs += 1000 / (requests.length + 1)
       const bill = this.bills.of(tariff, operation)
-      this.bills.settled(operation, bill, bill.cpuNs)
-      billedNs += Number(bill.cpuNs)
+      // Unattributed requests are counted, and nobody is billed.
+      const cpuNs = operation === 'service.nobody' ? 0n : bill.cpuNs
+      this.bills.settled(operation, bill, cpuNs)
+      billedNs += Number(cpuNs)
       directNs += (truth[operation]?.directMs ?? 0) * MS
       caused += (truth[operation]?.indirectMs ?? 0) * MS * this.costs
       if (place === 0) caused += activeMs * MS

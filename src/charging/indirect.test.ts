@@ -86,6 +86,47 @@ test('a minute of each load is billed 90 to 100 % of what it causes, also when c
   )
 })
 
+// A delete of one key and a delete of a thousand are one operation: its cost falls when the caller of many leaves.
+test('when a heavy caller leaves, no three windows bill more than all cells used in them', () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const operation = 'storage.delete-objects'
+    const truth = { [operation]: { directMs: 2, indirectMs: 2 } }
+    const node = new TestNode({ ...REST, truth, random: randomOf(seed) })
+    node.run(20)
+    node.run(30, { [operation]: 30 })
+    node.costs = 15
+    node.run(10, { [operation]: 40 })
+    node.costs = 1
+    const bills = Array.from({ length: 20 }, () => node.run(1, { [operation]: 30 }))
+    for (const [nth] of bills.entries()) {
+      const span = bills.slice(nth, nth + 3)
+      const used = span.reduce((sum, { cpuNs }) => sum + cpuNs, 0)
+      const billed = span.reduce((sum, bill) => sum + bill.directNs + bill.indirectNs, 0)
+      // The figures of the heavy caller's last second count for two windows more.
+      if (nth > 2) assert.ok(billed <= used, `${nth}: ${(billed / used).toFixed(2)}, seed ${seed}`)
+    }
+  }
+})
+
+test('a storm of requests without a payer changes nobody’s bill', () => {
+  const put = 'storage.put-object'
+  const truth = {
+    [put]: { directMs: 4, indirectMs: 2 },
+    'service.nobody': { directMs: 0.1, indirectMs: 0.05 },
+  }
+  const node = new TestNode({ ...REST, truth, random: randomOf(5) })
+  node.run(20)
+  // Few at first: each has the cost of its second, so their rate is learned too high.
+  node.run(30, { 'service.nobody': 0.7 })
+  node.run(60, { [put]: 50 })
+  const calm = shareOf(node.run(20, { [put]: 50 }))
+  const storm = node.run(8, { [put]: 50, 'service.nobody': 3500 })
+  const after = shareOf(node.run(10, { [put]: 50 }))
+  const billed = storm.indirectNs / (8 * 50)
+  assert.ok(billed > 1e6, `${(billed / 1e6).toFixed(2)} ms of 2 ms a request in the storm`)
+  assert.ok(after > calm - 20, `${calm.toFixed(1)} % before, ${after.toFixed(1)} % after`)
+})
+
 // Each must be found by the test above.
 const PLANTED: Readonly<Record<string, (real: IndirectLearner) => Partial<IndirectLearner>>> = {
   'bills the rest of the machine': (real) => ({

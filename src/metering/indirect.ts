@@ -168,6 +168,7 @@ function createLevel(first: number) {
   let spentMs = 0
   let predictedMs = 0
   let creditMs = 0
+  let beforeMs = 0
   return {
     get value() {
       return value
@@ -176,15 +177,20 @@ function createLevel(first: number) {
       return Math.max(0, creditMs)
     },
     follow({ spent, predicted, billed }: Followed): void {
-      predictedMs += predicted - predictedMs / DECAY
       // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
       const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
-      spentMs += own - spentMs / DECAY
       creditMs += own - billed
-      if (predicted === 0) return
-      // About four windows: the figures of a window reach the gateways one to two windows later.
-      creditMs = Math.min(creditMs, Math.max(0, spentMs))
-      value = Math.max(0, Math.min(LEVEL_MAX, spentMs / predictedMs))
+      if (predicted > 0) {
+        // Two windows: their figures reach the gateways so late. Older credit was caused by callers who
+        // may have left, and others must not pay for it.
+        creditMs = Math.min(creditMs, Math.max(0, own + beforeMs))
+        beforeMs = own
+      }
+      // A rate that is far too high, as one learned of few requests may be, says nothing of the others.
+      if (predicted > OUTLIER * Math.max(spent, spentMs / DECAY) && spentMs > 0) return
+      predictedMs += predicted - predictedMs / DECAY
+      spentMs += own - spentMs / DECAY
+      if (predicted > 0) value = Math.max(0, Math.min(LEVEL_MAX, spentMs / predictedMs))
     },
   }
 }

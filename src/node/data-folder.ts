@@ -125,6 +125,8 @@ export async function settleDataFolder(
       'data_too_new',
       `Could not use ${path}: a newer version wrote it (format ${known.format})`,
     )
+  // First: a start that finds ergon.json makes no secrets.
+  const secrets = openSecrets(join(path, 'secrets.json'), known === undefined)
   const ports =
     claimed ??
     (await claimPorts({
@@ -147,7 +149,7 @@ export async function settleDataFolder(
     path,
     port: ports.port,
     runFolder,
-    secrets: openSecrets(join(path, 'secrets.json')),
+    secrets,
     firstStart: known === undefined,
     stateId: decided.stateId,
     rememberState: (stateId) => write({ ...decided, stateId }),
@@ -175,27 +177,58 @@ function demandRoom(path: string): void {
   )
 }
 
+const isWhole = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) > 0
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
 function readKnown(file: string): Decided {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Decided
-  } catch (cause) {
-    throw fault('data_damaged', `Could not read what the first start decided: ${file}`, { cause })
+  const { format, created, port, runFolder, stateId } = readObject(file)
+  if (!isWhole(format)) throw damaged(file, 'format')
+  // A newer version may have renamed the other members.
+  if (format <= FORMAT) {
+    if (!isText(created)) throw damaged(file, 'created')
+    if (!isWhole(port)) throw damaged(file, 'port')
+    if (stateId !== undefined && !isText(stateId)) throw damaged(file, 'stateId')
   }
+  return { format, created, port, runFolder, stateId } as Decided
 }
 
-function openSecrets(file: string): Secrets {
-  const known = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>)
-    : undefined
-  const secrets = {
+/**
+ * Reads the secrets; a first start makes those that the file lacks. A later start must not: a new key could open
+ * nothing that the old key closed. Throws `data_damaged`.
+ */
+function openSecrets(file: string, isFirst: boolean): Secrets {
+  const made = {
     postgres: randomBytes(24).toString('base64url'),
     mesh: randomBytes(32).toString('base64url'),
     state: newEncryptionKey(),
-    ...known,
   }
-  if (known?.state === undefined) writeDurably(file, `${JSON.stringify(secrets)}\n`, 0o600)
+  if (!isFirst && !existsSync(file)) throw damaged(file)
+  const known = existsSync(file) ? readObject(file) : {}
+  for (const name of Object.keys(made))
+    if (!isText(known[name]) && !(isFirst && known[name] === undefined)) throw damaged(file, name)
+  const secrets: Secrets = { ...made, ...known }
+  if (isFirst) writeDurably(file, `${JSON.stringify(secrets)}\n`, 0o600)
   return secrets
 }
+
+function readObject(file: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw damaged(file, undefined, cause)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw damaged(file)
+  return value as Record<string, unknown>
+}
+
+const damaged = (file: string, member?: string, cause?: unknown) =>
+  fault(
+    'data_damaged',
+    `Could not read ${file}${member === undefined ? '' : `: its member "${member}"`}`,
+    { cause },
+  )
 
 function runFolderOf(path: string): string {
   const tag = createHash('sha256').update(path).digest('hex').slice(0, 10)
