@@ -15,6 +15,7 @@ const PARENT_LOOK_MS = 500
 
 /** Each npm script as the commands it runs, in order; `node` is the pinned one. */
 const scripts = {
+  install: [],
   start: [['node', 'src/main.ts']],
   test: [
     ['node', 'scripts/check.ts'],
@@ -42,7 +43,7 @@ function main(name, rest) {
   if (!['x64', 'arm64'].includes(process.arch))
     fail(`Ergon runs on x64 and arm64; this is ${process.arch}`)
   install()
-  run(commands, rest, 0)
+  if (commands.length > 0) run(commands, rest, 0)
 }
 
 function install() {

@@ -48,7 +48,7 @@ after(async () => {
 })
 
 async function abandonedBy(upstream: ScriptedUpstream): Promise<void> {
-  for (let left = 400; upstream.abandoned() !== 1; left--) {
+  for (let left = 2400; upstream.abandoned() !== 1; left--) {
     if (left === 0) throw new Error('the upstream was not let go')
     await pause(25)
   }
@@ -77,7 +77,7 @@ describe('a caller that leaves', { concurrency: 4 }, () => {
     await abandonedBy(upstream)
     const status = async () =>
       (await ergon.sql('select status from charges where model = $1', [id]))[0]?.['status']
-    for (let left = 400; (await status()) === undefined && left > 0; left--) await pause(25)
+    for (let left = 2400; (await status()) === undefined && left > 0; left--) await pause(25)
     assert.equal(String(await status()), '499')
     // The upstream has read the prompt for it: 25 bytes.
     const [row] = await ergon.sql<{ bytes: Buffer }>('select bytes from charges where model = $1', [
@@ -209,7 +209,7 @@ describe('a model cell', () => {
 
     // Until it is back it is said to be loading, with the time to wait.
     let again = await chat({ max_tokens: 3 })
-    for (let left = 400; again.status !== 200 && left > 0; left--) {
+    for (let left = 600; again.status !== 200 && left > 0; left--) {
       assert.ok(Number(again.headers.get('retry-after')) > 0)
       await assertProblem(again, 503, 'model_loading')
       await pause(100)

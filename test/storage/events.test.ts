@@ -63,7 +63,7 @@ const ask = (query: string, token = ergon.token): Promise<Response> =>
 
 /** A page of at least so many records: transactions that run still hold back what came after them. */
 async function pageAfter(after: string, least = 0): Promise<Page> {
-  for (let tries = 300; ; tries--) {
+  for (let tries = 1200; ; tries--) {
     const answer = await ask(`after=${after}`)
     assert.equal(answer.status, 200)
     const page = (await answer.json()) as Page

@@ -394,7 +394,7 @@ test('each answer bears its energy, and its charge is in the ledger', async () =
 /** The account that the ledger charged for an answer. */
 async function payerOf({ headers }: Response): Promise<unknown> {
   const receipt = headers.get('x-receipt-id')
-  for (let tries = 50; tries > 0; tries--) {
+  for (let tries = 600; tries > 0; tries--) {
     const [row] = await ergon.sql('select account, operation from charges where id = $1', [receipt])
     if (row?.['operation'] === 'storage.get-object') return row['account']
     await pause(100)

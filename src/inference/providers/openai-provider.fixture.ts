@@ -25,8 +25,14 @@ type Upstreams = {
   readonly lines: string[]
 }
 
-/** Starts both for the tests of a file, hands them to each test with new providers, and closes all. */
-export function withUpstreams(opened: (upstreams: Upstreams) => void): void {
+/** Longer than an honest answer takes on a busy machine. */
+const PATIENT_MS = 60_000
+
+/**
+ * Starts both for the tests of a file, hands them to each test with new providers, and closes all. `limitMs` is the
+ * time limit of the providers for a connection, a head, and the bytes after it.
+ */
+export function withUpstreams(opened: (upstreams: Upstreams) => void, limitMs = PATIENT_MS): void {
   let server: ScriptedUpstream
   let cell: ScriptedUpstream
   let remote: Provider
@@ -45,7 +51,7 @@ export function withUpstreams(opened: (upstreams: Upstreams) => void): void {
       log: createLogger('test', { write: (line) => void lines.push(line) }),
       sleep: async (ms: number) => void waits.push(ms),
     }
-    const timeouts = { connectMs: 500, headersMs: 150, idleMs: 150 }
+    const timeouts = { connectMs: limitMs, headersMs: limitMs, idleMs: limitMs }
     remote = createOpenaiProvider(
       {
         name: 'up',

@@ -20,7 +20,9 @@ let server: ScriptedUpstream
 let remote: Provider
 let waits: number[]
 let lines: string[]
-withUpstreams((opened) => ({ server, remote, waits, lines } = opened))
+/** Each test of a silent upstream waits this long. */
+const LIMIT_MS = 1000
+withUpstreams((opened) => ({ server, remote, waits, lines } = opened), LIMIT_MS)
 
 const chunk = (more: object) => frame({ choices: [{ index: 0, delta: {}, ...more }] })
 const LIES: [string, Script][] = [
