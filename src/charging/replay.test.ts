@@ -59,7 +59,7 @@ test('a dead life is posted, then ended, and its leases return', async () => {
   assert.deepEqual(brokenInvariants(books), [])
 })
 
-test('a dead life is not told of what doors must forget', async () => {
+test('a dead life is not told of what gateways must forget', async () => {
   const { books, ledger, left } = await deadLife()
   changeCredentials(books, 'tok_1', 'acct_1')
   const told: unknown[] = []

@@ -221,7 +221,7 @@ const STATE = {
   'KMS.DisabledException': [400, 'The request was rejected because the specified key is disabled.'],
 } as const satisfies Record<string, Row>
 
-/** Every code that the S3 door may answer with. */
+/** Every code that the S3 protocol may answer with. */
 export const STORAGE_ERRORS = { ...ABSENT, ...REFUSED, ...BODY, ...MALFORMED, ...STATE } as const
 
 export type StorageCode = keyof typeof STORAGE_ERRORS

@@ -1,6 +1,6 @@
 // CORS of the API (Fetch standard, section 3.3): pages of any origin may ask and may read the answers. Tokens
 // are sent as bearer, never as a cookie, so a page can only use a token that the page has: no credentials are
-// allowed. Buckets have CORS rules of their own, in the S3 door.
+// allowed. Buckets have CORS rules of their own, in the S3 protocol.
 import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import type { HeaderList } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'

@@ -12,8 +12,8 @@ export class Exchange {
   readonly #search: string
   /** Of its spend; empty until that is open. */
   requestId = ''
-  /** What its door puts on every answer: names and values in turn. */
-  doorHeaders: readonly string[] = []
+  /** Headers of its protocol on every answer: names and values in turn. */
+  protocolHeaders: readonly string[] = []
   /** What left so far: when the head did, bytes of the body, the code of a refusal. */
   readonly answered: { headMs: number; bodyBytes: number; errorCode: string | undefined } = {
     headMs: 0,

@@ -1,6 +1,6 @@
 // The page at the root for a person's browser. S3 lists buckets there: to nobody an empty list, which programs
 // without a credential still get. It is the one answer that Accept decides.
-import type { Door } from './door.ts'
+import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import { renderProblem } from './problem.ts'
 import type { Handler } from './reply.ts'
@@ -14,7 +14,7 @@ export const isVisitor = (exchange: Exchange): boolean =>
   !isSigned(exchange)
 
 /** `baseUrl` is the public address, where a proxy is in front. */
-export const createFrontDoor = (baseUrl: string | undefined): Door => ({
+export const createFrontPage = (baseUrl: string | undefined): ProtocolHandler => ({
   match: (exchange) => ({
     operation: 'service.nobody',
     endpoint: { handle: pageOf(addressOf(exchange, baseUrl)) },

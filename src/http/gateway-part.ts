@@ -10,7 +10,7 @@ import type { Payers } from '#identity/payers.ts'
 import type { Identity } from '#identity/tokens.ts'
 import type { Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
-import type { Door, Endpoint } from './door.ts'
+import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { RequestCounts } from './request-counts.ts'
 
 export type GatewayCore = {
@@ -46,7 +46,7 @@ export type GatewayCore = {
 
 /** A protocol beside the JSON API, and the requests that are its own. */
 export type Protocol = {
-  readonly door: Door
+  readonly handler: ProtocolHandler
   /** Requests to a name below one of these hosts. */
   readonly below?: readonly string[]
   /** Below its hosts the health pages are its own too. */

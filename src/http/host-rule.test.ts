@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Door } from './door.ts'
+import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import { createHostRule } from './host-rule.ts'
 
 /** Protocols that only have a name: the rule gives one of them for each request. */
-const named = (name: string): Door => ({ match: () => assert.fail(name) }) as unknown as Door
+const named = (name: string): ProtocolHandler =>
+  ({ match: () => assert.fail(name) }) as unknown as ProtocolHandler
 const [api, website, buckets, metrics, storage] = [
   'api',
   'website',
   'buckets',
   'metrics',
   's3',
-].map(named) as [Door, Door, Door, Door, Door]
+].map(named) as [
+  ProtocolHandler,
+  ProtocolHandler,
+  ProtocolHandler,
+  ProtocolHandler,
+  ProtocolHandler,
+]
 const NAMES = new Map([
   [api, 'api'],
   [website, 'website'],
@@ -21,12 +28,12 @@ const NAMES = new Map([
 ])
 
 const choose = createHostRule({
-  door: api,
+  api,
   protocols: [
-    { door: website, below: ['sites.example.com'], ownsHealthPages: true },
-    { door: buckets, below: ['example.com', 's3.example.org'] },
-    { door: metrics, segments: ['measure'] },
-    { door: storage, rest: true },
+    { handler: website, below: ['sites.example.com'], ownsHealthPages: true },
+    { handler: buckets, below: ['example.com', 's3.example.org'] },
+    { handler: metrics, segments: ['measure'] },
+    { handler: storage, rest: true },
   ],
   hosts: ['example.com', '127.0.0.1'],
   baseUrl: undefined,

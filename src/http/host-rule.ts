@@ -2,12 +2,12 @@
 // browser at the root. Health pages answer on any Host that is not a website's, because load balancers ask by
 // address. The protocol that takes the rest (S3) may say in a refusal where the API is (wrong-address.ts).
 import { fault } from '#contract/errors.ts'
-import type { Door } from './door.ts'
+import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
-import { createFrontDoor, isVisitor } from './front-page.ts'
+import { createFrontPage, isVisitor } from './front-page.ts'
 import type { Protocol } from './gateway-part.ts'
 import { HEALTH_PATHS, hostOf } from './limits.ts'
-import { createHintingDoor } from './wrong-address.ts'
+import { createHintingHandler } from './wrong-address.ts'
 
 /** First path segments that never name a bucket (DESIGN §9, "Host"). */
 const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
@@ -24,27 +24,27 @@ const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'functions',
 ])
 
-/** `hosts` are the names that the service answers to, lower case, without ports; `door` is the JSON API. */
+/** `hosts` are the names that the service answers to, lower case, without ports; `api` is the JSON API. */
 export function createHostRule(deps: {
-  door: Door
+  api: ProtocolHandler
   protocols: readonly Protocol[]
   hosts: readonly string[]
   /** The public address, where a proxy is in front. */
   baseUrl: string | undefined
-}): (exchange: Exchange) => Door {
+}): (exchange: Exchange) => ProtocolHandler {
   const known = new Set(deps.hosts)
-  const { door, protocols, baseUrl } = deps
-  const bySegment = segmentsOf(door, protocols)
-  const storage = protocols.find(({ rest }) => rest === true)?.door
-  const rest = storage === undefined ? door : createHintingDoor({ storage, api: door, baseUrl })
-  const front = createFrontDoor(baseUrl)
+  const { api, protocols, baseUrl } = deps
+  const bySegment = segmentsOf(api, protocols)
+  const storage = protocols.find(({ rest }) => rest === true)?.handler
+  const rest = storage === undefined ? api : createHintingHandler({ storage, api, baseUrl })
+  const front = createFrontPage(baseUrl)
   const owners = protocols.filter(({ ownsHealthPages }) => ownsHealthPages === true)
   return (exchange) => {
     const host = hostOf(exchange.request)
     // First: these hosts may be below the others.
     const owner = protocolBelow(owners, host)
     if (owner !== undefined) return owner
-    if (HEALTH_PATHS.has(exchange.path)) return door
+    if (HEALTH_PATHS.has(exchange.path)) return api
     if (known.has(host)) {
       if (isVisitor(exchange)) return front
       return bySegment.get(firstSegment(exchange.path)) ?? rest
@@ -56,16 +56,19 @@ export function createHostRule(deps: {
 }
 
 /** The API's own segments and those of the protocols. */
-const segmentsOf = (door: Door, protocols: readonly Protocol[]): ReadonlyMap<string, Door> =>
+const segmentsOf = (
+  api: ProtocolHandler,
+  protocols: readonly Protocol[],
+): ReadonlyMap<string, ProtocolHandler> =>
   new Map([
-    ...[...RESERVED_SEGMENTS].map((segment) => [segment, door] as const),
+    ...[...RESERVED_SEGMENTS].map((segment) => [segment, api] as const),
     ...protocols.flatMap((protocol) =>
-      (protocol.segments ?? []).map((segment) => [segment, protocol.door] as const),
+      (protocol.segments ?? []).map((segment) => [segment, protocol.handler] as const),
     ),
   ])
 
-const protocolBelow = (protocols: readonly Protocol[], host: string): Door | undefined =>
-  protocols.find(({ below }) => below !== undefined && isBelow(host, below))?.door
+const protocolBelow = (protocols: readonly Protocol[], host: string): ProtocolHandler | undefined =>
+  protocols.find(({ below }) => below !== undefined && isBelow(host, below))?.handler
 
 const isBelow = (host: string, bases: readonly string[]): boolean =>
   bases.some((base) => host.length > base.length + 1 && host.endsWith(`.${base}`))

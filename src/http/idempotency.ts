@@ -16,7 +16,7 @@ import { operationOf } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
 import { tailClassOf } from '#metering/tail.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Call } from './door.ts'
+import type { Call } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import {
   answerKey,

@@ -16,7 +16,7 @@ import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
-import type { Call, Door } from './door.ts'
+import type { Call, ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import type { Idempotency, HeldKey } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
@@ -34,9 +34,9 @@ const FIRST_CEILING = nj(1_000_000_000n)
 export type PipelineDeps = {
   readonly charging: Charging
   /** Chooses by Host and first path segment. Throws host_unknown. */
-  readonly doorOf: (exchange: Exchange) => Door
-  /** The door that answers when none could be chosen. */
-  readonly fallback: Door
+  readonly protocolOf: (exchange: Exchange) => ProtocolHandler
+  /** The protocol that answers when none could be chosen. */
+  readonly fallback: ProtocolHandler
   readonly idempotency: Idempotency
   readonly accounts: AccountLoad
   readonly counts: Pick<RequestCounts, 'add'>
@@ -61,8 +61,8 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   const begunMs = performance.now()
   const spend = deps.charging.open()
   exchange.requestId = spend.requestId
-  let door = deps.fallback
-  exchange.doorHeaders = door.headers ?? []
+  let protocol = deps.fallback
+  exchange.protocolHeaders = protocol.headers ?? []
   let leave: (() => void) | undefined
   let leaveUnpaid: (() => void) | undefined
   let operation: OperationName = 'service.nobody'
@@ -70,10 +70,10 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   try {
     checkForm(exchange.request)
     deps.exposures.see(exchange.request.url ?? '')
-    door = deps.doorOf(exchange)
-    exchange.doorHeaders = door.headers ?? []
-    if (door.ignoresExpectations !== true) checkExpectation(exchange.request)
-    const call = door.match(exchange)
+    protocol = deps.protocolOf(exchange)
+    exchange.protocolHeaders = protocol.headers ?? []
+    if (protocol.ignoresExpectations !== true) checkExpectation(exchange.request)
+    const call = protocol.match(exchange)
     ;({ operation } = call)
     const arrive = (one: Principal): void => {
       demandScope(one, call.operation, operationOf(call.operation).scope)
@@ -83,7 +83,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
       leave ??= deps.accounts.enterStranger(account)
     }
     // What is there already is not waited for: an await costs a turn of the promise queue.
-    const known = door.identify(exchange, call)
+    const known = protocol.identify(exchange, call)
     const who = known instanceof Promise ? await known : known
     if (who !== undefined) {
       arrive(who)
@@ -91,12 +91,12 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
       if (!(paid instanceof Promise ? await paid : paid))
         leaveUnpaid = deps.accounts.enterUnpaid(who.account)
     }
-    const body = await door.body(exchange, call)
+    const body = await protocol.body(exchange, call)
     const work = { exchange, call, who, arrive, arriveAsStranger, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {
-    await refuse({ exchange, door, spend, thrown, deps })
+    await refuse({ exchange, protocol, spend, thrown, deps })
   } finally {
     leave?.()
     leaveUnpaid?.()
@@ -191,12 +191,12 @@ function report(
 
 async function refuse(work: {
   exchange: Exchange
-  door: Door
+  protocol: ProtocolHandler
   spend: Spend
   thrown: unknown
   deps: Work['deps']
 }): Promise<void> {
-  const { exchange, door, spend } = work
+  const { exchange, protocol, spend } = work
   // What ended the exchange is the cause; what it made fail afterwards is not.
   const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
   report(work, error, work.thrown)
@@ -205,6 +205,6 @@ async function refuse(work: {
     exchange.response.destroy()
     return
   }
-  const rendered = door.render(error, { requestId: spend.requestId, exchange })
+  const rendered = protocol.render(error, { requestId: spend.requestId, exchange })
   await sendError(exchange, spend, error, rendered)
 }

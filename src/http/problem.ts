@@ -1,8 +1,8 @@
-// How the API door says no: application/problem+json (RFC 9457) whose extension member `error` is the
+// Refusals of the JSON API: application/problem+json (RFC 9457) whose extension member `error` is the
 // OpenAI error object, so that both kinds of client find what they look for.
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { advised, entryOf, fault, openaiError } from '#contract/errors.ts'
-import type { RenderedError } from './door.ts'
+import type { RenderedError } from './protocol-handler.ts'
 
 export function renderProblem(error: ErgonError, ids: { requestId: string }): RenderedError {
   const body = {

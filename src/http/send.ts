@@ -8,7 +8,7 @@ import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import type { Code } from '#contract/errors.ts'
 import { tailClassOf } from '#metering/tail.ts'
-import type { RenderedError } from './door.ts'
+import type { RenderedError } from './protocol-handler.ts'
 import {
   ceilingHeaders,
   finalHeaders,
@@ -173,14 +173,14 @@ function write(response: Exchange['response'], chunk: string | Uint8Array): bool
 
 /** The reply's own headers, then ours. */
 function writeHead(
-  { response, answered, doorHeaders }: Exchange,
+  { response, answered, protocolHeaders }: Exchange,
   { status, headers = {} }: { readonly status: number; readonly headers?: ReplyHeaders },
   list: HeaderList,
 ): void {
   answered.headMs = performance.now()
   const own = Object.entries(headers).flat()
   const fixed = ['x-api-preview', 'true', 'X-Content-Type-Options', 'nosniff']
-  response.writeHead(status, [...own, ...list, ...doorHeaders, ...fixed])
+  response.writeHead(status, [...own, ...list, ...protocolHeaders, ...fixed])
 }
 
 /** A refusal on a bare socket, where no response object exists (the parser's own errors). */
@@ -190,11 +190,11 @@ export function rawRefusal(refusal: {
   charge: Charge
   rendered: RenderedError
   requestId: string
-  doorHeaders: HeaderList
+  protocolHeaders: HeaderList
 }): string {
-  const { status, reason, charge, rendered, requestId, doorHeaders } = refusal
+  const { status, reason, charge, rendered, requestId, protocolHeaders } = refusal
   const headers = [
-    ...pairsOf([...finalHeaders(charge, requestId), ...doorHeaders]),
+    ...pairsOf([...finalHeaders(charge, requestId), ...protocolHeaders]),
     ['Content-Type', rendered.contentType],
     ['Content-Length', String(Buffer.byteLength(rendered.body))],
     ['X-Content-Type-Options', 'nosniff'],

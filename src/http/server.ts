@@ -148,11 +148,11 @@ function refuseRaw(socket: Socket, refusal: ErgonError, deps: PipelineDeps): voi
   const rendered = deps.fallback.render(refusal, spend)
   const reason = STATUS_CODES[refusal.status] ?? 'Error'
   const { requestId } = spend
-  const doorHeaders = deps.fallback.headers ?? []
+  const protocolHeaders = deps.fallback.headers ?? []
   const { status } = refusal
   spend.recorded((failure) => {
     if (failure !== undefined) return socket.destroy()
-    socket.end(rawRefusal({ status, reason, charge, rendered, requestId, doorHeaders }))
+    socket.end(rawRefusal({ status, reason, charge, rendered, requestId, protocolHeaders }))
     socket.destroySoon()
     spend.written()
   })

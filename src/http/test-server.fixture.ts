@@ -1,4 +1,4 @@
-// A listening server for tests: the real pipeline and charging on a ledger in memory, behind a door whose
+// A listening server for tests: the real pipeline and charging on a ledger in memory, behind a protocol whose
 // endpoints a test gives by path. Whoever asks is one account of the free tier.
 import { createLogger } from '#base/log.ts'
 import {
@@ -9,7 +9,7 @@ import {
 } from '#charging/gateway.fixture.ts'
 import { fault } from '#contract/errors.ts'
 import { ACCOUNT_REQUESTS_MAX, createAccountLoad } from './account-load.ts'
-import type { Door } from './door.ts'
+import type { ProtocolHandler } from './protocol-handler.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
 import type { Handler } from './reply.ts'
@@ -39,11 +39,11 @@ export async function startTestHttp(
   const gateway = await startTestGateway(charging)
   await gateway.setTariff(1_000_000_000n)
   const logged: string[] = []
-  const door = doorOf(handlers)
+  const handler = handlerOf(handlers)
   const server = await listen({
     charging: gateway.charging,
-    doorOf: () => door,
-    fallback: door,
+    protocolOf: () => handler,
+    fallback: handler,
     idempotency: { claim: () => undefined },
     exposures: { see: () => undefined },
     counts: createRequestCounts(),
@@ -66,7 +66,7 @@ export async function startTestHttp(
   }
 }
 
-const doorOf = (handlers: Readonly<Record<string, Handler>>): Door => ({
+const handlerOf = (handlers: Readonly<Record<string, Handler>>): ProtocolHandler => ({
   match(exchange) {
     const handle = handlers[exchange.path]
     if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)

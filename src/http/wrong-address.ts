@@ -1,21 +1,21 @@
-// Hints for a client of the API whose base address lacks /v1, so that the S3 door got its request. Only the form
+// Hints for a client of the API whose base address lacks /v1, so that the S3 protocol got its request. Only the form
 // of a refusal changes here, and a browser is allowed to ask and to read it: no request that S3 can serve is taken
 // from S3, whatever its bucket is called.
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import { isPreflight, METHODS, optionsHandler } from './cors.ts'
-import type { Door, Endpoint } from './door.ts'
+import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import { pairsOf } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler, ReplyHeaders } from './reply.ts'
 
-/** The S3 door of the API's own name. `baseUrl` is the public address, where a proxy is in front. */
-export function createHintingDoor(deps: {
-  storage: Door
-  api: Door
+/** The S3 protocol at the API's own name. `baseUrl` is the public address, where a proxy is in front. */
+export function createHintingHandler(deps: {
+  storage: ProtocolHandler
+  api: ProtocolHandler
   baseUrl: string | undefined
-}): Door {
+}): ProtocolHandler {
   const { storage, api, baseUrl } = deps
   const cors = Object.fromEntries(pairsOf(api.headers ?? []))
   return {

@@ -17,7 +17,7 @@ import { createEmbeddingCreate } from './operations/embedding-create.ts'
 import { createModelList } from './operations/model-list.ts'
 import { createOpenaiProvider } from './providers/openai-provider.ts'
 import type { Provider } from './providers/provider.ts'
-import { bind, openTestDoor, type TestDoor } from './testing/door.ts'
+import { bind, openTestProtocol, type TestProtocol } from './testing/test-protocol.ts'
 import { depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {
   cellChunk,
@@ -31,7 +31,7 @@ import {
 
 let upstream: ScriptedUpstream
 let provider: Provider
-let door: TestDoor
+let server: TestProtocol
 let openai: OpenAI
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 const vector = [0.5, 0.25, -1]
@@ -44,21 +44,21 @@ before(async () => {
   )
   const embedding = offerOf({ id: 'mini', modalities: ['embedding'], embeddingDimensions: 3 })
   const deps = depsOf([offerOf(), embedding], [provider])
-  door = await openTestDoor({
+  server = await openTestProtocol({
     'POST /v1/chat/completions': bind(parseChatRequest, createChatCreate(deps)),
     'POST /v1/completions': bind(parseCompletionRequest, createCompletionCreate(deps)),
     'POST /v1/embeddings': bind(parseEmbeddingRequest, createEmbeddingCreate(deps)),
     'GET /v1/models': bind(() => undefined, createModelList(deps)),
   })
-  openai = new OpenAI({ baseURL: door.baseUrl, apiKey: 'svc_test', maxRetries: 0 })
+  openai = new OpenAI({ baseURL: server.baseUrl, apiKey: 'svc_test', maxRetries: 0 })
 })
 after(async () => {
-  door.close()
+  server.close()
   await provider.close()
   await upstream.close()
 })
 beforeEach(() => {
-  door.holdNj = undefined
+  server.holdNj = undefined
   upstream.script = (asked, response) => {
     if (asked.path !== '/v1/embeddings') return streaming(...cellHello)(asked, response)
     const ergon = { cpu_ns: '9', prompt_tokens: 1, completion_tokens: 0 }
@@ -153,7 +153,7 @@ const dear = [cellChunk({ content: 'a' }, [1, 5, 1]), cellChunk({ content: 'b' }
 
 test('openai and the AI SDK raise the error of a stream that is cut', async () => {
   upstream.script = streaming(...dear)
-  door.holdNj = 1_000_000_000n
+  server.holdNj = 1_000_000_000n
   const stream = await openai.chat.completions.create({ model: 'auto', messages, stream: true })
   let text = ''
   const read = async () => {
@@ -174,7 +174,7 @@ test('openai and the AI SDK raise the error of a stream that is cut', async () =
 const aiSdk = () =>
   createOpenAICompatible({
     name: 'ergon',
-    baseURL: door.baseUrl,
+    baseURL: server.baseUrl,
     apiKey: 'svc_test',
     includeUsage: true,
   })
@@ -196,7 +196,7 @@ test('LangChain invokes, streams and embeds', async () => {
   const settings = {
     model: 'auto',
     apiKey: 'svc_test',
-    configuration: { baseURL: door.baseUrl },
+    configuration: { baseURL: server.baseUrl },
     maxRetries: 0,
   }
   const chat = new ChatOpenAI(settings)
@@ -208,6 +208,6 @@ test('LangChain invokes, streams and embeds', async () => {
 })
 
 test('every request of these clients kept to the protocol of charging', () => {
-  assert.ok(door.spends.length >= 10)
-  for (const spend of door.spends) assert.notEqual(spend.settled, undefined)
+  assert.ok(server.spends.length >= 10)
+  for (const spend of server.spends) assert.notEqual(spend.settled, undefined)
 })

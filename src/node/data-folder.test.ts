@@ -9,7 +9,7 @@ import { claimPorts } from './ports.ts'
 
 const SECRETS = { postgres: 'a', mesh: 'b', state: 'c' }
 
-test('a port of the database door that was written down stops no start when somebody else has it', async (t) => {
+test('a port of the database endpoint that was written down stops no start when somebody else has it', async (t) => {
   const data = mkdtempSync(join(tmpdir(), 'ergon-data-'))
   t.after(() => rmSync(data, { recursive: true }))
   // Below the ephemeral range, and away from what the tests of ports use.

@@ -9,7 +9,7 @@ const BLOCKS_MAX = 50
 const FIRST_PORT = 8080
 const FIRST_PG_PORT = 5432
 /** API, portal, ingress, mesh. */
-const DOORS = [0, 1, 2, 3] as const
+const API_PORTS = [0, 1, 2, 3] as const
 
 export type Ports = {
   /** API; portal, ingress and mesh are the next three. */
@@ -58,14 +58,14 @@ async function firstTaken(
   { port, pgPort }: { port: number; pgPort: number },
   claims: Server[],
 ): Promise<Taken | undefined> {
-  const doors = DOORS.map((door) => port + door)
-  for (const one of new Set([...doors, pgPort])) {
+  const apiPorts = API_PORTS.map((offset) => port + offset)
+  for (const one of new Set([...apiPorts, pgPort])) {
     const claim = await listen({ path: `\0ergon-port-${one}` })
     if (typeof claim === 'string') return { port: one, why: CLAIMED }
     claims.push(claim)
   }
   // Of wanted ports only what is listened on today must be free of others.
-  const chosen = wanted.port === undefined ? doors : [port]
+  const chosen = wanted.port === undefined ? apiPorts : [port]
   for (const one of wanted.pgPort === undefined ? [...chosen, pgPort] : chosen) {
     const server = await listen({ host: wanted.host, port: one, exclusive: true })
     if (typeof server === 'string') return { port: one, why: server }

@@ -5,7 +5,7 @@ import { endOnFault } from '#base/crash.ts'
 import { createLogger } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { createAccountLoad } from '#http/account-load.ts'
-import { createApiDoor } from '#http/api-door.ts'
+import { createApiProtocol } from '#http/api-protocol.ts'
 import { createHostRule } from '#http/host-rule.ts'
 import { createIdempotency } from '#http/idempotency.ts'
 import { listen } from '#http/server.ts'
@@ -25,13 +25,13 @@ endOnFault(log)
 const core = await openGatewayCore(config, log)
 const { lookUps: state, session, identity, charging, counts, baseUrl } = core
 const parts = await openGatewayParts(GATEWAY_PRODUCTS, core, config.products)
-const door = createApiDoor({ identity, baseUrl, endpoints: parts.endpoints })
+const api = createApiProtocol({ identity, baseUrl, endpoints: parts.endpoints })
 // Price, tariff and epoch come with the first tick: no request is answered before.
 await session.tickNow(AbortSignal.timeout(FIRST_TICK_MS_MAX))
 const server = await listen({
   charging,
-  doorOf: createHostRule({ door, protocols: parts.protocols, hosts: config.hosts, baseUrl }),
-  fallback: door,
+  protocolOf: createHostRule({ api, protocols: parts.protocols, hosts: config.hosts, baseUrl }),
+  fallback: api,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
   counts,

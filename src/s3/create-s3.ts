@@ -3,7 +3,7 @@ import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
 import { during } from '#charging/during.ts'
 import { createClientOf } from '#http/client-of.ts'
-import type { Door } from '#http/door.ts'
+import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import type { Damages } from '#objects/damage.ts'
 import { createHandlers } from './create-handlers.ts'
 import { createS3Protocol } from './s3-protocol.ts'
@@ -16,8 +16,8 @@ import { createUnserved } from './unserved.ts'
 import { createWebsiteProtocol } from './website/website-protocol.ts'
 
 export type StorageProtocols = {
-  readonly storage: Door
-  readonly website: Door
+  readonly storage: ProtocolHandler
+  readonly website: ProtocolHandler
   readonly accessLog: AccessLog
   readonly damages: Pick<Damages, 'met'>
 }

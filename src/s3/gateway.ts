@@ -42,8 +42,8 @@ async function open(core: GatewayCore, { blobs, storage }: Settings): Promise<Ga
   return {
     endpoints: { 'presign.create': { parse: parsePresignRequest, handle: presign } },
     protocols: [
-      { door: protocols.website, below: website.hosts, ownsHealthPages: true },
-      { door: protocols.storage, below: hosts, rest: true },
+      { handler: protocols.website, below: website.hosts, ownsHealthPages: true },
+      { handler: protocols.storage, below: hosts, rest: true },
     ],
     figures: [
       {

@@ -2,7 +2,7 @@
 // the caller (access key and secret are the token), and the body is a stream that is verified as it flows.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientOf } from '#http/client-of.ts'
-import type { Call, Door, Endpoint } from '#http/door.ts'
+import type { Call, ProtocolHandler, Endpoint } from '#http/protocol-handler.ts'
 import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
@@ -52,7 +52,7 @@ export function createS3Protocol(deps: {
   bases: BaseHosts
   handlers: Handlers
   unserved: Unserved
-}): Door {
+}): ProtocolHandler {
   const { callers, verifier, record, clientOf, bases, handlers, unserved } = deps
 
   function endpointOf(found: Match): Endpoint {
@@ -114,7 +114,7 @@ export function createS3Protocol(deps: {
 const isServed = (found: Match): found is Match & { readonly operation: ServedOperation } =>
   found.row.answer === 'served'
 
-const render: Door['render'] = (error, { requestId, exchange }) => {
+const render: ProtocolHandler['render'] = (error, { requestId, exchange }) => {
   const { method, path } = exchange ?? { method: '', path: '' }
   const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
   const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers

@@ -88,7 +88,7 @@ test('joules, carbon, tokens and requests are counted by model and operation, as
   await upstream.close()
 })
 
-test('the power of the processes adds up to that of the machine, at both doors', async () => {
+test('the power of the processes adds up to that of the machine, by both APIs', async () => {
   for (const page of [overTcp, overSocket]) {
     let text = await page()
     // Left out while the state is slow to say it.
@@ -102,7 +102,7 @@ test('the power of the processes adds up to that of the machine, at both doors',
   }
 })
 
-test('promtool accepts every figure of both doors', async () => {
+test('promtool accepts every figure of both APIs', async () => {
   for (const page of [await overTcp(), await overSocket()]) {
     assert.deepEqual(metricFaults(page), [])
     if (hasPromtool) promtool(['check', 'metrics'], page)

@@ -75,7 +75,7 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   assert.deepEqual(
     places,
     places.toSorted((a, b) => a - b),
-    'doors, then signers, then the state',
+    'gateways, then signers, then the state',
   )
 
   const second = startRaw(args, INFO)

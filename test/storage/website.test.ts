@@ -219,7 +219,7 @@ test('pages and indexes are served to everybody the policy lets in, at the expen
   await raw.body?.cancel()
 })
 
-test('a credential opens no door of a website, and only reading is served', async () => {
+test('a credential opens nothing of a website, and only reading is served', async () => {
   const headers = { authorization: `Bearer ${ergon.token}` }
   assert.equal((await visit('/private', { headers })).status, 403)
   for (const method of ['PUT', 'POST', 'DELETE']) {

@@ -24,7 +24,7 @@ export const CORE_SETTINGS = {
   pgPort: {
     name: 'ERGON_PG_PORT',
     flag: 'pg-port',
-    help: 'Port kept for the database door',
+    help: 'Port kept for the database endpoint',
     check: port.optional(),
   },
   host: {

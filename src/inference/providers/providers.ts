@@ -15,7 +15,7 @@ export type ProviderSet = Providers & {
   close(): Promise<void>
 }
 
-// As long as a request may take at the door: no call of a replaced provider outlives it.
+// As long as a request may take: no call of a replaced provider outlives it.
 const LEAVING_MS_MAX = 600_000
 
 export function createProviders(deps: UpstreamDeps): ProviderSet {

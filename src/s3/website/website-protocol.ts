@@ -1,9 +1,9 @@
 // The website protocol: the operations of the S3 protocol, found by the host, for anonymous visitors. Errors are
 // pages.
-import type { Door } from '#http/door.ts'
+import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import { renderPageError } from './render-page-error.ts'
 
-export const createWebsiteProtocol = (storage: Door): Door => ({
+export const createWebsiteProtocol = (storage: ProtocolHandler): ProtocolHandler => ({
   ...storage,
   // Credentials are ignored: every caller is an anonymous visitor.
   identify: () => undefined,

@@ -1,7 +1,7 @@
 // The toy in a gateway: an endpoint, a protocol of its own whose callers have an energy budget, a figure.
 import { fault } from '#contract/errors.ts'
 import { parseCountRequest } from '#contract/toy.ts'
-import type { Door } from '#http/door.ts'
+import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { renderProblem } from '#http/problem.ts'
 import type { Handler } from '#http/reply.ts'
@@ -26,12 +26,12 @@ function open({ readers, identity }: GatewayCore, { greeting }: Settings): Gatew
   }
   return {
     endpoints: { 'toy.count': { parse: parseCountRequest, handle: count } },
-    protocols: [{ door: pingOf(identity), segments: ['toy-ping'] }],
+    protocols: [{ handler: pingOf(identity), segments: ['toy-ping'] }],
     figures: [{ name: 'toy_counted', help: 'Times the toy counted', read: () => counted }],
   }
 }
 
-const pingOf = (identity: GatewayCore['identity']): Door => ({
+const pingOf = (identity: GatewayCore['identity']): ProtocolHandler => ({
   match: () => ({
     operation: 'toy.ping',
     endpoint: {

@@ -1,5 +1,5 @@
-// A door: how one protocol on the pipeline finds its operation, its credential and its body, and how
-// it says no. The API is one door; S3 is another on the same port.
+// The interface of a protocol on the pipeline: how it finds its operation, credential and body, and how it refuses. The
+// JSON API is one protocol; S3 is another on the same port.
 import type { ErgonError } from '#base/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
@@ -27,7 +27,7 @@ export type RenderedError = {
   readonly headers: ReplyHeaders
 }
 
-export interface Door {
+export interface ProtocolHandler {
   /** What every answer bears, refusals too: names and values in turn. */
   readonly headers?: readonly string[]
   /** Clients of the protocol send Expect headers that mean nothing, and are answered all the same. */

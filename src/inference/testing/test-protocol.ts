@@ -21,7 +21,7 @@ export const bind = <Body>(parse: (value: unknown) => Body, handler: Handler<Bod
   handle: (handled) => handler({ ...handled, body: parse(handled.body) }),
 })
 
-export type TestDoor = {
+export type TestProtocol = {
   readonly baseUrl: string
   readonly spends: StrictSpend[]
   /** The energy at which `cut` fires for the next requests. */
@@ -29,13 +29,15 @@ export type TestDoor = {
   close(): void
 }
 
-export async function openTestDoor(bindings: Readonly<Record<string, Binding>>): Promise<TestDoor> {
+export async function openTestProtocol(
+  bindings: Readonly<Record<string, Binding>>,
+): Promise<TestProtocol> {
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const binding = bindings[`${request.method} ${request.url}`]
     const parts: Buffer[] = []
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
-    const spend = createStrictSpend(door.holdNj === undefined ? {} : { holdNj: door.holdNj })
-    door.spends.push(spend)
+    const spend = createStrictSpend(opened.holdNj === undefined ? {} : { holdNj: opened.holdNj })
+    opened.spends.push(spend)
     try {
       if (binding === undefined) throw fault('not_found', `Could not find ${request.url}`)
       const text = Buffer.concat(parts).toString('utf8')
@@ -60,7 +62,7 @@ export async function openTestDoor(bindings: Readonly<Record<string, Binding>>):
   const server = createServer((request, response) => void serve(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const door: TestDoor = {
+  const opened: TestProtocol = {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     spends: [],
     holdNj: undefined,
@@ -69,7 +71,7 @@ export async function openTestDoor(bindings: Readonly<Record<string, Binding>>):
       server.closeAllConnections()
     },
   }
-  return door
+  return opened
 }
 
 async function stream(reply: StreamedReply, spend: StrictSpend, response: ServerResponse) {

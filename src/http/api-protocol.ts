@@ -1,4 +1,4 @@
-// The door of the JSON API: routes by method and path, bearer tokens, JSON bodies, problem+json.
+// The JSON API as a protocol: routes by method and path, bearer tokens, JSON bodies, problem+json.
 import findMyWay from 'find-my-way'
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
@@ -6,7 +6,7 @@ import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/tokens.ts'
 import { CORS_HEADERS, isPreflight, METHODS, optionsHandler } from './cors.ts'
-import type { Call, Door, Endpoint } from './door.ts'
+import type { Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
@@ -20,12 +20,12 @@ const OPENAI_SERVED = `Of OpenAI's API there are ${OPENAI_PATHS.map(({ method, p
 const QUERIES = new Map(ROUTES.map(({ operation, query }) => [operation, query]))
 
 /** `endpoints` holds an implementation for every operation that a route names. */
-export function createApiDoor(deps: {
+export function createApiProtocol(deps: {
   identity: Identity
   endpoints: Partial<Record<OperationName, Endpoint>>
   /** The public address, where a proxy is in front. */
   baseUrl?: string | undefined
-}): Door {
+}): ProtocolHandler {
   const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
   for (const route of ROUTES) {
     const endpoint = deps.endpoints[route.operation]
