@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import type { Used } from '#charging/spend.ts'
-import { createClaims } from './claims.ts'
+import { Claims } from './claims.ts'
 
 const cpu = (cell: string, cpuNs: bigint): Used => ({ kind: 'cpu', cell, cpuNs })
 const upstream = (energyNj: bigint): Used => ({
@@ -16,7 +16,7 @@ const upstream = (energyNj: bigint): Used => ({
 test('claims of a second call come on top of the first, each meter for itself', () => {
   const claimed: Used[] = []
   const take = (used: Used) => void claimed.push(used)
-  const claims = createClaims({ claim: take, finish: take, absorb: () => undefined })
+  const claims = new Claims({ claim: take, finish: take, absorb: () => undefined })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(cpu('a', 9n))
@@ -44,7 +44,7 @@ test('what is absorbed is not added to what comes after it', () => {
   const claimed: (Used | 'absorbed')[] = []
   const take = (used: Used) => void claimed.push(used)
   const absorb = () => void claimed.push('absorbed')
-  const claims = createClaims({ claim: take, finish: take, absorb })
+  const claims = new Claims({ claim: take, finish: take, absorb })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(upstream(100n))

@@ -3,39 +3,52 @@
 import { add } from '#base/units.ts'
 import type { Spend, Used } from '#charging/spend.ts'
 
-export type Claims = {
-  /** A new call begins: its figures come on top of what was claimed. */
-  begin(): void
-  claim(used: Used): void
-  /** A claim of an answer that is whole. */
-  finish(used: Used): void | Promise<void>
-  /** The caller gets nothing of any of it, and not by its own doing: what was claimed is the operator's. */
-  absorb(): void
-}
+/** The claims of a request. */
+export class Claims {
+  readonly #spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>
+  /** Totals by cell or meter: of all calls, and of those before the current call. */
+  #totals: Used[] = []
+  #before: readonly Used[] = []
 
-export function createClaims(spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>): Claims {
-  const claimed = new Map<string, Used>()
-  let before = new Map<string, Used>()
-  const totalOf = (used: Used): Used => {
-    // Cells and meters have names of two kinds: no cell's holds a colon, every meter's does.
-    const key = used.kind === 'cpu' ? used.cell : used.meter
-    const total = plus(used, before.get(key))
-    claimed.set(key, total)
+  constructor(spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>) {
+    this.#spend = spend
+  }
+
+  /** A new call begins: its figures come on top of what was claimed. */
+  begin(): void {
+    if (this.#totals.length > 0) this.#before = [...this.#totals]
+  }
+
+  claim(used: Used): void {
+    this.#spend.claim(this.#totalOf(used))
+  }
+
+  /** A claim of an answer that is whole. */
+  finish(used: Used): void | Promise<void> {
+    return this.#spend.finish(this.#totalOf(used))
+  }
+
+  /** The caller gets nothing of any of it, and not by its own doing: what was claimed is the operator's. */
+  absorb(): void {
+    this.#totals = []
+    this.#before = []
+    this.#spend.absorb()
+  }
+
+  #totalOf(used: Used): Used {
+    const key = keyOf(used)
+    const total = plus(
+      used,
+      this.#before.find((one) => keyOf(one) === key),
+    )
+    const at = this.#totals.findIndex((one) => keyOf(one) === key)
+    this.#totals[at < 0 ? this.#totals.length : at] = total
     return total
   }
-  return {
-    begin() {
-      before = new Map(claimed)
-    },
-    claim: (used) => spend.claim(totalOf(used)),
-    finish: (used) => spend.finish(totalOf(used)),
-    absorb() {
-      claimed.clear()
-      before.clear()
-      spend.absorb()
-    },
-  }
 }
+
+/** Cells and meters have names of two kinds: no cell's holds a colon, every meter's does. */
+const keyOf = (used: Used): string => (used.kind === 'cpu' ? used.cell : used.meter)
 
 function plus(used: Used, earlier: Used | undefined): Used {
   if (used.kind === 'cpu' && earlier?.kind === 'cpu')

@@ -9,7 +9,7 @@ import { fault } from '#contract/errors.ts'
 import type { Handled } from '#http/reply.ts'
 import { boundsOf, payerOf, restOf, type Bounds, type WorkSize } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
-import { createClaims } from './claims.ts'
+import { Claims } from './claims.ts'
 import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
 import { PaidSteps, type AnswerEvent } from './paid-steps.ts'
@@ -59,7 +59,7 @@ export async function generate<Answer>(
   call: Call,
   answer: (started: Started) => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  const claims = createClaims(call.spend)
+  const claims = new Claims(call.spend)
   let failure: unknown
   const failed: string[] = []
   for (const offer of plan.choice.offers) {
@@ -90,7 +90,8 @@ export async function generate<Answer>(
         exceeded,
         leave,
       })
-      await steps.begin()
+      const begun = steps.begin()
+      if (begun !== undefined) await begun
       closeOnAbort(steps, call.signal)
       if (awaitsWhole) deps.whole.stayed(payerOf(call.who).account)
       awaitsWhole = false

@@ -57,8 +57,8 @@ export class PaidSteps extends Steps<Events> {
   }
 
   /** Waits for the first step, which next() then gives: what fails until it is there has a status. */
-  async begin(): Promise<void> {
-    this.#first = { step: await this.next() }
+  begin(): void | Promise<void> {
+    return chain(this.next(), (step) => void (this.#first = { step }))
   }
 
   next(): Events | undefined | Promise<Events | undefined> {
@@ -67,24 +67,20 @@ export class PaidSteps extends Steps<Events> {
       this.#first = undefined
       return step
     }
-    const failed = (error: unknown) => this.#failed(error)
     let step: ReturnType<PaidSteps['next']>
     try {
       step = this.#next()
     } catch (error) {
-      step = failed(error)
-      return this.#pulled(step)
+      step = Promise.reject(error)
     }
-    return step instanceof Promise ? this.#pulled(step.catch(failed)) : step
-  }
-
-  async #pulled(step: Promise<Events | undefined>): Promise<Events | undefined> {
+    if (!(step instanceof Promise)) return step
     this.isPulled = true
-    try {
-      return await step
-    } finally {
+    const pulled = (events: Events | undefined) => {
       this.isPulled = false
+      return events
     }
+    const failed = (error: unknown) => this.#failed(error).finally(() => (this.isPulled = false))
+    return step.then(pulled, failed)
   }
 
   dispose(): Promise<void> {

@@ -11,11 +11,11 @@ import {
   type WorkSize,
 } from '#inference/admission.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
-import { createClaims } from '#inference/claims.ts'
+import { Claims } from '#inference/claims.ts'
 import { admit, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
 import { isWant } from '#inference/paid-steps.ts'
-import { energyFigures } from '#inference/replies/figures.ts'
+import { usageText } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
 import { expectedOf } from './fields.ts'
 import { textBytes, textsOf, type InputText } from './texts.ts'
@@ -75,12 +75,8 @@ export const createEmbeddingCreate =
       body: (charge) => {
         const energyNj = larger(directEnergy(charge), call.spend.measured())
         deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, energyNj)
-        const usage = {
-          prompt_tokens: promptTokens,
-          total_tokens: promptTokens,
-          ...energyFigures(charge),
-        }
-        return JSON.stringify({ object: 'list', data, model: offer.id, usage })
+        const answer = JSON.stringify({ object: 'list', data, model: offer.id })
+        return `${answer.slice(0, -1)},"usage":${usageText({ promptTokens }, charge)}}`
       },
     }
   }
@@ -103,7 +99,7 @@ async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job
   const provider = deps.providers.get(offer.provider)
   if (provider === undefined)
     throw fault('model_not_available', `Could not serve ${offer.id}: its provider has gone`)
-  const claims = createClaims(call.spend)
+  const claims = new Claims(call.spend)
   const vectors: Float32Array[] = []
   let promptTokens = 0
   let missing = texts.length

@@ -137,10 +137,16 @@ class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
     return undefined
   }
 
-  async #ask(): Promise<Step<Event>> {
-    const { meter, question, reader } = this.#job
+  #ask(): Promise<Step<Event>> {
+    const { meter, question } = this.#job
     this.#pass = this.#server.enter()
-    const answer = await this.#server.upstream.ask({ ...question, sent: meter.asked }, this.#signal)
+    return this.#server.upstream
+      .ask({ ...question, sent: meter.asked }, this.#signal)
+      .then((answer) => this.#answered(answer))
+  }
+
+  #answered(answer: UpstreamReply | ServerRefusal): Step<Event> | Promise<Step<Event>> {
+    const { meter, reader } = this.#job
     if ('refusal' in answer) {
       this.#judge(answer.refusal)
       this.#over = { error: answer.refusal }

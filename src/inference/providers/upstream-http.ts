@@ -66,11 +66,13 @@ export function send(
   return exchange.head.promise
 }
 
+const JSON_TYPE = 'application/json'
 // abort() wants an error: nobody reads it.
 const READER_LEFT = new TypeError('The reader has left')
 
 class Exchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
   readonly head = Promise.withResolvers<UpstreamReply>()
+  #reply: UpstreamReply | undefined
   readonly #request: UpstreamRequest
   readonly #signal: AbortSignal
   #controller: Dispatcher.DispatchController | undefined
@@ -104,21 +106,30 @@ class Exchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (status < 200) return
-    this.head.resolve({
+    this.#reply = {
       status,
       headers,
       body: this,
       last: () => void (this.#last ??= setTimeout(() => this.#end(), RELEASE_MS).unref()),
       release: () => this.#released(),
-    })
+    }
+    if (!String(headers['content-type']).startsWith(JSON_TYPE)) this.#answer()
+  }
+
+  /** JSON cannot be read before its end: its head waits for the body, so that no step of it is waited for. */
+  #answer(): void {
+    if (this.#reply !== undefined) this.head.resolve(this.#reply)
+    this.#wake?.()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#release !== undefined) return
     this.#queue.push(chunk)
     this.#queuedBytes += chunk.length
-    if (this.#queuedBytes > QUEUED_BYTES_MAX) controller.pause()
-    this.#wake?.()
+    if (this.#queuedBytes > QUEUED_BYTES_MAX) {
+      controller.pause()
+      this.#answer()
+    } else this.#wake?.()
   }
 
   onResponseEnd(): void {
@@ -127,7 +138,7 @@ class Exchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
     clearTimeout(this.#last)
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
-    this.#wake?.()
+    this.#answer()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -158,9 +169,9 @@ class Exchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
     this.#over?.abort()
     clearTimeout(this.#release)
     this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#answer()
     this.head.reject(error)
     this.dispose()
-    this.#wake?.()
   }
 
   dispose(): void {

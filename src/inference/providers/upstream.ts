@@ -1,8 +1,10 @@
 // The connections to one server and the rules of asking it: timeouts, what may be asked again, and
 // what its refusals mean. The address is the operator's; nothing of it comes from a caller.
+import type { Pool as UpstreamPool } from 'undici'
 import { sleep, type Clock } from '#base/clock.ts'
 import type { Logger, Secret } from '#base/log.ts'
 import type { CarbonFactor } from '#contract/charge.ts'
+import { chain } from '#base/steps.ts'
 import { fault } from '#contract/errors.ts'
 import { endableCall } from './call-end.ts'
 import { ERROR_BYTES_MAX, refusalFault, retryAfterOf } from './upstream-error.ts'
@@ -78,15 +80,16 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
   const timeouts = { ...TIMEOUTS, ...config.timeouts }
   const { origin, prefix, connect } = addressOf(config)
   // Loading it takes 180 ms of CPU: not in a gateway that has no model.
+  let pool: UpstreamPool | undefined
   const opened = import('undici').then(
     ({ Pool }) =>
-      new Pool(origin, {
+      (pool = new Pool(origin, {
         // One more than there are calls: to end one of them.
         connections: (config.connectionsMax ?? UPSTREAM_CONNECTIONS_MAX) + 1,
         pipelining: 1,
         allowH2: false,
         connect: { ...connect, timeout: timeouts.connectMs },
-      }),
+      })),
   )
   const headers = {
     'content-type': 'application/json',
@@ -110,16 +113,24 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
     }
   }
 
-  const askOnce = async (request: UpstreamRequest, signal: AbortSignal) => {
-    const reply = await send(await opened, request, signal).catch((error: unknown): Failed => {
-      const how = missed(error)
-      if (how === undefined) throw error
-      const refusal = how === 'unreached' && config.at.kind === 'cell' ? restarting(error) : error
-      // A request that kills its server must not kill it three times.
-      return { refusal, text: '', triesMax: how === 'reset' ? 2 : TRIES_MAX, waitMs: 0 }
-    })
-    return 'refusal' in reply || reply.status === 200 ? reply : refused(reply)
+  const judged = (reply: UpstreamReply): UpstreamReply | Promise<Failed> =>
+    reply.status === 200 ? reply : refused(reply)
+
+  const unanswered = (error: unknown): Failed => {
+    const how = missed(error)
+    if (how === undefined) throw error
+    const refusal = how === 'unreached' && config.at.kind === 'cell' ? restarting(error) : error
+    // A request that kills its server must not kill it three times.
+    return { refusal, text: '', triesMax: how === 'reset' ? 2 : TRIES_MAX, waitMs: 0 }
   }
+
+  const askOnce = (
+    request: UpstreamRequest,
+    signal: AbortSignal,
+  ): UpstreamReply | Failed | Promise<UpstreamReply | Failed> =>
+    chain(pool ?? opened, (to: UpstreamPool) =>
+      send(to, request, signal).then<UpstreamReply | Failed, Failed>(judged, unanswered),
+    )
 
   /** A cell of ours has no socket, or nobody behind it: it has ended, and the agent starts it again. */
   const restarting = (cause: unknown) =>

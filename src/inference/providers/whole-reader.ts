@@ -33,10 +33,15 @@ export function createWholeReader(
       if (chunk.error !== undefined) throw streamFault(text)
       const used = usedOf(chunk)
       const events: GenerationEvent[] = used === undefined ? [] : [{ kind: 'used', ...used }]
-      const seen = new Set<number>()
+      const seen: boolean[] = []
       for (const choice of chunk.choices) addChoice(choice, seen, events)
-      if (seen.size !== call.choices || chunk.choices.length !== call.choices)
-        throw fault('upstream_failed', `Could not read the upstream: ${seen.size} answers`)
+      // None is missing, and none came twice.
+      if (
+        seen.length !== call.choices ||
+        chunk.choices.length !== call.choices ||
+        seen.includes(false)
+      )
+        throw fault('upstream_failed', `Could not read the upstream: ${seen.length} answers`)
       const usage = meter.usage()
       if (usage === undefined)
         throw fault('upstream_failed', 'Could not bill the answer: the upstream gave no figures')
@@ -47,12 +52,12 @@ export function createWholeReader(
 
   function addChoice(
     { index, delta, logprobs, finish }: ChunkChoice,
-    seen: Set<number>,
+    seen: boolean[],
     events: GenerationEvent[],
   ): void {
     if (index >= call.choices || finish === undefined)
       throw fault('upstream_failed', `Could not read the upstream: a bad choice ${index}`)
-    seen.add(index)
+    seen[index] = true
     events.push({ kind: 'delta', index, delta, logprobs })
     events.push({ kind: 'finish', index, reason: finish })
   }

@@ -2,49 +2,65 @@
 import { invariant, type ErgonError } from '#base/errors.ts'
 import type { Started } from '#inference/generation.ts'
 import type { AnswerEvent } from '#inference/paid-steps.ts'
-import type {
-  Delta,
-  FinishReason,
-  TokenUsage,
-  ToolCallDelta,
-} from '#inference/providers/provider.ts'
+import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
 import type { Answer } from './shape.ts'
 
-/** Deltas of one choice, added up in place: a string per token is cheap, an object per token is not. */
-type Draft = {
-  readonly texts: Map<'content' | 'refusal' | 'reasoning_content' | 'text', string>
-  readonly calls: Map<number, { id: string; name: string; arguments: string }>
-  readonly logprobs: Record<string, unknown[]>
-  finish?: FinishReason
+export type Collected = {
+  readonly answers: readonly Answer[]
+  readonly usage: TokenUsage
+  readonly cutBy: ErgonError | undefined
+}
+
+type End = Extract<AnswerEvent, { kind: 'end' }>
+type Events = readonly AnswerEvent[] | undefined
+
+/** Reads to the end, at once where all is there. Throws what the events throw. */
+export function collectAnswers(steps: Started['events']): Collected | Promise<Collected> {
+  const drafts: Draft[] = []
+  let end: End | undefined
+  const add = (events: Events): boolean => {
+    for (const event of events ?? [])
+      if (event.kind === 'end') end = event
+      else addEvent(drafts, event)
+    return events !== undefined
+  }
+  const read = (): Collected | Promise<Collected> => {
+    for (;;) {
+      const next = steps.next()
+      if (next instanceof Promise) return next.then((events) => (add(events) ? read() : whole()))
+      if (!add(next)) return whole()
+    }
+  }
+  const whole = (): Collected => {
+    invariant(end !== undefined, 'an answer that ended without its end')
+    return { answers: drafts.map(answerOf), usage: end.usage, cutBy: end.cutBy }
+  }
+  return read()
 }
 
 const TEXTS = ['content', 'refusal', 'reasoning_content', 'text'] as const
 
-/** Reads to the end. Throws what the events throw. */
-export async function collectAnswers(
-  steps: Started['events'],
-): Promise<{ answers: Answer[]; usage: TokenUsage; cutBy: ErgonError | undefined }> {
-  const drafts = new Map<number, Draft>()
-  let end: Extract<AnswerEvent, { kind: 'end' }> | undefined
-  for (;;) {
-    const next = steps.next()
-    const events = next instanceof Promise ? await next : next
-    if (events === undefined) break
-    for (const event of events) {
-      if (event.kind === 'end') end = event
-      else addEvent(drafts, event)
-    }
-  }
-  invariant(end !== undefined, 'an answer that ended without its end')
-  return { answers: answersOf(drafts), usage: end.usage, cutBy: end.cutBy }
+/** Deltas of one choice, added up in place: a string per token is cheap, an object per token is not. */
+type Draft = {
+  readonly delta: { -readonly [Key in (typeof TEXTS)[number]]?: string }
+  readonly index: number
+  calls?: Map<number, { id: string; name: string; arguments: string }>
+  logprobs?: Record<string, unknown[]>
+  finish: FinishReason
 }
 
-function addEvent(drafts: Map<number, Draft>, event: Exclude<AnswerEvent, { kind: 'end' }>): void {
-  let draft = drafts.get(event.index)
-  if (draft === undefined) {
-    draft = { texts: new Map(), calls: new Map(), logprobs: {} }
-    drafts.set(event.index, draft)
-  }
+/** The draft of a choice, in the order of their numbers. */
+function draftOf(drafts: Draft[], index: number): Draft {
+  const at = drafts.findIndex((draft) => draft.index >= index)
+  const known = drafts[at]
+  if (known?.index === index) return known
+  const draft: Draft = { index, delta: {}, finish: 'stop' }
+  drafts.splice(at < 0 ? drafts.length : at, 0, draft)
+  return draft
+}
+
+function addEvent(drafts: Draft[], event: Exclude<AnswerEvent, End>): void {
+  const draft = draftOf(drafts, event.index)
   if (event.kind === 'finish') draft.finish = event.reason
   else addDelta(draft, event.delta, event.logprobs)
 }
@@ -52,39 +68,31 @@ function addEvent(drafts: Map<number, Draft>, event: Exclude<AnswerEvent, { kind
 function addDelta(draft: Draft, delta: Delta, logprobs: object | null): void {
   for (const key of TEXTS) {
     const text = delta[key]
-    if (typeof text === 'string') draft.texts.set(key, (draft.texts.get(key) ?? '') + text)
+    if (typeof text === 'string') draft.delta[key] = (draft.delta[key] ?? '') + text
   }
-  for (const call of delta.tool_calls ?? []) addCall(draft, call)
+  for (const { index, id, function: made } of delta.tool_calls ?? []) {
+    // By number, which an upstream chooses: a list would have as many places.
+    draft.calls ??= new Map()
+    const call = draft.calls.get(index) ?? { id: '', name: '', arguments: '' }
+    draft.calls.set(index, call)
+    call.id = id ?? call.id
+    call.name += made?.name ?? ''
+    call.arguments += made?.arguments ?? ''
+  }
+  if (logprobs === null) return
   // Both forms, {content: [...]} and {tokens: [...], …}, are objects of lists.
-  for (const [key, list] of Object.entries(logprobs ?? {}))
-    if (Array.isArray(list)) (draft.logprobs[key] ??= []).push(...list)
+  for (const [key, list] of Object.entries(logprobs))
+    if (Array.isArray(list)) ((draft.logprobs ??= {})[key] ??= []).push(...list)
 }
 
-function addCall(draft: Draft, call: ToolCallDelta): void {
-  const so = draft.calls.get(call.index) ?? { id: '', name: '', arguments: '' }
-  draft.calls.set(call.index, {
-    id: call.id ?? so.id,
-    name: so.name + (call.function?.name ?? ''),
-    arguments: so.arguments + (call.function?.arguments ?? ''),
-  })
+function answerOf({ index, delta, calls, finish, ...draft }: Draft): Answer {
+  const logprobs = draft.logprobs ?? null
+  if (calls === undefined) return { index, delta, logprobs, finish }
+  const tool_calls = [...calls.values()].map(({ id, ...made }, position) => ({
+    index: position,
+    id,
+    type: 'function' as const,
+    function: made,
+  }))
+  return { index, delta: { ...delta, tool_calls }, logprobs, finish }
 }
-
-const answersOf = (drafts: ReadonlyMap<number, Draft>): Answer[] =>
-  [...drafts.entries()]
-    .toSorted(([a], [b]) => a - b)
-    .map(([index, { texts, calls, logprobs, finish }]) => ({
-      index,
-      delta: {
-        ...Object.fromEntries(texts),
-        ...(calls.size > 0 && {
-          tool_calls: [...calls.entries()].map(([position, { id, ...made }]) => ({
-            index: position,
-            id,
-            type: 'function' as const,
-            function: made,
-          })),
-        }),
-      },
-      logprobs: Object.keys(logprobs).length === 0 ? null : logprobs,
-      finish: finish ?? 'stop',
-    }))

@@ -1,20 +1,26 @@
-// The figures of a settled charge inside JSON bodies. They must be the very text of the headers.
+// The figures of a settled charge inside JSON bodies. They must be the very text of the headers, so they are
+// written as text: a double would change their digits.
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
-import { rawNumber } from '#contract/raw-json.ts'
 import type { TokenUsage } from '#inference/providers/provider.ts'
 
-export const energyFigures = (charge: Charge) => ({
-  energy_j: rawNumber(printJoules(chargeEnergy(charge))),
-  carbon_mg: rawNumber(printMilligrams(chargeCarbon(charge))),
-})
+/** OpenAI's usage object with what the request cost, as JSON text. `completion` is absent for embeddings. */
+export function usageText(
+  usage: Omit<TokenUsage, 'completionTokens'> & Partial<TokenUsage>,
+  charge: Charge,
+): string {
+  const { promptTokens, completionTokens, promptDetails, completionDetails } = usage
+  const completion =
+    completionTokens === undefined ? '' : `"completion_tokens":${completionTokens},`
+  const total = promptTokens + (completionTokens ?? 0)
+  return (
+    `{"prompt_tokens":${promptTokens},${completion}"total_tokens":${total}` +
+    detailsOf('prompt_tokens_details', promptDetails) +
+    detailsOf('completion_tokens_details', completionDetails) +
+    `,"energy_j":${printJoules(chargeEnergy(charge))}` +
+    `,"carbon_mg":${printMilligrams(chargeCarbon(charge))}}`
+  )
+}
 
-/** OpenAI's usage object with what the request cost. */
-export const usageJson = (usage: TokenUsage, charge: Charge) => ({
-  prompt_tokens: usage.promptTokens,
-  completion_tokens: usage.completionTokens,
-  total_tokens: usage.promptTokens + usage.completionTokens,
-  ...(usage.promptDetails && { prompt_tokens_details: usage.promptDetails }),
-  ...(usage.completionDetails && { completion_tokens_details: usage.completionDetails }),
-  ...energyFigures(charge),
-})
+const detailsOf = (name: string, details: object | undefined): string =>
+  details === undefined ? '' : `,"${name}":${JSON.stringify(details)}`

@@ -8,33 +8,36 @@ import type { KnownReply, StreamedReply } from '#http/reply.ts'
 import type { InferenceDeps, Started } from '#inference/generation.ts'
 import type { AnswerEvent } from '#inference/paid-steps.ts'
 import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
-import { collectAnswers } from './collect.ts'
-import { usageJson } from './figures.ts'
+import { collectAnswers, type Collected } from './collect.ts'
+import { usageText } from './figures.ts'
 import { envelope, type AnswerHead, type Shape } from './shape.ts'
 
 type Deps = Pick<InferenceDeps, 'clock' | 'learned'>
 
-export async function knownReply(
+export const knownReply = (
   deps: Deps,
-  { offer, reason, events, measured }: Started,
+  started: Started,
   shape: Shape,
-): Promise<KnownReply> {
-  const { answers, usage, cutBy } = await collectAnswers(events)
+): KnownReply | Promise<KnownReply> =>
+  chain(collectAnswers(started.events), (collected) => wholeReply(deps, started, shape, collected))
+
+function wholeReply(
+  deps: Deps,
+  { offer, reason, measured }: Started,
+  shape: Shape,
+  { answers, usage, cutBy }: Collected,
+): KnownReply {
   const head = headOf(deps, shape, offer.id)
-  return {
-    kind: 'known',
-    status: 200,
-    headers: { 'x-router-reason': reason, ...(cutBy && { 'x-cut-short': cutBy.code }) },
-    ...(cutBy && { despite: cutBy }),
-    body: (charge) => {
-      if (cutBy === undefined) learn(deps, { offer, usage, charge, measured })
-      return JSON.stringify({
-        ...envelope(shape.object.whole, head),
-        choices: answers.map(shape.wholeChoice),
-        usage: usageJson(usage, charge),
-      })
-    },
+  const body = (charge: Charge) => {
+    if (cutBy === undefined) learn(deps, { offer, usage, charge, measured })
+    const opening = JSON.stringify(envelope(shape.object.whole, head)).slice(0, -1)
+    const choices = JSON.stringify(answers.map(shape.wholeChoice))
+    return `${opening},"choices":${choices},"usage":${usageText(usage, charge)}}`
   }
+  const headers = { 'x-router-reason': reason }
+  if (cutBy === undefined) return { kind: 'known', status: 200, headers, body }
+  const cut = { ...headers, 'x-cut-short': cutBy.code }
+  return { kind: 'known', status: 200, headers: cut, despite: cutBy, body }
 }
 
 /**
@@ -60,16 +63,14 @@ export function streamedReply(
     last: (charge) => {
       const usage = state.usage ?? NOTHING_USED
       learn(deps, { offer, usage, charge, measured })
-      const figures = usageJson(usage, charge)
+      const figures = usageText(usage, charge)
       const finishes = [...state.finishes].map(([index, finish]) =>
         shape.chunkChoice(index, {}, { logprobs: null, finish }),
       )
       const texts = finishes.map((choice, position) =>
-        includeUsage || position < finishes.length - 1
-          ? write([choice])
-          : write([choice], { usage: figures }),
+        includeUsage || position < finishes.length - 1 ? write([choice]) : write([choice], figures),
       )
-      if (includeUsage) texts.push(write([], { usage: figures }))
+      if (includeUsage) texts.push(write([], figures))
       return `${texts.join('')}${DONE}`
     },
     cut: (error) => `${errorChunk(error)}${DONE}`,
@@ -80,16 +81,16 @@ const DONE = 'data: [DONE]\n\n'
 const NOTHING_USED: TokenUsage = { promptTokens: 0, completionTokens: 0 }
 
 type StreamState = { readonly finishes: Map<number, FinishReason>; usage: TokenUsage | undefined }
-type WriteChunk = (choices: readonly object[], more?: { usage: object }) => string
+type WriteChunk = (choices: readonly object[], usage?: string) => string
 
 function chunkWriter(shape: Shape, head: AnswerHead, includeUsage: boolean): WriteChunk {
   // The same for each of hundreds of chunks, so it is printed once.
   const opening = JSON.stringify(envelope(shape.object.chunk, head)).slice(0, -1)
   // OpenAI sends usage: null until the usage chunk, and only to who asked for one.
   const closing = includeUsage ? ',"usage":null}\n\n' : '}\n\n'
-  return (choices, more) =>
+  return (choices, usage) =>
     `data: ${opening},"choices":${JSON.stringify(choices)}${
-      more === undefined ? closing : `,"usage":${JSON.stringify(more.usage)}}\n\n`
+      usage === undefined ? closing : `,"usage":${usage}}\n\n`
     }`
 }
 
