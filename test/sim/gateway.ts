@@ -129,10 +129,11 @@ export class Gateway {
         work.claim({ kind: 'cpu', cell: 'model', cpuNs })
       }
     } catch (error) {
+      // A process that has exited does nothing more: what it would still throw is not the product's.
+      if (!clock.alive) return undefined
       if (!(error instanceof ErgonError)) this.#deps.broken(error)
       else status = error.status
     }
-    // A process that has exited does nothing more.
     if (!clock.alive) return undefined
     try {
       const charge = work.settle(status)
