@@ -75,7 +75,7 @@ export async function openTestCharging(
     want.startsWith('money:') ? priceCeiling(LEASE_LEAST_NJ, PUSD_PER_J) : LEASE_LEAST_NJ,
   )
   let cpuNs = 0
-  const marks = createMarks({ cpuNs: () => cpuNs })
+  const marks = createMarks({ cpuNs: () => cpuNs, wallNs: () => cpuNs })
   const session: Session = new Session({
     ledger,
     journal,

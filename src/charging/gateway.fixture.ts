@@ -76,7 +76,7 @@ export async function startTestGateway({
     ticked: () => undefined,
   })
   const process = { cpuNs: 0 }
-  const marks = createMarks({ cpuNs: () => process.cpuNs })
+  const marks = createMarks({ cpuNs: () => process.cpuNs, wallNs: () => process.cpuNs })
   return {
     charging: createCharging({ session, leases, marks, clock: systemClock }),
     session,

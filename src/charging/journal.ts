@@ -6,6 +6,7 @@
 // each turn instead of one for each record saves 47 to 62 of a request's 249 µs.
 import type { TimerClock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
+import { atTurnEnd as atEndOfTurn, type AtTurnEnd } from '#base/turn-end.ts'
 import type { Debit } from '#ledger/tick.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import {
@@ -42,8 +43,7 @@ export type JournalOptions = {
   readonly segmentBytes?: number
   /** What is journaled may leave only when it survives a power cut (default: when it survives kill -9). */
   readonly sync?: boolean
-  /** Calls back when the turn of the event loop ends. */
-  readonly atTurnEnd?: (fire: () => void) => void
+  readonly atTurnEnd?: AtTurnEnd
 }
 
 /** A new journal of a session, made after the records of earlier lives were replayed and removed. */
@@ -68,7 +68,7 @@ export class Journal implements AsyncDisposable {
   #work: Promise<void> = Promise.resolve()
 
   constructor(options: JournalOptions) {
-    const atTurnEnd = (fire: () => void) => void setImmediate(fire)
+    const atTurnEnd = atEndOfTurn
     this.#options = { segmentBytes: SEGMENT_BYTES, sync: false, atTurnEnd, ...options }
     this.#number = nextNumber(options.disk)
     this.#current = this.#open()

@@ -123,7 +123,7 @@ export class OpenSpend implements Spend, Billable {
   }
 
   mark(): void {
-    this.#deps.marks.mark(this.measure)
+    this.#deps.marks.markLater(this.measure)
     if (this.#hold !== undefined && this.measure.cpuNs > this.#hold.halfCpuNs) this.#grow()
   }
 
@@ -185,7 +185,7 @@ export class OpenSpend implements Spend, Billable {
   }
 
   bound(restNj: Nj): void {
-    this.mark()
+    this.#deps.marks.mark(this.measure)
     const hold = this.#admitted
     hold.toldNj = add(add(this.measured(), restNj), this.#indirectCeiling(hold))
   }
@@ -211,8 +211,28 @@ export class OpenSpend implements Spend, Billable {
 
   settle(status: number, tail: TailClass = 0): Charge {
     if (this.settled !== undefined) return this.settled
-    const { marks, running, billing } = this.#deps
-    marks.mark(this.measure)
+    this.#deps.marks.mark(this.measure)
+    return this.#bill(status, tail)
+  }
+
+  settleAtTurnEnd(status: number, tail: TailClass = 0): Promise<Charge> {
+    return new Promise((resolve, reject) =>
+      this.#deps.marks.markAtTurnEnd(this.measure, () => {
+        try {
+          const charge = this.settled ?? this.#bill(status, tail)
+          this.recorded((failure) =>
+            failure === undefined ? resolve(charge) : reject(failure.error),
+          )
+        } catch (error) {
+          reject(error)
+        }
+      }),
+    )
+  }
+
+  /** Makes the charge of all that was measured. */
+  #bill(status: number, tail: TailClass): Charge {
+    const { running, billing } = this.#deps
     running.delete(this)
     this.tail = tail
     const hold = this.#paying

@@ -75,7 +75,7 @@ export interface Spend {
   admit(payer: Payer, operation: OperationName, ceiling: Nj, least?: Nj): void | Promise<void>
   /** Takes the hold up to the whole cap at once; false, and nothing taken, when the leases cannot. */
   cover(): boolean
-  /** This process's CPU since the last mark (of anybody) is this work's. */
+  /** This process's CPU since the last mark (of anybody) is this work's, at the end of this turn at the latest. */
   mark(): void
   /**
    * For work whose CPU another thread of this process counts: what it counted for this. Marks do not
@@ -121,6 +121,11 @@ export interface Spend {
   announce(status: number): void
   /** Idempotent and synchronous: price, min(measured, held), journal write. Throws when the journal cannot be written. */
   settle(status: number, tail?: TailClass): Charge
+  /**
+   * Settles when this turn of the event loop ends, for less CPU, as the clock is read once for all that end in it.
+   * Resolves once the charge is journaled, so that it may leave; rejects when it cannot be: nothing may leave.
+   */
+  settleAtTurnEnd(status: number, tail?: TailClass): Promise<Charge>
   /**
    * Calls back once what was settled or announced is journaled, so that it may leave: at the end of this turn of
    * the event loop, or, with `journal=sync`, when it survives a power cut. With a failure nothing may leave.

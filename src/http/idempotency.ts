@@ -26,7 +26,6 @@ import {
   type KeyClaim,
   type StoredAnswer,
 } from './idempotency-store.ts'
-import { recorded } from './send.ts'
 import { assertStands, wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
 
 const HEADER = 'idempotency-key'
@@ -170,9 +169,7 @@ function keeping(
 
   async function known(reply: KnownReply): Promise<Reply> {
     assertStands(reply, exchange.signal)
-    spend.mark()
-    const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
-    await recorded(spend)
+    const charge = await spend.settleAtTurnEnd(reply.status, tailClassOf(reply.bytesExpected ?? 0))
     const body = wireBody(reply.body(charge))
     await keep(reply, charge, Buffer.from(body))
     return { ...reply, body: () => body }

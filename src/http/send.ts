@@ -33,8 +33,7 @@ export async function sendKnown(
   spend: Spend,
   reply: KnownReply,
 ): Promise<void> {
-  const charge = spend.settle(reply.status, tailClassOf(reply.bytesExpected ?? 0))
-  await recorded(spend)
+  const charge = await spend.settleAtTurnEnd(reply.status, tailClassOf(reply.bytesExpected ?? 0))
   const made = reply.body(charge)
   const pieces = made instanceof Pieces ? made.list : [wireBody(made)]
   const bodyBytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
@@ -57,7 +56,7 @@ export async function sendKnown(
 }
 
 /** Resolves once what was settled may leave; rejects when the journal could not be written: nothing may leave. */
-export const recorded = (spend: Pick<Spend, 'recorded'>): Promise<void> =>
+const recorded = (spend: Pick<Spend, 'recorded'>): Promise<void> =>
   new Promise((resolve, reject) =>
     spend.recorded((failure) => (failure === undefined ? resolve() : reject(failure.error))),
   )
@@ -69,8 +68,7 @@ export async function sendError(
   rendered: RenderedError,
 ): Promise<void> {
   const { status = error.status } = rendered
-  const charge = spend.settle(status, tailClassOf(rendered.body.length))
-  await recorded(spend)
+  const charge = await spend.settleAtTurnEnd(status, tailClassOf(rendered.body.length))
   writeHead(exchange, { status, headers: rendered.headers }, [
     ...finalHeaders(charge, spend.requestId),
     'Content-Type',
@@ -142,9 +140,8 @@ export async function sendStreamed(
     failed(error, thrown)
   }
   if (error !== undefined) await letGo()
-  const charge = spend.settle(error?.status ?? reply.status, 0)
+  const charge = await spend.settleAtTurnEnd(error?.status ?? reply.status)
   const last = error === undefined ? reply.last(charge) : reply.cut(error, charge)
-  await recorded(spend)
   if (error === undefined) await reply.finished?.(charge, last)
   if (response.destroyed) return
   // Where the length was promised, only a broken connection can say that it is not all.

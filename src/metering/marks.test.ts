@@ -315,3 +315,90 @@ test('a batch that the clock had shown before takes nothing from the ones behind
   marks.mark(marks.operator)
   assert.deepEqual([early.cpuNs, slow.cpuNs, next.cpuNs], [21_000_000, 1000, 2_000_000])
 })
+
+/** Marks whose CPU clock, wall clock and end of turn belong to the test. */
+function scripted() {
+  let [cpu, wall] = [0, 0]
+  const ends: (() => void)[] = []
+  const marks = createMarks({
+    cpuNs: () => cpu,
+    wallNs: () => wall,
+    atTurnEnd: (fire) => void ends.push(fire),
+  })
+  return {
+    marks,
+    pass(more: { cpuNs?: number; wallNs?: number }) {
+      cpu += more.cpuNs ?? 0
+      wall += more.wallNs ?? 0
+    },
+    endTurn() {
+      for (const fire of ends.splice(0)) fire()
+    },
+    get cpuNs() {
+      return cpu
+    },
+  }
+}
+const owner = (): MarkOwner => ({ cpuNs: 0 })
+
+test('markLater() splits the CPU of a turn by its wall time, and conserves', () => {
+  const { marks, pass, endTurn } = scripted()
+  const [a, b, c, d] = [owner(), owner(), owner(), owner()]
+  // The loop waited before: the first mark of a turn is read.
+  pass({ cpuNs: 5000, wallNs: 1_000_000 })
+  marks.markLater(a)
+  pass({ wallNs: 1000 })
+  marks.markLater(b)
+  pass({ wallNs: 3000 })
+  let atEnd: number | undefined
+  marks.markAtTurnEnd(c, () => (atEnd = c.cpuNs))
+  pass({ cpuNs: 10_000, wallNs: 1000 })
+  endTurn()
+  assert.deepEqual([a.cpuNs, b.cpuNs, c.cpuNs, atEnd], [5000, 2000, 6000, 6000])
+  // The CPU after the last mark of a turn is charged to the next mark.
+  pass({ cpuNs: 1000 })
+  marks.mark(d)
+  assert.deepEqual([d.cpuNs, marks.totalNs], [3000, 16_000])
+})
+
+test('a slice in which the process was preempted takes nothing from the others', () => {
+  const { marks, pass, endTurn } = scripted()
+  const [first, short, preempted, last] = [owner(), owner(), owner(), owner()]
+  marks.markLater(first)
+  pass({ cpuNs: 100_000, wallNs: 100_000 })
+  marks.markLater(short)
+  pass({ cpuNs: 120_000, wallNs: 5_000_000 })
+  marks.markLater(preempted)
+  pass({ cpuNs: 80_000, wallNs: 80_000 })
+  marks.markLater(last)
+  endTurn()
+  assert.deepEqual([short.cpuNs, preempted.cpuNs, last.cpuNs], [100_000, 120_000, 80_000])
+})
+
+test('markLater() and mark() in any order conserve', () => {
+  const act = fc.record({
+    who: fc.nat(4),
+    kind: fc.constantFrom('now', 'later', 'end'),
+    us: fc.nat(1000),
+    ms: fc.double({ min: 0, max: 5, noNaN: true }),
+  })
+  fc.assert(
+    fc.property(fc.array(act), (acts) => {
+      const turns = scripted()
+      const { marks } = turns
+      const owners = Array.from({ length: 5 }, owner)
+      for (const { who, kind, us, ms } of acts) {
+        turns.pass({ cpuNs: us * 1000, wallNs: ms * 1e6 })
+        const one = owners[who] ?? marks.operator
+        if (kind === 'now') marks.mark(one)
+        else if (kind === 'later') marks.markLater(one)
+        else turns.endTurn()
+      }
+      marks.mark(marks.operator)
+      const charged = owners.reduce((total, { cpuNs }) => total + cpuNs, marks.operator.cpuNs)
+      assert.equal(charged, turns.cpuNs)
+      assert.equal(marks.totalNs, turns.cpuNs)
+      assert.ok(owners.every(({ cpuNs }) => cpuNs >= 0))
+    }),
+  )
+})

@@ -213,13 +213,14 @@ export class Gateway {
     const ended = () => {
       if (clock.alive) this.kill('kill', 300)
     }
+    const atTurnEnd = (fire: () => void) => void clock.setTimer(0, fire)
     const journal = new Journal({
       disk: this.disk,
       session: opened.session,
       clock,
       failed: ended,
       segmentBytes: SEGMENT_BYTES,
-      atTurnEnd: (fire) => void clock.setTimer(0, fire),
+      atTurnEnd,
     })
     const leases: Leases = new Leases((want) =>
       want.startsWith('money:')
@@ -227,7 +228,7 @@ export class Gateway {
         : LEASE_LEAST_NJ,
     )
     let cpuNs = 0
-    const marks = createMarks({ cpuNs: () => cpuNs })
+    const marks = createMarks({ cpuNs: () => cpuNs, wallNs: () => cpuNs, atTurnEnd })
     const session: Session = new Session({
       ledger,
       journal,

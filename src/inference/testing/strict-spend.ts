@@ -80,6 +80,9 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
     cut.abort(reason)
   }
 
+  const settle = (status: number): Charge =>
+    (charge ??= chargeOf({ status, facts, parts: parts(), energyNj: energy() }))
+
   return {
     claims,
     facts,
@@ -121,10 +124,8 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       Object.assign(facts, more)
     },
     announce: () => invariant(charge === undefined, 'announced after settling'),
-    settle(status) {
-      charge ??= chargeOf({ status, facts, parts: parts(), energyNj: energy() })
-      return charge
-    },
+    settle,
+    settleAtTurnEnd: async (status) => settle(status),
   }
 }
 
