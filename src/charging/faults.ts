@@ -9,7 +9,7 @@ export const silent = () =>
     retryAfterS: 1,
   })
 
-/** What the work is paid from has not enough left. */
+/** The wallet that pays has not enough left. */
 export const depleted = (payer: Payer | undefined) =>
   payer?.funded === true
     ? fault('balance_depleted', 'Could not go on: the balance is empty')
@@ -25,3 +25,9 @@ export const exhausted = (budget: string) =>
 export const isDepleted = (error: unknown): boolean =>
   error instanceof ErgonError &&
   (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
+
+/** Whether work ended for want of funds: a wallet or a budget is empty, or the ceiling is reached. */
+export const isUnpayable = (error: unknown): error is ErgonError =>
+  isDepleted(error) ||
+  (error instanceof ErgonError &&
+    (error.code === 'budget_exhausted' || error.code === 'ceiling_reached'))

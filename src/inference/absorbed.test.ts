@@ -96,8 +96,13 @@ for (const [ends, reason, paid] of [
     assert.deepEqual([paidNj(call.spend), absorbedNj(call.spend)], [paid, askedNj - paid])
   })
 
-for (const stream of [false, true])
-  test(`of an answer that a balance ends before its first token nothing is paid${stream ? ', streamed' : ''}`, async () => {
+for (const [code, stream] of [
+  ['balance_depleted', false],
+  ['balance_depleted', true],
+  ['budget_exhausted', false],
+  ['budget_exhausted', true],
+] as const)
+  test(`of an answer that ends before its first token nothing is paid: ${code}${stream ? ', streamed' : ''}`, async () => {
     const figures = { cpu_ns: '5000000', prompt_tokens: 9, completion_tokens: 0 }
     const asked = askCell(
       (_asked, response) => {
@@ -107,9 +112,9 @@ for (const stream of [false, true])
       { stream },
     )
     const { call, answer, close } = await asked
-    const failed = assert.rejects(Promise.resolve(answer), { code: 'balance_depleted' })
+    const failed = assert.rejects(Promise.resolve(answer), { code })
     while (call.spend.claims.length === 0) await new Promise(setImmediate)
-    call.spend.cutNow(fault('balance_depleted', 'Empty'))
+    call.spend.cutNow(fault(code, 'Empty'))
     await failed
     assert.deepEqual(call.spend.absorbed, [cellUsed])
     await close()

@@ -1,11 +1,10 @@
 // The steps of an answer, each given on when what it used is claimed. Where an answer ends before its end, this
 // decides what of it is given and who pays.
-import { ErgonError } from '#base/errors.ts'
+import type { ErgonError } from '#base/errors.ts'
 import { chain, Steps } from '#base/steps.ts'
-import { isDepleted } from '#charging/faults.ts'
-import type { Spend } from '#charging/spend.ts'
-import { fault, isServiceFault } from '#contract/errors.ts'
-import type { Claims } from './claims.ts'
+import { isUnpayable } from '#charging/faults.ts'
+import { fault } from '#contract/errors.ts'
+import type { PaidCall } from './paid-call.ts'
 import type { GenerationEvent, TokenUsage, Usage } from './providers/provider.ts'
 
 /** The last is `end`, or a step throws. */
@@ -18,18 +17,11 @@ export type AnswerEvent =
       readonly cutBy?: ErgonError
     }
 
-type Paying = {
-  readonly spend: Spend
-  readonly signal: AbortSignal
-  readonly claims: Claims
+type AnswerForm = {
   /** How many answers there will be. */
   readonly answers: number
   /** Each step reaches the caller when it is taken; else nothing does before the end. */
   readonly streamed: boolean
-  /** So much of the prompt is beyond what was thought possible. */
-  exceeded(promptExcess: number, isWhole: boolean): void
-  /** Nothing is asked of the provider any more. */
-  leave(): void
 }
 
 type Events = readonly AnswerEvent[]
@@ -37,7 +29,8 @@ const LEFT = Promise.resolve()
 
 export class PaidSteps extends Steps<Events> {
   readonly #reads: Steps<readonly GenerationEvent[]>
-  readonly #paying: Paying
+  readonly #call: PaidCall
+  readonly #form: AnswerForm
   readonly #finished = new Set<number>()
   #usage: TokenUsage = { promptTokens: 0, completionTokens: 0 }
   #promptExcess = 0
@@ -50,10 +43,11 @@ export class PaidSteps extends Steps<Events> {
   /** Somebody waits for the next step. */
   isPulled = false
 
-  constructor(reads: Steps<readonly GenerationEvent[]>, paying: Paying) {
+  constructor(reads: Steps<readonly GenerationEvent[]>, call: PaidCall, form: AnswerForm) {
     super()
     this.#reads = reads
-    this.#paying = paying
+    this.#call = call
+    this.#form = form
   }
 
   /** Waits for the first step, which next() then gives: what fails until it is there has a status. */
@@ -92,18 +86,19 @@ export class PaidSteps extends Steps<Events> {
    * there by then; without an `end` the answer is not whole; at its end the call is left.
    */
   #next(): ReturnType<PaidSteps['next']> {
-    const { spend } = this.#paying
-    if (spend.cutReason !== undefined && !this.#isEnded) throw spend.cutReason
+    const { cutReason } = this.#call.caller.spend
+    if (cutReason !== undefined && !this.#isEnded) throw cutReason
     return chain(this.#reads.next(), (events) => this.#took(events))
   }
 
   #took(events: readonly GenerationEvent[] | undefined): ReturnType<PaidSteps['next']> {
-    const { signal, leave, answers, streamed } = this.#paying
+    const { answers, streamed } = this.#form
     if (events === undefined) {
+      const { signal } = this.#call.caller
       // However quietly it stopped: closing on abort ends the steps like any other end.
       if (!this.#isEnded) throw signal.aborted ? signal.reason : stoppedEarly()
       this.#leaving = LEFT
-      leave()
+      this.#call.leave()
       return undefined
     }
     this.#note(events)
@@ -119,31 +114,28 @@ export class PaidSteps extends Steps<Events> {
 
   /** Whoever could not pay for all of an answer gets what was paid; of nothing, nothing is paid. */
   async #failed(error: unknown): Promise<Events> {
-    const { spend, signal, streamed, claims } = this.#paying
-    // The provider only sees an aborted signal; why the work was cut, the Spend knows.
-    const reason = spend.cutReason ?? error
+    const { spend, signal } = this.#call.caller
+    const { cutReason } = spend
     await this.dispose()
-    const why = signal.aborted ? signal.reason : reason
-    const isUnpaid = isWant(why)
-    if (isUnpaid && !streamed && this.#hasText) return this.#cutShort(why)
-    if (!this.#isGiven && (isUnpaid || isServiceFault(why))) claims.absorb()
-    throw reason
+    const why = signal.aborted ? signal.reason : (cutReason ?? error)
+    if (isUnpayable(why) && !this.#form.streamed && this.#hasText) return this.#cutShort(why)
+    throw this.#call.reasonOf(cutReason ?? error, this.#isGiven)
   }
 
   #cutShort(cutBy: ErgonError): Events {
     this.#isEnded = true
     const events: AnswerEvent[] = []
-    for (let index = 0; index < this.#paying.answers; index++)
+    for (let index = 0; index < this.#form.answers; index++)
       if (!this.#finished.has(index)) events.push({ kind: 'finish', index, reason: 'length' })
     return [...events, { kind: 'end', usage: this.#usage, cutBy }]
   }
 
   /** A caller who left pays for the step that it began: what that took is the last thing that is read. */
   async #leave(): Promise<void> {
-    const { signal, leave } = this.#paying
-    if (signal.aborted && !isWant(signal.reason)) await this.#claimRest()
+    const { signal } = this.#call.caller
+    if (signal.aborted && !isUnpayable(signal.reason)) await this.#claimRest()
     else await this.#reads.dispose()
-    leave()
+    this.#call.leave()
   }
 
   #note(events: readonly GenerationEvent[]): void {
@@ -152,12 +144,12 @@ export class PaidSteps extends Steps<Events> {
       else if (event.kind === 'used') this.#promptExcess = event.promptExcess ?? 0
     }
     if (this.#promptExcess > 0)
-      this.#paying.exceeded(this.#promptExcess, events.at(-1)?.kind === 'end')
+      this.#call.exceeded(this.#promptExcess, events.at(-1)?.kind === 'end')
   }
 
   /** The events up to where the hold was used up. */
   #claimAll(events: readonly GenerationEvent[]): readonly AnswerEvent[] {
-    const { spend } = this.#paying
+    const { spend } = this.#call.caller
     const paid: AnswerEvent[] = []
     for (const event of events) {
       if (event.kind !== 'used') {
@@ -179,7 +171,7 @@ export class PaidSteps extends Steps<Events> {
       const usage = used[at]
       if (usage === undefined) return given
       this.#serve(usage)
-      return chain(this.#paying.claims.finish(usage.used), () => finish(at + 1))
+      return chain(this.#call.finish(usage), () => finish(at + 1))
     }
     return finish(0)
   }
@@ -196,18 +188,14 @@ export class PaidSteps extends Steps<Events> {
 
   #claim(usage: Usage): void {
     this.#serve(usage)
-    this.#paying.claims.claim(usage.used)
+    this.#call.claim(usage)
   }
 
   #serve({ promptTokens, completionTokens }: Usage): void {
     this.#usage = { promptTokens, completionTokens }
-    this.#paying.spend.served(this.#usage)
+    this.#call.caller.spend.served(this.#usage)
   }
 }
 
 const stoppedEarly = () =>
   fault('upstream_failed', 'Could not finish the answer: the upstream stopped early')
-
-/** Whether work was cut because nothing more of it could be paid. */
-export const isWant = (error: unknown): error is ErgonError =>
-  isDepleted(error) || (error instanceof ErgonError && error.code === 'ceiling_reached')

@@ -2,19 +2,11 @@
 import { directEnergy } from '#contract/charge.ts'
 import { larger } from '#base/units.ts'
 import type { EmbeddingRequest } from '#contract/inference.ts'
-import type { Handled, Handler } from '#http/reply.ts'
-import {
-  boundsOf,
-  payerOf,
-  tokensAtMost,
-  type Bounds,
-  type WorkSize,
-} from '#inference/admission.ts'
-import type { ModelOffer } from '#inference/catalogue.ts'
+import type { Handler } from '#http/reply.ts'
+import { tokensAtMost, type WorkSize } from '#inference/admission.ts'
 import { Claims } from '#inference/claims.ts'
-import { admit, learnOverhead, type InferenceDeps } from '#inference/generation.ts'
-import { fault, isServiceFault } from '#contract/errors.ts'
-import { isWant } from '#inference/paid-steps.ts'
+import type { InferenceDeps } from '#inference/generation.ts'
+import { PaidCall } from '#inference/paid-call.ts'
 import { usageText } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
 import { expectedOf } from './fields.ts'
@@ -29,8 +21,8 @@ const BATCH_INPUTS = 32
 /** Vectors of texts, as numbers or (the SDKs' default) base64 of little-endian float32. */
 export const createEmbeddingCreate =
   (deps: InferenceDeps): Handler<EmbeddingRequest> =>
-  async (call) => {
-    const { model, input, dimensions, encoding_format: encoding } = call.body
+  async (caller) => {
+    const { model, input, dimensions, encoding_format: encoding } = caller.body
     const texts = textsOf(input)
     const work = workOf(texts)
     const facts = {
@@ -51,18 +43,13 @@ export const createEmbeddingCreate =
       deps.failures.rests,
     )
     const [offer] = offers
-    const bounds = boundsOf(offer, work, deps.learned)
-    await admit(call, 'embedding.create', bounds)
-    call.spend.served({ model: offer.id, tier, routedTo: offer.routedTo })
-    const leave = deps.shares.enter(offer.provider, payerOf(call.who).account)
-    const asked = { offer, bounds, texts, call }
-    const { vectors, promptTokens } = await embedAll(deps, asked)
-      .catch((error: unknown) => {
-        // A caller who leaves says nothing of the offer.
-        if (!call.signal.aborted) deps.failures.tell(offer, error)
-        throw error
-      })
-      .finally(leave)
+    const claims = new Claims(caller.spend)
+    const asked = { operation: 'embedding.create', offer, tier, work, caller, claims } as const
+    const call = new PaidCall(deps, asked)
+    const { vectors, promptTokens } = await embedAll(call, texts).catch((error: unknown) => {
+      call.failed(error)
+      throw error
+    })
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,
@@ -73,7 +60,7 @@ export const createEmbeddingCreate =
       status: 200,
       headers: { 'x-router-reason': reason },
       body: (charge) => {
-        const energyNj = larger(directEnergy(charge), call.spend.measured())
+        const energyNj = larger(directEnergy(charge), caller.spend.measured())
         deps.learned.record(offer, { prompt: promptTokens, completion: 0 }, energyNj)
         const answer = JSON.stringify({ object: 'list', data, model: offer.id })
         return `${answer.slice(0, -1)},"usage":${usageText({ promptTokens }, charge)}}`
@@ -88,56 +75,59 @@ const workOf = (texts: readonly InputText[]): WorkSize => ({
   choices: 1,
 })
 
-type Job = {
-  readonly offer: ModelOffer
-  readonly bounds: Bounds
-  readonly texts: readonly InputText[]
-  readonly call: Pick<Handled, 'spend' | 'signal'>
-}
-
-async function embedAll(deps: InferenceDeps, { offer, bounds, texts, call }: Job) {
-  const provider = deps.providers.get(offer.provider)
-  if (provider === undefined)
-    throw fault('model_not_available', `Could not serve ${offer.id}: its provider has gone`)
-  const claims = new Claims(call.spend)
+/** The vectors of all texts. They are given all or not at all. */
+async function embedAll(call: PaidCall, texts: readonly InputText[]) {
+  await call.admit()
   const vectors: Float32Array[] = []
   let promptTokens = 0
-  let missing = texts.length
   try {
     for (let at = 0; at < texts.length; at += BATCH_INPUTS) {
-      const input = texts.slice(at, at + BATCH_INPUTS)
-      const work = workOf(input)
-      const { promptTokensMax } = tokensAtMost(offer, work, bounds.overheadTokens)
-      const batch = { offer, input, promptBytes: work.promptBytes, promptTokensMax }
-      const before = promptTokens
-      let promptExcess = 0
-      claims.begin()
-      for await (const events of provider.embed(batch, call.signal)) {
-        for (const event of events) {
-          if (event.kind !== 'vector') continue
-          vectors[at + event.index] = event.vector
-          missing--
-        }
-        for (const event of events) {
-          if (event.kind !== 'used') continue
-          promptTokens = before + event.promptTokens
-          promptExcess = event.promptExcess ?? 0
-          call.spend.served({ promptTokens })
-          // What is all there is given, whatever of it can still be paid.
-          if (missing > 0) claims.claim(event.used)
-          else await claims.finish(event.used)
-          if (call.spend.cutReason !== undefined) throw call.spend.cutReason
-        }
-      }
-      learnOverhead(deps.learned, { offer, bounds, work, promptExcess, isWhole: true })
+      const embedded = await embedBatch(call, texts.slice(at, at + BATCH_INPUTS), {
+        isLast: at + BATCH_INPUTS >= texts.length,
+        promptTokens,
+      })
+      vectors.push(...embedded.vectors)
+      ;({ promptTokens } = embedded)
     }
   } catch (error) {
-    const reason = call.spend.cutReason ?? error
-    const why = call.signal.aborted ? call.signal.reason : reason
-    // Vectors are given all or not at all: who cannot pay for all of them pays for none.
-    if (isServiceFault(why) || isWant(why)) claims.absorb()
-    throw reason
+    throw call.reasonOf(error, false)
   }
+  call.leave()
+  return { vectors, promptTokens }
+}
+
+/** `before`: tokens of the batches before. */
+async function embedBatch(
+  call: PaidCall,
+  input: readonly InputText[],
+  before: { readonly isLast: boolean; readonly promptTokens: number },
+) {
+  const { offer, bounds, caller } = call
+  const { spend, signal } = caller
+  const work = workOf(input)
+  const { promptTokensMax } = tokensAtMost(offer, work, bounds.overheadTokens)
+  const batch = { offer, input, promptBytes: work.promptBytes, promptTokensMax }
+  const vectors: Float32Array[] = []
+  let { promptTokens } = before
+  let promptExcess = 0
+  let missing = input.length
+  for await (const events of call.open().embed(batch, signal)) {
+    for (const event of events) {
+      if (event.kind !== 'vector') continue
+      vectors[event.index] = event.vector
+      missing--
+    }
+    for (const event of events) {
+      if (event.kind !== 'used') continue
+      promptTokens = before.promptTokens + event.promptTokens
+      promptExcess = event.promptExcess ?? 0
+      spend.served({ promptTokens })
+      if (before.isLast && missing === 0) await call.finish(event)
+      else call.claim(event)
+      if (spend.cutReason !== undefined) throw spend.cutReason
+    }
+  }
+  call.exceeded(promptExcess, true, work)
   return { vectors, promptTokens }
 }
 
