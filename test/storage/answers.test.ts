@@ -60,6 +60,21 @@ async function refused(name: string, status: number, asked: Promise<unknown>): P
   return said
 }
 
+test('a policy that names an account that there is not is refused', async () => {
+  const policy = (AWS: string | readonly string[]) => {
+    const Statement = [
+      { Effect: 'Deny', Principal: { AWS }, Action: 's3:*', Resource: `arn:aws:s3:::${Bucket}/*` },
+    ]
+    return s3.send(new PutBucketPolicyCommand({ Bucket, Policy: JSON.stringify({ Statement }) }))
+  }
+  const { account } = ergon
+  const mistyped = `${account.slice(0, -1)}${account.endsWith('0') ? '1' : '0'}`
+  for (const names of ['nobdy', mistyped, `arn:aws:iam::${mistyped}:root`, [account, 'nobdy']])
+    assert.match(await refused('MalformedPolicy', 400, policy(names)), /Invalid principal/)
+  // A tenant of another cloud, as Ceph's suite writes.
+  await policy('arn:aws:iam::s3tenant1:root')
+})
+
 test('a policy that names an action that there is not is refused', async () => {
   const policy = (Action: string | readonly string[], more: object = {}) => {
     const Resource = [`arn:aws:s3:::${Bucket}`, `arn:aws:s3:::${Bucket}/*`]

@@ -2,6 +2,7 @@
 // parsed and printed.
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets } from '#objects/objects.ts'
+import type { Directory } from '#s3/policy/acl-drafts.ts'
 import type { Access } from '#s3/policy/judge.ts'
 import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
 import type { Bucket, ConfigurationKind, Json } from '#objects/types.ts'
@@ -15,6 +16,8 @@ export type Configuration = {
   readonly absent: StorageCode
   /** Parses the document, and refuses what this bucket may not have. */
   readonly parse: (body: Buffer, bucket: Bucket) => unknown
+  /** Refuses a document that names what does not exist. */
+  readonly check?: (value: never, directory: Directory) => Promise<void>
   readonly print: (value: never) => string
   readonly contentType?: string
   /** Of the document as it is sent; DOCUMENT_BYTES_MAX where AWS names no limit. */
@@ -40,15 +43,24 @@ export const getConfiguration =
     return { ...xmlReply(text), ...(contentType === undefined ? {} : { contentType }) }
   }
 
+type PutParts = {
+  readonly access: Access
+  readonly buckets: Buckets
+  readonly receiver: Receiver
+  readonly directory: Directory
+}
+
 export const putConfiguration =
   (
-    { access, buckets, receiver }: { access: Access; buckets: Buckets; receiver: Receiver },
-    { kind, parse, bytesMax = DOCUMENT_BYTES_MAX, putStatus = 200 }: Configuration,
+    { access, buckets, receiver, directory }: PutParts,
+    { kind, parse, check, bytesMax = DOCUMENT_BYTES_MAX, putStatus = 200 }: Configuration,
   ): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request)
     const body = await receiver.document(request, bytesMax)
-    await buckets.configure(bucket, kind, parse(body, bucket) as Json)
+    const value = parse(body, bucket)
+    await check?.(value as never, directory)
+    await buckets.configure(bucket, kind, value as Json)
     return emptyReply({}, putStatus)
   }
 

@@ -1,8 +1,9 @@
 // The policy of a bucket, its block of public access and its ownership controls.
+import { storageFault } from '#contract/storage-errors.ts'
 import { documentOf, privateAcl } from '#s3/buckets/bucket-view.ts'
 import type { Configuration } from '#s3/buckets/configuration.ts'
 import { checkBucketAcl, parseOwnership, printOwnership, type Ownership } from './ownership.ts'
-import { parsePolicy, type Policy } from './policy.ts'
+import { accountsOf, parsePolicy, type Policy } from './policy.ts'
 import {
   checkPolicyBlocked,
   parsePublicAccessBlock,
@@ -17,6 +18,11 @@ export const POLICY: Configuration = {
     const policy = parsePolicy(body.toString('utf8'), bucket.name)
     checkPolicyBlocked(documentOf(bucket, 'public-access-block'), policy)
     return policy
+  },
+  async check(policy: Policy, directory) {
+    for (const account of accountsOf(policy))
+      if (!(await directory.exists(account)))
+        throw storageFault('MalformedPolicy', 'Invalid principal in policy', { Detail: account })
   },
   print: (value: Policy) => value.text,
   contentType: 'application/json',
