@@ -2,8 +2,11 @@
 // in a file beside it; its settings in config/settings/.
 import type { Operation } from './operation.ts'
 
+/** The methods that routes of the API may have. */
+export const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
 export type RouteOf<Operation extends string> = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: (typeof ROUTE_METHODS)[number]
   readonly path: string
   readonly operation: Operation
   /**

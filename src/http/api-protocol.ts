@@ -3,9 +3,10 @@ import findMyWay from 'find-my-way'
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
+import { ROUTE_METHODS } from '#contract/product.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/tokens.ts'
-import { CORS_HEADERS, isPreflight, METHODS, optionsHandler } from './cors.ts'
+import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
 import type { Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import { readJson } from './json-body.ts'
@@ -38,7 +39,7 @@ export function createApiProtocol(deps: {
   function match(exchange: Exchange): Call {
     if (exchange.method === 'OPTIONS') return optionsOf(exchange)
     const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
-    const found = METHODS.some((known) => known === method)
+    const found = ROUTE_METHODS.some((known) => known === method)
       ? router.find(method as 'GET', exchange.path)
       : null
     if (found === null) throw refuse(exchange)
@@ -52,13 +53,13 @@ export function createApiProtocol(deps: {
   }
 
   const methodsOf = ({ path }: Exchange) =>
-    METHODS.filter((method) => router.find(method, path) !== null)
+    ROUTE_METHODS.filter((method) => router.find(method, path) !== null)
 
   /** A page may ask for a path that there is not, so that it can read the refusal. */
   function optionsOf(exchange: Exchange): Call {
     const known = methodsOf(exchange)
     if (known.length === 0 && !isPreflight(exchange)) throw refuse(exchange)
-    const handle = optionsHandler(known.length === 0 ? METHODS : known)
+    const handle = optionsHandler(known.length === 0 ? ROUTE_METHODS : known)
     return { operation: 'service.nobody', endpoint: { handle }, parameters: {} }
   }
 

@@ -17,9 +17,6 @@ const EXPOSED: readonly string[] = [
   'WWW-Authenticate',
 ]
 
-/** Of the API. */
-export const METHODS = ['GET', 'POST', 'DELETE'] as const
-
 /** On every answer of the API, refusals too. */
 export const CORS_HEADERS: HeaderList = [
   'Access-Control-Allow-Origin',

@@ -3,8 +3,9 @@
 // from S3, whatever its bucket is called.
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { ROUTE_METHODS } from '#contract/product.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
-import { isPreflight, METHODS, optionsHandler } from './cors.ts'
+import { isPreflight, optionsHandler } from './cors.ts'
 import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import { pairsOf } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
@@ -46,7 +47,7 @@ const mayAskForApi = (exchange: Exchange): boolean =>
  * its own CORS rules.
  */
 function orPreflight(own: Endpoint, cors: ReplyHeaders): Endpoint {
-  const allow = optionsHandler(METHODS)
+  const allow = optionsHandler(ROUTE_METHODS)
   const handle: Handler<never> = async (handled) => {
     try {
       return await own.handle(handled)

@@ -50,9 +50,9 @@ const call = (path: string, init: RequestInit = {}) =>
     ...init,
     headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
   })
-const post = (path: string, body: unknown) =>
-  call(path, { method: 'POST', body: JSON.stringify(body) })
-const count = (by: unknown) => post('/v1/toy/count', { by })
+const patch = (path: string, body: unknown) =>
+  call(path, { method: 'PATCH', body: JSON.stringify(body) })
+const count = (by: unknown) => patch('/v1/toy/count', { by })
 
 /** Calls an operation that this tree does not have. */
 const control = (name: string, asked: object = {}): Promise<unknown> =>
@@ -107,7 +107,7 @@ test('the reference knows the endpoint, the setting, the command, the event and 
   assert.match(page('errors.md'), /`toy_full`/)
   assert.match(JSON.stringify(paths['/v1/toy/count']), /409_toy_full/)
   const coverage = readFileSync(join(FOLDER, 'acceptance/COVERAGE.md'), 'utf8')
-  for (const name of ['toy\\.count: POST', 'toy\\.counted', 'toy_full', 'ergon toy counts'])
+  for (const name of ['toy\\.count: PATCH', 'toy\\.counted', 'toy_full', 'ergon toy counts'])
     assert.ok(new RegExp(`^\\| \`${name}.* \\| test/.*toy`, 'm').test(coverage), name)
 })
 
@@ -137,9 +137,9 @@ test('the row of the matrix holds, and every route of the copy has a row', async
   )
   const row = ROWS['toy.count']
   assert.ok(row)
-  assert.equal((await post(row.path(), row.body)).status, 200)
+  assert.equal((await patch(row.path(), row.body)).status, 200)
   for (const { body, param } of row.badBodies ?? []) {
-    const answer = await post(row.path(), body)
+    const answer = await patch(row.path(), body)
     const { error } = (await answer.json()) as { error: { param: string | null } }
     assert.deepEqual([answer.status, error.param], [400, param])
   }

@@ -12,5 +12,5 @@ export const TOY = defineProduct({
     /** No request: what a counter costs while nobody asks. */
     'toy.standing': { ...toy, scope: null, remembered: false, unrouted: true },
   },
-  routes: [{ method: 'POST', path: '/v1/toy/count', operation: 'toy.count', query: [] }],
+  routes: [{ method: 'PATCH', path: '/v1/toy/count', operation: 'toy.count', query: [] }],
 })
