@@ -93,7 +93,7 @@ export class Billing {
     const ids = { receipt: receiptId, request: requestId }
     const charge = this.unattributed.share({ ids, status, fromMs, toMs, cpuNs: measure.cpuNs })
     // The operator absorbs what it causes elsewhere too: that is counted, so that nobody else is billed for it.
-    const caused = this.indirect.of(this.lastTerms().tariff, 'service.nobody')
+    const caused = this.indirect.of(this.lastTerms().tariff, 'service.nobody', measure.cpuNs)
     this.indirect.settled('service.nobody', caused, 0n)
     return charge
   }
@@ -151,7 +151,7 @@ export class Billing {
     const { payer, terms } = hold
     const { operation, measure, facts, tail } = spend
     const tailNs = BigInt(this.#tails.expectedNs(operation, tail))
-    const indirect = this.indirect.of(terms.tariff, operation)
+    const indirect = this.indirect.of(terms.tariff, operation, measure.cpuNs)
     const parts = measure.parts(terms.tariff, { tailNs, indirect }, hold.billableNj)
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)

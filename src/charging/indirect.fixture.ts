@@ -6,26 +6,37 @@ import {
   type IndirectLearner,
   type IndirectWindow,
 } from '#metering/indirect.ts'
-import { NO_RATES } from '#metering/indirect.ts'
+import { NO_RATES, type OperationRate } from '#contract/indirect-rates.ts'
 import { IndirectBills } from './indirect.ts'
 import type { Tariff } from './tariff.ts'
 
 const MS = 1e6
 const SESSION = 'gw-1.1'
 
-/** What an operation really costs, in milliseconds of CPU: in its own process, and in others. */
-export type Truth = { readonly directMs: number; readonly indirectMs: number }
+/** What a class of requests really costs, in milliseconds of CPU: in its own process, and in others. */
+export type Truth = {
+  readonly directMs: number
+  readonly indirectMs: number
+  /** The class's own name when absent. */
+  readonly operation?: OperationName
+}
 
 export type NodeOptions = {
-  readonly truth: Readonly<Partial<Record<OperationName, Truth>>>
+  readonly truth: Readonly<Record<string, Truth>>
   readonly restMs: number
   readonly activeMs: number
   /** Between 0 and 1, evenly. */
   readonly random: () => number
   readonly learner?: IndirectLearner
+  /** Requests of a class differ in their own CPU by this part, up and down. */
+  readonly ownNoise?: number
 }
 
-export type SimulatedLoad = Readonly<Partial<Record<OperationName, number>>>
+/** Requests a second of each class. */
+export type SimulatedLoad = Readonly<Record<string, number>>
+
+/** Of one class, in nanoseconds of CPU. */
+type ClassBill = { readonly causedNs: number; readonly billedNs: number }
 
 /** In nanoseconds of CPU. */
 export type SimulatedBill = {
@@ -35,7 +46,42 @@ export type SimulatedBill = {
   readonly causedNs: number
   readonly directNs: number
   readonly indirectNs: number
+  readonly classes: ReadonlyMap<string, ClassBill>
 }
+
+const NO_BILL: SimulatedBill = {
+  cpuNs: 0,
+  causedNs: 0,
+  directNs: 0,
+  indirectNs: 0,
+  classes: new Map(),
+}
+
+const addBills = (a: SimulatedBill, b: SimulatedBill): SimulatedBill => {
+  const classes = new Map(a.classes)
+  for (const [name, { causedNs, billedNs }] of b.classes) {
+    const before = classes.get(name) ?? { causedNs: 0, billedNs: 0 }
+    classes.set(name, {
+      causedNs: before.causedNs + causedNs,
+      billedNs: before.billedNs + billedNs,
+    })
+  }
+  return {
+    cpuNs: a.cpuNs + b.cpuNs,
+    causedNs: a.causedNs + b.causedNs,
+    directNs: a.directNs + b.directNs,
+    indirectNs: a.indirectNs + b.indirectNs,
+    classes,
+  }
+}
+
+/** Published rates of operations whose requests cost the same whatever their size. */
+export const rateOf = (value: number, deviation = 0): OperationRate => ({
+  value,
+  deviation,
+  own: { value: 0, deviation: 0 },
+  covariances: { requestOwn: 0, requestActive: 0, ownActive: 0 },
+})
 
 export const testTariff = (over: Partial<Tariff> = {}): Tariff => ({
   meter: 'm1',
@@ -69,16 +115,8 @@ export class TestNode {
 
   /** So many seconds of a load, given as requests a second. */
   run(seconds: number, load: SimulatedLoad = {}): SimulatedBill {
-    let sum: SimulatedBill = { cpuNs: 0, causedNs: 0, directNs: 0, indirectNs: 0 }
-    for (let second = 0; second < seconds; second++) {
-      const bill = this.#second(load)
-      sum = {
-        cpuNs: sum.cpuNs + bill.cpuNs,
-        causedNs: sum.causedNs + bill.causedNs,
-        directNs: sum.directNs + bill.directNs,
-        indirectNs: sum.indirectNs + bill.indirectNs,
-      }
-    }
+    let sum = NO_BILL
+    for (let second = 0; second < seconds; second++) sum = addBills(sum, this.#second(load))
     return sum
   }
 
@@ -93,16 +131,27 @@ export class TestNode {
     let billedNs = 0
     let caused = 0
     const requests = this.#requests(load)
-    for (const [place, operation] of requests.entries()) {
+    const classes = new Map<string, { causedNs: number; billedNs: number }>()
+    for (const [place, name] of requests.entries()) {
+      const kind = truth[name]
+      const operation = kind?.operation ?? (name as OperationName)
       this.#nowMs += 1000 / (requests.length + 1)
-      const bill = this.bills.of(tariff, operation)
+      const ownNs = (kind?.directMs ?? 0) * MS * this.#noise(this.#options.ownNoise ?? 0)
+      const bill = this.bills.of(tariff, operation, ownNs)
       // Unattributed requests are counted, and nobody is billed.
       const cpuNs = operation === 'service.nobody' ? 0n : bill.cpuNs
       this.bills.settled(operation, bill, cpuNs)
       billedNs += Number(cpuNs)
-      directNs += (truth[operation]?.directMs ?? 0) * MS
-      caused += (truth[operation]?.indirectMs ?? 0) * MS * this.costs
+      directNs += ownNs
+      const causes = (kind?.indirectMs ?? 0) * MS * this.costs
+      caused += causes
       if (place === 0) caused += activeMs * MS
+      const before = classes.get(name) ?? { causedNs: 0, billedNs: 0 }
+      const shareNs = (activeMs * MS) / requests.length
+      classes.set(name, {
+        causedNs: before.causedNs + ownNs + causes + shareNs,
+        billedNs: before.billedNs + ownNs + Number(cpuNs),
+      })
     }
     this.#nowMs = (Math.floor(this.#nowMs / 1000) + 1) * 1000
     caused *= this.#noise(0.1)
@@ -115,9 +164,9 @@ export class TestNode {
       elapsedNs: 1_000_000_000n,
       cpuNs: BigInt(cpuNs),
       chargedNs: BigInt(Math.round(this.#chargedNs)),
-      activity: { ...this.bills.activity, operations: new Map(this.bills.activity.operations) },
+      activity: this.bills.activity,
     })
-    return { cpuNs, causedNs, directNs, indirectNs: billedNs }
+    return { cpuNs, causedNs, directNs, indirectNs: billedNs, classes }
   }
 
   #observe(window: IndirectWindow): void {
@@ -125,11 +174,11 @@ export class TestNode {
   }
 
   /** Each as often as its rate says, on average, in random order. */
-  #requests(load: SimulatedLoad): OperationName[] {
-    const requests: OperationName[] = []
-    for (const [operation, perSecond] of Object.entries(load) as [OperationName, number][]) {
+  #requests(load: SimulatedLoad): string[] {
+    const requests: string[] = []
+    for (const [name, perSecond] of Object.entries(load)) {
       const count = Math.floor(perSecond * this.#noise(0.3) + this.#options.random())
-      for (let left = count; left > 0; left--) requests.push(operation)
+      for (let left = count; left > 0; left--) requests.push(name)
     }
     return requests.toSorted(() => this.#options.random() - 0.5)
   }

@@ -4,9 +4,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { energyOfCpu, nj } from '#base/units.ts'
 import { chargeBytes, directEnergy, LEARNED, parseCharge } from '#contract/charge.ts'
-import { createIndirectLearner, type IndirectLearner } from '#metering/indirect.ts'
+import {
+  createIndirectLearner,
+  type IndirectLearner,
+  type IndirectWindow,
+} from '#metering/indirect.ts'
+import { NO_RATES } from '#contract/indirect-rates.ts'
 import { NJ_PER_CPU_S, openTestCharging } from './charging.fixture.ts'
 import {
+  rateOf,
   TestNode,
   testTariff,
   type SimulatedBill,
@@ -16,6 +22,7 @@ import {
 import { IndirectBills } from './indirect.ts'
 
 const MINUTE = 60
+const SESSION = 'gw-1.1'
 const REST = { activeMs: 50, restMs: 28 }
 // The loads of the long conservation test, as fast as one client asks.
 const LOADS: readonly SimulatedLoad[] = [
@@ -86,7 +93,72 @@ test('a minute of each load is billed 90 to 100 % of what it causes, also when c
   )
 })
 
-// A delete of one key and a delete of a thousand are one operation: its cost falls when the caller of many leaves.
+// One operation: deletes of one key and of a thousand.
+const DELETES: NodeOptions['truth'] = {
+  small: { operation: 'storage.delete-objects', directMs: 1.5, indirectMs: 3 },
+  large: { operation: 'storage.delete-objects', directMs: 20, indirectMs: 30 },
+}
+
+/** Each class that is billed wrongly in a minute in which both are asked for. */
+function faultsOfSizes(seed: number, learner = createIndirectLearner()): string[] {
+  const random = randomOf(seed)
+  const node = new TestNode({ ...REST, truth: DELETES, random, ownNoise: 0.3, learner })
+  node.run(20)
+  // Callers come and go: what never varies cannot be told apart.
+  for (let turn = 0; turn < 3; turn++) {
+    node.run(MINUTE, { small: 40 })
+    node.run(MINUTE, { small: 40, large: 4 })
+  }
+  return [...node.run(4 * MINUTE, { small: 40, large: 4 }).classes]
+    .map(([name, { billedNs, causedNs }]) => ({ name, share: (100 * billedNs) / causedNs }))
+    .filter(({ share }) => share < 90 || share > 100)
+    .map(({ name, share }) => `${name}: ${share.toFixed(1)} %, seed ${seed}`)
+}
+
+test('a large and a small request of one operation each pay 90 to 100 % of what they cause', () => {
+  assert.deepEqual(
+    [1, 2, 3, 4, 5].flatMap((seed) => faultsOfSizes(seed)),
+    [],
+  )
+})
+
+test('planted: a learner that sees no sizes is found', () => {
+  const learner = createIndirectLearner()
+  const blind = (window: IndirectWindow) => {
+    const operations = new Map(
+      window.activity.operations.entries().map(([name, usage]) => [name, { ...usage, ownNs: 0 }]),
+    )
+    learner.observe({ ...window, activity: { ...window.activity, operations } })
+  }
+  const planted = plantedLearner(learner, { observe: blind })
+  assert.equal(faultsOfSizes(1, planted).length, 2)
+})
+
+test('a part has a band of what is known of it as a whole, from the first seconds on', () => {
+  for (const perSecond of [0.2, 1, 100]) {
+    const truth = { 'storage.put-object': { directMs: 4, indirectMs: 3 } }
+    const node = new TestNode({ ...REST, truth, random: randomOf(2) })
+    node.run(20)
+    node.run(30, { 'storage.put-object': perSecond })
+    const indirect = { ...node.learner.rates(), allowedNs: { [SESSION]: 1e12 } }
+    const { cpuNs, bandPct } = node.bills.of(testTariff({ indirect }), 'storage.put-object', 4e6)
+    assert.ok(cpuNs > 0n && bandPct > 40 && bandPct <= 60, `${perSecond} a second: ${bandPct} %`)
+  }
+})
+
+test('what cannot be told from nothing is not billed, and no band says so', () => {
+  const bills = new IndirectBills({ monotonicMs: () => 0 }, SESSION)
+  const billOf = (deviation: number) => {
+    const operations = { 'model.list': rateOf(1e6, deviation) }
+    const indirect = { ...NO_RATES, operations, allowedNs: { [SESSION]: 1e12 } }
+    const { cpuNs, bandPct } = bills.of(testTariff({ indirect }), 'model.list', 0)
+    return [cpuNs, bandPct]
+  }
+  assert.deepEqual(billOf(1e6), [1_000_000n, 100])
+  assert.deepEqual(billOf(1e6 + 1), [0n, 40])
+})
+
+// The cost of an operation falls when the caller of large requests leaves.
 test('when a heavy caller leaves, no three windows bill more than all cells used in them', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     const operation = 'storage.delete-objects'
@@ -127,7 +199,21 @@ test('a storm of requests without a payer changes nobody’s bill', () => {
   assert.ok(after > calm - 20, `${calm.toFixed(1)} % before, ${after.toFixed(1)} % after`)
 })
 
-// Each must be found by the test above.
+/** A learner with something wrong. */
+const plantedLearner = (
+  real: IndirectLearner,
+  wrong: Partial<IndirectLearner>,
+): IndirectLearner => ({
+  observe: (window) => real.observe(window),
+  rates: () => real.rates(),
+  revision: 0,
+  get creditNs() {
+    return real.creditNs
+  },
+  ...wrong,
+})
+
+// Each must be found by the first test.
 const PLANTED: Readonly<Record<string, (real: IndirectLearner) => Partial<IndirectLearner>>> = {
   'bills the rest of the machine': (real) => ({
     observe: (window) => real.observe({ ...window, elapsedNs: 1n }),
@@ -144,15 +230,7 @@ const PLANTED: Readonly<Record<string, (real: IndirectLearner) => Partial<Indire
 for (const [name, plant] of Object.entries(PLANTED))
   test(`planted: a learner that ${name} is found`, () => {
     const real = createIndirectLearner()
-    const planted: IndirectLearner = {
-      observe: (window) => real.observe(window),
-      rates: () => real.rates(),
-      revision: 0,
-      get creditNs() {
-        return real.creditNs
-      },
-      ...plant(real),
-    }
+    const planted = plantedLearner(real, plant(real))
     const [world] = fc.sample(worlds, { numRuns: 1, seed: 1 })
     assert.ok(world !== undefined)
     assert.notDeepEqual(faultsOf(world, planted), [])
@@ -178,14 +256,14 @@ test('nothing is billed of an operation that nobody has seen, and nothing at res
   const node = new TestNode({ ...REST, truth: {}, random: randomOf(3) })
   node.run(MINUTE)
   assert.equal(
-    node.bills.of(testTariff({ indirect: node.learner.rates() }), 'chat.create').cpuNs,
+    node.bills.of(testTariff({ indirect: node.learner.rates() }), 'chat.create', 1e6).cpuNs,
     0n,
   )
 })
 
 test('no session bills more than it is allowed, nor what another is allowed', () => {
   const bills = new IndirectBills({ monotonicMs: () => 0 }, 'gw-1.1')
-  const rate = { value: 4_000_000, deviation: 0 }
+  const rate = rateOf(4_000_000)
   const allow = (allowedNs: Record<string, number>) =>
     testTariff({
       indirect: {
@@ -197,7 +275,7 @@ test('no session bills more than it is allowed, nor what another is allowed', ()
       },
     })
   const settle = (tariff: ReturnType<typeof testTariff>) => {
-    const bill = bills.of(tariff, 'model.list')
+    const bill = bills.of(tariff, 'model.list', 0)
     bills.settled('model.list', bill, bill.cpuNs)
     return bill.cpuNs
   }
@@ -219,14 +297,14 @@ test('requests of a second share its cost, which is billed once', () => {
     indirect: {
       levelMilli: 1000,
       activeSecond: rate(50_000_000),
-      operations: { 'model.list': rate(1_000_000) },
+      operations: { 'model.list': rateOf(1_000_000) },
       rest: rate(0),
       allowedNs: { 'gw-1.1': 1e12 },
     },
   })
   const settle = () => {
-    const bill = bills.of(tariff, 'model.list')
-    assert.ok(bill.cpuNs <= bills.ceilingNs(tariff, 'model.list'))
+    const bill = bills.of(tariff, 'model.list', 0)
+    assert.ok(bill.cpuNs <= bills.ceilingNs(tariff, 'model.list', 0))
     bills.settled('model.list', bill, bill.cpuNs)
     return bill.cpuNs
   }
@@ -253,7 +331,7 @@ test('the part is on the charge, within the hold, and follows from the charge’
         const indirect = {
           levelMilli: 1000,
           activeSecond: { value: 0, deviation: 0 },
-          operations: { 'model.list': { value: learnedNs, deviation: learnedNs / 20 } },
+          operations: { 'model.list': rateOf(learnedNs, learnedNs / 20) },
           rest: { value: 0, deviation: 0 },
           allowedNs: { [bench.session.id]: 1e12 },
         }
@@ -285,4 +363,25 @@ test('the part is on the charge, within the hold, and follows from the charge’
     ),
     { numRuns: 20 },
   )
+})
+
+test('a ceiling that is raised has what the work causes elsewhere once', async () => {
+  await using bench = await openTestCharging()
+  const learnedNs = 2_000_000_000
+  const indirect = { ...NO_RATES, operations: { 'model.list': rateOf(learnedNs) } }
+  const body = bench.books.tariffs.get('m1') as object
+  bench.books.tariffs.set('m1', { ...body, indirect })
+  await bench.session.tickNow(AbortSignal.timeout(60_000))
+  const work = bench.charging.open()
+  const payer = bench.payer('acct_1', 10_000_000_000n)
+  const elsewhere = energyOfCpu(BigInt(learnedNs), NJ_PER_CPU_S)
+  for (const ceiling of [1_000_000_000n, 3_000_000_000n]) {
+    await work.admit(
+      payer,
+      'model.list',
+      nj(work.isPaid ? work.ceilingNj + 2_000_000_000n : ceiling),
+    )
+    assert.equal(work.estimate().ceilingNj, ceiling + elsewhere)
+  }
+  work.settle(200)
 })

@@ -5,6 +5,7 @@
 // the cost of a second when one begins. So no more is ever billed than there were active seconds.
 import type { Clock } from '#base/clock.ts'
 import type { Activity } from '#metering/indirect.ts'
+import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Tariff } from './tariff.ts'
 
@@ -15,6 +16,8 @@ export type Indirect = {
   readonly bandPct: number
   /** Of the pot, before the level. */
   readonly shareNs: number
+  /** The own CPU of the work. */
+  readonly ownNs: number
 }
 
 /** The pot holds the cost of so many seconds at most. */
@@ -29,7 +32,7 @@ const DEVIATIONS = 2
 export class IndirectBills {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #session: string
-  readonly #operations = new Map<string, number>()
+  readonly #operations = new Map<string, { requests: number; ownNs: number }>()
   #activeSeconds = 0
   #indirectNs = 0n
   #second = Number.NEGATIVE_INFINITY
@@ -43,19 +46,22 @@ export class IndirectBills {
     this.#session = session
   }
 
-  /** What work of an operation is billed when it settles now. */
-  of(tariff: Tariff, operation: OperationName): Indirect {
+  /** What work of an operation with so much own CPU is billed when it settles now. */
+  of(tariff: Tariff, operation: OperationName, ownNs: number): Indirect {
     this.#turn(tariff)
     const { activeSecond } = tariff.indirect
     const shareNs = Math.min(activeSecond.value, this.#potNs / Math.max(1, this.#meanRequests))
-    const wantedNs = cpuOf(tariff, operation, shareNs)
-    const cpuNs = wantedNs < this.#leftNs(tariff) ? wantedNs : this.#leftNs(tariff)
-    return { cpuNs, bandPct: bandOf(tariff, operation), shareNs }
+    const wanted = wantedOf(tariff, operation, { ownNs, shareNs })
+    const leftNs = this.#leftNs(tariff)
+    const cpuNs = wanted.cpuNs < leftNs ? wanted.cpuNs : leftNs
+    const bandPct = cpuNs === 0n ? Number(tariff.bandPct) : wanted.bandPct
+    return { cpuNs, bandPct, shareNs, ownNs }
   }
 
-  /** The most that work of an operation can be billed. */
-  ceilingNs(tariff: Tariff, operation: OperationName): bigint {
-    return cpuOf(tariff, operation, tariff.indirect.activeSecond.value)
+  /** The most that work of an operation with so much own CPU can be billed. */
+  ceilingNs(tariff: Tariff, operation: OperationName, ownNs: number): bigint {
+    const shareNs = tariff.indirect.activeSecond.value
+    return wantedOf(tariff, operation, { ownNs, shareNs }).cpuNs
   }
 
   /** The spent CPU that this process may still bill: so a load that ends or grows never bills what nobody spent. */
@@ -65,8 +71,11 @@ export class IndirectBills {
   }
 
   /** Counts settled work, and what it was billed of indirect CPU. */
-  settled(operation: OperationName, { shareNs }: Indirect, billedNs: bigint): void {
-    this.#operations.set(operation, (this.#operations.get(operation) ?? 0) + 1)
+  settled(operation: OperationName, { shareNs, ownNs }: Indirect, billedNs: bigint): void {
+    let usage = this.#operations.get(operation)
+    if (usage === undefined) this.#operations.set(operation, (usage = { requests: 0, ownNs: 0 }))
+    usage.requests++
+    usage.ownNs += ownNs
     this.#requests++
     this.#potNs -= shareNs
     this.#indirectNs += billedNs
@@ -75,7 +84,7 @@ export class IndirectBills {
   /** Totals since this process began. */
   get activity(): Activity {
     return {
-      operations: this.#operations,
+      operations: new Map(this.#operations.entries().map(([name, usage]) => [name, { ...usage }])),
       activeSeconds: this.#activeSeconds,
       indirectNs: this.#indirectNs,
     }
@@ -96,17 +105,53 @@ export class IndirectBills {
   }
 }
 
-/** How the indirect CPU of an operation is known: the band of its energy. */
-export function bandOf({ bandPct, indirect }: Tariff, operation: OperationName): number {
-  const rate = indirect.operations[operation]
-  if (rate === undefined || rate.value === 0) return Number(bandPct)
-  const learnedPct = (100 * DEVIATIONS * rate.deviation) / rate.value
-  return Math.min(100, Math.ceil(Math.hypot(Number(bandPct), learnedPct)))
+/** The size of one request. */
+type RequestSize = {
+  /** CPU of its own process. */
+  readonly ownNs: number
+  /** Its share of an active second's cost. */
+  readonly shareNs: number
 }
 
-function cpuOf({ indirect }: Tariff, operation: OperationName, shareNs: number): bigint {
-  const rate = indirect.operations[operation]
-  // Of an operation that was not seen yet nothing is known, nor whether it causes anything.
-  if (rate === undefined) return 0n
-  return BigInt(Math.floor(((rate.value + shareNs) * indirect.levelMilli) / 1000))
+/** The indirect CPU of a request, before the level; undefined for an operation that nobody has seen. */
+function causedBy(
+  { operations, activeSecond }: IndirectRates,
+  operation: string,
+  { ownNs, shareNs }: RequestSize,
+): { readonly value: number; readonly deviation: number } | undefined {
+  const rate = operations[operation]
+  if (rate === undefined) return undefined
+  const { own, covariances } = rate
+  const ownMs = ownNs / 1e6
+  const seconds = activeSecond.value === 0 ? 0 : shareNs / activeSecond.value
+  const variance =
+    rate.deviation ** 2 +
+    (ownMs * own.deviation) ** 2 +
+    (seconds * activeSecond.deviation) ** 2 +
+    2 * ownMs * covariances.requestOwn +
+    2 * seconds * covariances.requestActive +
+    2 * ownMs * seconds * covariances.ownActive
+  return {
+    value: rate.value + ownMs * own.value + shareNs,
+    deviation: Math.sqrt(Math.max(0, variance)),
+  }
+}
+
+/**
+ * The part of a request, and the band of its energy. Nothing while the estimate's deviation is above the estimate: then
+ * it is not known whether the request causes anything, and the operator absorbs that.
+ */
+function wantedOf(
+  { indirect, bandPct }: Tariff,
+  operation: OperationName,
+  size: RequestSize,
+): Pick<Indirect, 'cpuNs' | 'bandPct'> {
+  const caused = causedBy(indirect, operation, size)
+  const nothing = { cpuNs: 0n, bandPct: Number(bandPct) }
+  if (caused === undefined || caused.value === 0 || caused.deviation > caused.value) return nothing
+  const learnedPct = (100 * DEVIATIONS * caused.deviation) / caused.value
+  return {
+    cpuNs: BigInt(Math.floor((caused.value * indirect.levelMilli) / 1000)),
+    bandPct: Math.min(100, Math.ceil(Math.hypot(Number(bandPct), learnedPct))),
+  }
 }

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { InvariantError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import { energyOf } from './compose-charge.ts'
-import { NO_RATES } from '#metering/indirect.ts'
+import { NO_RATES } from '#contract/indirect-rates.ts'
 import { Measure } from './measure.ts'
 import type { Tariff } from './tariff.ts'
 
-const EXTRA = { tailNs: 0n, indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0 } }
+const EXTRA = { tailNs: 0n, indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0, ownNs: 0 } }
 const TARIFF: Tariff = {
   meter: 'm1',
   method: 'model',

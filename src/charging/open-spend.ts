@@ -14,7 +14,6 @@ import type { ChargingDeps } from './charging-deps.ts'
 import { fixedTier } from './compose-charge.ts'
 import { isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
-import { bandOf } from './indirect.ts'
 import type { Recorded } from './journal.ts'
 import { Measure } from './measure.ts'
 import type { Estimate, Payer, Served, Span, Spend, Used } from './spend.ts'
@@ -52,6 +51,8 @@ export class OpenSpend implements Spend, Billable {
   #abort: AbortController | undefined
   #onCut: ((reason: NonNullable<Spend['cutReason']>) => void) | undefined
   #hold: Hold | undefined
+  /** The greatest ceiling that it was admitted with; the hold's cap adds what it may cause elsewhere. */
+  #ceilingNj = NONE
   #growing = false
   #isWhole = false
   /** What a whole answer used beyond the hold was asked for, and not all of it granted. */
@@ -89,7 +90,8 @@ export class OpenSpend implements Spend, Billable {
     if (funded && this.#deps.session.latest?.halted === true) throw silent()
     const hold = (this.#hold ??= new Hold(this.#deps, payer, this.#deps.billing.terms()))
     this.operation = operation
-    hold.capNj = larger(hold.capNj, add(ceiling, this.#indirectCeiling(hold)))
+    this.#ceilingNj = larger(this.#ceilingNj, ceiling)
+    hold.capNj = larger(hold.capNj, add(this.#ceilingNj, this.#indirectCeiling(hold)))
     const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
     if (hold.reach(wished)) return undefined
     return hold.wait(wished, this.cut).then(() => {
@@ -162,9 +164,14 @@ export class OpenSpend implements Spend, Billable {
   estimate(): Estimate {
     const { ceilingNj, terms } = this.#admitted
     const { tariff } = terms
+    const { bandPct: learnedPct } = this.#deps.billing.indirect.of(
+      tariff,
+      this.operation,
+      this.measure.cpuNs,
+    )
     const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
     const { upstream = node } = this.facts
-    const learned = { method: LEARNED, bandPct: bandOf(tariff, this.operation) } as const
+    const learned = { method: LEARNED, bandPct: learnedPct } as const
     const { method, bandPct } = [upstream, learned].reduce(
       (a, b) => (b.bandPct > a.bandPct ? b : a),
       node,
@@ -181,7 +188,7 @@ export class OpenSpend implements Spend, Billable {
   }
 
   get ceilingNj(): Nj {
-    return this.#admitted.ceilingNj
+    return this.#ceilingNj
   }
 
   bound(restNj: Nj): void {
@@ -269,7 +276,8 @@ export class OpenSpend implements Spend, Billable {
   /** The most that it can be billed for what it causes in cells that serve all requests. */
   #indirectCeiling({ terms: { tariff } }: Hold): Nj {
     const { indirect } = this.#deps.billing
-    return energyOfCpu(indirect.ceilingNs(tariff, this.operation), tariff.njPerCpuS)
+    const ceilingNs = indirect.ceilingNs(tariff, this.operation, this.measure.cpuNs)
+    return energyOfCpu(ceilingNs, tariff.njPerCpuS)
   }
 
   get #isOver(): boolean {

@@ -107,7 +107,7 @@ export interface Spend {
   readonly cutReason: ErgonError | undefined
   /** What a streamed header states while the final figure is not known. */
   estimate(): Estimate
-  /** The most that it can be billed. */
+  /** The greatest ceiling that it was admitted with, without what it causes elsewhere; a later admit may add to it. */
   readonly ceilingNj: Nj
   /**
    * No more will be billed than what was measured and this; what the work takes beyond that is the operator's. For

@@ -1,7 +1,7 @@
 // What a session bills at, as the agent publishes it with its windows and the tick hands it down.
 import { fault } from '#contract/errors.ts'
 import type { CarbonFactor, EnergyMethod } from '#contract/charge.ts'
-import { NO_RATES, type IndirectRates } from '#metering/indirect.ts'
+import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
 
 export type Tariff = {
   readonly meter: string

@@ -1,21 +1,29 @@
 // Indirect CPU: the CPU that requests cause in shared cells. Gateways mark a request's own CPU, models claim
 // theirs. The CPU of PostgreSQL, signers, sealer and upkeep is known only as a sum over all requests: the CPU of
-// all cells minus the directly billed CPU. So it is learned. Three estimates, each on a slower scale than the next:
+// all cells minus the directly billed CPU. So it is learned. Three estimates, each on a slower scale than the next.
 //
 //   rates  of each operation, of an active second (its ticks and its seal are the same for one request and for
-//          a hundred) and of rest: a regression of the sums over five windows on counts (kalman.ts)
+//          a hundred) and of rest. A regression of the sums over five windows (kalman.ts) on counts and on the
+//          requests' own CPU, which tells a large request from a small one.
 //   level  how much of what the rates predict the last windows really had: rates fall where many requests
-//          share a commit
-//   credit the spent CPU that is not billed yet: gateways bill no more than the credit
+//          share a commit.
+//   credit the spent CPU that is not billed yet: gateways bill no more than the credit.
 //
 // Never billed: rest, and what was not spent. The bill is a little below the learned CPU: it may
 // fall short of the meter and must never exceed it.
-import { createRegression, type Rate, type Regression } from './kalman.ts'
+import type { IndirectRates, OperationRate } from '#contract/indirect-rates.ts'
+import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
+
+/** The settled requests of an operation. */
+export type OperationUsage = {
+  readonly requests: number
+  /** CPU of their own process, which tells a large request from a small one. */
+  readonly ownNs: number
+}
 
 /** Totals of a node's gateways since they began; none may fall. */
 export type Activity = {
-  /** Number of settled requests of each operation. */
-  readonly operations: ReadonlyMap<string, number>
+  readonly operations: ReadonlyMap<string, OperationUsage>
   /** Seconds in which a gateway settled anything; two gateways have two. */
   readonly activeSeconds: number
   /** Indirect CPU that was billed. */
@@ -23,6 +31,7 @@ export type Activity = {
 }
 
 export const NO_ACTIVITY: Activity = { operations: new Map(), activeSeconds: 0, indirectNs: 0n }
+const NO_USAGE: OperationUsage = { requests: 0, ownNs: 0 }
 
 /** The totals of one window. */
 export type IndirectWindow = {
@@ -32,29 +41,6 @@ export type IndirectWindow = {
   /** CPU that was billed, indirect CPU included. */
   readonly chargedNs: bigint
   readonly activity: Activity
-}
-
-/** The rates that gateways bill by, in nanoseconds of CPU; deviations are standard deviations. */
-export type IndirectRates = {
-  /** Thousandths of each rate that are billed now. */
-  readonly levelMilli: number
-  readonly activeSecond: Rate
-  readonly operations: Readonly<Record<string, Rate>>
-  /** A second of rest: never billed. */
-  readonly rest: Rate
-  /**
-   * The greatest total of indirect CPU, in nanoseconds, that each session of a gateway may have billed since it
-   * began. Absent: none.
-   */
-  readonly allowedNs?: Readonly<Record<string, number>>
-}
-
-const NOTHING: Rate = { value: 0, deviation: 0 }
-export const NO_RATES: IndirectRates = {
-  levelMilli: 1000,
-  activeSecond: NOTHING,
-  operations: {},
-  rest: NOTHING,
 }
 
 export interface IndirectLearner {
@@ -70,13 +56,17 @@ const MS = 1e6
 /** Names of regressors that are no operation: operations have a dot. */
 const REST = 'rest'
 const ACTIVE = 'active'
+/** The regressor of the own CPU of an operation's requests, counted in units of so many milliseconds. */
+const ownOf = (operation: string) => `${operation} own`
+const isOwn = (name: string) => name.endsWith(' own')
+const OWN_UNIT_MS = 10
 const WINDOWS_PER_SUM = 5
 const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
   walk: 0.1,
   noise: { relative: 0.06, least: 15 },
-  namesMax: 64,
+  namesMax: 128,
 }
 /** Left to the operator: of indirect CPU, and of what is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
@@ -89,16 +79,27 @@ const REST_KNOWN_MS = 10
 
 /** Begins with the rates of an earlier life, where there are any. */
 export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner {
-  const regression = createRegression({ ...REGRESSION, known: knownOf(earlier) })
+  const regression = createRegression({ ...REGRESSION, ...knownOf(earlier) })
   const level = createLevel((earlier?.levelMilli ?? 1000) / 1000)
   const learn = createSums(regression)
   let before = NO_ACTIVITY
   let revision = 0
   const valueOf = (name: string) => regression.rate(name)?.value ?? 0
-  const inNs = (name: string): Rate => {
-    const { value, deviation } = regression.rate(name) ?? NOTHING
-    return { value: Math.round(value * MS), deviation: Math.round(deviation * MS) }
+  const inNs = (name: string, unit = MS): Rate => {
+    const { value, deviation } = regression.rate(name) ?? { value: 0, deviation: 0 }
+    return { value: Math.round(value * unit), deviation: Math.round(deviation * unit) }
   }
+  const covariance = (a: string, b: string, unit: number) =>
+    Math.round(regression.covariance(a, b) * unit)
+  const rateOf = (name: string): OperationRate => ({
+    ...inNs(name),
+    own: inNs(ownOf(name), MS / OWN_UNIT_MS),
+    covariances: {
+      requestOwn: covariance(name, ownOf(name), MS ** 2 / OWN_UNIT_MS),
+      requestActive: covariance(name, ACTIVE, MS ** 2),
+      ownActive: covariance(ownOf(name), ACTIVE, MS ** 2 / OWN_UNIT_MS),
+    },
+  })
 
   return {
     observe({ elapsedNs, cpuNs, chargedNs, activity }) {
@@ -118,11 +119,11 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       if (learn(counts.set(REST, seconds), costMs)) revision++
     },
     rates() {
-      const names = [...regression.names].filter((name) => name !== REST && name !== ACTIVE)
+      const names = [...regression.names].filter((name) => name.includes('.') && !isOwn(name))
       return {
         levelMilli: Math.round(level.value * 1000),
         activeSecond: inNs(ACTIVE),
-        operations: Object.fromEntries(names.map((name) => [name, inNs(name)])),
+        operations: Object.fromEntries(names.map((name) => [name, rateOf(name)])),
         rest: inNs(REST),
       }
     },
@@ -140,7 +141,9 @@ function createSums(regression: Regression) {
   let counts = new Map<string, number>()
   let costMs = 0
   let windows = 0
+  let quietWindows = WINDOWS_PER_SUM
   return (more: ReadonlyMap<string, number>, moreMs: number): boolean => {
+    quietWindows = more.size > 1 ? 0 : quietWindows + 1
     for (const [name, count] of more) counts.set(name, (counts.get(name) ?? 0) + count)
     costMs += moreMs
     if (++windows < WINDOWS_PER_SUM) return false
@@ -151,7 +154,8 @@ function createSums(regression: Regression) {
       costMs -= value * (counts.get(REST) ?? 0)
       counts.delete(REST)
     }
-    regression.learn(counts, costMs)
+    // Requests of the windows just before have left work to be done: commits, a seal.
+    if (hasRequests || quietWindows >= 2 * WINDOWS_PER_SUM) regression.learn(counts, costMs)
     counts = new Map()
     costMs = 0
     windows = 0
@@ -190,7 +194,10 @@ function createLevel(first: number) {
       if (predicted > OUTLIER * Math.max(spent, spentMs / DECAY) && spentMs > 0) return
       predictedMs += predicted - predictedMs / DECAY
       spentMs += own - spentMs / DECAY
-      if (predicted > 0) value = Math.max(0, Math.min(LEVEL_MAX, spentMs / predictedMs))
+      // Credit beyond the last window's is billed with the next windows, before its limit takes it away.
+      const overdueMs = Math.max(0, creditMs - own)
+      if (predicted > 0)
+        value = Math.max(0, Math.min(LEVEL_MAX, (spentMs + overdueMs) / predictedMs))
     },
   }
 }
@@ -198,8 +205,10 @@ function createLevel(first: number) {
 /** The totals of two processes. */
 export function addActivity(a: Activity, b: Activity): Activity {
   const operations = new Map(a.operations)
-  for (const [name, count] of b.operations)
-    operations.set(name, (operations.get(name) ?? 0) + count)
+  for (const [name, { requests, ownNs }] of b.operations) {
+    const before = operations.get(name) ?? NO_USAGE
+    operations.set(name, { requests: before.requests + requests, ownNs: before.ownNs + ownNs })
+  }
   return {
     operations,
     activeSeconds: a.activeSeconds + b.activeSeconds,
@@ -209,22 +218,40 @@ export function addActivity(a: Activity, b: Activity): Activity {
 
 function countsSince(before: Activity, now: Activity): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const [name, count] of now.operations) {
-    const more = count - (before.operations.get(name) ?? 0)
-    if (more > 0) counts.set(name, more)
+  for (const [name, { requests, ownNs }] of now.operations) {
+    const earlier = before.operations.get(name) ?? NO_USAGE
+    if (requests === earlier.requests) continue
+    counts.set(name, requests - earlier.requests)
+    counts.set(ownOf(name), (ownNs - earlier.ownNs) / MS / OWN_UNIT_MS)
   }
   const active = now.activeSeconds - before.activeSeconds
   if (active > 0) counts.set(ACTIVE, active)
   return counts
 }
 
-const knownOf = (earlier: IndirectRates | undefined): Record<string, Rate> => {
+function knownOf(
+  earlier: IndirectRates | undefined,
+): Pick<RegressionOptions, 'known' | 'knownTogether'> {
   if (earlier === undefined) return {}
-  const inMs = ({ value, deviation }: Rate) => ({ value: value / MS, deviation: deviation / MS })
-  const { rest, activeSecond, operations } = earlier
-  return {
-    [REST]: inMs(rest),
-    [ACTIVE]: inMs(activeSecond),
-    ...Object.fromEntries(Object.entries(operations).map(([name, rate]) => [name, inMs(rate)])),
+  const inMs = ({ value, deviation }: Rate, unit = MS) => ({
+    value: value / unit,
+    deviation: deviation / unit,
+  })
+  const known: Record<string, Rate> = {
+    [REST]: inMs(earlier.rest),
+    [ACTIVE]: inMs(earlier.activeSecond),
   }
+  const together: [string, string, number][] = []
+  for (const [name, rate] of Object.entries(earlier.operations)) {
+    const own = ownOf(name)
+    known[name] = inMs(rate)
+    known[own] = inMs(rate.own, MS / OWN_UNIT_MS)
+    const { requestOwn, requestActive, ownActive } = rate.covariances
+    together.push(
+      [name, own, (requestOwn * OWN_UNIT_MS) / MS ** 2],
+      [name, ACTIVE, requestActive / MS ** 2],
+      [own, ACTIVE, (ownActive * OWN_UNIT_MS) / MS ** 2],
+    )
+  }
+  return { known, knownTogether: together }
 }

@@ -12,6 +12,8 @@ export interface Regression {
   learn(counts: ReadonlyMap<string, number>, cost: number): void
   /** The estimate of a regressor; undefined when none was counted yet. */
   rate(name: string): Rate | undefined
+  /** Covariance of the estimates of two regressors; 0 of one that was not counted. */
+  covariance(a: string, b: string): number
   /** All regressors that were counted. */
   readonly names: Iterable<string>
 }
@@ -19,6 +21,8 @@ export interface Regression {
 export type RegressionOptions = {
   /** Rates known before: of an earlier life. */
   readonly known?: Readonly<Record<string, Rate>>
+  /** Covariances of two known rates each. */
+  readonly knownTogether?: readonly (readonly [a: string, b: string, covariance: number])[]
   /** Deviation of a rate before anything is known of it. */
   readonly deviationFirst: number
   /** Random walk of a rate between two observations, as a part of the rate. */
@@ -33,25 +37,8 @@ export type RegressionOptions = {
 const DEVIATIONS_MAX = 3
 
 export function createRegression(options: RegressionOptions): Regression {
-  const { known = {}, deviationFirst, walk, noise, namesMax } = options
-  const places = new Map<string, number>()
-  const rates: number[] = []
-  /** Covariance of the rates, symmetric. */
-  const covariance: number[][] = []
-
-  const placeOf = (name: string): number | undefined => {
-    const place = places.get(name)
-    if (place !== undefined || places.size >= namesMax) return place
-    const { value, deviation } = known[name] ?? { value: 0, deviation: deviationFirst }
-    for (const row of covariance) row.push(0)
-    rates.push(value)
-    covariance.push(rates.map(() => 0))
-    const made = places.size
-    present(covariance[made])[made] = deviation ** 2
-    places.set(name, made)
-    return made
-  }
-  for (const name of Object.keys(known)) placeOf(name)
+  const { deviationFirst, walk, noise } = options
+  const { places, rates, covariance, placeOf } = createEstimates(options)
 
   return {
     learn(counts, cost) {
@@ -94,10 +81,41 @@ export function createRegression(options: RegressionOptions): Regression {
       const variance = present(covariance[place]?.[place])
       return { value: present(rates[place]), deviation: Math.sqrt(variance) }
     },
+    covariance: (a, b) => covariance[places.get(a) ?? -1]?.[places.get(b) ?? -1] ?? 0,
     get names() {
       return places.keys()
     },
   }
+}
+
+/** The estimates, by the place of each regressor: rates, and their covariance, symmetric. */
+function createEstimates(options: RegressionOptions) {
+  const { known = {}, knownTogether = [], deviationFirst, namesMax } = options
+  const places = new Map<string, number>()
+  const rates: number[] = []
+  const covariance: number[][] = []
+  /** Gives a new regressor a place; undefined where there are too many. */
+  const placeOf = (name: string): number | undefined => {
+    const place = places.get(name)
+    if (place !== undefined || places.size >= namesMax) return place
+    const { value, deviation } = known[name] ?? { value: 0, deviation: deviationFirst }
+    for (const row of covariance) row.push(0)
+    rates.push(value)
+    covariance.push(rates.map(() => 0))
+    const made = places.size
+    present(covariance[made])[made] = deviation ** 2
+    places.set(name, made)
+    return made
+  }
+  for (const name of Object.keys(known)) placeOf(name)
+  for (const [a, b, value] of knownTogether) {
+    const first = places.get(a)
+    const second = places.get(b)
+    if (first === undefined || second === undefined) continue
+    present(covariance[first])[second] = value
+    present(covariance[second])[first] = value
+  }
+  return { places, rates, covariance, placeOf }
 }
 
 const present = <T>(value: T | undefined): T => found(value, 'a place of the regression')

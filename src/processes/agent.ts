@@ -85,7 +85,7 @@ export async function startAgent(
   if (await setPrice(state, config)) report.newPrice(config)
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
-  const learned = await readLearned(state, METER)
+  const learned = await readLearned(state, METER, log)
   const meter = await createMeter({
     config,
     cells,

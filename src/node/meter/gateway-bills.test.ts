@@ -8,7 +8,9 @@ const bill = (session: string, chargedNs: bigint, accrued: bigint) => ({
   chargedNs,
   accruedNj: nj(accrued),
   activity: {
-    operations: new Map([['chat.create', Number(chargedNs)]]),
+    operations: new Map([
+      ['chat.create', { requests: Number(chargedNs), ownNs: 2 * Number(chargedNs) }],
+    ]),
     activeSeconds: 1,
     indirectNs: chargedNs,
   },
@@ -36,7 +38,7 @@ test('a gateway that is killed again and again keeps what its lives billed', () 
   }
   assert.deepEqual(before, { chargedNs: 270n, accruedNj: 2700n })
   assert.deepEqual(bills.activity(), {
-    operations: new Map([['chat.create', 270]]),
+    operations: new Map([['chat.create', { requests: 270, ownNs: 540 }]]),
     activeSeconds: 30,
     indirectNs: 270n,
   })

@@ -5,7 +5,7 @@ import type { Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Charging } from '#charging/charging.ts'
-import { addActivity, NO_ACTIVITY, type Activity } from '#metering/indirect.ts'
+import { addActivity, NO_ACTIVITY, type Activity, type OperationUsage } from '#metering/indirect.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Ask } from '#node/cell-specs.ts'
 
@@ -17,7 +17,7 @@ export const BILLED_PAGE = '/billed'
 
 type Page = Readonly<Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs', string>> & {
   readonly activeSeconds: number
-  readonly operations: Readonly<Record<string, number>>
+  readonly operations: Readonly<Record<string, OperationUsage>>
 }
 
 export function billedPage(session: string, charging: Pick<Charging, 'billed' | 'activity'>): Page {

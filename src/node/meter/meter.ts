@@ -5,7 +5,8 @@ import type { Cells } from '#cells/cell.ts'
 import type { TariffBody } from '#charging/tariff.ts'
 import type { Config } from '#config/config.ts'
 import { factorOf } from '#metering/carbon.ts'
-import { createIndirectLearner, type IndirectRates } from '#metering/indirect.ts'
+import { createIndirectLearner } from '#metering/indirect.ts'
+import { parseRates, type IndirectRates } from '#contract/indirect-rates.ts'
 import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.ts'
 import { createNodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
@@ -141,14 +142,19 @@ const answering = (cells: Cells): ReadonlySet<string> =>
       .map(({ spec }) => spec.name),
   )
 
-/** Rates of indirect CPU that an earlier life published. */
+/** Rates of indirect CPU that an earlier life published. Damaged ones are logged and left: they are learned anew. */
 export async function readLearned(
   state: Pick<State, 'query'>,
   meter: string,
+  log: Logger,
 ): Promise<IndirectRates | undefined> {
-  const { rows } = await state.query<{ body: TariffBody }>(
-    'select body from tariffs where meter = $1',
+  const { rows } = await state.query<{ rates: unknown }>(
+    `select body -> 'indirect' as rates from tariffs where meter = $1`,
     [meter],
   )
-  return rows[0]?.body.indirect
+  const stored = rows[0]?.rates ?? undefined
+  const rates = parseRates(stored)
+  if (stored !== undefined && rates === undefined)
+    log.warn('The stored rates of indirect CPU are damaged: they are learned anew', { meter })
+  return rates
 }

@@ -1,0 +1,34 @@
+// The learner alone: the rate of rest. What gateways bill by its rates is tested in charging/indirect.test.ts.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createIndirectLearner } from './indirect.ts'
+
+const MS = 1_000_000
+
+test('work that requests have left is no rest', () => {
+  const learner = createIndirectLearner()
+  let requests = 0
+  let activeSeconds = 0
+  const window = (cpuMs: number, more = 0) => {
+    requests += more
+    if (more > 0) activeSeconds++
+    const operations = new Map([['storage.put-object', { requests, ownNs: 4 * MS * requests }]])
+    learner.observe({
+      elapsedNs: 1_000_000_000n,
+      cpuNs: BigInt(cpuMs * MS),
+      chargedNs: 0n,
+      activity: { operations, activeSeconds, indirectNs: 0n },
+    })
+  }
+  for (let second = 0; second < 20; second++) window(30)
+  for (let load = 0; load < 10; load++) {
+    for (let second = 0; second < 10; second++) window(300, 100)
+    // A seal and commits.
+    for (let second = 0; second < 5; second++) window(150)
+  }
+  const busy = learner.rates().rest.value / MS
+  assert.ok(busy > 25 && busy < 35, `${busy} ms`)
+  for (let second = 0; second < 60; second++) window(60)
+  const calm = learner.rates().rest.value / MS
+  assert.ok(calm > 50 && calm < 65, `what lasts is followed: ${calm} ms`)
+})
