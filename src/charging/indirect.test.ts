@@ -47,12 +47,14 @@ const truths = fc.record({
   'chat.create': fc.record({ directMs: fc.constant(350), indirectMs: fc.constantFrom(2, 10) }),
 })
 
-/** Even numbers between 0 and 1 that follow from a seed. */
+/** Even numbers between 0 and 1 that follow from a seed: mulberry32, without a pattern from call to call. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return state / 2_147_483_648
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 
@@ -109,13 +111,19 @@ function faultsOfSizes(seed: number, learner = createIndirectLearner()): string[
     node.run(MINUTE, { small: 40 })
     node.run(MINUTE, { small: 40, large: 4 })
   }
-  return [...node.run(4 * MINUTE, { small: 40, large: 4 }).classes]
-    .map(([name, { billedNs, causedNs }]) => ({ name, share: (100 * billedNs) / causedNs }))
-    .filter(({ share }) => share < 90 || share > 100)
+  const bill = node.run(4 * MINUTE, { small: 40, large: 4 })
+  const shares = [...bill.classes].map(([name, { billedNs, causedNs }]) => ({
+    name,
+    share: (100 * billedNs) / causedNs,
+    most: 103,
+  }))
+  // Windows bound the sum. Its division among the classes is an estimate.
+  return [...shares, { name: 'both', share: shareOf(bill), most: 100 }]
+    .filter(({ share, most }) => share < 90 || share > most)
     .map(({ name, share }) => `${name}: ${share.toFixed(1)} %, seed ${seed}`)
 }
 
-test('a large and a small request of one operation each pay 90 to 100 % of what they cause', () => {
+test('a large and a small request of one operation each pay what they cause, and both never more', () => {
   assert.deepEqual(
     [1, 2, 3, 4, 5].flatMap((seed) => faultsOfSizes(seed)),
     [],
