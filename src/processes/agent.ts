@@ -34,6 +34,7 @@ import { createKeptJournals } from '#node/kept-journals.ts'
 import { settleLeftJournals } from '#node/left-journals.ts'
 import type { Reporter } from '#node/report.ts'
 import { startState } from '#node/state-cell.ts'
+import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
@@ -82,6 +83,7 @@ export async function startAgent(
   started.defer(() => budget.within('accounting', running.close))
   await compiling
   const { state, address } = running
+  await refuseNewerJobs(state)
   if (await setPrice(state, config)) report.newPrice(config)
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`

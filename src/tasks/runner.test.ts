@@ -12,7 +12,7 @@ import { SCHEMAS } from '#processes/schemas.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { listTasks, retryJob, runTask } from './admin.ts'
-import { jobsSchema } from './jobs-schema.ts'
+import { JOBS_REVISION, jobsSchema, refuseNewerJobs } from './jobs-schema.ts'
 import { createTaskRunner } from './runner.ts'
 import type { Task, TaskHelp } from './task.ts'
 
@@ -310,10 +310,15 @@ test('a job whose end cannot be stored runs again', options, async (t) => {
 test('tables that a newer version of graphile-worker made are left alone', options, async (t) => {
   const opened = await open(t)
   const { sql } = await jobsSchema(opened.state)
+  await refuseNewerJobs(opened.state)
   const stop = start(opened, {})
   await eventually(() => taskOf(opened))
   await stop()
+  const known = await opened.state.query(`select max(id) as id from ${sql}.migrations`)
+  assert.deepEqual(known.rows, [{ id: JOBS_REVISION }])
+  await refuseNewerJobs(opened.state)
   await opened.state.query(`insert into ${sql}.migrations (id, breaking) values (999999, true)`)
+  await assert.rejects(refuseNewerJobs(opened.state), { code: 'state_too_new' })
   const lines: string[] = []
   let runs = 0
   start(opened, { everyMs: 100, run: async () => void runs++ }, (line) => void lines.push(line))
