@@ -6,7 +6,8 @@ import {
   type IndirectLearner,
   type IndirectWindow,
 } from '#metering/indirect.ts'
-import { NO_RATES, type OperationRate } from '#contract/indirect-rates.ts'
+import { NO_RATES } from '#contract/indirect-rates.ts'
+import type { OperationRate } from '#contract/stored-rates.ts'
 import { IndirectBills } from './indirect.ts'
 import type { Tariff } from './tariff.ts'
 

@@ -11,7 +11,8 @@
 //
 // Never billed: rest, and what was not spent. The bill is a little below the learned CPU: it may
 // fall short of the meter and must never exceed it.
-import type { IndirectRates, OperationRate } from '#contract/indirect-rates.ts'
+import type { IndirectRates } from '#contract/indirect-rates.ts'
+import type { OperationRate } from '#contract/stored-rates.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation. */
