@@ -5,6 +5,7 @@ import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   CreateBucketCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -45,6 +46,11 @@ const kinds = (): Readonly<Record<string, (turn: number) => Promise<unknown>>> =
       await answer.Body?.transformToByteArray()
     },
     'storage.list-objects-v2': () => s3.send(new ListObjectsV2Command({ Bucket, MaxKeys: 100 })),
+    'storage.delete-objects': (turn) => {
+      const length = turn % 4 === 0 ? 1000 : 1
+      const Objects = Array.from({ length }, (_, nth) => ({ Key: `none-${turn}-${nth}` }))
+      return s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+    },
     'embedding.create': (turn) => post('embeddings', { model: EMBEDDING, input: `fox ${turn}` }),
     'chat.create': () =>
       post('chat/completions', {
