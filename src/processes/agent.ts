@@ -109,7 +109,6 @@ export async function startAgent(
   const loop = startMeterLoop({ meter, session: accounting.session, minutes, state, log })
   started.defer(() => loop.stop())
 
-  const account = await firstAccount(state)
   const journals = createKeptJournals(left)
   const core = coreOf({ ...node, state, address, meter, routedTo, journals })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
@@ -120,7 +119,8 @@ export async function startAgent(
   const control = await parts.control()
   started.defer(() => control.close())
   signal.throwIfAborted()
-  report.ready({ config, data, account })
+  // Last, so that an interrupted start has no token that it did not show.
+  report.ready({ config, data, account: await firstAccount(state) })
 
   parts.start(report.complete)
   const all = started.move()

@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readArguments } from '#cells/process-table.ts'
 import { processesOf } from '../faults/processes.ts'
 import {
   BOOTSTRAP,
@@ -121,12 +122,28 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
   )
 })
 
+/** Resolves when a gateway of the data folder has begun to start. */
+async function gatewayOf(data: string): Promise<void> {
+  const isGateway = (line: string) =>
+    readArguments(Number.parseInt(line)).some((argument) => argument.endsWith('gateway.ts'))
+  for (const last = performance.now() + 60_000; ; await pause(5)) {
+    if (processesOf(marksOfFolder(data)).some(isGateway)) return
+    assert.ok(performance.now() < last, 'no gateway starts')
+  }
+}
+
 const STEPS = [/isolation/, /PostgreSQL 16/, /state migrated|state is up/]
+/** And then the gateways start: the last step before the address and the first token are shown. */
+const AT_GATEWAYS = /state migrated|state is up to date/
 const MOMENTS = [
   ['SIGINT', /PostgreSQL 16/],
   ['SIGKILL', /state migrated|state is up/],
+  ['SIGKILL', AT_GATEWAYS],
 ] as const
-const ALL_MOMENTS = STEPS.flatMap((step) => [['SIGINT', step] as const, ['SIGKILL', step] as const])
+const ALL_MOMENTS = [...STEPS, AT_GATEWAYS].flatMap((step) => [
+  ['SIGINT', step] as const,
+  ['SIGKILL', step] as const,
+])
 
 test('a signal or a kill in the middle of a start leaves nothing, and the next start works', async (t) => {
   const young = await newFolder(t, 'fetched')
@@ -134,6 +151,7 @@ test('a signal or a kill in the middle of a start leaves nothing, and the next s
   for (const [signal, moment] of LONG ? ALL_MOMENTS : MOMENTS) {
     const start = startRaw(args)
     await start.says(moment)
+    if (moment === AT_GATEWAYS) await gatewayOf(young)
     start.child.kill(signal)
     const ended = await start.ended()
     if (signal === 'SIGINT') {
@@ -147,7 +165,8 @@ test('a signal or a kill in the middle of a start leaves nothing, and the next s
   }
   const last = startRaw(args)
   const ready = await last.ready()
-  assert.equal((await call(ready, '/v1/models')).status, ready.token === undefined ? 401 : 200)
+  // No start before had shown the first token.
+  assert.equal((await call(ready, '/v1/models')).status, 200)
   last.child.kill('SIGTERM')
   assert.equal((await last.ended()).code, 0)
 })
