@@ -1,4 +1,4 @@
-// The gateway against a bare node:http proxy, a node:http + undici proxy, Portkey and LiteLLM, all in front
+// The gateway against a bare node:http proxy, a node:http + undici proxy, Portkey, TensorZero and LiteLLM, all in front
 // of one upstream, by turns within each round, so that what else the machine does meets all of them.
 //
 // What is not equal, on purpose: the proxies pass a request on and count nothing. Ergon checks the
@@ -15,6 +15,7 @@ import {
 import { cpuUs } from './processes.ts'
 import { median, type Bar, type Section, type Table } from './report.ts'
 import { startErgonTarget, startPortkey, startServer, type Target } from './targets.ts'
+import { startTensorzero, TENSORZERO } from './tensorzero.ts'
 
 const CONNECTIONS = 32
 const ROUNDS = 5
@@ -57,10 +58,12 @@ export async function runGateway(): Promise<Section> {
     started.push(await startServer('node:http + undici', 'undici-proxy.ts', mock.port))
     started.push(await startErgonTarget(mock.port))
     started.push(await startPortkey(mock.port))
-    const litellm = await orLeftOut(
-      startLitellm(mock.port, [...new Set(CELLS.map(({ model }) => model))]),
-    )
-    if (litellm !== undefined) started.push(litellm)
+    const models = [...new Set(CELLS.map(({ model }) => model))]
+    for (const peer of [
+      await orLeftOut(TENSORZERO, startTensorzero(mock.port, models)),
+      await orLeftOut(LITELLM, startLitellm(mock.port, models)),
+    ])
+      if (peer !== undefined) started.push(peer)
     for (const target of started) for (const cell of CELLS) await prove(target, cell)
     const measured = new Map<string, Map<string, Run[]>>()
     for (const cell of CELLS) measured.set(cell.name, await rounds(client, started, cell))
@@ -72,11 +75,11 @@ export async function runGateway(): Promise<Section> {
 }
 
 /** A peer that cannot be installed is left out, and the page does not name it. */
-async function orLeftOut(starting: Promise<Target>): Promise<Target | undefined> {
+async function orLeftOut(name: string, starting: Promise<Target>): Promise<Target | undefined> {
   try {
     return await starting
   } catch (error) {
-    process.stderr.write(`bench: ${LITELLM} is left out: ${String(error)}\n`)
+    process.stderr.write(`bench: ${name} is left out: ${String(error)}\n`)
     return undefined
   }
 }
@@ -91,9 +94,11 @@ async function rounds(
   const slow = targets.filter(({ name }) => name === LITELLM)
   for (const together of [targets.filter((target) => !slow.includes(target)), slow]) {
     for (const target of together) await warmUp(client, target, cell)
-    for (let round = 0; round < ROUNDS; round++)
+    for (let round = 0; round < ROUNDS; round++) {
+      process.stderr.write(`bench: ${cell.name}: round ${round + 1} of ${ROUNDS}\n`)
       for (const target of together)
         runs.get(target.name)?.push(await measure(client, target, cell, SECONDS))
+    }
   }
   return runs
 }
@@ -134,8 +139,8 @@ async function measure(
   return { ...result, rate: result.requests / result.seconds, serverUs, totalUs }
 }
 
-const bodyOf = ({ tokens, model, stream }: Cell) => ({
-  model,
+const bodyOf = ({ modelOf }: Target, { tokens, model, stream }: Cell) => ({
+  model: modelOf?.(model) ?? model,
   messages: [
     { role: 'system', content: 'You are a terse assistant.' },
     { role: 'user', content: 'Say how many joules it takes to boil a litre of water.' },
@@ -145,14 +150,16 @@ const bodyOf = ({ tokens, model, stream }: Cell) => ({
 })
 
 const requestOf = (target: Target, cell: Cell): string =>
-  postRequest('/v1/chat/completions', target.headers, bodyOf(cell))
+  postRequest(pathOf(target), target.headers, bodyOf(target, cell))
+
+const pathOf = ({ path = '/v1/chat/completions' }: Target): string => path
 
 /** Each target must give the whole answer before it is timed. */
 async function prove(target: Target, cell: Cell): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${target.port}/v1/chat/completions`, {
+  const response = await fetch(`http://127.0.0.1:${target.port}${pathOf(target)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...target.headers },
-    body: JSON.stringify(bodyOf(cell)),
+    body: JSON.stringify(bodyOf(target, cell)),
   })
   const text = await response.text()
   const words = text.split('joule').length - 1
@@ -170,6 +177,11 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
     const [a = [], b = []] = [measured.get(cell)?.get(over), measured.get(cell)?.get(under)]
     return median(a.map((run, round) => run.rate / (b[round]?.rate ?? Number.NaN)))
   }
+  /** CPU over that of the pipe, which is one process. */
+  const cpuRatio = (cell: string, name: string, cpuOf: (run: Run) => number) => {
+    const [a = [], b = []] = [measured.get(cell)?.get(name), measured.get(cell)?.get(PIPE)]
+    return median(a.map((run, round) => cpuOf(run) / (b[round]?.serverUs ?? Number.NaN)))
+  }
   const table = ([cell, runs]: [string, ReadonlyMap<string, readonly Run[]>]): Table => ({
     caption: cell,
     columns: [
@@ -178,7 +190,9 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
       '÷ pipe',
       '÷ Portkey',
       'CPU µs/request',
+      '÷ pipe',
       'CPU µs/request, all processes',
+      '÷ pipe',
       'p50 ms',
       'p99 ms',
     ],
@@ -188,7 +202,9 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
       figure(ratio(cell, name, PIPE), 2),
       figure(ratio(cell, name, 'Portkey 1.15.2'), 2),
       figure(median(all.map((run) => run.serverUs)), 0),
+      figure(cpuRatio(cell, name, (run) => run.serverUs), 1),
       figure(median(all.map((run) => run.totalUs)), 0),
+      figure(cpuRatio(cell, name, (run) => run.totalUs), 1),
       figure(median(all.map((run) => run.p50Ms)), 1),
       figure(median(all.map((run) => run.p99Ms)), 1),
     ]),
@@ -214,7 +230,7 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
     tables: [...measured].map(table),
     notes: [
       `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS} rounds of ${SECONDS} s per target, targets by turns (LiteLLM after them), each after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them); the median over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
-      'The proxies and Portkey neither check a token nor count anything; LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
+      'The proxies, Portkey and TensorZero neither check a token nor count anything; LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
     ],
   }
 }

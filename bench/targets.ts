@@ -13,6 +13,10 @@ export type Target = {
   readonly name: string
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
+  /** Where it answers chat completions; /v1/chat/completions by default. */
+  readonly path?: string
+  /** Its own name of a model. */
+  readonly modelOf?: (name: string) => string
   /** The process that answers. */
   readonly pids: readonly number[]
   /** CPU of everything that works for it, later work included, in microseconds. */
