@@ -11,8 +11,8 @@ export const TIERS = ['L0', 'L1', 'L2', 'L3'] as const
 export type Tier = (typeof TIERS)[number]
 export type MoneyUnit = 'USD' | 'tUSD'
 /**
- * How an energy is known: read from a sensor, modelled from CPU time or tokens, declared by an upstream, or
- * learned from what requests of the same operation caused before in cells that serve all requests.
+ * Origin of an energy figure: read from a sensor, modelled from CPU time or tokens, declared by an upstream, or
+ * learned. A learned figure is what requests of the operation caused before in cells that serve all requests.
  */
 export const ENERGY_METHODS = [
   'rapl',
@@ -26,7 +26,7 @@ export const ENERGY_METHODS = [
 export type EnergyMethod = (typeof ENERGY_METHODS)[number]
 export const LEARNED = 'learned' satisfies EnergyMethod
 
-/** How an energy is known, and the declared error of that in percent. */
+/** Origin of an energy figure, with its declared error band in percent. */
 export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
 
 /**
@@ -56,7 +56,7 @@ export type Charge = {
   readonly id: string
   /** Of those that share the charge the first. */
   readonly request: string
-  /** How many requests share the charge; absent of one. Only charges of nobody are shared. */
+  /** Number of requests in the charge; absent for a single one. Only unattributed requests share a charge. */
   readonly requests?: string
   readonly session: string
   readonly seq: string
@@ -134,8 +134,8 @@ export function parseCharge(bytes: Uint8Array): Charge {
   return charge
 }
 
-// Signers read every charge. What JSON.stringify prints back unchanged, with its keys in order, already
-// is canonical. Measured on a busy machine: 15 µs for a whole check; canonicalJson alone takes 21 µs.
+// Signers read every charge. Text that JSON.stringify prints back unchanged, with its keys in order, is
+// canonical already. Measured on a busy machine: 15 µs for a whole check; canonicalJson alone takes 21 µs.
 const isCanonical = (charge: Charge, text: string): boolean =>
   JSON.stringify(charge) === text && text.isWellFormed() && isSorted(charge)
 

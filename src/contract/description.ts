@@ -1,4 +1,4 @@
-// What a routed operation takes and gives: with the routes, the errors and the headers this is the OpenAPI page.
+// Description of a routed operation: its request and replies. The OpenAPI page adds routes, errors and headers.
 import type { z } from 'zod'
 import type { Code } from './errors.ts'
 import type { ProductContract } from './product.ts'

@@ -75,8 +75,8 @@ export const ERRORS = {
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),
   overloaded: service(503, 'Retry after the time in Retry-After.'),
   draining: service(503, 'Retry; this process is stopping.'),
-  // The time that any request has, whoever is slow: were it the service's, one could ask for more than fits and
-  // have models work for nothing.
+  // The caller pays for a request that meets its time limit, even when the service was slow: otherwise a caller
+  // could ask for more than fits in the limit and use models without paying.
   deadline_exceeded: final(
     caller(
       504,
@@ -104,12 +104,12 @@ const statusOf = (code: Code | OperatorCode): number =>
 export const entryOf = ({ code }: { readonly code: string }): ErrorEntry | undefined =>
   (ERRORS as Record<string, ErrorEntry>)[code]
 
-/** Whether it is the service's fault: no caller could have asked otherwise, and no balance paid for it. */
+/** True for a fault of the service: no caller could have avoided it, and no balance paid for it. */
 export const isServiceFault = (error: unknown): boolean =>
   !(error instanceof ErgonError) || (entryOf(error)?.fault ?? 'service') === 'service'
 
 /**
- * What happened and what to do, for people. The message of an Ergon that is our upstream has the advice already.
+ * Message and advice, for people. The message of an upstream that is an Ergon has the advice already.
  */
 export function advised(error: ErgonError): string {
   const { message } = error

@@ -1,7 +1,7 @@
 // The headers that every reply of the API carries, for people and for OpenAPI. The table is held
 // against http/energy-headers.ts by a test.
 
-/** How a figure is known when the head is written. */
+/** Origin of a figure when the head is written. */
 export type HeaderClass = 'every' | 'settled' | 'streamed'
 
 /** Sent back when an earlier answer is given again; the other headers are those of this request. */

@@ -1,5 +1,5 @@
-// Learned rates of the CPU that requests cause in cells that serve all of them, as the agent stores them with the tariff
-// and gateways bill by them: in nanoseconds of CPU, deviations are standard deviations.
+// Learned rates of the CPU that requests cause in cells that serve all requests. The agent stores them with the
+// tariff and gateways bill by them. Rates are in nanoseconds of CPU; deviations are standard deviations.
 import type { StoredRates } from './stored-rates.ts'
 
 export type IndirectRates = StoredRates & {

@@ -1,5 +1,5 @@
-// Replies of the inference operations, as OpenAPI prints them and tests check them. What each SDK
-// needs was found by leaving one field out at a time: id, object, created, model, choices[].index,
+// Replies of the inference operations, as OpenAPI prints them and tests check them. Leaving out
+// one field at a time showed what the SDKs need: id, object, created, model, choices[].index,
 // finish_reason and the role of the first delta are all needed by one client or another.
 import { z } from 'zod'
 

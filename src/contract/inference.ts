@@ -119,7 +119,7 @@ const responseFormat = z.discriminatedUnion('type', [
   }),
 ])
 
-/** What chat and completions share. */
+/** Fields of both chat and completions. */
 const sampling = {
   model: name,
   stream: z.boolean().nullish(),

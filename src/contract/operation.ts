@@ -1,4 +1,4 @@
-// What an operation is: whoever asks for it, what it needs and how it is counted.
+// An operation, for any caller: the scope it needs and how it is counted.
 import type { Tier } from '#contract/charge.ts'
 
 export const SCOPES = ['read', 'deploy', 'billing-admin'] as const
@@ -9,7 +9,7 @@ export type Operation = {
   readonly service: string
   /** The scope a token needs; null: no token is needed. */
   readonly scope: Scope | null
-  /** Asked without a token too: what is nobody's is public. A token that is sent counts as ever. */
+  /** May be called without a token, for public resources. A token that is sent counts as usual. */
   readonly tokenOptional?: true
   /**
    * Answered too when the account cannot pay: what it was billed, and for what, must not be out of its sight
@@ -19,9 +19,9 @@ export type Operation = {
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'
-  /** Whether GET /v1/usage/last may answer with it: not what programs ask by themselves, as at a login. */
+  /** True: GET /v1/usage/last may answer with it. False for calls that programs make by themselves, as at a login. */
   readonly remembered: boolean
-  /** Whether Idempotency-Key is honoured. */
+  /** True: Idempotency-Key is honoured. */
   readonly idempotent: boolean
   /** No path of the JSON API names it: another protocol does, or no request. */
   readonly unrouted?: true
@@ -37,6 +37,6 @@ const GRANTS: Record<Scope, readonly Scope[]> = {
   'billing-admin': ['read', 'deploy', 'billing-admin'],
 }
 
-/** Whether a token of scope `held` may call an operation that needs `needed`. */
+/** True when a token of scope `held` may call an operation that needs `needed`. */
 export const permits = (held: Scope, needed: Scope | null): boolean =>
   needed === null || GRANTS[held].includes(needed)

@@ -24,7 +24,7 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
 type Place = {
   readonly path: readonly PropertyKey[]
   readonly message: string
-  /** Whether the types were right, so that what is at fault is a limit or a form. */
+  /** True when the types were right, so the fault is a limit or a form. */
   readonly fits: boolean
 }
 

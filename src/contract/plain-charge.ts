@@ -1,4 +1,4 @@
-// Whether bytes are a charge that holds, told without making an object of them. Signers check every
+// Checks that bytes are a valid charge, without making an object of them. Signers check every
 // charge, five of them, in a young heap of 2 MiB: there parseCharge() takes 30 to 50 µs and most of the
 // time of a checkpoint, this 3 to 6.
 //

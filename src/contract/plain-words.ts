@@ -1,4 +1,4 @@
-// What is wrong with a value, in words for the people who sent it: the validator's own words are for programmers.
+// Faults of a value, in words for the people who sent it: the validator's own words are for programmers.
 import type { z } from 'zod'
 
 /** Keeps the words of a schema that has words of its own, which come before these. */

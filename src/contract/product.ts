@@ -1,4 +1,4 @@
-// What a product declares to everybody: its operations and how HTTP names them. Its schemas, which need zod, are
+// The public declaration of a product: its operations and how HTTP names them. Its schemas, which need zod, are
 // in a file beside it; its settings in config/settings/.
 import type { Operation } from './operation.ts'
 

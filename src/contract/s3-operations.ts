@@ -6,11 +6,11 @@ import type { StorageCode } from '#contract/storage-errors.ts'
 export type OperationLevel = 'service' | 'bucket' | 'object' | 'website'
 type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS'
 
-/** What a request must also have where two operations share method, level and subresource (s3/match.ts). */
+/** A further condition, where two operations share method, level and subresource (s3/match.ts). */
 export type OperationCondition = 'copy-source' | 'form' | 'id' | 'name' | 'directory' | 'lambda'
 
 /**
- * What the operation does to storage. 'store': adds bytes, so the account must be able to pay for them. 'write': adds
+ * Effect of the operation on storage. 'store': adds bytes, so the account must be able to pay for them. 'write': adds
  * or changes rows, so the disk must have space. 'free': removes something, so the operation always runs.
  */
 type Effect = 'none' | 'read' | 'free' | 'write' | 'store'

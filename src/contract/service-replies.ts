@@ -48,7 +48,7 @@ export const usageList = z.object({
   next_cursor: z.string().nullable(),
 })
 
-/** What GET /v1/usage takes; values are checked by the operation, which names the parameter at fault. */
+/** Parameters of GET /v1/usage; values are checked by the operation, which names the parameter at fault. */
 export const usageQuery = z.object({
   from: time.optional(),
   to: time.optional(),
@@ -83,13 +83,13 @@ export const receiptList = z.object({
   next_cursor: wholeText.nullable(),
 })
 
-/** What GET /v1/receipts takes. */
+/** Parameters of GET /v1/receipts. */
 export const receiptListQuery = z.object({
   cursor: wholeText.optional(),
   limit: z.coerce.number().int().min(1).max(1000).optional(),
 })
 
-/** GET /v1/receipts/{receipt} with Accept: application/json. What is proven is `charge_bytes`. */
+/** GET /v1/receipts/{receipt} with Accept: application/json. The proof is of `charge_bytes`. */
 export const receipt = z.object({
   id: z.string(),
   charge: z.looseObject({
@@ -128,7 +128,7 @@ export const receiptKeys = z.object({
       verifier_key: z.string(),
       /** The last checkpoint of the shard before: what leaf 0 holds. */
       link: z.string().optional(),
-      /** What the key before signed of this one: a note of its name and this key. */
+      /** Note signed by the key before: the name of that key, and this key. */
       handover: z.string().optional(),
     }),
   ),

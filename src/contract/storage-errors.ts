@@ -5,7 +5,7 @@ import { ErgonError, type ErrorDetails } from '#base/errors.ts'
 
 type Row = readonly [status: number, message: string]
 
-/** What was named and is not there. */
+/** Something named that does not exist. */
 const ABSENT = {
   NoSuchBucket: [404, 'The specified bucket does not exist'],
   NoSuchKey: [404, 'The specified key does not exist.'],
@@ -42,7 +42,7 @@ const ABSENT = {
   ],
 } as const satisfies Record<string, Row>
 
-/** Who asks, and what they may. */
+/** The caller and its permissions. */
 const REFUSED = {
   AccessDenied: [403, 'Access Denied'],
   AccessForbidden: [403, 'CORSResponse: This CORS request is not allowed.'],
@@ -72,7 +72,7 @@ const REFUSED = {
   ],
 } as const satisfies Record<string, Row>
 
-/** What is wrong with the bytes of the body and its checksums. */
+/** Faults of the body's bytes and checksums. */
 const BODY = {
   BadDigest: [400, 'The Content-MD5 you specified did not match what we received.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
@@ -121,7 +121,7 @@ const BODY = {
   ],
 } as const satisfies Record<string, Row>
 
-/** What is wrong with a name, a header, a parameter or a document. */
+/** Faults of a name, a header, a parameter or a document. */
 const MALFORMED = {
   AnnotationNameTooLong: [400, 'The annotation name exceeds 512 bytes.'],
   BadRequest: [400, 'Bad Request'],
@@ -180,7 +180,7 @@ const MALFORMED = {
   ],
 } as const satisfies Record<string, Row>
 
-/** What the state of things does not allow now, and what is ours. */
+/** Requests that the present state does not allow, and faults of the service. */
 const STATE = {
   AnnotationLimitExceeded: [
     400,

@@ -1,4 +1,4 @@
-// What the routed operations of accounts take and give.
+// Requests and replies of the routed operations of accounts.
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'

@@ -1,4 +1,4 @@
-// What the routed operations of inference take and give.
+// Requests and replies of the routed operations of inference.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import type { Code } from '#contract/errors.ts'
 import { chatRequest, completionRequest, embeddingRequest } from '#contract/inference.ts'

@@ -1,4 +1,4 @@
-// What the routed operations of storage take and give.
+// Requests and replies of the routed operations of storage.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import { presignReply, presignRequest } from '#contract/presign.ts'
 import type { STORAGE } from '#contract/products/storage.ts'

@@ -15,7 +15,7 @@ export const STATUS = defineProduct({
       remembered: false,
       unrouted: true,
     },
-    /** What is answered to nobody: public pages, parser errors, 401, 404, 405. Many share one charge. */
+    /** Unattributed requests: public pages, parser errors, 401, 404, 405. Many share one charge. */
     'service.nobody': {
       ...look,
       service: 'service',
