@@ -202,9 +202,15 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
       figure(ratio(cell, name, PIPE), 2),
       figure(ratio(cell, name, 'Portkey 1.15.2'), 2),
       figure(median(all.map((run) => run.serverUs)), 0),
-      figure(cpuRatio(cell, name, (run) => run.serverUs), 1),
+      figure(
+        cpuRatio(cell, name, (run) => run.serverUs),
+        1,
+      ),
       figure(median(all.map((run) => run.totalUs)), 0),
-      figure(cpuRatio(cell, name, (run) => run.totalUs), 1),
+      figure(
+        cpuRatio(cell, name, (run) => run.totalUs),
+        1,
+      ),
       figure(median(all.map((run) => run.p50Ms)), 1),
       figure(median(all.map((run) => run.p99Ms)), 1),
     ]),

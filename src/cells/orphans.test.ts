@@ -143,8 +143,8 @@ for (const level of ['root', 'plain'] as const)
     test(`a start ends what a broken ${level} launcher left (${meter})`, ROOT, async (t) => {
       const where = newPlace(t, { level, meter, appFolder: '/usr/share' })
       await runAndKill(where, { level, meter, tools: forgetful(where.root) })
-      const left = survivors(where.root).length
-      assert.ok(left >= 3, `${left} are left`)
+      // A scan misses a process that is just being replaced by its program.
+      assert.ok(await eventually(() => survivors(where.root).length >= 3), 'three are left')
       const cells = await createCells(where)
       assert.deepEqual(survivors(where.root), [])
       assert.ok(!existsSync(join(where.runFolder, 'deaf')))
