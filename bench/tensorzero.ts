@@ -10,7 +10,7 @@ import { ofProcess, type Target } from './targets.ts'
 const VERSION = '2026.6.0'
 export const TENSORZERO = `TensorZero ${VERSION}`
 const FOLDER = join(import.meta.dirname, '../.cache/bench-tensorzero')
-const SCRIPT = join(import.meta.dirname, 'servers/tensorzero.py')
+const SCRIPT = join(import.meta.dirname, 'servers/run_tensorzero.py')
 
 /** Serves `models` of an upstream's port. Throws where there is no Python, pip or registry. */
 export async function startTensorzero(
@@ -26,7 +26,8 @@ export async function startTensorzero(
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   child.once('exit', () => rmSync(place, { recursive: true, force: true }))
-  const address = new URL(String((await once(child.stdout, 'data'))[0]).trim())
+  const [line] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  const address = new URL(String(line).trim())
   return {
     ...ofProcess({ name: TENSORZERO, port: Number(address.port), headers: {}, child }),
     path: `${address.pathname}/chat/completions`,

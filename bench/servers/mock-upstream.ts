@@ -11,7 +11,14 @@ const WORD = ' joule'
 const HEAD = '"id":"chatcmpl-0123456789abcdef","created":1790000000,"model":"m"'
 const TOKENS_MAX = 512
 
-type Question = { stream?: boolean; max_tokens?: number; model?: string; stream_options?: unknown }
+type Question = {
+  stream?: boolean
+  max_tokens?: number
+  /** Newer clients of OpenAI send this in its place. */
+  max_completion_tokens?: number
+  model?: string
+  stream_options?: unknown
+}
 
 const usageOf = (tokens: number) =>
   `{"prompt_tokens":24,"completion_tokens":${tokens},"total_tokens":${24 + tokens}}`
@@ -52,7 +59,8 @@ function wholeOf(tokens: number): Buffer {
 }
 
 function reply(question: Question, response: ServerResponse): void {
-  const tokens = Math.min(question.max_tokens ?? 8, TOKENS_MAX)
+  const { max_completion_tokens: asked = question.max_tokens ?? 8 } = question
+  const tokens = Math.min(asked, TOKENS_MAX)
   if (question.stream !== true) {
     const body = wholeOf(tokens)
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
