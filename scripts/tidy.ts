@@ -39,6 +39,7 @@ const LOWER = [
   'signers',
   'receipts',
   'objects',
+  'resources',
   'http',
 ]
 
@@ -90,6 +91,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
     'node',
     'tasks',
   ],
+  resources: ['base', 'contract', 'state', 'ledger'],
   http: ['base', 'contract', 'metering', 'state', 'identity', 'charging'],
   ...Object.fromEntries(PRODUCTS.map((product) => [product, LOWER])),
   processes: [...LOWER, ...PRODUCTS],
@@ -110,7 +112,9 @@ export const CONFINED: Record<string, readonly string[]> = {
   undici: ['inference', 'http', 'signers', 'metering', 'cli'],
   commander: ['cli'],
   yauzl: ['artifacts'],
-  'lru-cache': ['identity', 'inference', 'objects'],
+  'lru-cache': ['identity', 'inference', 'objects', 'databases'],
+  '@peculiar/x509': ['databases'],
+  'reflect-metadata': ['databases'],
   '@datadog/sketches-js': ['inference'],
   'eventsource-parser': ['inference'],
   mime: ['cli'],

@@ -28,17 +28,22 @@ export const apiGet = (
 export const apiPost = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
   ask(options, path, { body })
 
+/** DELETEs what a path names; throws the same. */
+export const apiDelete = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
+  ask(options, path, { method: 'DELETE' })
+
 async function ask(
   options: GlobalOptions,
   path: string,
-  more: { accept?: string; public?: boolean; token?: string; body?: object },
+  more: { accept?: string; public?: boolean; token?: string; body?: object; method?: string },
 ): Promise<ApiAnswer> {
   const url = `${baseUrlOf(options)}${path}`
   const headers: Record<string, string> = { accept: more.accept ?? 'application/json' }
   if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
   if (more.body !== undefined) headers['content-type'] = 'application/json'
   const text = more.body === undefined ? undefined : JSON.stringify(more.body)
-  const answer = await send(url, headers, text).catch((error: Error) => {
+  const method = more.method ?? (text === undefined ? 'GET' : 'POST')
+  const answer = await send(url, { method, headers, body: text }).catch((error: Error) => {
     throw unreachable(url, error)
   })
   if (answer.status >= 400) throw refusal(answer.status, answer.text)
@@ -58,22 +63,25 @@ export function unreachable(url: string, error: Error & { code?: string }): Unre
 /** By node:http: undici takes 0.1 s of CPU to load, half of a command's; fetch refuses ports such as 10080. */
 async function send(
   url: string,
-  headers: Readonly<Record<string, string>>,
-  body: string | undefined,
+  asked: {
+    readonly method: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string | undefined
+  },
 ): Promise<ApiAnswer> {
+  const { method, headers, body } = asked
   const { request } = url.startsWith('https:') ? await import('node:https') : http
-  const method = body === undefined ? 'GET' : 'POST'
   return await new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers, timeout: TIMEOUT_MS }, (response) => {
+    const sent = request(url, { method, headers, timeout: TIMEOUT_MS }, (response) => {
       const { statusCode: status = 0 } = response
       bytesOf(response).then((bytes) => resolve({ status, bytes, text: bytes.toString() }), reject)
     })
     // A connection that breaks after the head of the answer is reported here too.
-    asked.on('error', reject)
-    asked.on('timeout', () =>
-      asked.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
+    sent.on('error', reject)
+    sent.on('timeout', () =>
+      sent.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
     )
-    asked.end(body)
+    sent.end(body)
   })
 }
 

@@ -1,4 +1,5 @@
 // The commands as a table: one line an area. A command is loaded when it is called, so that the first answer is quick.
+import { DATABASES_COMMANDS } from './commands/databases-commands.ts'
 import type { CommandList, CommandSpec } from './command-spec.ts'
 import { ADMIN_COMMANDS } from './commands/admin-commands.ts'
 import { ARTIFACTS_COMMANDS } from './commands/artifacts-commands.ts'
@@ -16,6 +17,7 @@ const LISTS: readonly CommandList[] = [
   RECEIPTS_COMMANDS,
   ADMIN_COMMANDS,
   SELF_COMMANDS,
+  DATABASES_COMMANDS,
 ]
 
 export const COMMANDS: readonly CommandSpec[] = LISTS.flatMap(({ commands }) => commands)

@@ -22,3 +22,9 @@ export const environment = () => ({
     value('NO_COLOR') === undefined && (value('FORCE_COLOR') !== undefined || process.stdout.isTTY),
   configFolder: join(value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'ergon'),
 })
+
+/** The whole environment with further variables, for a program that the user asked for. */
+export const environmentWith = (more: Readonly<Record<string, string>>) => ({
+  ...process.env,
+  ...more,
+})

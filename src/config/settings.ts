@@ -1,4 +1,5 @@
 // All settings: a line for each area that has some.
+import { DATABASES_SETTINGS } from './settings/databases.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
 import { METER_SETTINGS } from './settings/meter.ts'
@@ -9,6 +10,7 @@ export const SETTINGS = {
   ...METER_SETTINGS,
   ...INFERENCE_SETTINGS,
   ...STORAGE_SETTINGS,
+  ...DATABASES_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

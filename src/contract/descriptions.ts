@@ -1,5 +1,6 @@
 // The descriptions of all routed operations: one line a product. Only what prints or tests the interface imports
 // this file, as it loads every schema.
+import { DATABASES_DESCRIPTIONS } from './descriptions/databases.ts'
 import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
 import { INFERENCE_DESCRIPTIONS } from './descriptions/inference.ts'
@@ -12,4 +13,5 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...STORAGE_DESCRIPTIONS,
   ...ACCOUNTS_DESCRIPTIONS,
   ...STATUS_DESCRIPTIONS,
+  ...DATABASES_DESCRIPTIONS,
 }

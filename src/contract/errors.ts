@@ -1,5 +1,6 @@
 // The error codes of the API: status, whose fault, the OpenAI error type that SDKs branch on, and advice.
 // docs/reference/errors.md is printed from here and from operator-errors.ts.
+import { DATABASES_ERRORS } from './errors/databases.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
@@ -86,6 +87,7 @@ export const ERRORS = {
   ),
   ...INFERENCE_ERRORS,
   ...STORAGE_API_ERRORS,
+  ...DATABASES_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS

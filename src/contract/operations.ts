@@ -1,5 +1,6 @@
 // Every operation of the products, by name. A route or another protocol binds each of them; the scope matrix, the
 // operation-matrix test and the OpenAPI page are made from this table.
+import { DATABASES } from './products/databases.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
 import { INFERENCE } from './products/inference.ts'
@@ -7,7 +8,7 @@ import { STATUS } from './products/status.ts'
 import { STORAGE } from './products/storage.ts'
 
 /** One line a product. */
-export const PRODUCTS = [INFERENCE, STORAGE, ACCOUNTS, STATUS] as const
+export const PRODUCTS = [INFERENCE, STORAGE, ACCOUNTS, STATUS, DATABASES] as const
 
 type Product = (typeof PRODUCTS)[number]
 type NamesOf<P> = P extends { readonly operations: infer Operations } ? keyof Operations : never

@@ -9,7 +9,7 @@ import { claimPorts } from './ports.ts'
 
 const SECRETS = { postgres: 'a', mesh: 'b', state: 'c' }
 
-test('a port of the database endpoint that was written down stops no start when somebody else has it', async (t) => {
+test('the port of the database endpoint stays where it was, and a start says so when somebody else has it', async (t) => {
   const data = mkdtempSync(join(tmpdir(), 'ergon-data-'))
   t.after(() => rmSync(data, { recursive: true }))
   // Below the ephemeral range, and away from what the tests of ports use.
@@ -21,11 +21,15 @@ test('a port of the database endpoint that was written down stops no start when 
   writeFileSync(join(data, 'secrets.json'), JSON.stringify(SECRETS))
   const folder = await openDataFolder(config)
   const other = await claimPorts({ host: config.host, port: base + 10, pgPort: base + 5 })
-  t.after(() => other.release())
+  await assert.rejects(settleDataFolder(folder, config), {
+    code: 'port_taken',
+    message: /--pg-port/,
+  })
+  await other.release()
   const settled = await settleDataFolder(folder, config)
-  await settled.close()
-  assert.equal(settled.port, base)
-  assert.ok(!('pgPort' in JSON.parse(readFileSync(file, 'utf8'))), 'nothing listens there')
+  t.after(() => settled.close())
+  assert.deepEqual([settled.port, settled.pgPort], [base, base + 5])
+  assert.equal((JSON.parse(readFileSync(file, 'utf8')) as { pgPort: number }).pgPort, base + 5)
 })
 
 test('a first start on a port that is taken makes no folder', async (t) => {

@@ -30,6 +30,8 @@ type Decided = {
   readonly format: number
   readonly created: string
   readonly port: number
+  /** Absent in folders of before: chosen anew. */
+  readonly pgPort?: number
   readonly runFolder: string
   /** The state that the journals in this folder are of; see state-identity.ts. */
   readonly stateId?: string
@@ -56,6 +58,8 @@ export const BLOB_FOLDER = 'blobs'
 export type DataFolder = Omit<OpenFolder, 'ports'> & {
   /** API; portal, ingress and mesh are the next three. */
   readonly port: number
+  /** The database endpoint. */
+  readonly pgPort: number
   readonly secrets: Secrets
   readonly firstStart: boolean
   /** Which state it belongs to; undefined until a start has written that down. */
@@ -132,13 +136,13 @@ export async function settleDataFolder(
     (await claimPorts({
       host: config.host,
       port: config.port ?? known?.port,
-      // Nothing listens there yet: where it was before binds no later start.
-      pgPort: config.pgPort,
+      pgPort: config.pgPort ?? known?.pgPort,
     }))
   const decided: Decided = {
     format: FORMAT,
     created: known?.created ?? new Date().toISOString(),
     port: ports.port,
+    pgPort: ports.pgPort,
     // The command line finds the control socket by it.
     runFolder,
     ...(known?.stateId === undefined ? {} : { stateId: known.stateId }),
@@ -148,6 +152,7 @@ export async function settleDataFolder(
   return {
     path,
     port: ports.port,
+    pgPort: ports.pgPort,
     runFolder,
     secrets,
     firstStart: known === undefined,
@@ -182,15 +187,16 @@ const isWhole = (value: unknown): value is number =>
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 function readKnown(file: string): Decided {
-  const { format, created, port, runFolder, stateId } = readObject(file)
+  const { format, created, port, pgPort, runFolder, stateId } = readObject(file)
   if (!isWhole(format)) throw damaged(file, 'format')
   // A newer version may have renamed the other members.
   if (format <= FORMAT) {
     if (!isText(created)) throw damaged(file, 'created')
     if (!isWhole(port)) throw damaged(file, 'port')
+    if (pgPort !== undefined && !isWhole(pgPort)) throw damaged(file, 'pgPort')
     if (stateId !== undefined && !isText(stateId)) throw damaged(file, 'stateId')
   }
-  return { format, created, port, runFolder, stateId } as Decided
+  return { format, created, port, pgPort, runFolder, stateId } as Decided
 }
 
 /**

@@ -66,7 +66,7 @@ async function firstTaken(
   }
   // Of wanted ports only what is listened on today must be free of others.
   const chosen = wanted.port === undefined ? apiPorts : [port]
-  for (const one of wanted.pgPort === undefined ? [...chosen, pgPort] : chosen) {
+  for (const one of [...chosen, pgPort]) {
     const server = await listen({ host: wanted.host, port: one, exclusive: true })
     if (typeof server === 'string') return { port: one, why: server }
     await close(server)

@@ -96,6 +96,14 @@ function stopwatch(): () => string {
 export const baseUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
   config.baseUrl ?? `http://localhost:${data.port}`
 
+/** The host of the database endpoint; null where the node runs no databases. */
+export function databaseHost(config: Ready['config']): string | null {
+  if (!config.databases) return null
+  return (
+    config.dbHost ?? (config.baseUrl === undefined ? 'localhost' : new URL(config.baseUrl).hostname)
+  )
+}
+
 /** Addresses that nothing answers at yet are null: they are promised by the interface, not by us. */
 function readyObject(ready: Ready): object {
   const { account } = ready
@@ -105,8 +113,8 @@ function readyObject(ready: Ready): object {
     portal_url: null,
     status_url: null,
     functions_url: null,
-    db_host: null,
-    db_port: null,
+    db_host: databaseHost(ready.config),
+    db_port: ready.config.databases ? ready.data.pgPort : null,
     account_id: account.account,
     ...(account.token === undefined ? {} : { token: account.token }),
   }

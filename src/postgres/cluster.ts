@@ -22,6 +22,10 @@ export type ClusterOptions = {
   /** Owner of the files; the caller when absent. */
   readonly owner?: FileOwner
   readonly superuserPassword: Secret
+  /** The rules of who may log in (pg_hba.conf); by default every role, by its password. */
+  readonly hostRules?: string
+  /** The folder of a cluster that is copied, in the place of initdb: 0.7 s of CPU less. No server runs on it. */
+  readonly template?: string
   /** Megabytes, a power of two: 16 is usual, 1 makes a small database 23 MB smaller. */
   readonly walSegmentMb?: number
   readonly signal: AbortSignal
@@ -49,16 +53,16 @@ export async function initialiseCluster(options: ClusterOptions): Promise<boolea
     await rm(join(parent, left), { recursive: true, force: true })
   if (!(await isFree(folder))) return false
 
-  await using scratch = await openScratch(
-    install.binFolder,
-    join(parent, `.${basename(folder)}.scratch`),
-  )
-  const made = await runInitdb(scratch, options)
+  await using scratch =
+    options.template === undefined
+      ? await openScratch(install.binFolder, join(parent, `.${basename(folder)}.scratch`))
+      : undefined
+  const made = scratch ? await runInitdb(scratch, options) : join(options.template ?? '', 'data')
   const work = await mkdtemp(join(parent, prefix))
   try {
     const data = join(work, 'data')
     await copyOwned(made, data, owner)
-    await writeFile(join(data, 'pg_hba.conf'), HBA, { flush: true })
+    await writeFile(join(data, 'pg_hba.conf'), options.hostRules ?? HBA, { flush: true })
     const { version } = install
     await writeFile(join(work, RECORD), `${JSON.stringify({ version })}\n`, { flush: true })
     await writeFile(join(work, 'lock'), '')

@@ -1,4 +1,6 @@
 // The areas of the state, in the order of their foreign keys. A product adds one line.
+import { DATABASES_SCHEMA } from '#databases/schema.ts'
+import { RESOURCES_SCHEMA } from '#resources/schema.ts'
 import { IDEMPOTENCY_SCHEMA } from '#http/schema.ts'
 import { IDENTITY_SCHEMA } from '#identity/schema.ts'
 import { MODELS_SCHEMA } from '#inference/schema.ts'
@@ -17,4 +19,6 @@ export const SCHEMAS: readonly Schema[] = [
   RECEIPTS_SCHEMA,
   MODELS_SCHEMA,
   OBJECTS_SCHEMA,
+  RESOURCES_SCHEMA,
+  DATABASES_SCHEMA,
 ]

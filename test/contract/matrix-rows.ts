@@ -1,24 +1,8 @@
 // An honest call of each operation, for the matrix: an operation without a row fails.
+import type { Row } from './matrix-row.ts'
+import { DATABASES_ROWS } from './databases-rows.ts'
 import { METRICS_TOKEN } from '../settings.ts'
 import { CHAT, EMBEDDING, world } from './matrix-world.ts'
-
-/** An honest call of an operation, and its differences from the rule. */
-export type Row = {
-  readonly path: () => string
-  readonly body?: object
-  /** Bodies that must be refused with 400 and this `param`. */
-  readonly badBodies?: readonly { readonly body: unknown; readonly param: string | null }[]
-  /** A path that is another account's, and the code it gets. */
-  readonly others?: { readonly path: () => string; readonly code: string }
-  /** A path of a public resource, where the operation can be called without a token. */
-  readonly nobodys?: () => string
-  /** A path of the account that was billed until it could not pay, where that is another one. */
-  readonly depleteds?: () => string
-  /** A credential of its own kind, in place of an account's token. */
-  readonly credential?: string
-  /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
-  readonly statuses?: readonly number[]
-}
 
 const messages = [{ role: 'user', content: 'Hello' }]
 export const ROWS: Readonly<Record<string, Row>> = {
@@ -82,4 +66,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'service.health': { path: () => '/healthz' },
   'service.ready': { path: () => '/readyz' },
   'service.metrics': { path: () => '/metrics', credential: METRICS_TOKEN },
+  ...DATABASES_ROWS,
 }

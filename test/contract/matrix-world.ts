@@ -51,7 +51,7 @@ export async function closeMatrix(): Promise<void> {
 async function caller(pusd?: string): Promise<Caller> {
   const { id: account } = await ergon.control('account.create', { env: 'test' })
   if (pusd !== undefined) await ergon.control('funds.add', { account, pusd })
-  const { token } = await mint(account)
+  const { token } = await mint(account, 'deploy')
   return { token, account }
 }
 
@@ -59,7 +59,7 @@ export const mint = (account: string, scope: Scope = 'read') =>
   ergon.control('token.create', { account, scope })
 
 async function revokedCaller(): Promise<Caller> {
-  const { id, token } = await mint(ergon.account)
+  const { id, token } = await mint(ergon.account, 'deploy')
   await call('/v1/models', { token })
   await ergon.control('token.revoke', { token: id })
   return { token, account: ergon.account }

@@ -57,7 +57,11 @@ test('every GET answers with the documented status, type, schema and headers', a
     keys: { origin: string }[]
   }
   const [log = '', shard = ''] = keys.keys[0]?.origin.split('/') ?? []
-  const values: Record<string, string> = { receipt, log, shard, '*': '0/000.p/1' }
+  const database = 'documented'
+  const headers = { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: database })
+  await fits('database.create', await ask('/v1/databases', { method: 'POST', headers, body }))
+  const values: Record<string, string> = { receipt, log, shard, database, '*': '0/000.p/1' }
   const asked: string[] = []
   for (const { method, path, operation } of ROUTES) {
     if (method !== 'GET' || operation === 'model.get') continue
@@ -67,6 +71,10 @@ test('every GET answers with the documented status, type, schema and headers', a
     await fits(operation, await ask(filled, { headers }))
     asked.push(operation)
   }
+  await fits(
+    'database.delete',
+    await ask(`/v1/databases/${database}`, { method: 'DELETE', headers }),
+  )
   assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
   const asJson = { headers: { accept: 'application/json' } }
   await fits('receipt.get', await ask(`/v1/receipts/${receipt}`, asJson))

@@ -15,7 +15,8 @@ import {
   assertRefused,
   assertShared,
 } from './matrix-asserts.ts'
-import { ROWS, type Row } from './matrix-rows.ts'
+import type { Row } from './matrix-row.ts'
+import { ROWS } from './matrix-rows.ts'
 import { call, callers, closeMatrix, ergon, mint, openMatrix } from './matrix-world.ts'
 import { product } from '../product.ts'
 import { METERED } from '../settings.ts'
@@ -57,9 +58,8 @@ for (const route of ROUTES) {
     if (operation.scope === null) publicOperation(route, row)
     else accountOperation(route, row, operation)
     test('refuses another method with 405 and names the right one', async () => {
-      const method = route.method === 'GET' ? 'POST' : 'GET'
       const answer = await call(row.path(), {
-        method,
+        method: otherMethod(route),
         ...(row.credential === undefined ? {} : { token: row.credential }),
       })
       await assertRefused(answer, [405, 'method_not_allowed'])
@@ -68,24 +68,35 @@ for (const route of ROUTES) {
   })
 }
 
+const callAs = (route: Route, path: string, options: Parameters<typeof call>[1] = {}) =>
+  call(path, { method: route.method, ...options })
+
+/** A method that no route of the path has. */
+const otherMethod = ({ path }: Route): string => {
+  const served: readonly string[] = ROUTES.filter((one) => one.path === path).map(
+    ({ method }) => method,
+  )
+  return ['GET', 'POST', 'PUT'].find((method) => !served.includes(method)) ?? 'PATCH'
+}
+
 function publicOperation(route: Route, row: Row): void {
   const honest = row.credential === undefined ? {} : { token: row.credential }
   test('answers without a token, at the cost of nobody', async () => {
-    const answer = await call(row.path(), honest)
+    const answer = await callAs(route, row.path(), honest)
     assert.equal(answer.status, 200, answer.text)
     assertOfNobody(answer)
   })
   if (row.credential !== undefined) {
     test('refuses a caller without its credential', async () => {
-      await assertRefused(await call(row.path()), [401, 'token_unknown'])
+      await assertRefused(await callAs(route, row.path()), [401, 'token_unknown'])
     })
     test("refuses an account's token", async () => {
-      await assertRefused(await call(row.path(), callers.owner), [401, 'token_unknown'])
+      await assertRefused(await callAs(route, row.path(), callers.owner), [401, 'token_unknown'])
     })
   } else
     test('does not mind a token of whatever kind', async () => {
       for (const token of ['nonsense', callers.revoked.token, callers.owner.token]) {
-        const answer = await call(row.path(), { token })
+        const answer = await callAs(route, row.path(), { token })
         assert.equal(answer.status, 200)
         assertOfNobody(answer)
       }
@@ -95,7 +106,7 @@ function publicOperation(route: Route, row: Row): void {
 /** The honest call, asked `through` some address, is answered, charged and sealed. */
 async function assertAnswers(route: Route, row: Row, through?: string): Promise<void> {
   const body = row.body === undefined ? {} : { body: row.body }
-  const answer = await call(row.path(), {
+  const answer = await callAs(route, row.path(), {
     ...callers.owner,
     ...body,
     ...(through === undefined ? {} : { through }),
@@ -124,7 +135,7 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
   })
 
   test('refuses a caller without a token', async () => {
-    await assertRefused(await call(row.path(), honest()), [401, 'token_missing'])
+    await assertRefused(await callAs(route, row.path(), honest()), [401, 'token_missing'])
   })
   test('refuses a token that nobody minted', async () => {
     for (const token of [
@@ -132,21 +143,24 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
       `${callers.owner.token.slice(0, -1)}~`,
       `svc_${'a'.repeat(38)}`,
     ])
-      await assertRefused(await call(row.path(), { token, ...honest() }), [401, 'token_unknown'])
+      await assertRefused(await callAs(route, row.path(), { token, ...honest() }), [
+        401,
+        'token_unknown',
+      ])
   })
   test('refuses a revoked token', async () => {
-    const answer = await call(row.path(), { ...callers.revoked, ...honest() })
+    const answer = await callAs(route, row.path(), { ...callers.revoked, ...honest() })
     await assertRefused(answer, [401, 'token_revoked'])
   })
   if (operation.answeredUnpaid === true) unpaidOperation(route, row)
   else {
     test('refuses an account whose balance is empty', async () => {
-      const answer = await call(row.path(), { ...callers.depleted, ...honest() })
+      const answer = await callAs(route, row.path(), { ...callers.depleted, ...honest() })
       await assertRefused(answer, [402, 'balance_depleted'])
       assert.equal(answer.headers.get('x-should-retry'), 'false')
     })
     test('refuses an account that has used its free tier', async () => {
-      const answer = await call(row.path(), { ...callers.freeloader, ...honest() })
+      const answer = await callAs(route, row.path(), { ...callers.freeloader, ...honest() })
       await assertRefused(answer, [429, 'free_tier_exceeded'])
       assert.equal(answer.headers.get('x-should-retry'), 'false')
     })
@@ -157,7 +171,7 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
     test(`${allowed ? 'accepts' : 'refuses'} a token of scope ${held}`, async () => {
       const { account } = callers.owner
       const { token } = await mint(account, held)
-      const answer = await call(row.path(), { token, ...honest() })
+      const answer = await callAs(route, row.path(), { token, ...honest() })
       if (!allowed) await assertRefused(answer, [403, 'scope_missing'])
       // A new token has no last request; all else answers as it does to the first one.
       else if (name === 'usage.last')
@@ -169,10 +183,10 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
   if (operation.tokenOptional === true)
     test("answers what is nobody's without a token, and with any", async () => {
       const path = row.nobodys?.() ?? ''
-      const answer = await call(path)
+      const answer = await callAs(route, path)
       assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
       assertOfNobody(answer)
-      const theirs = await call(path, callers.other)
+      const theirs = await callAs(route, path, callers.other)
       assert.ok((row.statuses ?? [200]).includes(theirs.status), theirs.text)
       await assertCharged(theirs, { payer: callers.other.account, operation: name })
     })
@@ -180,7 +194,7 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
   for (const { body, param } of row.badBodies ?? [])
     test(`refuses ${JSON.stringify(body)} and names ${param ?? 'no field'}`, async () => {
       const expected = { payer: callers.owner.account, operation: name }
-      const answer = await call(row.path(), { ...callers.owner, body })
+      const answer = await callAs(route, row.path(), { ...callers.owner, body })
       const problem = await assertRefused(answer, [400, 'invalid_request'], expected)
       assert.equal(problem.error.param, param)
     })
@@ -190,14 +204,14 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
   if (others !== undefined)
     test("does not find another account's", async () => {
       const expected = { payer: callers.owner.account, operation: name }
-      const answer = await call(others.path(), callers.owner)
+      const answer = await callAs(route, others.path(), callers.owner)
       await assertRefused(answer, [404, others.code], expected)
     })
 
   if (operation.remembered)
     test('is what GET /v1/usage/last tells of afterwards', async () => {
-      const { token } = await mint(callers.owner.account)
-      const answer = await call(row.path(), { token, ...honest() })
+      const { token } = await mint(callers.owner.account, 'deploy')
+      const answer = await callAs(route, row.path(), { token, ...honest() })
       const charge = await chargeOf(ergon, answer.headers.get('x-receipt-id') ?? '')
       const last = await call('/v1/usage/last', { token })
       assert.equal(last.status, 200, last.text)
@@ -210,12 +224,12 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
 
 function unpaidOperation(route: Route, row: Row): void {
   test('answers an account whose balance is empty, at the cost of nobody', async () => {
-    const answer = await call(row.depleteds?.() ?? row.path(), callers.depleted)
+    const answer = await callAs(route, row.depleteds?.() ?? row.path(), callers.depleted)
     assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
     assertOfNobody(answer)
   })
   test('answers an account that has used its free tier, at the cost of nobody', async () => {
-    const answer = await call(row.path(), callers.freeloader)
+    const answer = await callAs(route, row.path(), callers.freeloader)
     // It was never billed: it has no last request, and the receipt is another account's.
     const isNone = row.others !== undefined || route.operation === 'usage.last'
     assert.equal(answer.status, isNone ? 404 : 200, answer.text)

@@ -1,4 +1,5 @@
 // The products of the agent: one line each, in the order of opening.
+import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
 import type { AgentProduct } from '#node/agent-part.ts'
@@ -12,4 +13,5 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   RECEIPTS_AGENT,
   ACCOUNTS_AGENT,
   STATUS_AGENT,
+  DATABASES_AGENT,
 ]

@@ -1,4 +1,5 @@
 // The products of a gateway: one line each, in the order of opening.
+import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
 import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
@@ -10,4 +11,5 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   STORAGE_GATEWAY,
   ACCOUNTS_GATEWAY,
   STATUS_GATEWAY,
+  DATABASES_GATEWAY,
 ]

@@ -1,5 +1,5 @@
 // The honest call of the toy's operation, for the matrix.
-import type { Row } from './matrix-rows.ts'
+import type { Row } from './matrix-row.ts'
 
 export const TOY_ROWS: Readonly<Record<string, Row>> = {
   'toy.count': {

@@ -1,0 +1,25 @@
+// The settings of databases.
+import { z } from 'zod'
+import { count, onOff } from '#config/checks.ts'
+import type { Settings } from '#config/setting.ts'
+
+export const DATABASES_SETTINGS = {
+  databases: {
+    name: 'ERGON_DATABASES',
+    flag: 'databases',
+    help: 'on or off: databases of accounts on this node (default on)',
+    check: onOff.default(true),
+  },
+  dbIdleSeconds: {
+    name: 'ERGON_DB_IDLE_SECONDS',
+    flag: 'db-idle-seconds',
+    help: 'Seconds without a connection after which the server of a database stops; the next connection starts it (default 300)',
+    check: count(1, 86_400).default(300),
+  },
+  dbHost: {
+    name: 'ERGON_DB_HOST',
+    flag: 'db-host',
+    help: 'Host name of the database endpoint in connection strings (default: localhost, or that of ERGON_BASE_URL)',
+    check: z.hostname().optional(),
+  },
+} satisfies Settings

@@ -1,0 +1,80 @@
+// Requests and replies of databases.
+import { z } from 'zod'
+import { ownObject } from './own-object.ts'
+import { parseWith } from './parse.ts'
+
+/** Databases that an account has at most. */
+export const DATABASES_MAX = 20
+const DATABASE_BYTES_MIN = 64_000_000
+const DATABASE_BYTES_MAX = 1_000_000_000_000
+const SIZE_DEFAULT = '1GB'
+
+const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
+const SIZE = /^(\d{1,6})(MB|GB|TB|MiB|GiB|TiB)$/
+/** Databases that PostgreSQL makes by itself. */
+const TAKEN: ReadonlySet<string> = new Set(['postgres', 'template0', 'template1'])
+
+/** Bytes of a size with its unit, such as 1GB; undefined where it is none or out of range. */
+export function bytesOfSize(text: string): number | undefined {
+  const [, figure, unit] = SIZE.exec(text) ?? []
+  if (figure === undefined || unit === undefined) return undefined
+  const bytes = Number(figure) * UNITS[unit as keyof typeof UNITS]
+  return bytes >= DATABASE_BYTES_MIN && bytes <= DATABASE_BYTES_MAX ? bytes : undefined
+}
+
+export const databaseRequest = ownObject({
+  /** The name of the database for SQL, too. */
+  name: z
+    .string()
+    .regex(
+      /^[a-z][a-z0-9_-]{0,62}$/,
+      'must begin with a letter and have at most 63 characters of a-z, 0-9, - and _',
+    )
+    .refine((name) => !TAKEN.has(name), 'is taken by PostgreSQL itself'),
+  region: z.string().max(100).default('auto'),
+  size: z
+    .string()
+    .refine((text) => bytesOfSize(text) !== undefined, 'must be from 64MB to 1TB, such as 1GB')
+    .default(SIZE_DEFAULT),
+})
+export type DatabaseRequest = z.infer<typeof databaseRequest>
+
+/** Throws invalid_request. */
+export const parseDatabaseRequest = (json: unknown): DatabaseRequest =>
+  parseWith(databaseRequest, json)
+
+export const databaseReply = z.object({
+  id: z.string(),
+  object: z.literal('database'),
+  name: z.string(),
+  region: z.string(),
+  size_bytes: z.int(),
+  /** pending, deploying and failed: it cannot be connected to yet. */
+  status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
+  /** Why the status is not what was asked for. */
+  reason: z.string().nullable(),
+  /** The login of its owner. */
+  role: z.string(),
+  host: z.string(),
+  port: z.int(),
+  created_at: z.iso.datetime(),
+})
+export type DatabaseReply = z.infer<typeof databaseReply>
+
+/** All of them: an account has few. */
+export const databaseList = z.object({
+  object: z.literal('list'),
+  data: z.array(databaseReply),
+  has_more: z.literal(false),
+  next_cursor: z.null(),
+})
+export const databaseUrl = z.object({
+  /** The connection string, password included: keep it secret. */
+  url: z.string(),
+})
+
+export const databaseDeleted = z.object({
+  id: z.string(),
+  object: z.literal('database'),
+  deleted: z.literal(true),
+})

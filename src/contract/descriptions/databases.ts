@@ -1,0 +1,32 @@
+// Requests and replies of the routed operations of databases.
+import { json, ok, type Descriptions } from '#contract/description.ts'
+import * as databases from '#contract/databases.ts'
+import type { DATABASES } from '#contract/products/databases.ts'
+
+export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
+  'database.create': {
+    summary: 'Create a database: a PostgreSQL 16 server of its own, ready in a second or two',
+    request: databases.databaseRequest,
+    replies: { 201: { help: 'The database, on its way', media: json(databases.databaseReply) } },
+    refusals: ['database_exists', 'too_many_databases', 'databases_off'],
+  },
+  'database.list': {
+    summary: 'The databases of the account, the oldest first',
+    replies: ok('The databases', json(databases.databaseList)),
+  },
+  'database.get': {
+    summary: 'A database, by its id or its name',
+    replies: ok('The database', json(databases.databaseReply)),
+    refusals: ['database_not_found'],
+  },
+  'database.url': {
+    summary: 'The connection string of the owner, with the password',
+    replies: ok('The connection string', json(databases.databaseUrl)),
+    refusals: ['database_not_found', 'databases_off'],
+  },
+  'database.delete': {
+    summary: 'Delete a database and everything in it, for good',
+    replies: ok('It is being deleted', json(databases.databaseDeleted)),
+    refusals: ['database_not_found'],
+  },
+}

@@ -1,0 +1,23 @@
+// Databases: PostgreSQL 16 with pgvector, one server for each database.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const database = { ...look, service: 'databases', remembered: true } as const
+
+export const DATABASES = defineProduct({
+  operations: {
+    'database.create': { ...database, scope: 'deploy', idempotent: true },
+    'database.list': { ...database, scope: 'read' },
+    'database.get': { ...database, scope: 'read' },
+    /** The address has the password in it. */
+    'database.url': { ...database, scope: 'deploy' },
+    'database.delete': { ...database, scope: 'deploy' },
+  },
+  routes: [
+    { method: 'POST', path: '/v1/databases', operation: 'database.create', query: [] },
+    { method: 'GET', path: '/v1/databases', operation: 'database.list', query: [] },
+    { method: 'GET', path: '/v1/databases/:database', operation: 'database.get', query: [] },
+    { method: 'GET', path: '/v1/databases/:database/url', operation: 'database.url', query: [] },
+    { method: 'DELETE', path: '/v1/databases/:database', operation: 'database.delete', query: [] },
+  ],
+})

@@ -1,0 +1,21 @@
+-- True while an account can pay for the energy of its databases: with its balance, or with today's free energy where it
+-- never had funds on file.
+create or replace function account_can_pay(of_account text) returns boolean language sql stable as $$
+  select case when a.funded
+    then exists (select from wallets where id = 'money:' || a.id and posted > 0)
+    else coalesce((select posted > 0 from wallets
+      where id = 'free:' || a.id || ':' || to_char(ledger_now() at time zone 'UTC', 'YYYY-MM-DD')), true)
+    end
+  from accounts a where a.id = of_account
+$$;
+
+-- Adds a database with the role of its owner; null when the account has one of that name.
+create or replace function add_database(of_account text, of_name text, in_region text, most int, bytes bigint)
+returns text language plpgsql as $$
+declare
+  made constant text := add_resource('database', of_account, of_name, in_region, most);
+begin
+  if made is null then return null; end if;
+  insert into databases (id, size_bytes) values (made, bytes);
+  return made;
+end $$;

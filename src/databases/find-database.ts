@@ -1,0 +1,61 @@
+// Databases of an account as the API shows them.
+import type { DatabaseReply } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { GatewaySettings } from './settings.ts'
+
+export type DatabaseRow = {
+  readonly id: string
+  readonly name: string
+  readonly region: string
+  readonly size_bytes: string
+  readonly actual: DatabaseReply['status']
+  readonly reason: string | null
+  readonly role: string
+  readonly revision: number
+  readonly created_at: Date
+}
+
+/** The databases of an account, or the one that has this id or name. */
+async function rowsOf(state: Queryable, account: string, wanted: string | null) {
+  const { rows } = await state.query<DatabaseRow>(
+    `select n.id, n.name, n.region, d.size_bytes::text, n.actual, n.reason, n.created_at, r.name as role, r.revision
+     from resources n join databases d using (id) join database_roles r on r.database = n.id
+     where n.account = $1 and n.kind = 'database' and n.desired <> 'deleted'
+       and ($2::text is null or n.id = $2 or n.name = $2)
+     order by n.id`,
+    [account, wanted],
+  )
+  return rows
+}
+
+export const databasesOf = (state: Queryable, account: string): Promise<DatabaseRow[]> =>
+  rowsOf(state, account, null)
+
+/** Throws database_not_found. */
+export async function findDatabase(
+  state: Queryable,
+  account: string,
+  wanted: string,
+): Promise<DatabaseRow> {
+  const [row] = await rowsOf(state, account, wanted)
+  if (row !== undefined) return row
+  throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
+}
+
+export const replyOf = (
+  row: DatabaseRow,
+  { host, port }: Pick<GatewaySettings, 'host' | 'port'>,
+): DatabaseReply => ({
+  id: row.id,
+  object: 'database',
+  name: row.name,
+  region: row.region,
+  size_bytes: Number(row.size_bytes),
+  status: row.actual,
+  reason: row.reason,
+  role: row.role,
+  host,
+  port,
+  created_at: row.created_at.toISOString(),
+})

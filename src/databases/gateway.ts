@@ -1,0 +1,26 @@
+// Databases in a gateway: the API that creates, lists and deletes them. No byte of a database passes here.
+import { parseDatabaseRequest } from '#contract/databases.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createDatabaseCreate } from './operations/database-create.ts'
+import { createDatabaseDelete } from './operations/database-delete.ts'
+import {
+  createDatabaseGet,
+  createDatabaseList,
+  createDatabaseUrl,
+} from './operations/database-get.ts'
+import type { GatewaySettings } from './settings.ts'
+
+export const DATABASES_GATEWAY: GatewayProduct<GatewaySettings> = { name: 'databases', open }
+
+function open({ readers: state }: GatewayCore, settings: GatewaySettings): GatewayPart {
+  const deps = { state, settings }
+  return {
+    endpoints: {
+      'database.create': { parse: parseDatabaseRequest, handle: createDatabaseCreate(deps) },
+      'database.list': { handle: createDatabaseList(deps) },
+      'database.get': { handle: createDatabaseGet(deps) },
+      'database.url': { handle: createDatabaseUrl(deps) },
+      'database.delete': { handle: createDatabaseDelete(deps) },
+    },
+  }
+}

@@ -1,0 +1,55 @@
+// POST /v1/databases: writes down what is wanted; the agent's reconciler makes it.
+import { bytesOfSize, DATABASES_MAX, type DatabaseRequest } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import { findDatabase, replyOf } from '#databases/find-database.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
+import { passwordOf } from '#databases/passwords.ts'
+import { makeVerifier, verifierText } from '#databases/scram.ts'
+import type { Handler } from '#http/reply.ts'
+import type { State } from '#state/connect.ts'
+
+const TOO_MANY = 'EG020'
+const FIRST_REVISION = 1
+
+export function createDatabaseCreate(deps: {
+  readonly state: State
+  readonly settings: GatewaySettings
+}): Handler<DatabaseRequest> {
+  const { state, settings } = deps
+  return async ({ who, body: { name, region, size } }) => {
+    const account = who?.account ?? ''
+    if (!settings.isOn) throw fault('databases_off', `Could not create "${name}"`)
+    if (region !== 'auto' && region !== settings.region)
+      throw fault(
+        'invalid_request',
+        `Could not create "${name}": there is no region "${region}"; there are auto, ${settings.region}`,
+        { param: 'region' },
+      )
+    const made = await state
+      .transaction(async (transaction) => {
+        const { rows } = await transaction.query<{ id: string | null }>(
+          'select add_database($1, $2, $3, $4, $5) as id',
+          [account, name, settings.region, DATABASES_MAX, bytesOfSize(size)],
+        )
+        const id = rows[0]?.id
+        if (typeof id !== 'string')
+          throw fault('database_exists', `Could not create the database: "${name}" is there`)
+        const role = `u${id.slice(id.indexOf('_'))}`
+        const password = passwordOf(settings.passwordKey, role, FIRST_REVISION)
+        await transaction.query(
+          'insert into database_roles (name, database, revision, verifier) values ($1, $2, $3, $4)',
+          [role, id, FIRST_REVISION, verifierText(await makeVerifier(password))],
+        )
+        return await findDatabase(transaction, account, id)
+      })
+      .catch((error: unknown) => {
+        if ((error as { code?: string }).code !== TOO_MANY) throw error
+        throw fault(
+          'too_many_databases',
+          `Could not create "${name}": an account has at most ${DATABASES_MAX}`,
+        )
+      })
+    const reply = replyOf(made, settings)
+    return { kind: 'known', status: 201, body: () => reply }
+  }
+}

@@ -1,0 +1,42 @@
+// GET /v1/databases, /v1/databases/{id or name}, and its connection string.
+import { fault } from '#contract/errors.ts'
+import { databasesOf, findDatabase, replyOf } from '#databases/find-database.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
+import { passwordOf } from '#databases/passwords.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Queryable } from '#state/connect.ts'
+
+type Deps = { readonly state: Queryable; readonly settings: GatewaySettings }
+
+export const createDatabaseList =
+  ({ state, settings }: Deps): Handler =>
+  async ({ who }) => {
+    const rows = await databasesOf(state, who?.account ?? '')
+    const data = rows.map((row) => replyOf(row, settings))
+    const reply = { object: 'list', data, has_more: false, next_cursor: null }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+
+export const createDatabaseGet =
+  ({ state, settings }: Deps): Handler =>
+  async ({ who, parameters }) => {
+    const row = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+    const reply = replyOf(row, settings)
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+
+export const createDatabaseUrl =
+  ({ state, settings }: Deps): Handler =>
+  async ({ who, parameters }) => {
+    const row = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+    if (!settings.isOn) throw fault('databases_off', `Could not connect to "${row.name}"`)
+    const password = passwordOf(settings.passwordKey, row.role, row.revision)
+    const { host, port } = settings
+    const url = `postgresql://${row.role}:${password}@${host}:${port}/${row.name}?sslmode=require`
+    return {
+      kind: 'known',
+      status: 200,
+      headers: { 'Cache-Control': 'no-store' },
+      body: () => ({ url }),
+    }
+  }

@@ -1,0 +1,49 @@
+// The database proxy as a process.
+import { endOnFault } from '#base/crash.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
+import { onParentGone, readConfig } from '#base/parent.ts'
+import { createBackends } from '#databases/proxy/backends.ts'
+import { openCertificate, type CertificateFiles } from '#databases/proxy/certificate.ts'
+import { createConversations } from '#databases/proxy/converse.ts'
+import { createFront, listenOn } from '#databases/proxy/front.ts'
+import { createRoles } from '#databases/proxy/roles.ts'
+import { createUses } from '#databases/proxy/uses.ts'
+import { serveInside } from '#node/inside.ts'
+import { connectState, type StateAddress } from '#state/connect.ts'
+
+export type ProxyConfig = {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly certificate: CertificateFiles
+  readonly state: StateAddress
+  /** The agent's socket that keeps servers running, and what proves that this process may ask. */
+  readonly agent: { readonly socketPath: string; readonly secret: string }
+  readonly socket: string
+  readonly logLevel: LogLevel
+}
+
+const CONNECTIONS = 4
+
+const config = await readConfig<ProxyConfig>()
+const log = createLogger('pg-proxy', { level: config.logLevel })
+endOnFault(log)
+const state = connectState({ address: config.state, connections: CONNECTIONS, log, prepares: true })
+const backends = createBackends()
+const uses = createUses(config.agent)
+const conversations = createConversations({ backends, uses, log })
+const certificate = openCertificate(config.certificate)
+const front = createFront({ certificate, roleOf: createRoles(state), conversations, uses, log })
+await listenOn(front.server, config.listen)
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true, sessions: conversations.count }),
+})
+
+process.once('SIGTERM', () => {
+  void (async () => {
+    front.close()
+    backends.close()
+    await inside.close()
+    await state[Symbol.asyncDispose]()
+    process.exit(0)
+  })()
+})
+onParentGone(() => process.exit(0))

@@ -1,0 +1,108 @@
+// The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Logger } from '#base/log.ts'
+import { NotAwake } from '#databases/awake.ts'
+import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
+import { LoginRefusal } from './handshake.ts'
+import { relay } from './relay.ts'
+import type { Role } from './roles.ts'
+import { SESSIONS_MAX, type Use, type Uses } from './uses.ts'
+import { AUTHENTICATED, fatalMessage, message, READY, TYPE, type FatalError } from './wire.ts'
+
+export interface Conversations {
+  /** Resolves when the session has ended. Rejects with a LoginRefusal. */
+  converse(socket: Socket, role: Role, parameters: ReadonlyMap<string, string>): Promise<void>
+  /** Cancels the query of the session that was given this key. */
+  cancel(key: Buffer): void
+  readonly count: number
+}
+
+const BACKEND_TIMEOUT_MS = 10_000
+const KEY_BYTES = 8
+const STARTING: FatalError = {
+  code: '57P03',
+  message: 'the database is being made ready',
+  hint: 'Try again in a few seconds.',
+}
+const FULL: FatalError = {
+  code: '53300',
+  message: `sorry, too many clients already: a database has ${SESSIONS_MAX}`,
+  hint: 'Use a pool of connections, and close those that are not needed.',
+}
+
+export function createConversations(deps: {
+  readonly backends: Backends
+  readonly uses: Uses
+  readonly log: Logger
+}): Conversations {
+  const { backends, uses, log } = deps
+  /** A client's key for cancel requests → the message to its backend. */
+  const cancels = new Map<string, () => void>()
+
+  async function talk(socket: Socket, place: BackendPlace, { relays }: Use): Promise<void> {
+    const limit = AbortSignal.timeout(BACKEND_TIMEOUT_MS)
+    const backend = await backends.open(place, limit).catch((error: unknown) => {
+      socket.write(error instanceof BackendRefusal ? error.bytes : fatalMessage(STARTING))
+      log.debug('There is no backend', { error: String(error) })
+    })
+    if (backend === undefined) return
+    if (socket.destroyed) return await backends.keep(place, backend)
+    const key = randomBytes(KEY_BYTES)
+    const name = key.toString('hex')
+    cancels.set(name, () => backends.cancel(place, backend.key))
+    const greeting = [AUTHENTICATED, backend.parameters, message(TYPE.backendKey, key), READY]
+    socket.write(Buffer.concat(greeting))
+    const session = relay(socket, backend.socket)
+    relays.add(session)
+    const end = await session.ended
+    relays.delete(session)
+    cancels.delete(name)
+    if (end === 'idle') await backends.keep(place, backend)
+    else backends.end(place, backend)
+  }
+
+  return {
+    get count() {
+      return cancels.size
+    },
+    cancel: (key) => cancels.get(key.toString('hex'))?.(),
+    async converse(socket, role, parameters) {
+      demandServed(socket, role, parameters)
+      const use = await uses.take(role.database).catch((error: unknown) => {
+        throw error instanceof NotAwake ? new LoginRefusal(socket, error.fatal) : error
+      })
+      if (use === undefined) throw new LoginRefusal(socket, FULL)
+      const own = [
+        ['user', role.name],
+        ['database', role.databaseName],
+      ] as const
+      try {
+        const { socketPath } = use.awake
+        await talk(socket, { socketPath, parameters: new Map([...parameters, ...own]) }, use)
+      } finally {
+        use.release()
+      }
+    },
+  }
+}
+
+/** Throws a LoginRefusal where there can be no session. */
+function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string, string>): void {
+  // A driver without a database in its settings names the database after the user.
+  const wanted = parameters.get('database') ?? role.name
+  if (wanted !== role.databaseName && wanted !== role.name)
+    throw new LoginRefusal(socket, {
+      code: '3D000',
+      message: `database "${wanted}" does not exist`,
+      hint: `The database of this user is "${role.databaseName}".`,
+    })
+  if (!isOff(parameters.get('replication')))
+    throw new LoginRefusal(socket, {
+      code: '0A000',
+      message: 'replication connections are not served',
+    })
+  if (role.actual !== 'deployed') throw new LoginRefusal(socket, STARTING)
+}
+
+const isOff = (text = 'off') => /^(off|false|no|0)$/i.test(text)

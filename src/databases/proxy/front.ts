@@ -1,0 +1,126 @@
+// The database proxy: one port for all. It ends TLS and SCRAM, and finds the database by the role's name.
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import { decoyVerifier } from '#databases/scram.ts'
+import { authenticate } from './authenticate.ts'
+import type { Certificate } from './certificate.ts'
+import type { Conversations } from './converse.ts'
+import { greet, LoginRefusal } from './handshake.ts'
+import type { Role } from './roles.ts'
+import type { Uses } from './uses.ts'
+import { fatalMessage, type FatalError } from './wire.ts'
+
+export type FrontDeps = {
+  readonly certificate: Certificate
+  readonly roleOf: (name: string) => Promise<Role | undefined>
+  readonly conversations: Conversations
+  readonly uses: Uses
+  readonly log: Logger
+}
+
+export interface Front {
+  readonly server: Server
+  /** Ends all sessions with words. */
+  close(): void
+}
+
+/** From the first byte to the password. */
+const LOGIN_TIMEOUT_MS = 10_000
+/** Connections whose clients have not proved who they are. */
+export const STRANGERS_MAX = 500
+const CONNECTIONS_MAX = 10_000
+const DECOY_BYTES = 32
+const STOPPED: FatalError = {
+  code: '57P01',
+  message: 'terminating connection due to administrator command',
+}
+const UNENCRYPTED: FatalError = {
+  code: '28000',
+  message: 'the connection is not encrypted',
+  hint: 'Connect with sslmode=require.',
+}
+
+export function createFront(deps: FrontDeps): Front {
+  const { certificate, roleOf, conversations, uses, log } = deps
+  const decoy = randomBytes(DECOY_BYTES)
+  const sockets = new Set<Socket>()
+  /** The oldest first. */
+  const strangers = new Set<Socket>()
+
+  /** Speaks with a client to the end of its session; resolves with the socket that it speaks on by then. */
+  async function serve(raw: Socket, known: () => void): Promise<Socket> {
+    const limit = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
+    const greeting = await greet(raw, certificate.context, limit)
+    if (greeting.kind === 'cancel') {
+      conversations.cancel(greeting.key)
+      return raw
+    }
+    const { socket, isEncrypted, parameters } = greeting
+    socket.on('error', () => socket.destroy())
+    if (!isEncrypted && !isLocal(raw)) throw new LoginRefusal(socket, UNENCRYPTED)
+    const name = parameters.get('user') ?? ''
+    const role = await roleOf(name)
+    const login = {
+      role: name,
+      verifier: role?.verifier ?? decoyVerifier(decoy, name),
+      channel: isEncrypted ? certificate.channel : undefined,
+    }
+    await authenticate(socket, login, limit)
+    known()
+    // No password fits a decoy.
+    if (role !== undefined) await conversations.converse(socket, role, parameters)
+    return socket
+  }
+
+  async function accept(raw: Socket): Promise<void> {
+    const known = () => void strangers.delete(raw)
+    // The one that has taken longest makes room: half-open connections keep nobody out.
+    const [oldest] = strangers
+    if (strangers.size >= STRANGERS_MAX) oldest?.destroy()
+    strangers.add(raw)
+    const last = await serve(raw, known).catch((error: unknown) => {
+      if (!(error instanceof LoginRefusal)) {
+        log.debug('A login ended', { error: String(error) })
+        return raw
+      }
+      error.socket.write(fatalMessage(error.fatal))
+      return error.socket
+    })
+    known()
+    last.destroySoon()
+  }
+
+  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      strangers.delete(socket)
+    })
+    socket.on('error', () => socket.destroy())
+    void accept(socket)
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  return {
+    server,
+    close() {
+      server.close()
+      for (const session of uses.relays()) session.cut(STOPPED)
+      for (const socket of sockets) socket.destroySoon()
+    },
+  }
+}
+
+/** A unix socket has no address. */
+const isLocal = ({ remoteAddress }: Socket): boolean =>
+  remoteAddress === undefined || /^(127\.|::1$|::ffff:127\.)/.test(remoteAddress)
+
+/** Rejects with port_taken. */
+export const listenOn = (server: Server, where: { host: string; port: number }): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(fault('port_taken', `Could not listen: port ${where.port} is taken`, { cause })),
+    )
+    server.listen(where, () => resolve())
+  })

@@ -1,0 +1,118 @@
+// A connection from its first byte to its startup message: TLS as SSLRequest or at once, GSSAPI never, cancel requests.
+// Sources: PostgreSQL 16, chapter 55.2; direct TLS as of PostgreSQL 17, chapter 54.2.10.
+import type { Socket } from 'node:net'
+import { TLSSocket, type SecureContext } from 'node:tls'
+import { once } from 'node:events'
+import { readBytes } from './read-bytes.ts'
+import {
+  CANCEL_REQUEST,
+  GSS_REQUEST,
+  parseParameters,
+  PROTOCOL_3,
+  SSL_REQUEST,
+  type FatalError,
+} from './wire.ts'
+
+/** A startup message is the largest that a stranger may send. */
+const STARTUP_BYTES_MAX = 8192
+const TLS_RECORD = 0x16
+const ALPN = 'postgresql'
+const REQUEST_BYTES = 8
+const CANCEL_KEY_BYTES = 8
+
+export type Greeting =
+  | { readonly kind: 'cancel'; readonly key: Buffer }
+  | {
+      readonly kind: 'session'
+      readonly socket: Socket
+      readonly isEncrypted: boolean
+      readonly parameters: Map<string, string>
+    }
+
+/** A refusal with words for the client, and the socket that the client reads by then. */
+export class LoginRefusal extends Error {
+  readonly socket: Socket
+  readonly fatal: FatalError
+  constructor(socket: Socket, fatal: FatalError) {
+    super(fatal.message)
+    this.socket = socket
+    this.fatal = fatal
+  }
+}
+
+/** Rejects with a LoginRefusal, or with any other error where the client gets no answer. */
+export async function greet(
+  raw: Socket,
+  context: SecureContext,
+  signal: AbortSignal,
+): Promise<Greeting> {
+  let socket = raw
+  let isEncrypted = false
+  let isGssRefused = false
+  for (;;) {
+    const head = await readBytes(socket, REQUEST_BYTES, signal)
+    if (!isEncrypted && head[0] === TLS_RECORD) {
+      socket.unshift(head)
+      socket = await encrypt(socket, context, signal)
+      if ((socket as TLSSocket).alpnProtocol !== ALPN)
+        throw new LoginRefusal(socket, violation(`direct TLS needs the ALPN protocol "${ALPN}"`))
+      isEncrypted = true
+      continue
+    }
+    const length = head.readInt32BE(0)
+    const code = head.readInt32BE(4)
+    if (code === SSL_REQUEST && length === REQUEST_BYTES && !isEncrypted) {
+      // Bytes behind the request came before TLS did: somebody on the way may have put them there.
+      if (socket.readableLength > 0)
+        throw new LoginRefusal(socket, violation('there are unencrypted bytes behind SSLRequest'))
+      socket.write('S')
+      socket = await encrypt(socket, context, signal)
+      isEncrypted = true
+    } else if (code === GSS_REQUEST && length === REQUEST_BYTES && !isEncrypted && !isGssRefused) {
+      isGssRefused = true
+      socket.write('N')
+    } else if (code === CANCEL_REQUEST && length === REQUEST_BYTES + CANCEL_KEY_BYTES) {
+      return { kind: 'cancel', key: await readBytes(socket, CANCEL_KEY_BYTES, signal) }
+    } else {
+      const parameters = await startupOf(socket, { length, code }, signal)
+      return { kind: 'session', socket, isEncrypted, parameters }
+    }
+  }
+}
+
+const violation = (message: string): FatalError => ({ code: '08P01', message })
+
+async function startupOf(
+  socket: Socket,
+  { length, code }: { readonly length: number; readonly code: number },
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  if (length < REQUEST_BYTES + 1 || length > STARTUP_BYTES_MAX)
+    throw new LoginRefusal(socket, violation(`invalid length of startup packet: ${length}`))
+  // Minor versions of 3 may be newer: their parameters begin with _pq_.
+  if (code >> 16 !== PROTOCOL_3 >> 16)
+    throw new LoginRefusal(socket, {
+      code: '0A000',
+      message: `unsupported frontend protocol ${code >> 16}.${code & 0xffff}: server supports 3.0`,
+    })
+  const bytes = await readBytes(socket, length - REQUEST_BYTES, signal)
+  const parameters = parseParameters(bytes)
+  if (parameters === undefined)
+    throw new LoginRefusal(socket, violation('invalid startup packet layout'))
+  return parameters
+}
+
+async function encrypt(
+  socket: Socket,
+  secureContext: SecureContext,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const secured = new TLSSocket(socket, {
+    isServer: true,
+    secureContext,
+    ALPNProtocols: [ALPN],
+  })
+  secured.on('error', () => secured.destroy())
+  await once(secured, 'secure', { signal })
+  return secured
+}

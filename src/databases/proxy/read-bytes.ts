@@ -1,0 +1,39 @@
+// Reads of a known length from a socket that is not flowing: what is not asked for stays in the socket.
+import type { Socket } from 'node:net'
+
+export class ConnectionClosed extends Error {}
+
+/** The next bytes; rejects when the socket ends or fails first, or with the signal's reason. */
+export function readBytes(socket: Socket, count: number, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      socket.off('readable', look).off('end', ended).off('error', reject).off('close', ended)
+      signal.removeEventListener('abort', stop)
+      act()
+    }
+    const look = () => {
+      const bytes = socket.read(count) as Buffer | null
+      // At its end a stream gives what is left.
+      if (bytes !== null && bytes.length === count) settle(() => resolve(bytes))
+      else if (bytes !== null || socket.destroyed) ended()
+    }
+    const ended = () => settle(() => reject(new ConnectionClosed('the connection was closed')))
+    const stop = () => settle(() => reject(signal.reason))
+    if (signal.aborted) return stop()
+    socket.on('readable', look).on('end', ended).on('error', reject).on('close', ended)
+    signal.addEventListener('abort', stop, { once: true })
+    look()
+  })
+}
+
+/** A message's type and body. Throws a RangeError for one of more than `bytesMax`. */
+export async function readMessage(
+  socket: Socket,
+  { bytesMax, signal }: { readonly bytesMax: number; readonly signal: AbortSignal },
+): Promise<{ readonly type: number; readonly body: Buffer }> {
+  const head = await readBytes(socket, 5, signal)
+  const length = head.readInt32BE(1) - 4
+  if (length < 0 || length > bytesMax) throw new RangeError(`a message of ${length} bytes`)
+  const body = length === 0 ? Buffer.alloc(0) : await readBytes(socket, length, signal)
+  return { type: head[0] ?? 0, body }
+}

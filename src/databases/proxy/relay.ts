@@ -1,0 +1,99 @@
+// A session: bytes go both ways as they come. The headers of messages say where a message begins, so that the proxy can
+// end a session between two messages with an error that the driver shows.
+import type { Socket } from 'node:net'
+import { FrameScanner } from './frames.ts'
+import { fatalMessage, TYPE, type FatalError } from './wire.ts'
+
+/** The state of the backend after a session: free for another client, of no use, or gone. */
+export type SessionEnd = 'idle' | 'busy' | 'backend-gone'
+
+export interface Relay {
+  readonly ended: Promise<SessionEnd>
+  /** Ends the session with an error, between two messages of the server. */
+  cut(error: FatalError): void
+}
+
+/** A server that does not come to the end of a message in this time is not waited for. */
+const BOUNDARY_MS = 1000
+const IDLE = 0x49
+
+export function relay(client: Socket, backend: Socket): Relay {
+  /** ReadyForQuery messages that the client has asked for, and those that came. */
+  let asked = 0
+  let ready = 0
+  let isOutsideTransaction = true
+  let isLeaving = false
+  let fatal: FatalError | undefined
+  let finish: (end: SessionEnd) => void = () => undefined
+  const ended = new Promise<SessionEnd>((resolve) => (finish = resolve))
+
+  const fromClient = new FrameScanner((type) => {
+    if (type === TYPE.terminate) {
+      isLeaving = true
+      return false
+    }
+    if (type === TYPE.query || type === TYPE.sync || type === TYPE.functionCall) asked++
+    return true
+  })
+  const fromServer = new FrameScanner((type, status) => {
+    if (type === TYPE.ready) {
+      ready++
+      isOutsideTransaction = status === IDLE
+    }
+    return true
+  })
+
+  const stop = (end: SessionEnd) => {
+    client.off('data', toServer).off('close', leave).off('end', leave).off('drain', readServer)
+    backend.off('data', toClient).off('close', lose).off('drain', readClient)
+    backend.pause()
+    if (!client.destroyed) client.destroySoon()
+    finish(end)
+  }
+  const leave = () => {
+    const isIdle = asked === ready && isOutsideTransaction && fromServer.isAtBoundary
+    stop(isIdle && fromClient.isAtBoundary ? 'idle' : 'busy')
+  }
+  const lose = () => {
+    if (fatal !== undefined) client.write(fatalMessage(fatal))
+    stop('backend-gone')
+  }
+  const readServer = () => void backend.resume()
+  const readClient = () => void client.resume()
+  const toServer = (chunk: Buffer) => {
+    const passing = scanned(fromClient, chunk)
+    if (passing === undefined) return stop('busy')
+    if (passing.length > 0 && !backend.write(passing)) client.pause()
+    if (isLeaving) leave()
+  }
+  const toClient = (chunk: Buffer) => {
+    const passing = scanned(fromServer, chunk)
+    if (passing === undefined) return stop('busy')
+    if (!client.write(passing)) backend.pause()
+    if (fatal !== undefined && fromServer.isAtBoundary) endWith(fatal)
+  }
+  const endWith = (error: FatalError) => {
+    client.write(fatalMessage(error))
+    stop('busy')
+  }
+  client.on('data', toServer).on('close', leave).on('end', leave).on('drain', readServer)
+  backend.on('data', toClient).on('close', lose).on('drain', readClient)
+  return {
+    ended,
+    cut(error) {
+      if (fatal !== undefined) return
+      fatal = error
+      if (fromServer.isAtBoundary) return endWith(error)
+      setTimeout(() => stop('busy'), BOUNDARY_MS).unref()
+    },
+  }
+}
+
+/** The bytes that may be sent on; undefined where they are no messages. */
+function scanned(scanner: FrameScanner, chunk: Buffer): Buffer | undefined {
+  try {
+    return scanner.scan(chunk)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+// The logins that the proxy knows: looked up in the state, kept for a moment.
+import { LRUCache } from 'lru-cache'
+import type { Queryable } from '#state/connect.ts'
+import { parseVerifier, type Verifier } from '#databases/scram.ts'
+
+export type Role = {
+  readonly name: string
+  readonly verifier: Verifier
+  readonly database: string
+  readonly databaseName: string
+  /** The state of the database. */
+  readonly actual: string
+}
+
+// A rotated password is refused after this time at the latest.
+const KEPT_MS = 1000
+const CACHE_MAX = 10_000
+/** PostgreSQL's longest identifier. */
+const NAME_BYTES_MAX = 63
+
+export function createRoles(state: Queryable): (name: string) => Promise<Role | undefined> {
+  const found = new LRUCache<string, { readonly role: Role | undefined }>({
+    max: CACHE_MAX,
+    ttl: KEPT_MS,
+  })
+  return async (name) => {
+    if (Buffer.byteLength(name) > NAME_BYTES_MAX) return undefined
+    const known = found.get(name)
+    if (known !== undefined) return known.role
+    const { rows } = await state.query<Omit<Role, 'verifier'> & { verifier: string }>(
+      `select r.name, r.verifier, r.database, n.name as "databaseName", n.actual
+       from database_roles r join resources n on n.id = r.database
+       where r.name = $1 and n.desired <> 'deleted'`,
+      [name],
+    )
+    const [row] = rows
+    const role = row && { ...row, verifier: parseVerifier(row.verifier) }
+    found.set(name, { role })
+    return role
+  }
+}

@@ -1,0 +1,63 @@
+// Databases that have sessions in this process: the agent keeps the server of each running until the last one ends.
+import { keepAwake, type Awake } from '#databases/awake.ts'
+import type { Relay } from './relay.ts'
+
+export type Use = {
+  readonly awake: Awake
+  /** The sessions that end when the server must not be used any more. */
+  readonly relays: Set<Relay>
+  release(): void
+}
+
+export interface Uses {
+  /**
+   * A session more of a database, whose server runs until the release; undefined where the database has too many.
+   * Rejects with NotAwake.
+   */
+  take(database: string): Promise<Use | undefined>
+  /** Every session there is. */
+  relays(): Relay[]
+}
+
+type Held = { sessions: number; readonly awake: Promise<Awake>; readonly relays: Set<Relay> }
+
+/** The server has 50 connections, and keeps 3 for the superuser. */
+export const SESSIONS_MAX = 45
+/** The start of a server that recovers from a crash. */
+const WAKE_TIMEOUT_MS = 60_000
+
+export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
+  const held = new Map<string, Held>()
+  const forget = (database: string, one: Held) => {
+    if (held.get(database) === one) held.delete(database)
+  }
+  const hold = (database: string): Held => {
+    const awake = keepAwake(agent, database, AbortSignal.timeout(WAKE_TIMEOUT_MS))
+    const one: Held = { sessions: 0, awake, relays: new Set() }
+    held.set(database, one)
+    const cutAtEnd = async () => {
+      const fatal = await (await awake).ended
+      forget(database, one)
+      for (const session of one.relays) session.cut(fatal)
+    }
+    // take() rejects with the reason.
+    cutAtEnd().catch(() => forget(database, one))
+    return one
+  }
+  return {
+    async take(database) {
+      const one = held.get(database) ?? hold(database)
+      if (one.sessions >= SESSIONS_MAX) return undefined
+      one.sessions++
+      const awake = await one.awake
+      const release = () => {
+        one.sessions--
+        if (one.sessions > 0) return
+        forget(database, one)
+        awake.release()
+      }
+      return { awake, relays: one.relays, release }
+    },
+    relays: () => [...held.values()].flatMap(({ relays }) => [...relays]),
+  }
+}

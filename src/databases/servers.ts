@@ -1,0 +1,172 @@
+// The servers of databases on this node: a cluster and a cell each. A cell runs while the proxy uses it, and for
+// a while after.
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Logger, Secret } from '#base/log.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
+import { initialiseCluster, SUPERUSER } from '#postgres/cluster.ts'
+import type { PostgresInstall } from '#postgres/install.ts'
+import { postgresCell } from '#postgres/postgres-cell.ts'
+import type { Resource } from '#resources/reconciler.ts'
+import { connectState } from '#state/connect.ts'
+import { makeDatabase } from './make-database.ts'
+
+/** The cells' sockets, which the proxy calls. */
+export const DATABASE_SOCKETS = 'databases'
+export const CELL_PREFIX = 'db-'
+
+const START_MS = 60_000
+const MEMORY_BYTES_MAX = 1024 ** 3
+const PROCESSES_MAX = 200
+const FILES_MAX = 2000
+const TEMPLATE = 'template'
+// The superuser is the agent, by its password. The roles of customers have proved who they are at the proxy, and
+// nobody else may enter the folder of the socket.
+const HOST_RULES = 'local all postgres scram-sha-256\nlocal all all trust\n'
+const SETTINGS = {
+  shared_buffers: '32MB',
+  max_wal_size: '128MB',
+  min_wal_size: '16MB',
+  max_wal_senders: '0',
+  max_worker_processes: '8',
+  wal_level: 'minimal',
+  // Of a query that sorts on disk.
+  temp_file_limit: '1GB',
+} as const
+
+export type ServersDeps = {
+  readonly cells: Cells
+  readonly log: Logger
+  readonly install: () => Promise<PostgresInstall>
+  /** Where the clusters are. */
+  readonly folder: string
+  readonly runFolder: string
+  readonly superuserPassword: Secret
+  readonly idleMs: number
+}
+
+export interface Servers {
+  /** Makes a database and its owner's role; may be repeated. */
+  deploy(database: Resource & { readonly role: string }, signal: AbortSignal): Promise<void>
+  /** Ends the server and removes its files. */
+  remove(id: string): Promise<void>
+  /** Resolves with the path of the socket of a running server, which runs until the disposal and a while longer. */
+  use(database: Resource, signal: AbortSignal): Promise<{ socketPath: string; release(): void }>
+  /** The databases whose servers run, with their accounts. */
+  running(): readonly { readonly id: string; readonly account: string }[]
+  /** Ends a server now. */
+  stop(id: string): Promise<void>
+  close(): void
+}
+
+type Running = {
+  readonly account: string
+  readonly cell: Promise<Cell>
+  users: number
+  timer?: NodeJS.Timeout | undefined
+}
+
+export function createServers(deps: ServersDeps): Servers {
+  const { folder, idleMs, log } = deps
+  const running = new Map<string, Running>()
+  /** Servers on their way to their end: the next start of one waits. */
+  const stopping = new Map<string, Promise<void>>()
+
+  async function start(database: Resource): Promise<Cell> {
+    await stopping.get(database.id)
+    return await startCell(deps, database)
+  }
+
+  function stop(id: string): Promise<void> {
+    const one = running.get(id)
+    if (one === undefined) return stopping.get(id) ?? Promise.resolve()
+    running.delete(id)
+    clearTimeout(one.timer)
+    const ended = one.cell
+      .then((cell) => cell.stop())
+      .catch((error: unknown) => log.error('The server of a database did not end', { id, error }))
+      .finally(() => stopping.delete(id))
+    stopping.set(id, ended)
+    return ended
+  }
+
+  async function use(database: Resource, signal: AbortSignal) {
+    const { id, account } = database
+    const one: Running = running.get(id) ?? { account, cell: start(database), users: 0 }
+    running.set(id, one)
+    one.users++
+    clearTimeout(one.timer)
+    let isReleased = false
+    const release = () => {
+      if (isReleased) return
+      isReleased = true
+      one.users--
+      if (one.users > 0 || running.get(id) !== one) return
+      one.timer = setTimeout(() => void stop(id), idleMs)
+      one.timer.unref()
+    }
+    try {
+      const cell = await one.cell
+      await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(START_MS)]))
+      return { socketPath: cell.socket, release }
+    } catch (error) {
+      release()
+      if (one.users === 0) await stop(id)
+      throw error
+    }
+  }
+
+  return {
+    async deploy(database, signal) {
+      await makeCluster(deps, database, signal)
+      const { socketPath, release } = await use(database, signal)
+      await makeDatabase((name) => connectTo(deps, socketPath, name), database).finally(release)
+    },
+    use,
+    stop,
+    async remove(id) {
+      await stop(id)
+      await rm(join(folder, id), { recursive: true, force: true })
+    },
+    running: () => [...running].map(([id, { account }]) => ({ id, account })),
+    close() {
+      for (const { timer } of running.values()) clearTimeout(timer)
+    },
+  }
+}
+
+const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`
+
+/** The superuser's connection to a database of a server. */
+function connectTo({ superuserPassword, log }: ServersDeps, socketPath: string, database: string) {
+  const password = superuserPassword.reveal()
+  const address = { host: dirname(socketPath), user: SUPERUSER, password, database }
+  return connectState({ address, connections: 1, log })
+}
+
+async function startCell(deps: ServersDeps, { id, account }: Resource): Promise<Cell> {
+  const name = cellNameOf(id)
+  const spec = postgresCell({
+    install: await deps.install(),
+    name,
+    folder: join(deps.folder, id),
+    socketFolder: join(deps.runFolder, DATABASE_SOCKETS, name),
+    socketGroup: DATABASE_SOCKETS,
+    payer: { kind: 'account', account },
+    settings: SETTINGS,
+    limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
+  })
+  return await deps.cells.start({ ...spec, network: 'none' })
+}
+
+/** The files of a server: a copy of a template, which the first database makes. */
+async function makeCluster(
+  { install, superuserPassword, folder }: ServersDeps,
+  { id }: Resource,
+  signal: AbortSignal,
+): Promise<void> {
+  const template = join(folder, TEMPLATE)
+  const cluster = { install: await install(), superuserPassword, walSegmentMb: 1, signal }
+  await initialiseCluster({ ...cluster, folder: template })
+  await initialiseCluster({ ...cluster, folder: join(folder, id), template, hostRules: HOST_RULES })
+}

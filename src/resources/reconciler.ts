@@ -1,0 +1,97 @@
+// Brings resources of one kind to the state that their accounts want, one after another. Only a reconciler starts and
+// removes what belongs to a resource, and each step may be repeated after a kill.
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { State } from '#state/connect.ts'
+
+export type Resource = {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+}
+
+export type ReconcilerDeps = {
+  readonly state: State
+  readonly log: Logger
+  readonly kind: string
+  /** Makes what is there when the resource is deployed. */
+  readonly deploy: (resource: Resource, signal: AbortSignal) => Promise<void>
+  /** Removes everything of the resource. */
+  readonly remove: (resource: Resource) => Promise<void>
+}
+
+/** A missed notification and a failed resource wait for this. */
+const AGAIN_MS = 15_000
+const PAGE = 20
+
+/** Works until the signal aborts. Never rejects. */
+export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted)
+    await follow(deps, signal).catch(async (error: unknown) => {
+      if (signal.aborted) return
+      deps.log.warn('Resources could not be followed', { kind: deps.kind, error: messageOf(error) })
+      await sleep(AGAIN_MS, signal).catch(() => undefined)
+    })
+}
+
+async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
+  const { state, kind } = deps
+  let wake: () => void = () => undefined
+  let isPending = false
+  await using _ = await state.listen('ergon_resources', (changed) => {
+    if (changed !== kind) return
+    isPending = true
+    wake()
+  })
+  while (!signal.aborted) {
+    isPending = false
+    await round(deps, signal)
+    const waiting = new AbortController()
+    wake = () => waiting.abort()
+    if (isPending) continue
+    await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+  }
+}
+
+async function round(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
+  const { state, kind } = deps
+  for (let after = ''; ;) {
+    const { rows } = await state.query<Resource & { desired: string }>(
+      `select id, account, name, desired from resources
+       where kind = $1 and actual <> desired and id > $2 order by id limit ${PAGE}`,
+      [kind, after],
+    )
+    for (const { desired, ...resource } of rows) {
+      signal.throwIfAborted()
+      await (desired === 'deleted' ? remove(deps, resource) : deploy(deps, resource, signal))
+      after = resource.id
+    }
+    if (rows.length < PAGE) return
+  }
+}
+
+async function deploy(deps: ReconcilerDeps, resource: Resource, signal: AbortSignal) {
+  const { state, log, kind } = deps
+  const move = (reached: string, why?: string) =>
+    state.query('select move_resource($1, $2, $3)', [resource.id, reached, why ?? null])
+  await move('deploying')
+  try {
+    await deps.deploy(resource, signal)
+    await move('deployed')
+  } catch (error) {
+    // A stop in the middle: the next start goes on.
+    if (signal.aborted) return
+    log.error('A resource could not be deployed', { kind, id: resource.id, error })
+    await move('failed', messageOf(error))
+  }
+}
+
+async function remove({ state, log, kind, ...deps }: ReconcilerDeps, resource: Resource) {
+  try {
+    await deps.remove(resource)
+    await state.query("select move_resource($1, 'deleted')", [resource.id])
+  } catch (error) {
+    log.error('A resource could not be removed', { kind, id: resource.id, error })
+  }
+}

@@ -1,0 +1,45 @@
+-- The state machine of resources. These functions are the only writers of the table.
+
+-- Adds a resource; null when the account has one of that kind and name, or `most` of that kind.
+create or replace function add_resource(of_kind text, of_account text, of_name text, in_region text, most int)
+returns text language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+  made text;
+begin
+  -- The account's row is the lock of the count.
+  perform from accounts where id = of_account for no key update;
+  if (select count(*) from resources
+      where account = of_account and kind = of_kind and desired <> 'deleted') >= most then
+    raise exception 'there are % already', most using errcode = 'EG020';
+  end if;
+  insert into resources (id, kind, account, name, region, created_at, changed_at)
+  values (new_id(case of_kind when 'database' then 'db' else of_kind end, now_at), of_kind, of_account, of_name,
+    in_region, now_at, now_at)
+  on conflict (account, kind, name) where desired <> 'deleted' do nothing
+  returning id into made;
+  if made is not null then perform pg_notify('ergon_resources', of_kind); end if;
+  return made;
+end $$;
+
+-- Sets what the account wants of a resource; false for a resource that is deleted.
+create or replace function want_resource(of_id text, wanted text) returns boolean language plpgsql as $$
+declare
+  of_kind text;
+begin
+  update resources set desired = wanted, revision = revision + 1, changed_at = ledger_now()
+  where id = of_id and desired <> 'deleted' returning kind into of_kind;
+  if of_kind is not null then perform pg_notify('ergon_resources', of_kind); end if;
+  return of_kind is not null;
+end $$;
+
+-- Records what is there now. A move that the machine does not have changes nothing and returns false.
+create or replace function move_resource(of_id text, reached text, why text default null) returns boolean
+language sql as $$
+  update resources set actual = reached, reason = why, changed_at = ledger_now()
+  where id = of_id and (actual, reached) in (
+    ('pending', 'deploying'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
+    ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'deleted'), ('deployed', 'suspended'),
+    ('deployed', 'deleted'), ('suspended', 'deployed'), ('suspended', 'deleted'))
+  returning true
+$$;

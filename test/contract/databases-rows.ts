@@ -1,0 +1,27 @@
+// Honest calls of the operations of databases, for the matrix.
+import type { Row } from './matrix-row.ts'
+
+const NAME = 'matrix'
+const path = () => `/v1/databases/${NAME}`
+// The rows run side by side: the first create makes it.
+const statuses = [200, 404]
+
+export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
+  'database.create': {
+    path: () => '/v1/databases',
+    body: { name: NAME },
+    statuses: [201, 409],
+    badBodies: [
+      { body: {}, param: 'name' },
+      { body: { name: 'Not a name' }, param: 'name' },
+      { body: { name: 'template1' }, param: 'name' },
+      { body: { name: NAME, size: '1 kB' }, param: 'size' },
+      { body: { name: NAME, region: 'moon' }, param: 'region' },
+      { body: { name: NAME, engine: 'mysql' }, param: 'engine' },
+    ],
+  },
+  'database.list': { path: () => '/v1/databases' },
+  'database.get': { path, statuses },
+  'database.url': { path: () => `${path()}/url`, statuses },
+  'database.delete': { path: () => '/v1/databases/none', statuses: [404] },
+}

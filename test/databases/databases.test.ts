@@ -1,0 +1,347 @@
+// Databases as their owners use them: made with the command line, connected to with a driver, asleep and awake, killed,
+// charged, deleted.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { connect as connectTcp } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { DATABASES_MAX } from '#contract/databases.ts'
+import { STRANGERS_MAX } from '#databases/proxy/front.ts'
+import { EMBEDDING } from '../settings.ts'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+
+const run = promisify(execFile)
+const WAIT_MS = 60_000
+const DIMENSIONS = 1536
+const CANCEL_REQUEST = 80_877_102
+
+let ergon: Ergon
+let url: URL
+before(async () => {
+  ergon = await startErgon({ models: EMBEDDING, env: { ERGON_DB_IDLE_SECONDS: '1' } })
+})
+after(() => ergon?.stop())
+
+/** A client of the driver; the certificate is the node's own. */
+async function connect(given: Partial<pg.ClientConfig> = {}): Promise<pg.Client> {
+  const client = new pg.Client({
+    host: url.hostname,
+    port: Number(url.port),
+    user: url.username,
+    password: url.password,
+    database: url.pathname.slice(1),
+    ssl: { rejectUnauthorized: false },
+    enableChannelBinding: true,
+    ...given,
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const lastMs = performance.now() + WAIT_MS
+  while (!(await holds())) {
+    assert.ok(performance.now() < lastMs, what)
+    await pause(50)
+  }
+}
+
+const cellOf = () => `db-${url.username.slice(2)}`
+const isAwake = () => existsSync(join(ergon.runFolder, 'databases', cellOf(), '.s.PGSQL.5432'))
+
+test('db create makes a database, and db url is its connection string', async () => {
+  const made = await ergon.cli(
+    'db',
+    'create',
+    'notes',
+    '--region',
+    'auto',
+    '--size',
+    '1GB',
+    '--json',
+  )
+  assert.equal(made.code, 0, made.stderr)
+  const database = JSON.parse(made.stdout) as { status: string; port: number; size_bytes: number }
+  assert.deepEqual([database.status, database.size_bytes], ['deployed', 1_000_000_000])
+  assert.deepEqual([ergon.ready['db_host'], ergon.ready['db_port']], ['localhost', database.port])
+  url = new URL((await ergon.cli('db', 'url', 'notes')).stdout.trim())
+  assert.equal(url.searchParams.get('sslmode'), 'require')
+  const { stdout } = await ergon.cli('db', 'list')
+  assert.match(stdout, /^notes +deployed +local +1000$/m)
+  assert.match((await ergon.cli('db', 'show', 'notes')).stdout, /^status +deployed$/m)
+})
+
+test('a name is taken once, and a bad one is refused', async () => {
+  const again = await ergon.cli('db', 'create', 'notes')
+  assert.match(again.stderr, /Could not create the database: "notes" is there/)
+  for (const name of ['postgres', 'Notes', '1a', 'a"b'])
+    assert.match((await ergon.cli('db', 'create', name)).stderr, /Could not accept name/, name)
+  assert.match((await ergon.cli('db', 'create', 'a', '--size', '1')).stderr, /64MB to 1TB/)
+  assert.match(
+    (await ergon.cli('db', 'create', 'a', '--region', 'moon')).stderr,
+    /no region "moon"/,
+  )
+  assert.match((await ergon.cli('db', 'show', 'none')).stderr, /Could not find the database/)
+})
+
+const api = async (path: string, body?: object): Promise<[number, string]> => {
+  const answer = await fetch(`${ergon.baseUrl}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const { error } = (await answer.json()) as { error?: { code: string } }
+  return [answer.status, error?.code ?? '']
+}
+
+test('the API refuses by code, and another account sees nothing', async () => {
+  assert.deepEqual(await api('/v1/databases', { name: 'notes' }), [409, 'database_exists'])
+  assert.deepEqual(await api('/v1/databases/none'), [404, 'database_not_found'])
+  const { id: account } = await ergon.control('account.create', {})
+  const { token } = await ergon.control('token.create', { account, scope: 'deploy' })
+  const headers = { authorization: `Bearer ${token}` }
+  const theirs = await fetch(`${ergon.baseUrl}/v1/databases/notes/url`, { headers })
+  assert.equal(theirs.status, 404)
+  await ergon.sql(
+    `insert into resources (id, kind, account, name, region, desired, actual, created_at, changed_at)
+     select 'db_' || n, 'database', $1, 'many-' || n, 'local', 'suspended', 'suspended', now(), now()
+     from generate_series(2, $2::int) n`,
+    [ergon.account, DATABASES_MAX],
+  )
+  assert.deepEqual(await api('/v1/databases', { name: 'more' }), [409, 'too_many_databases'])
+  await ergon.sql("delete from resources where name like 'many-%'")
+})
+
+test('pgvector finds the nearest of 1536 numbers by both kinds of index, with TLS and SCRAM', async () => {
+  await withClient(async (client) => {
+    await client.query('create extension vector')
+    await client.query(`create table items (id int primary key, embedding vector(${DIMENSIONS}))`)
+    for (let id = 1; id <= 20; id++) {
+      const vector = Array.from({ length: DIMENSIONS }, (_, nth) => (nth % 20 === id ? 1 : 0.01))
+      await client.query('insert into items values ($1, $2)', [id, JSON.stringify(vector)])
+    }
+    const wanted = Array.from({ length: DIMENSIONS }, (_, nth) => (nth % 20 === 7 ? 0.9 : 0))
+    for (const index of [
+      'ivfflat (embedding vector_l2_ops) with (lists = 1)',
+      'hnsw (embedding vector_l2_ops)',
+    ]) {
+      await client.query(`create index nearest on items using ${index}`)
+      await client.query('set enable_seqscan = off')
+      const { rows } = await client.query<{ id: number }>(
+        'select id from items order by embedding <-> $1 limit 1',
+        [JSON.stringify(wanted)],
+      )
+      assert.equal(rows[0]?.id, 7, index)
+      await client.query('drop index nearest')
+    }
+  })
+})
+
+test('the example finds a note by its meaning, with embeddings of the service', async () => {
+  await ergon.waitForModel(EMBEDDING)
+  const { stdout } = await run(process.execPath, ['examples/database.ts'], {
+    timeout: WAIT_MS,
+    env: {
+      ...process.env,
+      ERGON_BASE_URL: ergon.baseUrl,
+      ERGON_TOKEN: ergon.token,
+      DATABASE_URL: url.href,
+    },
+  })
+  assert.equal(stdout.trim(), 'The cat sleeps on the sofa')
+})
+
+test('a login with a wrong password, of nobody, to another database or for replication is refused', async () => {
+  const refused = (given: Partial<pg.ClientConfig>, code: string) =>
+    assert.rejects(connect(given), { code, severity: 'FATAL' }, code)
+  await refused({ password: 'wrong' }, '28P01')
+  await refused({ user: 'u_nobody' }, '28P01')
+  await refused({ user: 'postgres', database: 'postgres' }, '28P01')
+  await refused({ database: 'postgres' }, '3D000')
+  await refused({ replication: 'database' } as object, '0A000')
+})
+
+test('garbage is refused with an error of the protocol, or not answered', async () => {
+  const answerTo = async (bytes: Buffer): Promise<Buffer> => {
+    const socket = connectTcp(Number(url.port), url.hostname)
+    socket.end(bytes)
+    const chunks: Buffer[] = []
+    for await (const chunk of socket) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks)
+  }
+  const int32s = (...values: readonly number[]) => {
+    const bytes = Buffer.alloc(values.length * 4)
+    values.forEach((value, place) => bytes.writeInt32BE(value, place * 4))
+    return bytes
+  }
+  assert.match(String(await answerTo(int32s(8, 196_608))), /C08P01\0Minvalid length/)
+  assert.match(String(await answerTo(int32s(100_000, 196_608))), /C08P01\0/)
+  assert.match(String(await answerTo(int32s(12, 131_072, 0))), /C0A000\0Munsupported frontend/)
+  assert.match(String(await answerTo(int32s(12, 196_608, 0x61616161))), /layout/)
+  const behindTls = Buffer.concat([int32s(8, 80_877_103), int32s(8, 196_608)])
+  assert.match(String(await answerTo(behindTls)), /unencrypted bytes behind SSLRequest/)
+  assert.equal(String(await answerTo(int32s(8, 80_877_104))), 'N')
+  assert.equal(
+    String(await answerTo(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).includes('08P01'),
+    true,
+  )
+  await withClient((client) => client.query('select 1'))
+})
+
+test('half-open connections keep nobody out', async () => {
+  const open = () => connectTcp(Number(url.port), url.hostname).on('error', () => undefined)
+  const strangers = Array.from({ length: STRANGERS_MAX + 100 }, open)
+  await withClient((client) => client.query('select 1'))
+  for (const socket of strangers) socket.destroy()
+})
+
+test('a session begins as new on the backend of an earlier one', async () => {
+  const before = await withClient(async (client) => {
+    await client.query('set search_path = nowhere; create temp table left_over (id int)')
+    await client.query('prepare left_over as select 1')
+    return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+  })
+  await withClient(async (client) => {
+    const { rows } = await client.query<{ pid: number; path: string; left: string }>(
+      `select pg_backend_pid() as pid, current_setting('search_path') as path,
+         (select count(*) from pg_prepared_statements) + (select count(*) from pg_class where relname = 'left_over')
+         as left`,
+    )
+    assert.deepEqual(rows, [{ pid: before, path: '"$user", public', left: '0' }])
+  })
+})
+
+test('a cancel request ends the query of its own session', async () => {
+  const client = await connect()
+  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
+  const cancelled = assert.rejects(client.query('select pg_sleep(60)'), { code: '57014' })
+  await pause(200)
+  const bytes = Buffer.alloc(16)
+  bytes.writeInt32BE(16, 0)
+  bytes.writeInt32BE(CANCEL_REQUEST, 4)
+  bytes.writeInt32BE(processID, 8)
+  bytes.writeInt32BE(secretKey, 12)
+  connectTcp(Number(url.port), url.hostname).end(bytes)
+  await cancelled
+  await client.query('select 1')
+  await client.end()
+})
+
+test('the owner cannot leave the database: no superuser, no program, no other database', async () => {
+  await withClient(async (client) => {
+    for (const sql of [
+      "copy items to program 'id'",
+      "select pg_read_file('/etc/passwd')",
+      'create role other',
+      'create database other',
+      `drop database "${url.pathname.slice(1)}"`,
+      'create extension dblink',
+      'create extension file_fdw',
+      "alter system set fsync = 'off'",
+      'set session authorization postgres',
+      'set role postgres',
+      "create subscription s connection 'host=127.0.0.1' publication p",
+      "create function f() returns int language c as 'x'",
+      'select * from pg_authid',
+      "load 'vector'",
+    ])
+      await assert.rejects(
+        client.query(sql),
+        (error: { code?: string }) => {
+          assert.match(
+            error.code ?? '',
+            /^(42501|42704|0LP01|55006|58P01|0A000)$/,
+            `${sql}: ${error.code}`,
+          )
+          return true
+        },
+        sql,
+      )
+  })
+})
+
+test('acknowledged rows are there after kill -9 of the server', async () => {
+  await withClient((client) => client.query('create table kept (id int)'))
+  const client = await connect()
+  await client.query('insert into kept values (1)')
+  await ergon.killCell(cellOf())
+  await client.end().catch(() => undefined)
+  await until('the server is back', async () => {
+    try {
+      return await withClient(
+        async (again) => (await again.query('select from kept')).rowCount === 1,
+      )
+    } catch (error) {
+      assert.match((error as { code?: string }).code ?? '', /^(57P03|57P01|ECONNRESET)$/)
+      return false
+    }
+  })
+})
+
+test('a server without a client stops, the next connection starts it, and each life is charged', async () => {
+  await until('it sleeps', () => !isAwake())
+  assert.equal(
+    await withClient(async (client) => (await client.query('select from kept')).rowCount),
+    1,
+  )
+  await until('it sleeps again', () => !isAwake())
+  await until('it is charged', async () => {
+    const rows = await ergon.sql<{ energy_nj: string }>(
+      `select energy_nj from charges where account = $1
+       and convert_from(bytes, 'UTF8')::json ->> 'resource' = $2`,
+      [ergon.account, `cell:${cellOf()}`],
+    )
+    return rows.length > 0 && rows.every(({ energy_nj: energy }) => BigInt(energy) > 0n)
+  })
+})
+
+test('an account that cannot pay reads so in its driver, in the middle of a session too', async () => {
+  const client = await connect()
+  const ended = new Promise<Error>((resolve) => client.on('error', resolve))
+  const wallet = `money:${ergon.account}`
+  const set = (posted: string) =>
+    ergon.sql('update wallets set posted = $2 where id = $1 returning posted', [wallet, posted])
+  const [before] = await ergon.sql('select posted, reserved from wallets where id = $1', [wallet])
+  const isFree = before === undefined
+  if (isFree)
+    await ergon.sql(
+      "insert into wallets (id, unit, posted, bounded) values ($1, 'tUSD', 0, false)",
+      [wallet],
+    )
+  await ergon.sql('update accounts set funded = true where id = $1', [ergon.account])
+  if (!isFree)
+    await ergon.sql('update wallets set bounded = false, posted = 0 where id = $1', [wallet])
+  assert.deepEqual(((await ended) as Error & { code?: string }).code, '53400')
+  await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
+  await set(before?.['posted'] ?? '1000000000000')
+  await withClient((again) => again.query('select 1'))
+})
+
+test('db delete removes the files, and nobody can connect', async () => {
+  assert.equal((await ergon.cli('db', 'delete', 'notes')).code, 2)
+  assert.equal((await ergon.cli('db', 'delete', 'notes', '--force')).code, 0)
+  const folder = join(ergon.dataFolder, 'databases', `db_${url.username.slice(2)}`)
+  await until('the files are gone', () => !existsSync(folder))
+  await until('the login is gone', async () => {
+    const error = await connect().then(
+      () => undefined,
+      (caught: { code?: string }) => caught,
+    )
+    return error?.code === '28P01'
+  })
+  assert.match((await ergon.cli('db', 'list')).stderr, /no databases yet/)
+})
