@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { after, afterEach, before, type TestContext } from 'node:test'
 import { LOG_HEAD } from '../scripts/test-reporter.ts'
+import { chosenModels } from '#inference/models/default-models.ts'
 import type { Settings } from './settings.ts'
 import { startErgon, type Ergon, type Life } from './start-ergon.ts'
 
@@ -12,7 +13,7 @@ let isKept = false
 type Started = {
   readonly settings: Settings
   readonly ergon: Ergon
-  /** The models of its start. */
+  /** The models of its start, which stay. */
   readonly models: readonly string[]
 }
 let started: Started | undefined
@@ -53,7 +54,9 @@ async function take(settings: Settings, life: Life): Promise<void> {
     await stopProduct()
     const options = typeof settings === 'function' ? await settings() : settings
     const ergon = await startErgon({ ...options, life })
-    started = { settings, ergon, models: await modelsOf(ergon) }
+    // Those of its settings may still be on their way into the state.
+    const own = chosenModels(options.models ?? 'none').map(({ id }) => id)
+    started = { settings, ergon, models: [...own, ...(await modelsOf(ergon))] }
   } else {
     if (!isDeepStrictEqual(started.ergon.life, life)) await started.ergon.restart(life)
     await removeModels(started)

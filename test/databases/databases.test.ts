@@ -195,6 +195,13 @@ test('garbage is refused with an error of the protocol, or not answered', async 
   const behindTls = Buffer.concat([int32s(8, 80_877_103), int32s(8, 196_608)])
   assert.match(String(await answerTo(behindTls)), /unencrypted bytes behind SSLRequest/)
   assert.equal(String(await answerTo(int32s(8, 80_877_104))), 'N')
+  const options = Buffer.from('user\0x\0_pq_.new\0on\0\0')
+  const newer = Buffer.concat([int32s(8 + options.length, 196_610), options])
+  const told = (await answerTo(newer)).toString('latin1')
+  assert.ok(
+    told.startsWith(int32s(21, 196_608, 1).toString('latin1'), 1) && told.startsWith('v'),
+    told,
+  )
   assert.equal(
     String(await answerTo(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).includes('08P01'),
     true,

@@ -7,9 +7,12 @@ import { readBytes } from './read-bytes.ts'
 import {
   CANCEL_REQUEST,
   GSS_REQUEST,
+  int32,
+  message,
   parseParameters,
   PROTOCOL_3,
   SSL_REQUEST,
+  TYPE,
   type FatalError,
 } from './wire.ts'
 
@@ -19,6 +22,8 @@ const TLS_RECORD = 0x16
 const ALPN = 'postgresql'
 const REQUEST_BYTES = 8
 const CANCEL_KEY_BYTES = 8
+/** The bits of a protocol's number that are its minor version. */
+const MINOR = 0xffff
 
 export type Greeting =
   | { readonly kind: 'cancel'; readonly key: Buffer }
@@ -89,17 +94,25 @@ async function startupOf(
 ): Promise<Map<string, string>> {
   if (length < REQUEST_BYTES + 1 || length > STARTUP_BYTES_MAX)
     throw new LoginRefusal(socket, violation(`invalid length of startup packet: ${length}`))
-  // Minor versions of 3 may be newer: their parameters begin with _pq_.
   if (code >> 16 !== PROTOCOL_3 >> 16)
     throw new LoginRefusal(socket, {
       code: '0A000',
-      message: `unsupported frontend protocol ${code >> 16}.${code & 0xffff}: server supports 3.0`,
+      message: `unsupported frontend protocol ${code >> 16}.${code & MINOR}: server supports 3.0`,
     })
   const bytes = await readBytes(socket, length - REQUEST_BYTES, signal)
   const parameters = parseParameters(bytes)
   if (parameters === undefined)
     throw new LoginRefusal(socket, violation('invalid startup packet layout'))
+  negotiate(socket, code & MINOR, parameters)
   return parameters
+}
+
+/** Tells a client of a newer minor version, or with options of one, that this is 3.0, and drops the options. */
+function negotiate(socket: Socket, minor: number, parameters: Map<string, string>): void {
+  const unknown = [...parameters.keys()].filter((name) => name.startsWith('_pq_.'))
+  for (const name of unknown) parameters.delete(name)
+  if (minor > 0 || unknown.length > 0)
+    socket.write(message(TYPE.negotiate, int32(PROTOCOL_3), int32(unknown.length), ...unknown))
 }
 
 async function encrypt(

@@ -12,6 +12,7 @@ export const TYPE = {
   backendKey: 0x4b,
   error: 0x45,
   functionCall: 0x46,
+  negotiate: 0x76,
   notice: 0x4e,
   parameterStatus: 0x53,
   password: 0x70,

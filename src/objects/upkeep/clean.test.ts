@@ -79,13 +79,16 @@ test('what an older state sweeps is there when a newer one is back', { skip }, a
   const bucket = await makeBucket(store, 'restored')
   const bytes = randomBytes(10)
   const { id } = await putObject(bucket, 'written-after-the-dump', bytes)
+  // The older state names none of the folder's files, those of other tests included.
+  let files = 0
+  for await (const _ of one.list(id.slice(0, 2), signal)) files++
   const tables = ['object_versions', 'blobs', 'blob_garbage']
   for (const table of tables)
     await store.state.query(`alter table ${table} rename to newer_${table}`)
   try {
     for (const table of tables)
       await store.state.query(`create table ${table} (like newer_${table} including all)`)
-    assert.equal(await sweep(1.1, id), 1)
+    assert.equal(await sweep(1.1, id), files)
     await passDays(1)
     assert.equal(await collect(), 0)
   } finally {
