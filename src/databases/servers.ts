@@ -30,6 +30,9 @@ const SETTINGS = {
   max_wal_senders: '0',
   max_worker_processes: '8',
   wal_level: 'minimal',
+  // Statements of customers, passwords among them, stay out of the node's log.
+  log_min_messages: 'fatal',
+  log_min_error_statement: 'panic',
   // Of a query that sorts on disk.
   temp_file_limit: '1GB',
 } as const
