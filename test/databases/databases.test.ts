@@ -2,15 +2,18 @@
 // charged, deleted.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { DATABASES_MAX } from '#contract/databases.ts'
 import { STRANGERS_MAX } from '#databases/proxy/front.ts'
+import { SESSIONS_MAX } from '#databases/proxy/uses.ts'
 import { EMBEDDING } from '../settings.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 
@@ -209,6 +212,29 @@ test('garbage is refused with an error of the protocol, or not answered', async 
   await withClient((client) => client.query('select 1'))
 })
 
+test('TLS may begin at once, with the ALPN of PostgreSQL', async () => {
+  const greet = async (ALPNProtocols: string[]): Promise<string> => {
+    const { hostname: host, port } = url
+    const socket = connectTls({
+      host,
+      port: Number(port),
+      ALPNProtocols,
+      rejectUnauthorized: false,
+    })
+    await once(socket, 'secureConnect')
+    const parameters = Buffer.from('user\0x\0\0')
+    const head = Buffer.alloc(8)
+    head.writeInt32BE(8 + parameters.length, 0)
+    head.writeInt32BE(196_608, 4)
+    socket.write(Buffer.concat([head, parameters]))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return answer.toString('latin1')
+  }
+  assert.match(await greet(['postgresql']), /SCRAM-SHA-256-PLUS/)
+  assert.match(await greet([]), /direct TLS needs the ALPN protocol/)
+})
+
 test('half-open connections keep nobody out', async () => {
   const open = () => connectTcp(Number(url.port), url.hostname).on('error', () => undefined)
   const strangers = Array.from({ length: STRANGERS_MAX + 100 }, open)
@@ -230,6 +256,14 @@ test('a session begins as new on the backend of an earlier one', async () => {
     )
     assert.deepEqual(rows, [{ pid: before, path: '"$user", public', left: '0' }])
   })
+})
+
+test('one session too many is refused, and there is room again when one ends', async () => {
+  const clients = await Promise.all(Array.from({ length: SESSIONS_MAX }, () => connect()))
+  await assert.rejects(connect(), { code: '53300' })
+  await clients[0]?.end()
+  await withClient((client) => client.query('select 1'))
+  await Promise.all(clients.slice(1).map((client) => client.end()))
 })
 
 test('a cancel request ends the query of its own session', async () => {
