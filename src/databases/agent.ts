@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
+import type { Cell } from '#cells/cell.ts'
 import { makeOpenFolder } from '#cells/place.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
-import { programCell } from '#node/cell-specs.ts'
+import { programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { databaseHost } from '#node/report.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
@@ -27,7 +28,7 @@ const FUNDS_LOOK_MS = 5000
 
 export const DATABASES_AGENT: AgentProduct = { name: 'databases', programs: [PROXY], open }
 
-function open(core: AgentCore): AgentPart {
+async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> {
   const { config, data } = core
   const host = databaseHost(config) ?? 'localhost'
   const gateway: GatewaySettings = {
@@ -38,15 +39,7 @@ function open(core: AgentCore): AgentPart {
     port: data.pgPort,
   }
   if (!config.databases) return { gateway: { settings: gateway } }
-  const servers = createServers({
-    cells: core.cells,
-    log: core.log,
-    install: onceDone(() => install(core)),
-    folder: data.at('databases'),
-    runFolder: data.runFolder,
-    superuserPassword: new Secret(passwordKeyOf(`superuser ${data.secrets.state}`)),
-    idleMs: config.dbIdleSeconds * 1000,
-  })
+  const servers = serversOf(core)
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   let awake: Promise<AwakeServer> | undefined
@@ -57,8 +50,17 @@ function open(core: AgentCore): AgentPart {
     const socket = join(folder, 'awake.sock')
     awake = serveAwake({ socket, secret, state: core.state, servers, log: core.log })
     await awake
-    await startProxy(core, { host, agent: { socketPath: socket, secret } })
+    return await startProxy(core, { host, agent: { socketPath: socket, secret } })
   })
+  const frontReady = async (signal: AbortSignal) => {
+    const cell = await front()
+    await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)]))
+  }
+  // The ready line names the endpoint: the owner of a database can connect from then on.
+  const { rows } = await core.state.query(
+    "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
+  )
+  if (rows.length > 0) await frontReady(starting)
   return {
     gateway: { settings: gateway },
     cells: [
@@ -67,10 +69,6 @@ function open(core: AgentCore): AgentPart {
     ],
     async start() {
       const { signal } = ending
-      const { rows } = await core.state.query(
-        "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
-      )
-      if (rows.length > 0) await front()
       running = Promise.all([
         reconcile(
           {
@@ -78,7 +76,7 @@ function open(core: AgentCore): AgentPart {
             log: core.log,
             kind: 'database',
             async deploy(resource) {
-              await front()
+              await frontReady(signal)
               await servers.deploy({ ...resource, role: await ownerOf(core, resource) }, signal)
             },
             remove: ({ id }) => servers.remove(id),
@@ -96,6 +94,17 @@ function open(core: AgentCore): AgentPart {
     },
   }
 }
+
+const serversOf = (core: AgentCore): Servers =>
+  createServers({
+    cells: core.cells,
+    log: core.log,
+    install: onceDone(() => install(core)),
+    folder: core.data.at('databases'),
+    runFolder: core.data.runFolder,
+    superuserPassword: new Secret(passwordKeyOf(`superuser ${core.data.secrets.state}`)),
+    idleMs: core.config.dbIdleSeconds * 1000,
+  })
 
 /** Runs work at most once successfully; callers in the meantime wait for the same. */
 function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
@@ -119,7 +128,7 @@ const install = ({ config, data, artifacts, log }: AgentCore): Promise<PostgresI
 async function startProxy(
   { cells, config, data, place, address }: AgentCore,
   { host, agent }: { readonly host: string; readonly agent: ProxyConfig['agent'] },
-): Promise<void> {
+): Promise<Cell> {
   const folder = data.at('databases', 'tls')
   const settings: Omit<ProxyConfig, 'socket' | 'logLevel'> = {
     listen: { host: config.host, port: data.pgPort },
@@ -127,7 +136,7 @@ async function startProxy(
     state: address,
     agent,
   }
-  await cells.start(
+  return await cells.start(
     programCell(PROXY, {
       name: PROXY_CELL,
       place,

@@ -6,7 +6,7 @@ import { serveUnix, type UnixServer } from '#base/unix-server.ts'
 import type { Resource } from '#resources/reconciler.ts'
 import type { State } from '#state/connect.ts'
 import { SECRET_HEADER, type AwakeLine } from './awake.ts'
-import type { FatalError } from './proxy/wire.ts'
+import { STOPPED, type FatalError } from './proxy/wire.ts'
 import type { Servers } from './servers.ts'
 
 export interface AwakeServer {
@@ -38,6 +38,10 @@ export async function serveAwake(deps: {
   const uses = new Map<string, Set<ServerResponse>>()
   const say = (response: ServerResponse, line: AwakeLine) =>
     void response.write(`${JSON.stringify(line)}\n`)
+
+  const cut = (id: string, fatal: FatalError) => {
+    for (const response of uses.get(id) ?? []) response.end(`${JSON.stringify({ fatal })}\n`)
+  }
 
   async function answer(id: string, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
@@ -76,12 +80,12 @@ export async function serveAwake(deps: {
       response.destroy()
     })
   })
-  server.server.requestTimeout = 0
   return {
-    cut(id, fatal) {
-      for (const response of uses.get(id) ?? []) response.end(`${JSON.stringify({ fatal })}\n`)
+    cut,
+    async close() {
+      for (const id of uses.keys()) cut(id, STOPPED)
+      await server.close()
     },
-    close: server.close,
   }
 }
 

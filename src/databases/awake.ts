@@ -23,7 +23,7 @@ export class NotAwake extends Error {
 }
 
 /** The header that tells the agent that a proxy asks. */
-export const SECRET_HEADER = 'x-ergon-front'
+export const SECRET_HEADER = 'x-ergon-proxy'
 const AWAY: FatalError = {
   code: '57P03',
   message: 'the database cannot be started now',

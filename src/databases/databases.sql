@@ -4,12 +4,14 @@ create or replace function account_can_pay(of_account text) returns boolean lang
   select case when a.funded
     then exists (select from wallets where id = 'money:' || a.id and posted > 0)
     else coalesce((select posted > 0 from wallets
-      where id = 'free:' || a.id || ':' || to_char(ledger_now() at time zone 'UTC', 'YYYY-MM-DD')), true)
+      where id = 'free:' || a.id || ':' || to_char(ledger_now() at time zone 'UTC', 'YYYY-MM-DD')),
+      -- The first use of a day makes the wallet of the day.
+      (select free_tier_nj > 0 from current_price()))
     end
   from accounts a where a.id = of_account
 $$;
 
--- Adds a database with the role of its owner; null when the account has one of that name.
+-- Adds a database without a role; null when the account has one of that name.
 create or replace function add_database(of_account text, of_name text, in_region text, most int, bytes bigint)
 returns text language plpgsql as $$
 declare

@@ -350,26 +350,13 @@ test('a server without a client stops, the next connection starts it, and each l
   })
 })
 
-test('an account that cannot pay reads so in its driver, in the middle of a session too', async () => {
+test('a stop tells the clients, and the next start serves the same database', async () => {
   const client = await connect()
-  const ended = new Promise<Error>((resolve) => client.on('error', resolve))
-  const wallet = `money:${ergon.account}`
-  const set = (posted: string) =>
-    ergon.sql('update wallets set posted = $2 where id = $1 returning posted', [wallet, posted])
-  const [before] = await ergon.sql('select posted, reserved from wallets where id = $1', [wallet])
-  const isFree = before === undefined
-  if (isFree)
-    await ergon.sql(
-      "insert into wallets (id, unit, posted, bounded) values ($1, 'tUSD', 0, false)",
-      [wallet],
-    )
-  await ergon.sql('update accounts set funded = true where id = $1', [ergon.account])
-  if (!isFree)
-    await ergon.sql('update wallets set bounded = false, posted = 0 where id = $1', [wallet])
-  assert.deepEqual(((await ended) as Error & { code?: string }).code, '53400')
-  await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
-  await set(before?.['posted'] ?? '1000000000000')
-  await withClient((again) => again.query('select 1'))
+  const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
+  await ergon.restart()
+  assert.equal((await ended).code, '57P01')
+  const rows = await withClient(async (again) => (await again.query('select from kept')).rowCount)
+  assert.equal(rows, 1)
 })
 
 test('db delete removes the files, and nobody can connect', async () => {
@@ -385,4 +372,25 @@ test('db delete removes the files, and nobody can connect', async () => {
     return error?.code === '28P01'
   })
   assert.match((await ergon.cli('db', 'list')).stderr, /no databases yet/)
+})
+
+// The last: the books of the product do not add up after it.
+test('an account that cannot pay reads so in its driver, in the middle of a session too', async () => {
+  assert.equal((await ergon.cli('db', 'create', 'unpaid')).code, 0)
+  url = new URL((await ergon.cli('db', 'url', 'unpaid')).stdout.trim())
+  const client = await connect()
+  const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
+  const wallet = `money:${ergon.account}`
+  const leave = (posted: string) =>
+    ergon.sql(
+      `insert into wallets (id, unit, posted, bounded) values ($1, 'tUSD', $2, false)
+       on conflict (id) do update set posted = excluded.posted, bounded = false`,
+      [wallet, posted],
+    )
+  await ergon.sql('update accounts set funded = true where id = $1', [ergon.account])
+  await leave('0')
+  assert.equal((await ended).code, '53400')
+  await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
+  await leave('1000000000000')
+  await withClient((again) => again.query('select 1'))
 })

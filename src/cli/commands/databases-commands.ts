@@ -9,7 +9,10 @@ export const DATABASES_COMMANDS: CommandList = {
       help: 'Create a PostgreSQL 16 database with pgvector, and wait until it can be connected to',
       options: [
         ['--region <region>', 'where it is: a region of the service, or auto (default)'],
-        ['--size <size>', 'the room that it may take, such as 500MB (default 1GB)'],
+        [
+          '--size <size>',
+          'the room that it is meant to take, such as 500MB (default 1GB); not enforced yet',
+        ],
       ],
       load: () => import('./db-create.ts'),
     },

@@ -21,6 +21,9 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
       PGSSLMODE: 'require',
     }),
   })
+  // Ctrl-C is for psql, which cancels a query by it: this command ends when psql does.
+  const ignore = () => undefined
+  process.on('SIGINT', ignore)
   const [code] = (await once(psql, 'exit').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
       ? new CommandError(
@@ -30,5 +33,6 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
         )
       : error
   })) as [number | null]
+  process.off('SIGINT', ignore)
   process.exitCode = code ?? EXIT.failed
 }

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { postgresFault } from '#postgres/faults.ts'
 import { readMessage } from './read-bytes.ts'
-import { cancelMessage, queryMessage, startupMessage, TERMINATE, TYPE } from './wire.ts'
+import { cancelMessage, message, queryMessage, startupMessage, TERMINATE, TYPE } from './wire.ts'
 
 export type Backend = {
   readonly socket: Socket
@@ -79,9 +79,10 @@ export function createBackends(): Backends {
     },
     async keep(place, backend) {
       const name = nameOf(place)
+      const isFull = () => (kept.get(name)?.length ?? 0) >= KEPT_MAX_PER_PLACE || count >= KEPT_MAX
+      // The other clients of the moment leave while this backend is reset.
+      if (isFull() || !(await reset(backend)) || isFull()) return end(place, backend)
       const list = kept.get(name) ?? []
-      if (list.length >= KEPT_MAX_PER_PLACE || count >= KEPT_MAX || !(await reset(backend)))
-        return end(place, backend)
       kept.set(name, list)
       count++
       const drop = () => {
@@ -93,12 +94,12 @@ export function createBackends(): Backends {
       const settle = () => {
         count--
         clearTimeout(timer)
-        backend.socket.off('close', drop).off('readable', drop).off('error', drop)
+        backend.socket.off('close', drop).off('readable', drop)
       }
       const timer = setTimeout(drop, KEPT_MS)
       timer.unref()
       // A server that says something to nobody ends the session, mostly.
-      backend.socket.on('close', drop).on('readable', drop).on('error', drop)
+      backend.socket.on('close', drop).on('readable', drop)
       list.push({ backend, end: settle })
     },
     end,
@@ -117,6 +118,8 @@ async function start(
   signal: AbortSignal,
 ): Promise<Backend> {
   const socket = connect(socketPath)
+  // For its whole life: a write to a server that has just ended fails at any time.
+  socket.on('error', () => socket.destroy())
   try {
     socket.write(startupMessage(parameters))
     const said: Buffer[] = []
@@ -125,8 +128,8 @@ async function start(
       const { type, body } = await readMessage(socket, { bytesMax: MESSAGE_BYTES_MAX, signal })
       if (type === TYPE.ready) return { socket, key, parameters: Buffer.concat(said) }
       if (type === TYPE.backendKey) key = Buffer.from(body)
-      else if (type === TYPE.error) throw new BackendRefusal(whole(type, body))
-      else if (type === TYPE.parameterStatus || type === TYPE.notice) said.push(whole(type, body))
+      else if (type === TYPE.error) throw new BackendRefusal(message(type, body))
+      else if (type === TYPE.parameterStatus || type === TYPE.notice) said.push(message(type, body))
       else if (type !== TYPE.authentication || body.readInt32BE(0) !== 0)
         throw postgresFault('postgres_not_ready', 'The server asked for a password')
     }
@@ -134,13 +137,6 @@ async function start(
     socket.destroy()
     throw error
   }
-}
-
-function whole(type: number, body: Buffer): Buffer {
-  const head = Buffer.allocUnsafe(5)
-  head[0] = type
-  head.writeInt32BE(body.length + 4, 1)
-  return Buffer.concat([head, body])
 }
 
 /** True when the session is as new. */

@@ -10,7 +10,7 @@ import type { Conversations } from './converse.ts'
 import { greet, LoginRefusal } from './handshake.ts'
 import type { Role } from './roles.ts'
 import type { Uses } from './uses.ts'
-import { fatalMessage, type FatalError } from './wire.ts'
+import { fatalMessage, STOPPED, type FatalError } from './wire.ts'
 
 export type FrontDeps = {
   readonly certificate: Certificate
@@ -30,11 +30,14 @@ export interface Front {
 const LOGIN_TIMEOUT_MS = 10_000
 /** Connections whose clients have not proved who they are. */
 export const STRANGERS_MAX = 500
+/** For what was written before the end of a connection. */
+const LAST_WORDS_MS = 10_000
 const CONNECTIONS_MAX = 10_000
 const DECOY_BYTES = 32
-const STOPPED: FatalError = {
-  code: '57P01',
-  message: 'terminating connection due to administrator command',
+const AWAY: FatalError = {
+  code: '57P03',
+  message: 'logins cannot be checked now',
+  hint: 'Try again in a few seconds.',
 }
 const UNENCRYPTED: FatalError = {
   code: '28000',
@@ -61,7 +64,10 @@ export function createFront(deps: FrontDeps): Front {
     socket.on('error', () => socket.destroy())
     if (!isEncrypted && !isLocal(raw)) throw new LoginRefusal(socket, UNENCRYPTED)
     const name = parameters.get('user') ?? ''
-    const role = await roleOf(name)
+    const role = await roleOf(name).catch((cause: unknown) => {
+      log.warn('A role could not be looked up', { error: String(cause) })
+      throw new LoginRefusal(socket, AWAY)
+    })
     const login = {
       role: name,
       verifier: role?.verifier ?? decoyVerifier(decoy, name),
@@ -90,6 +96,8 @@ export function createFront(deps: FrontDeps): Front {
     })
     known()
     last.destroySoon()
+    // A client that reads nothing keeps its socket no longer.
+    setTimeout(() => raw.destroy(), LAST_WORDS_MS).unref()
   }
 
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {

@@ -23,6 +23,7 @@ export function relay(client: Socket, backend: Socket): Relay {
   let ready = 0
   let isOutsideTransaction = true
   let isLeaving = false
+  let hasEnded = false
   let fatal: FatalError | undefined
   let finish: (end: SessionEnd) => void = () => undefined
   const ended = new Promise<SessionEnd>((resolve) => (finish = resolve))
@@ -44,6 +45,9 @@ export function relay(client: Socket, backend: Socket): Relay {
   })
 
   const stop = (end: SessionEnd) => {
+    // The backend may have another client by now.
+    if (hasEnded) return
+    hasEnded = true
     client.off('data', toServer).off('close', leave).off('end', leave).off('drain', readServer)
     backend.off('data', toClient).off('close', lose).off('drain', readClient)
     backend.pause()
@@ -54,10 +58,11 @@ export function relay(client: Socket, backend: Socket): Relay {
     const isIdle = asked === ready && isOutsideTransaction && fromServer.isAtBoundary
     stop(isIdle && fromClient.isAtBoundary ? 'idle' : 'busy')
   }
-  const lose = () => {
+  const endWith = (end: SessionEnd) => {
     if (fatal !== undefined) client.write(fatalMessage(fatal))
-    stop('backend-gone')
+    stop(end)
   }
+  const lose = () => endWith('backend-gone')
   const readServer = () => void backend.resume()
   const readClient = () => void client.resume()
   const toServer = (chunk: Buffer) => {
@@ -70,11 +75,7 @@ export function relay(client: Socket, backend: Socket): Relay {
     const passing = scanned(fromServer, chunk)
     if (passing === undefined) return stop('busy')
     if (!client.write(passing)) backend.pause()
-    if (fatal !== undefined && fromServer.isAtBoundary) endWith(fatal)
-  }
-  const endWith = (error: FatalError) => {
-    client.write(fatalMessage(error))
-    stop('busy')
+    if (fatal !== undefined && fromServer.isAtBoundary) endWith('busy')
   }
   client.on('data', toServer).on('close', leave).on('end', leave).on('drain', readServer)
   backend.on('data', toClient).on('close', lose).on('drain', readClient)
@@ -83,7 +84,7 @@ export function relay(client: Socket, backend: Socket): Relay {
     cut(error) {
       if (fatal !== undefined) return
       fatal = error
-      if (fromServer.isAtBoundary) return endWith(error)
+      if (fromServer.isAtBoundary) return endWith('busy')
       setTimeout(() => stop('busy'), BOUNDARY_MS).unref()
     },
   }

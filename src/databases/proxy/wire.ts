@@ -42,6 +42,12 @@ export function int32(value: number): Buffer {
 /** The last message of a connection. `code` is an SQLSTATE. */
 export type FatalError = { readonly code: string; readonly message: string; readonly hint?: string }
 
+/** Every session at a stop of the service. */
+export const STOPPED: FatalError = {
+  code: '57P01',
+  message: 'terminating connection due to administrator command',
+}
+
 export function fatalMessage({ code, message: text, hint }: FatalError): Buffer {
   const fields = ['SFATAL', 'VFATAL', `C${code}`, `M${text}`, ...(hint ? [`H${hint}`] : [])]
   return message(TYPE.error, ...fields, Buffer.from([0]))

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { createBackends } from './backends.ts'
+import { AUTHENTICATED, message, queryMessage, READY, TYPE } from './wire.ts'
+
+const { signal } = new AbortController()
+
+/** A server that logs everybody in, and answers each query with ReadyForQuery. */
+async function serve(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-backends-'))
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write(Buffer.concat([AUTHENTICATED, message(TYPE.backendKey, Buffer.alloc(8)), READY]))
+      socket.on('data', () => socket.write(READY))
+    })
+  })
+  const socketPath = join(folder, 's')
+  server.listen(socketPath)
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { place: { socketPath, parameters: new Map([['user', 'u']]) }, sockets }
+}
+
+test('a server that has ended breaks the write to it, and nothing else', async (t) => {
+  const { place, sockets } = await serve(t)
+  const backends = createBackends()
+  const { socket } = await backends.open(place, signal)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  sockets[0]?.destroy()
+  for (let n = 0; n < 10; n++) socket.write(queryMessage('select 1'))
+  await closed
+  // Without a listener the error of the write ends the process: here it would fail the test.
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(socket.destroyed)
+})
+
+test('backends that are kept at the same time are all there for the next clients', async (t) => {
+  const { place, sockets } = await serve(t)
+  const backends = createBackends()
+  const [one, other] = await Promise.all([
+    backends.open(place, signal),
+    backends.open(place, signal),
+  ])
+  await Promise.all([one, other].map((backend) => backends.keep(place, backend)))
+  const again = [await backends.open(place, signal), await backends.open(place, signal)]
+  assert.deepEqual(new Set(again), new Set([one, other]))
+  assert.equal(sockets.length, 2)
+  for (const backend of again) backend.socket.destroy()
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { selfSigned } from '#databases/self-signed.ts'
+import { quiet } from '#postgres/testing.ts'
+import { createBackends } from './backends.ts'
+import { openCertificate } from './certificate.ts'
+import { createConversations } from './converse.ts'
+import { createFront } from './front.ts'
+import { createUses } from './uses.ts'
+import { startupMessage } from './wire.ts'
+
+test('a client is told to try again while the state is away', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-front-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const uses = createUses({ socketPath: 'none', secret: '' })
+  const { server } = createFront({
+    certificate: openCertificate(await selfSigned(folder, 'localhost')),
+    roleOf: () => Promise.reject(new TypeError('the state is away')),
+    conversations: createConversations({ backends: createBackends(), uses, log: quiet }),
+    uses,
+    log: quiet,
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const address = server.address()
+  const client = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1')
+  client.write(startupMessage(new Map([['user', 'u']])))
+  let told = ''
+  for await (const chunk of client) told += String(chunk)
+  assert.match(told, /C57P03\0/)
+})
