@@ -1,5 +1,5 @@
-// Brings resources of one kind to the state that their accounts want, one after another. Only a reconciler starts and
-// removes what belongs to a resource, and each step may be repeated after a kill.
+// Brings resources of one kind to the state that their accounts want, one after another. Only a reconciler makes and
+// removes what belongs to a resource; each step may be repeated after a kill.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -83,7 +83,8 @@ async function deploy(deps: ReconcilerDeps, resource: Resource, signal: AbortSig
     // A stop in the middle: the next start goes on.
     if (signal.aborted) return
     log.error('A resource could not be deployed', { kind, id: resource.id, error })
-    await move('failed', messageOf(error))
+    // The account reads this: paths and names of the node stay in its log.
+    await move('failed', 'it could not be made; it is tried again every 15 seconds')
   }
 }
 
