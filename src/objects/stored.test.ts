@@ -25,7 +25,7 @@ async function storedOf(bucket: Bucket): Promise<number> {
   const page = { minuteMs: 60_000, buckets: [bucket.id] }
   const power = { milliwattsPerTb: 1, pueMilli: 1000 }
   const [look] = await lookAtBuckets(store.state, { ...page, power })
-  assert.equal(look?.bucket, bucket.id)
+  assert.equal(look?.id, String(bucket.id))
   return Number(look.bytes)
 }
 

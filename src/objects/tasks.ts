@@ -13,7 +13,8 @@ import { expireObjects } from './upkeep/expire-objects.ts'
 import { loadMove, MOVE_TASK } from './upkeep/move-order.ts'
 import { moveAsOrdered } from './upkeep/mover.ts'
 import { rewrapKeys } from './upkeep/rewrap.ts'
-import { createStanding, type StoragePower } from './upkeep/standing.ts'
+import type { StoragePower } from '#charging/stored-bytes.ts'
+import { createStanding } from './upkeep/standing.ts'
 
 const MINUTE_MS = 60_000
 /** Lifecycle rules are applied this often in a day, or once a minute. */

@@ -110,7 +110,7 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
   )
   const deletedMs = Number(row?.ms)
   const lookedAfter = async () =>
-    (await ergon.sql('select from storage_samples where at_ms > $1 and bytes = 0', [deletedMs]))
+    (await ergon.sql('select from standing_samples where at_ms > $1 and bytes = 0', [deletedMs]))
       .length === 2
   const deadline = performance.now() + WAIT_MS
   while (!(await lookedAfter())) {

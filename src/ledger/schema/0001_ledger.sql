@@ -303,3 +303,24 @@ insert into wallets (id, unit, bounded) values
   ('operator:loss:nJ', 'nJ', false),
   ('operator:revenue:USD', 'USD', false),
   ('operator:revenue:tUSD', 'tUSD', false);
+
+-- Stored bytes of accounts: those of each thing at its last sample, and the energy that is due and not charged
+-- yet. A kind is a product's: 'bucket', 'database'.
+create table standing_samples (
+  kind text not null,
+  -- Without a foreign key, as its check would lock the row of the thing.
+  id text collate "C" not null,
+  at_ms bigint not null,
+  -- May pass 2^63.
+  bytes numeric not null,
+  -- In zeptojoules (10⁻²¹ J), so that bytes × milliwatts × milliseconds × overhead are whole.
+  due_zj numeric not null default 0,
+  -- The time over which the due bytes were stored.
+  due_from_ms bigint,
+  due_to_ms bigint,
+  -- Of a thing that was deleted while energy was due.
+  name text collate "C",
+  account text collate "C",
+  primary key (kind, id)
+) with (fillfactor = 50);
+create index standing_samples_ended on standing_samples (kind, id) where account is not null;

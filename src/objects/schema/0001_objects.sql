@@ -159,24 +159,6 @@ create table bucket_usage (
   primary key (bucket, stripe)
 ) with (fillfactor = 50);
 
--- Stored bytes of each bucket at its last sample, and the energy that is due and not charged yet.
-create table storage_samples (
-  -- Without a foreign key, as its check would lock the bucket's row.
-  bucket integer primary key,
-  at_ms bigint not null,
-  -- May pass 2^63.
-  bytes numeric not null,
-  -- In zeptojoules (10⁻²¹ J), so that bytes × milliwatts × milliseconds × overhead are whole.
-  due_zj numeric not null default 0,
-  -- The time over which the due bytes were stored.
-  due_from_ms bigint,
-  due_to_ms bigint,
-  -- Of a bucket that was deleted while energy was due.
-  name text collate "C",
-  account text collate "C"
-) with (fillfactor = 50);
-create index storage_samples_deleted on storage_samples (bucket) where account is not null;
-
 -- The part of its balance that an account must keep so that more may be stored.
 create table storage_reserves (
   account text collate "C" primary key references accounts (id),

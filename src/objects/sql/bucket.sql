@@ -31,10 +31,7 @@ begin
   if held is not null then perform storage_release(held); end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
-  -- The next sample charges what is due; a charge is at least 1 nJ.
-  delete from storage_samples where bucket = bucket_id and due_zj < 1000000000000;
-  update storage_samples s set name = b.name, account = b.account from buckets b
-  where b.id = bucket_id and s.bucket = bucket_id;
+  perform standing_end('bucket', b.id::text, b.name, b.account) from buckets b where b.id = bucket_id;
   delete from buckets where id = bucket_id;
   return case when not found then 'NoSuchBucket' end;
 end $$;

@@ -46,7 +46,7 @@ before(async () => {
 })
 beforeEach(async () => {
   if (skip !== false) return
-  await store.state.query('truncate buckets, bucket_usage, storage_samples, storage_reserves')
+  await store.state.query('truncate buckets, bucket_usage, standing_samples, storage_reserves')
 })
 after(async () => {
   await cell?.close()
@@ -107,11 +107,11 @@ test('a bucket that cannot be looked at keeps no other from being charged', { sk
   await makeBuckets('beside-', 20)
   await store.state.query(`
     create function planted() returns trigger language plpgsql as $$ begin
-      if exists (select from buckets where id = new.bucket and name = 'beside-7')
+      if exists (select from buckets where id = new.id::int and name = 'beside-7')
         then raise exception 'planted'; end if;
       return new;
     end $$;
-    create trigger planted before insert or update on storage_samples
+    create trigger planted before insert or update on standing_samples
       for each row execute function planted()`)
   for (const minute of [0, 1]) {
     await at(START_MS + minute * MINUTE_MS)
@@ -147,7 +147,7 @@ test('buckets are looked at while those before them wait for their charges', { s
   await at(START_MS + MINUTE_MS)
   const charging = standing.charge(signal)
   await until(async () => {
-    const { rows } = await store.state.query('select from storage_samples where at_ms > $1', [
+    const { rows } = await store.state.query('select from standing_samples where at_ms > $1', [
       START_MS,
     ])
     return rows.length === 1100

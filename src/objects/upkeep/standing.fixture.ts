@@ -16,7 +16,8 @@ import { createPayers } from '#identity/payers.ts'
 import { createLedger } from '#ledger/ledger.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { createStanding, type Standing, type StoragePower } from './standing.ts'
+import type { StoragePower, StoredBytes } from '#charging/stored-bytes.ts'
+import { createStanding } from './standing.ts'
 
 export const MINUTE_MS = 60_000
 export const PUSD_PER_J = 69_444n
@@ -58,7 +59,7 @@ export async function openBooks(state: Queryable): Promise<void> {
 }
 
 export interface TestCell {
-  readonly standing: Standing
+  readonly standing: StoredBytes
   readonly charging: Charging
   /** Posts what was charged so far. */
   posted(): Promise<void>

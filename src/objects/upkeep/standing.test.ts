@@ -8,7 +8,7 @@ import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { ACCOUNT, OTHER, makeBucket, openStore, type Store } from '#objects/store.fixture.ts'
 import type { Bucket } from '#objects/types.ts'
-import { standingEnergy } from './standing.ts'
+import { standingEnergy } from '#charging/stored-bytes.ts'
 import {
   MINUTE_MS,
   openBooks,
@@ -48,7 +48,7 @@ before(async () => {
 })
 beforeEach(async () => {
   if (skip !== false) return
-  await store.state.query('truncate buckets, bucket_usage, storage_samples, storage_reserves')
+  await store.state.query('truncate buckets, bucket_usage, standing_samples, storage_reserves')
 })
 after(async () => {
   for (const cell of cells) await cell.close()
@@ -241,7 +241,7 @@ test(
           .toSorted((a, b) => a.fromMs - b.fromMs)
         assert.deepEqual(charges, expected.charges)
         assertWhole(charges, expected)
-        const { rowCount } = await store.state.query('select from storage_samples')
+        const { rowCount } = await store.state.query('select from standing_samples')
         assert.equal(rowCount, 0, 'nothing is left of what was deleted')
       }),
       // A run takes half a second: to shrink one that fails would take minutes.
