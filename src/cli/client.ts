@@ -28,6 +28,10 @@ export const apiGet = (
 export const apiPost = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
   ask(options, path, { body })
 
+/** PATCHes with a JSON body; throws the same. */
+export const apiPatch = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
+  ask(options, path, { body, method: 'PATCH' })
+
 /** DELETEs what a path names; throws the same. */
 export const apiDelete = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
   ask(options, path, { method: 'DELETE' })

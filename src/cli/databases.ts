@@ -1,6 +1,7 @@
 // Functions that the commands of databases share.
-import { apiGet } from './client.ts'
-import { print } from './output.ts'
+import { sleep } from '#base/clock.ts'
+import { apiGet, apiPatch } from './client.ts'
+import { CommandError, EXIT, print } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 
 export type Database = {
@@ -9,6 +10,8 @@ export type Database = {
   readonly reason: string | null
   readonly region: string
   readonly size_bytes: number
+  readonly stored_bytes: number
+  readonly full: boolean
 }
 
 export const databasePath = (name: string): string => `/v1/databases/${encodeURIComponent(name)}`
@@ -18,6 +21,39 @@ export const getDatabase = async (options: GlobalOptions, name: string): Promise
 
 export const urlOf = async (options: GlobalOptions, name: string): Promise<string> =>
   (JSON.parse((await apiGet(options, `${databasePath(name)}/url`)).text) as { url: string }).url
+
+/** Asks for a change, and returns the database as it is by then. */
+export const changeDatabase = async (
+  options: GlobalOptions,
+  name: string,
+  change: { readonly size?: string; readonly suspended?: boolean },
+): Promise<Database> =>
+  JSON.parse((await apiPatch(options, databasePath(name), change)).text) as Database
+
+const WAIT_MS = 120_000
+const LOOK_MS = 200
+
+/** Waits until the database has a status. Throws a CommandError where it fails or takes too long. */
+export async function waitForStatus(
+  options: GlobalOptions,
+  name: string,
+  wanted: 'deployed' | 'suspended',
+): Promise<Database> {
+  const lastMs = performance.now() + WAIT_MS
+  for (;;) {
+    const database = await getDatabase(options, name)
+    if (database.status === wanted) return database
+    if (database.status === 'failed')
+      throw new CommandError(
+        `Could not make ${name}: ${database.reason}`,
+        EXIT.failed,
+        `it is tried again every 15 seconds: ergon db show ${name}`,
+      )
+    if (performance.now() > lastMs)
+      throw new CommandError(`${name} is not ${wanted} yet`, EXIT.failed, `ergon db show ${name}`)
+    await sleep(LOOK_MS)
+  }
+}
 
 export function printDatabase(database: Database): void {
   for (const [key, value] of Object.entries(database))

@@ -43,12 +43,30 @@ export type DatabaseRequest = z.infer<typeof databaseRequest>
 export const parseDatabaseRequest = (json: unknown): DatabaseRequest =>
   parseWith(databaseRequest, json)
 
+export const databaseChange = ownObject({
+  size: databaseRequest.shape.size.removeDefault().optional(),
+  /** True: its server stops and nobody can connect; false: it can be connected to again. */
+  suspended: z.boolean().optional(),
+}).refine((change) => Object.keys(change).length > 0, 'must have size or suspended')
+export type DatabaseChange = z.infer<typeof databaseChange>
+
+/** Throws invalid_request. */
+export const parseDatabaseChange = (json: unknown): DatabaseChange =>
+  parseWith(databaseChange, json)
+
 export const databaseReply = z.object({
   id: z.string(),
   object: z.literal('database'),
   name: z.string(),
   region: z.string(),
+  /** The room for tables, indexes and large objects. */
   size_bytes: z.int(),
+  /** The part of it that is in use: measured each minute, and when the database becomes full. */
+  stored_bytes: z.int(),
+  /** The write-ahead log, which is beside the size and is charged too. */
+  wal_bytes: z.int(),
+  /** True while there is no room: transactions are read-only. */
+  full: z.boolean(),
   /** pending, deploying and failed: it cannot be connected to yet. */
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
   /** Why the status is not what was asked for. */

@@ -10,8 +10,10 @@ import { STOPPED, type FatalError } from './proxy/wire.ts'
 import type { Servers } from './servers.ts'
 
 export interface AwakeServer {
-  /** Ends the sessions of a database with words. */
-  cut(id: string, fatal: FatalError): void
+  /** Ends the sessions of a database with words: those of these backends, or all. */
+  cut(id: string, fatal: FatalError, pids?: readonly number[]): void
+  /** The warning that sessions begin with from now on; undefined for none. */
+  warn(id: string, warning: FatalError | undefined): void
   close(): Promise<void>
 }
 
@@ -39,8 +41,11 @@ export async function serveAwake(deps: {
   const say = (response: ServerResponse, line: AwakeLine) =>
     void response.write(`${JSON.stringify(line)}\n`)
 
-  const cut = (id: string, fatal: FatalError) => {
-    for (const response of uses.get(id) ?? []) response.end(`${JSON.stringify({ fatal })}\n`)
+  const warnings = new Map<string, FatalError>()
+  const cut: AwakeServer['cut'] = (id, fatal, pids) => {
+    for (const response of uses.get(id) ?? [])
+      if (pids === undefined) response.end(`${JSON.stringify({ fatal })}\n`)
+      else say(response, { fatal, pids })
   }
 
   async function answer(id: string, response: ServerResponse): Promise<void> {
@@ -61,7 +66,7 @@ export async function serveAwake(deps: {
         all.delete(response)
         if (all.size === 0 && uses.get(id) === all) uses.delete(id)
       })
-      say(response, { socketPath: use.socketPath })
+      say(response, { socketPath: use.socketPath, warning: warnings.get(id) ?? null })
     } catch (error) {
       if (gone.signal.aborted) return
       log.error('The server of a database did not start', { id, error })
@@ -82,6 +87,11 @@ export async function serveAwake(deps: {
   })
   return {
     cut,
+    warn(id, warning) {
+      if (warning === undefined) warnings.delete(id)
+      else warnings.set(id, warning)
+      for (const response of uses.get(id) ?? []) say(response, { warning: warning ?? null })
+    },
     async close() {
       for (const id of uses.keys()) cut(id, STOPPED)
       await server.close()

@@ -3,11 +3,21 @@
 import { request } from '#base/node-http.ts'
 import type { FatalError } from './proxy/wire.ts'
 
-/** The lines of the answer: where the server listens, and later why its sessions must end. */
-export type AwakeLine = { readonly socketPath: string } | { readonly fatal: FatalError }
+/**
+ * The lines of the answer: where the server listens, the warning that sessions begin with, and why sessions must end:
+ * those of some backends, or all.
+ */
+export type AwakeLine =
+  | { readonly socketPath: string; readonly warning: FatalError | null }
+  | { readonly warning: FatalError | null }
+  | { readonly fatal: FatalError; readonly pids?: readonly number[] }
 
 export interface Awake {
   readonly socketPath: string
+  /** For sessions that begin. */
+  readonly warning: FatalError | null
+  /** Called with the backends whose sessions must end, and the last message for their clients. */
+  onCut: (pids: readonly number[], fatal: FatalError) => void
   /** Resolves when the server must not be used any more, with the last message for its clients. */
   readonly ended: Promise<FatalError>
   release(): void
@@ -24,6 +34,13 @@ export class NotAwake extends Error {
 
 /** The header that tells the agent that a proxy asks. */
 export const SECRET_HEADER = 'x-ergon-proxy'
+/** The last message of a database whose owner lets it sleep. */
+export const SUSPENDED: FatalError = {
+  code: '57P03',
+  message: 'the database is suspended',
+  hint: 'Wake it up: ergon db resume <name>',
+}
+
 const AWAY: FatalError = {
   code: '57P03',
   message: 'the database cannot be started now',
@@ -55,11 +72,17 @@ export function keepAwake(
       reject(signal.reason as Error)
     }
     const fail = (fatal: FatalError) => (isAwake ? end(fatal) : reject(new NotAwake(fatal)))
+    const awake = { socketPath: '', warning: null, onCut: () => undefined, ended, release } as {
+      -readonly [Key in keyof Awake]: Awake[Key]
+    }
     const take = (line: AwakeLine) => {
-      if ('fatal' in line) return fail(line.fatal)
+      if ('fatal' in line)
+        return line.pids === undefined ? fail(line.fatal) : awake.onCut(line.pids, line.fatal)
+      Object.assign(awake, line)
+      if (isAwake || !('socketPath' in line)) return
       isAwake = true
       signal.removeEventListener('abort', stop)
-      resolve({ socketPath: line.socketPath, ended, release })
+      resolve(awake)
     }
     signal.addEventListener('abort', stop, { once: true })
     sent.on('error', () => fail(AWAY))

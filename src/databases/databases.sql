@@ -21,3 +21,20 @@ begin
   insert into databases (id, size_bytes) values (made, bytes);
   return made;
 end $$;
+
+-- Samples databases for their standing charge; see standing_look().
+create or replace function database_look(minute_ms bigint, asked text[], zj_per_byte_ms numeric)
+returns table (id text, name text, account text, bytes numeric, energy_nj numeric, from_ms bigint, to_ms bigint)
+language sql as $$
+  select l.* from (
+    select array_agg(d.id) as ids, array_agg(n.name) as names, array_agg(n.account) as accounts,
+      array_agg((d.stored_bytes + d.wal_bytes)::numeric) as stored
+    from databases d join resources n using (id) where d.id = any (asked) and n.desired <> 'deleted'
+  ) p, lateral standing_look('database', minute_ms, zj_per_byte_ms, asked, p.ids, p.names, p.accounts, p.stored) l
+$$;
+
+-- Deletes a database: nobody can connect any more, and no minute of its bytes is charged from now on.
+create or replace function delete_database(of_id text) returns void language sql as $$
+  select standing_end('database', n.id, n.name, n.account) from resources n where n.id = of_id;
+  select want_resource(of_id, 'deleted');
+$$;

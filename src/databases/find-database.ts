@@ -9,6 +9,9 @@ export type DatabaseRow = {
   readonly name: string
   readonly region: string
   readonly size_bytes: string
+  readonly stored_bytes: string
+  readonly wal_bytes: string
+  readonly is_full: boolean
   readonly actual: DatabaseReply['status']
   readonly reason: string | null
   readonly role: string
@@ -19,7 +22,7 @@ export type DatabaseRow = {
 /** The databases of an account, or the one that has this id or name. */
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<DatabaseRow>(
-    `select n.id, n.name, n.region, d.size_bytes::text, n.actual, n.reason, n.created_at, r.name as role, r.revision
+    `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full, n.actual, n.reason, n.created_at, r.name as role, r.revision
      from resources n join databases d using (id) join database_roles r on r.database = n.id
      where n.account = $1 and n.kind = 'database' and n.desired <> 'deleted'
        and ($2::text is null or n.id = $2 or n.name = $2)
@@ -52,6 +55,9 @@ export const replyOf = (
   name: row.name,
   region: row.region,
   size_bytes: Number(row.size_bytes),
+  stored_bytes: Number(row.stored_bytes),
+  wal_bytes: Number(row.wal_bytes),
+  full: row.is_full,
   status: row.actual,
   reason: row.reason,
   role: row.role,

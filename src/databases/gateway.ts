@@ -1,5 +1,5 @@
 // Databases in a gateway: the API that creates, lists and deletes them. No byte of a database passes here.
-import { parseDatabaseRequest } from '#contract/databases.ts'
+import { parseDatabaseChange, parseDatabaseRequest } from '#contract/databases.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
@@ -8,6 +8,7 @@ import {
   createDatabaseList,
   createDatabaseUrl,
 } from './operations/database-get.ts'
+import { createDatabaseUpdate } from './operations/database-update.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export const DATABASES_GATEWAY: GatewayProduct<GatewaySettings> = { name: 'databases', open }
@@ -20,6 +21,7 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       'database.list': { handle: createDatabaseList(deps) },
       'database.get': { handle: createDatabaseGet(deps) },
       'database.url': { handle: createDatabaseUrl(deps) },
+      'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
       'database.delete': { handle: createDatabaseDelete(deps) },
     },
   }

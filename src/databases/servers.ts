@@ -8,7 +8,7 @@ import { initialiseCluster, SUPERUSER } from '#postgres/cluster.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import type { Resource } from '#resources/reconciler.ts'
-import { connectState } from '#state/connect.ts'
+import { connectState, type State } from '#state/connect.ts'
 import { makeDatabase } from './make-database.ts'
 
 /** The cells' sockets, which the proxy calls. */
@@ -46,6 +46,15 @@ export type ServersDeps = {
   readonly runFolder: string
   readonly superuserPassword: Secret
   readonly idleMs: number
+  /** Work that goes on while the server of a database runs; never rejects. */
+  readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
+}
+
+export type RunningServer = Resource & {
+  /** The folder of its cluster. */
+  readonly folder: string
+  /** Opens a connection to the server as its superuser. */
+  readonly connect: () => State
 }
 
 export interface Servers {
@@ -65,6 +74,8 @@ export interface Servers {
 type Running = {
   readonly account: string
   readonly cell: Promise<Cell>
+  /** Ends the work beside the server. */
+  readonly end: () => Promise<void>
   users: number
   timer?: NodeJS.Timeout | undefined
 }
@@ -75,18 +86,16 @@ export function createServers(deps: ServersDeps): Servers {
   /** Servers on their way to their end: the next start of one waits. */
   const stopping = new Map<string, Promise<void>>()
 
-  async function start(database: Resource): Promise<Cell> {
-    await stopping.get(database.id)
-    return await startCell(deps, database)
-  }
-
   function stop(id: string): Promise<void> {
     const one = running.get(id)
     if (one === undefined) return stopping.get(id) ?? Promise.resolve()
     running.delete(id)
     clearTimeout(one.timer)
     const ended = one.cell
-      .then((cell) => cell.stop())
+      .then(async (cell) => {
+        await one.end()
+        await cell.stop()
+      })
       .catch((error: unknown) => log.error('The server of a database did not end', { id, error }))
       .finally(() => stopping.delete(id))
     stopping.set(id, ended)
@@ -94,8 +103,8 @@ export function createServers(deps: ServersDeps): Servers {
   }
 
   async function use(database: Resource, signal: AbortSignal) {
-    const { id, account } = database
-    const one: Running = running.get(id) ?? { account, cell: start(database), users: 0 }
+    const { id } = database
+    const one = running.get(id) ?? start(deps, database, stopping.get(id))
     running.set(id, one)
     one.users++
     clearTimeout(one.timer)
@@ -133,9 +142,31 @@ export function createServers(deps: ServersDeps): Servers {
     },
     running: () => [...running].map(([id, { account }]) => ({ id, account })),
     close() {
-      for (const { timer } of running.values()) clearTimeout(timer)
+      for (const { timer, end } of running.values()) {
+        clearTimeout(timer)
+        void end()
+      }
     },
   }
+}
+
+/** Starts a server and the work beside it, when its earlier life has ended. */
+function start(deps: ServersDeps, database: Resource, earlier?: Promise<void>): Running {
+  const ending = new AbortController()
+  let beside: Promise<void> = Promise.resolve()
+  const begin = async () => {
+    await earlier
+    const cell = await startCell(deps, database)
+    const connect = () => connectTo(deps, cell.socket, SUPERUSER)
+    const server = { ...database, folder: join(deps.folder, database.id), connect }
+    beside = deps.beside(server, ending.signal)
+    return cell
+  }
+  const end = async () => {
+    ending.abort()
+    await beside
+  }
+  return { account: database.account, cell: begin(), end, users: 0 }
 }
 
 const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`

@@ -74,6 +74,7 @@ test(
     withState(async (state) => {
       const ending = new AbortController()
       const removed: string[] = []
+      const suspended: string[] = []
       const running = reconcile(
         {
           state,
@@ -82,6 +83,7 @@ test(
           deploy: async ({ name }) => {
             if (name === 'bad') throw new TypeError('no room in /srv/secret/path')
           },
+          suspend: async ({ id }) => void suspended.push(id),
           remove: async ({ id }) => void removed.push(id),
         },
         ending.signal,
@@ -97,9 +99,11 @@ test(
       await reaches(good, 'deployed')
       await reaches(bad, 'failed')
       assert.doesNotMatch((await rowOf(state, bad))?.reason ?? '', /secret/)
-      await state.query("select want_resource($1, 'deleted')", [good])
-      await reaches(good, 'deleted')
-      assert.deepEqual(removed, [good])
+      for (const wanted of ['suspended', 'deployed', 'deleted']) {
+        await state.query('select want_resource($1, $2)', [good, wanted])
+        await reaches(good, wanted)
+      }
+      assert.deepEqual([suspended, removed], [[good], [good]])
       ending.abort()
       await running
     }),

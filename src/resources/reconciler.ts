@@ -17,6 +17,8 @@ export type ReconcilerDeps = {
   readonly kind: string
   /** Makes what is there when the resource is deployed. */
   readonly deploy: (resource: Resource, signal: AbortSignal) => Promise<void>
+  /** Ends what runs for the resource, and keeps its files. */
+  readonly suspend: (resource: Resource) => Promise<void>
   /** Removes everything of the resource. */
   readonly remove: (resource: Resource) => Promise<void>
 }
@@ -64,7 +66,8 @@ async function round(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
     )
     for (const { desired, ...resource } of rows) {
       signal.throwIfAborted()
-      await (desired === 'deleted' ? remove(deps, resource) : deploy(deps, resource, signal))
+      if (desired === 'deployed') await deploy(deps, resource, signal)
+      else await end(deps, resource, desired as 'suspended' | 'deleted')
       after = resource.id
     }
     if (rows.length < PAGE) return
@@ -88,11 +91,15 @@ async function deploy(deps: ReconcilerDeps, resource: Resource, signal: AbortSig
   }
 }
 
-async function remove({ state, log, kind, ...deps }: ReconcilerDeps, resource: Resource) {
+async function end(
+  { state, log, kind, ...deps }: ReconcilerDeps,
+  resource: Resource,
+  wanted: 'suspended' | 'deleted',
+) {
   try {
-    await deps.remove(resource)
-    await state.query("select move_resource($1, 'deleted')", [resource.id])
+    await (wanted === 'deleted' ? deps.remove(resource) : deps.suspend(resource))
+    await state.query('select move_resource($1, $2)', [resource.id, wanted])
   } catch (error) {
-    log.error('A resource could not be removed', { kind, id: resource.id, error })
+    log.error('A resource could not be ended', { kind, id: resource.id, wanted, error })
   }
 }

@@ -23,5 +23,16 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
   'database.list': { path: () => '/v1/databases' },
   'database.get': { path, statuses },
   'database.url': { path: () => `${path()}/url`, statuses },
+  'database.update': {
+    path,
+    body: { size: '2GB' },
+    statuses,
+    badBodies: [
+      { body: {}, param: null },
+      { body: { size: 'small' }, param: 'size' },
+      { body: { suspended: 'yes' }, param: 'suspended' },
+      { body: { region: 'moon' }, param: 'region' },
+    ],
+  },
   'database.delete': { path: () => '/v1/databases/none', statuses: [404] },
 }

@@ -25,7 +25,10 @@ const CANCEL_REQUEST = 80_877_102
 let ergon: Ergon
 let url: URL
 before(async () => {
-  ergon = await startErgon({ models: EMBEDDING, env: { ERGON_DB_IDLE_SECONDS: '1' } })
+  ergon = await startErgon({
+    models: EMBEDDING,
+    env: { ERGON_DB_IDLE_SECONDS: '1', ERGON_STORAGE_MINUTE_S: '2' },
+  })
 })
 after(() => ergon?.stop())
 
@@ -101,9 +104,9 @@ test('a name is taken once, and a bad one is refused', async () => {
   assert.match((await ergon.cli('db', 'show', 'none')).stderr, /Could not find the database/)
 })
 
-const api = async (path: string, body?: object): Promise<[number, string]> => {
+const api = async (path: string, body?: object, method = 'POST'): Promise<[number, string]> => {
   const answer = await fetch(`${ergon.baseUrl}${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
+    method: body === undefined ? 'GET' : method,
     headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
@@ -127,6 +130,15 @@ test('the API refuses by code, and another account sees nothing', async () => {
   )
   assert.deepEqual(await api('/v1/databases', { name: 'more' }), [409, 'too_many_databases'])
   await ergon.sql("delete from resources where name like 'many-%'")
+  const change = (body: object) => api('/v1/databases/notes', body, 'PATCH')
+  const settle = (actual: string) =>
+    ergon.sql("update resources set actual = $1 where name = 'notes'", [actual])
+  await settle('pending')
+  assert.deepEqual(await change({ suspended: true }), [409, 'database_not_ready'])
+  await settle('deployed')
+  await ergon.sql('update databases set stored_bytes = 500000000')
+  assert.deepEqual(await change({ size: '400MB' }), [400, 'invalid_request'])
+  await ergon.sql('update databases set stored_bytes = 0')
 })
 
 test('pgvector finds the nearest of 1536 numbers by both kinds of index, with TLS and SCRAM', async () => {
@@ -318,6 +330,88 @@ test('the owner cannot leave the database: no superuser, no program, no other da
         sql,
       )
   })
+})
+
+test('a full database ends its writers, goes on to be read, can be cleaned up, and grows with its size', async () => {
+  const shown = async () =>
+    JSON.parse((await ergon.cli('db', 'show', 'small', '--json')).stdout) as {
+      size_bytes: number
+      stored_bytes: number
+      full: boolean
+    }
+  assert.equal((await ergon.cli('db', 'create', 'small', '--size', '64MB')).code, 0)
+  const whole = url
+  url = new URL((await ergon.cli('db', 'url', 'small')).stdout.trim())
+  const client = await connect()
+  const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
+  await client.query('create table filler (id bigint, body text)')
+  const fill =
+    'insert into filler select n, repeat(md5(n::text), 40) from (select generate_series(1, 1000000) n) s'
+  await assert.rejects(client.query(fill), { code: '53100', severity: 'FATAL', hint: /db resize/ })
+  await ended
+  await until('it is full', async () => (await shown()).full)
+  const { stored_bytes: stored, size_bytes: size } = await shown()
+  assert.ok(stored > size * 0.9 && stored < size * 1.05, `${stored} of ${size}`)
+  const warnings: string[] = []
+  const reader = new pg.Client({ connectionString: url.href.replace('require', 'no-verify') })
+  reader.on('error', () => undefined).on('notice', ({ code }) => warnings.push(code ?? ''))
+  await reader.connect()
+  assert.deepEqual(warnings, ['53100'])
+  await reader.query('select count(*) from filler')
+  await assert.rejects(reader.query("insert into filler values (0, '')"), { code: '25006' })
+  await assert.rejects(reader.query('select count(*) from generate_series(1, 50000000)'), {
+    code: '53100',
+  })
+  // A session may write on purpose; it is ended when the database grows.
+  await assert.rejects(
+    withClient((writer) => writer.query(`begin read write; ${fill}; commit`)),
+    { code: '53100' },
+  )
+  await withClient((cleaner) => cleaner.query('begin read write; truncate filler; commit'))
+  await until('there is room again', async () => !(await shown()).full)
+  await withClient((writer) => writer.query("insert into filler values (1, '')"))
+  assert.match(
+    (await ergon.cli('db', 'resize', 'small', '1MB')).stderr,
+    /Could not accept size: must be from 64MB/,
+  )
+  assert.equal((await ergon.cli('db', 'resize', 'small', '128MB')).code, 0)
+  assert.equal((await shown()).size_bytes, 128_000_000)
+  await until('the size is known', () =>
+    withClient(async (writer) => {
+      await writer.query(`truncate filler; insert into filler
+        select n, repeat(md5(n::text), 40) from generate_series(1, 55000) n`)
+      return true
+    }).catch(() => false),
+  )
+  assert.equal((await ergon.cli('db', 'delete', 'small', '--force')).code, 0)
+  url = whole
+})
+
+test('stored bytes of a database are charged by the minute', async () => {
+  await until('it is charged', async () => {
+    const rows = await ergon.sql(
+      "select from standing_samples where kind = 'database' and bytes > 0 and due_zj > 0",
+    )
+    return rows.length > 0
+  })
+})
+
+test('a suspended database refuses clients with words, and serves them after it is resumed', async () => {
+  const client = await connect()
+  const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
+  assert.equal((await ergon.cli('db', 'suspend', 'notes')).code, 0)
+  assert.equal((await ended).code, '57P03')
+  await until('clients are refused', () =>
+    connect().then(
+      (late) => late.end().then(() => false),
+      (error: { message: string }) => /suspended/.test(error.message),
+    ),
+  )
+  assert.equal(isAwake(), false)
+  assert.equal((await ergon.cli('db', 'resume', 'notes')).code, 0)
+  await until('clients are served', () =>
+    withClient(async (again) => (await again.query('select 1')).rowCount === 1).catch(() => false),
+  )
 })
 
 test('acknowledged rows are there after kill -9 of the server', async () => {

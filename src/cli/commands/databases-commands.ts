@@ -2,7 +2,7 @@
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const DATABASES_COMMANDS: CommandList = {
-  groups: { db: 'Databases: create, list, connect, delete' },
+  groups: { db: 'Databases: create, list, connect, resize, suspend, delete' },
   commands: [
     {
       usage: 'db create <name>',
@@ -11,7 +11,7 @@ export const DATABASES_COMMANDS: CommandList = {
         ['--region <region>', 'where it is: a region of the service, or auto (default)'],
         [
           '--size <size>',
-          'the room that it is meant to take, such as 500MB (default 1GB); not enforced yet',
+          'the room for its tables, indexes and large objects, such as 500MB (default 1GB)',
         ],
       ],
       load: () => import('./db-create.ts'),
@@ -28,6 +28,21 @@ export const DATABASES_COMMANDS: CommandList = {
       help: 'Open psql on the database',
       options: [['--command <sql>', 'run this and end; several statements by semicolon']],
       load: () => import('./db-psql.ts'),
+    },
+    {
+      usage: 'db resize <name> <size>',
+      help: 'Give the database more or less room, such as 2GB; takes effect within 5 seconds',
+      load: () => import('./db-resize.ts'),
+    },
+    {
+      usage: 'db suspend <name>',
+      help: 'Stop the server of the database until it is resumed; its bytes are still charged',
+      load: () => import('./db-suspend.ts'),
+    },
+    {
+      usage: 'db resume <name>',
+      help: 'Let clients connect to a suspended database again',
+      load: () => import('./db-resume.ts'),
     },
     {
       usage: 'db delete <name>',

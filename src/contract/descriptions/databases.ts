@@ -24,6 +24,12 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     replies: ok('The connection string', json(databases.databaseUrl)),
     refusals: ['database_not_found', 'databases_off'],
   },
+  'database.update': {
+    summary: 'Change the size of a database, suspend or resume it',
+    request: databases.databaseChange,
+    replies: ok('The database', json(databases.databaseReply)),
+    refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
+  },
   'database.delete': {
     summary: 'Delete a database and everything in it, for good',
     replies: ok('It is being deleted', json(databases.databaseDeleted)),

@@ -11,13 +11,23 @@ export const DATABASES = defineProduct({
     'database.get': { ...database, scope: 'read' },
     /** The address has the password in it. */
     'database.url': { ...database, scope: 'deploy' },
+    'database.update': { ...database, scope: 'deploy' },
     'database.delete': { ...database, scope: 'deploy' },
+    /** No request: what a database stored for a minute. */
+    'database.standing': {
+      ...look,
+      service: 'databases',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
   },
   routes: [
     { method: 'POST', path: '/v1/databases', operation: 'database.create', query: [] },
     { method: 'GET', path: '/v1/databases', operation: 'database.list', query: [] },
     { method: 'GET', path: '/v1/databases/:database', operation: 'database.get', query: [] },
     { method: 'GET', path: '/v1/databases/:database/url', operation: 'database.url', query: [] },
+    { method: 'PATCH', path: '/v1/databases/:database', operation: 'database.update', query: [] },
     { method: 'DELETE', path: '/v1/databases/:database', operation: 'database.delete', query: [] },
   ],
 })

@@ -7,7 +7,7 @@ export const createDatabaseDelete =
   ({ state }: { readonly state: Queryable }): Handler =>
   async ({ who, parameters }) => {
     const { id } = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
-    await state.query("select want_resource($1, 'deleted')", [id])
+    await state.query('select delete_database($1)', [id])
     const reply = { id, object: 'database', deleted: true }
     return { kind: 'known', status: 200, body: () => reply }
   }

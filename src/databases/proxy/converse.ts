@@ -2,13 +2,21 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Logger } from '#base/log.ts'
-import { NotAwake } from '#databases/awake.ts'
+import { NotAwake, SUSPENDED } from '#databases/awake.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
 import { LoginRefusal } from './handshake.ts'
 import { relay } from './relay.ts'
 import type { Role } from './roles.ts'
 import { SESSIONS_MAX, type Use, type Uses } from './uses.ts'
-import { AUTHENTICATED, fatalMessage, message, READY, TYPE, type FatalError } from './wire.ts'
+import {
+  AUTHENTICATED,
+  fatalMessage,
+  message,
+  READY,
+  TYPE,
+  warningMessage,
+  type FatalError,
+} from './wire.ts'
 
 export interface Conversations {
   /** Resolves when the session has ended. Rejects with a LoginRefusal. */
@@ -40,7 +48,7 @@ export function createConversations(deps: {
   /** A client's key for cancel requests → the message to its backend. */
   const cancels = new Map<string, () => void>()
 
-  async function talk(socket: Socket, place: BackendPlace, { relays }: Use): Promise<void> {
+  async function talk(socket: Socket, place: BackendPlace, { relays, awake }: Use): Promise<void> {
     const limit = AbortSignal.timeout(BACKEND_TIMEOUT_MS)
     const backend = await backends.open(place, limit).catch((error: unknown) => {
       socket.write(error instanceof BackendRefusal ? error.bytes : fatalMessage(STARTING))
@@ -51,12 +59,15 @@ export function createConversations(deps: {
     const key = randomBytes(KEY_BYTES)
     const name = key.toString('hex')
     cancels.set(name, () => backends.cancel(place, backend.key))
-    const greeting = [AUTHENTICATED, backend.parameters, message(TYPE.backendKey, key), READY]
+    const warning = awake.warning === null ? [] : [warningMessage(awake.warning)]
+    const keyMessage = message(TYPE.backendKey, key)
+    const greeting = [AUTHENTICATED, backend.parameters, keyMessage, ...warning, READY]
     socket.write(Buffer.concat(greeting))
     const session = relay(socket, backend.socket)
-    relays.add(session)
+    const pid = backend.key.readInt32BE(0)
+    relays.set(pid, session)
     const end = await session.ended
-    relays.delete(session)
+    if (relays.get(pid) === session) relays.delete(pid)
     cancels.delete(name)
     if (end === 'idle') await backends.keep(place, backend)
     else backends.end(place, backend)
@@ -102,7 +113,8 @@ function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string
       code: '0A000',
       message: 'replication connections are not served',
     })
-  if (role.actual !== 'deployed') throw new LoginRefusal(socket, STARTING)
+  if (role.actual !== 'deployed')
+    throw new LoginRefusal(socket, role.desired === 'suspended' ? SUSPENDED : STARTING)
 }
 
 const isOff = (text = 'off') => /^(off|false|no|0)$/i.test(text)

@@ -8,8 +8,9 @@ export type Role = {
   readonly verifier: Verifier
   readonly database: string
   readonly databaseName: string
-  /** The state of the database. */
+  /** The state of the database, and the state that its owner wants. */
   readonly actual: string
+  readonly desired: string
 }
 
 // A rotated password is refused after this time at the latest.
@@ -28,7 +29,7 @@ export function createRoles(state: Queryable): (name: string) => Promise<Role | 
     const known = found.get(name)
     if (known !== undefined) return known.role
     const { rows } = await state.query<Omit<Role, 'verifier'> & { verifier: string }>(
-      `select r.name, r.verifier, r.database, n.name as "databaseName", n.actual
+      `select r.name, r.verifier, r.database, n.name as "databaseName", n.actual, n.desired
        from database_roles r join resources n on n.id = r.database
        where r.name = $1 and n.desired <> 'deleted'`,
       [name],

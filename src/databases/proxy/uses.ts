@@ -4,8 +4,8 @@ import type { Relay } from './relay.ts'
 
 export type Use = {
   readonly awake: Awake
-  /** The sessions that end when the server must not be used any more. */
-  readonly relays: Set<Relay>
+  /** The sessions by the pids of their backends. */
+  readonly relays: Map<number, Relay>
   release(): void
 }
 
@@ -19,7 +19,11 @@ export interface Uses {
   relays(): Relay[]
 }
 
-type Held = { sessions: number; readonly awake: Promise<Awake>; readonly relays: Set<Relay> }
+type Held = {
+  sessions: number
+  readonly awake: Promise<Awake>
+  readonly relays: Map<number, Relay>
+}
 
 /** The server has 50 connections, and keeps 3 for the superuser. */
 export const SESSIONS_MAX = 45
@@ -33,12 +37,14 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
   }
   const hold = (database: string): Held => {
     const awake = keepAwake(agent, database, AbortSignal.timeout(WAKE_TIMEOUT_MS))
-    const one: Held = { sessions: 0, awake, relays: new Set() }
+    const one: Held = { sessions: 0, awake, relays: new Map() }
     held.set(database, one)
     const cutAtEnd = async () => {
-      const fatal = await (await awake).ended
+      const running = await awake
+      running.onCut = (pids, fatal) => pids.forEach((pid) => one.relays.get(pid)?.cut(fatal))
+      const fatal = await running.ended
       forget(database, one)
-      for (const session of one.relays) session.cut(fatal)
+      for (const session of one.relays.values()) session.cut(fatal)
     }
     // take() rejects with the reason.
     cutAtEnd().catch(() => forget(database, one))
@@ -58,6 +64,6 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
       }
       return { awake, relays: one.relays, release }
     },
-    relays: () => [...held.values()].flatMap(({ relays }) => [...relays]),
+    relays: () => [...held.values()].flatMap(({ relays }) => [...relays.values()]),
   }
 }

@@ -48,10 +48,21 @@ export const STOPPED: FatalError = {
   message: 'terminating connection due to administrator command',
 }
 
-export function fatalMessage({ code, message: text, hint }: FatalError): Buffer {
-  const fields = ['SFATAL', 'VFATAL', `C${code}`, `M${text}`, ...(hint ? [`H${hint}`] : [])]
-  return message(TYPE.error, ...fields, Buffer.from([0]))
-}
+const fieldsOf = (severity: string, { code, message: text, hint }: FatalError) => [
+  `S${severity}`,
+  `V${severity}`,
+  `C${code}`,
+  `M${text}`,
+  ...(hint ? [`H${hint}`] : []),
+  Buffer.from([0]),
+]
+
+export const fatalMessage = (fatal: FatalError): Buffer =>
+  message(TYPE.error, ...fieldsOf('FATAL', fatal))
+
+/** A NoticeResponse, which psql prints and drivers report. */
+export const warningMessage = (warning: FatalError): Buffer =>
+  message(TYPE.notice, ...fieldsOf('WARNING', warning))
 
 export const authentication = (kind: number, ...parts: readonly (Buffer | string)[]): Buffer =>
   message(TYPE.authentication, int32(kind), ...parts)

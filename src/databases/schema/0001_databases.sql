@@ -1,7 +1,12 @@
 -- Databases of accounts: a cluster each. Their names and states are rows of `resources`.
 create table databases (
   id text collate "C" primary key references resources (id),
-  size_bytes bigint not null check (size_bytes > 0)
+  size_bytes bigint not null check (size_bytes > 0),
+  -- As last measured: tables with indexes, and the write-ahead log.
+  stored_bytes bigint not null default 0,
+  wal_bytes bigint not null default 0,
+  -- Its transactions are read-only by default.
+  is_full boolean not null default false
 );
 
 -- Logins at the proxy, which checks the passwords. The server of a database never sees one.

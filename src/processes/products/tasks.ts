@@ -1,6 +1,11 @@
 // The background halves of all areas. A product adds one line.
+import { DATABASES_TASKS } from '#databases/tasks.ts'
 import { LEDGER_TASKS } from '#ledger/tasks.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
 import { STORAGE_TASKS } from '#objects/tasks.ts'
 
-export const TASKS_PRODUCTS: readonly TasksProduct[] = [LEDGER_TASKS, STORAGE_TASKS]
+export const TASKS_PRODUCTS: readonly TasksProduct[] = [
+  LEDGER_TASKS,
+  STORAGE_TASKS,
+  DATABASES_TASKS,
+]

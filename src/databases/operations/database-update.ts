@@ -1,0 +1,38 @@
+// PATCH /v1/databases/{id or name}: another size, suspend or resume. The agent does it.
+import { bytesOfSize, type DatabaseChange } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import { findDatabase, replyOf } from '#databases/find-database.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
+import type { Handler } from '#http/reply.ts'
+import type { State } from '#state/connect.ts'
+
+export function createDatabaseUpdate(deps: {
+  readonly state: State
+  readonly settings: GatewaySettings
+}): Handler<DatabaseChange> {
+  const { state, settings } = deps
+  return async ({ who, parameters, body: { size, suspended } }) => {
+    const account = who?.account ?? ''
+    const wanted = parameters['database'] ?? ''
+    const { id, name, actual, stored_bytes: stored } = await findDatabase(state, account, wanted)
+    if (!settings.isOn) throw fault('databases_off', `Could not change "${name}"`)
+    const bytes = size === undefined ? undefined : bytesOfSize(size)
+    if (bytes !== undefined && bytes < Number(stored))
+      throw fault('invalid_request', `Could not accept size: "${name}" stores ${stored} bytes`, {
+        param: 'size',
+      })
+    if (suspended !== undefined && actual !== 'deployed' && actual !== 'suspended')
+      throw fault('database_not_ready', `Could not change "${name}": it is ${actual}`)
+    await state.transaction(async (transaction) => {
+      if (bytes !== undefined)
+        await transaction.query('update databases set size_bytes = $2 where id = $1', [id, bytes])
+      if (suspended !== undefined)
+        await transaction.query('select want_resource($1, $2)', [
+          id,
+          suspended ? 'suspended' : 'deployed',
+        ])
+    })
+    const reply = replyOf(await findDatabase(state, account, id), settings)
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+}
