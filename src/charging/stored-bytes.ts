@@ -2,8 +2,8 @@
 // leases, journal and receipts as requests. The energy of minutes adds up in the thing's sample until it is worth a
 // charge (1 J, or a day). standing_look() takes it out of the sample before the charge, so no minute is charged twice.
 //
-// The energy comes out of what the meters measured and no request used (the idle power of disks). Its part has the
-// meter `storage`, which has no readings of its own, so no energy is in the books twice.
+// The energy comes out of what the meters measured and no request used (the idle power of disks). The meter of its part
+// has the product's name and no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -49,6 +49,8 @@ export type StoredLookRow = {
 /** The stored things of a product. */
 export type StoredKind<Id> = {
   readonly operation: OperationName
+  /** The product's name, which has no readings. */
+  readonly meter: string
   /** In log lines: "stored bytes". */
   readonly name: string
   /** Ids after an id (undefined: the first), with deleted things that still owe energy. */
@@ -90,7 +92,7 @@ export function createStoredBytes<Id>(deps: StoredBytesDeps, kind: StoredKind<Id
   const product: StandingProduct = {
     operation,
     name,
-    meter: 'storage',
+    meter: kind.meter,
     known: { method: 'model', bandPct: BAND_PCT },
   }
   const all: StoredBytes = {

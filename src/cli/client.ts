@@ -32,6 +32,10 @@ export const apiPost = (options: GlobalOptions, path: string, body: object): Pro
 export const apiPatch = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
   ask(options, path, { body, method: 'PATCH' })
 
+/** PUTs without a body; throws the same. */
+export const apiPut = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
+  ask(options, path, { method: 'PUT' })
+
 /** DELETEs what a path names; throws the same. */
 export const apiDelete = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
   ask(options, path, { method: 'DELETE' })

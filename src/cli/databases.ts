@@ -19,8 +19,21 @@ export const databasePath = (name: string): string => `/v1/databases/${encodeURI
 export const getDatabase = async (options: GlobalOptions, name: string): Promise<Database> =>
   JSON.parse((await apiGet(options, databasePath(name))).text) as Database
 
-export const urlOf = async (options: GlobalOptions, name: string): Promise<string> =>
-  (JSON.parse((await apiGet(options, `${databasePath(name)}/url`)).text) as { url: string }).url
+/** The connection string of the owner, or of another role. */
+export async function urlOf(options: GlobalOptions, name: string, role?: string): Promise<string> {
+  const query = role === undefined ? '' : `?role=${encodeURIComponent(role)}`
+  const { text } = await apiGet(options, `${databasePath(name)}/url${query}`)
+  return (JSON.parse(text) as { url: string }).url
+}
+
+export type DatabaseRole = {
+  readonly name: string
+  readonly login: string
+  readonly read_only: boolean
+}
+
+export const rolesPath = (name: string, role?: string): string =>
+  `${databasePath(name)}/roles${role === undefined ? '' : `/${encodeURIComponent(role)}`}`
 
 /** Asks for a change, and returns the database as it is by then. */
 export const changeDatabase = async (

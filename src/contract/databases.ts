@@ -86,9 +86,55 @@ export const databaseList = z.object({
   has_more: z.literal(false),
   next_cursor: z.null(),
 })
+export const databaseUrlQuery = z.object({
+  /** A role's name; the owner by default. */
+  role: z.string().max(100).optional(),
+})
+
 export const databaseUrl = z.object({
   /** The connection string, password included: keep it secret. */
   url: z.string(),
+})
+
+/** Roles that a database has at most, its owner included. */
+export const DATABASE_ROLES_MAX = 20
+/** The name of the first role. */
+export const OWNER_LABEL = 'owner'
+
+export const databaseRoleRequest = ownObject({
+  name: z
+    .string()
+    .regex(
+      /^[a-z][a-z0-9_]{0,29}$/,
+      'must begin with a letter and have at most 30 characters of a-z, 0-9 and _',
+    ),
+  /** It reads what the owner has, now and later, and changes nothing. */
+  read_only: z.literal(true).default(true),
+})
+export type DatabaseRoleRequest = z.infer<typeof databaseRoleRequest>
+
+/** Throws invalid_request. */
+export const parseDatabaseRoleRequest = (json: unknown): DatabaseRoleRequest =>
+  parseWith(databaseRoleRequest, json)
+
+export const databaseRoleReply = z.object({
+  object: z.literal('database.role'),
+  name: z.string(),
+  /** The user of connection strings. */
+  login: z.string(),
+  read_only: z.boolean(),
+})
+export type DatabaseRoleReply = z.infer<typeof databaseRoleReply>
+export const databaseRoleList = z.object({
+  object: z.literal('list'),
+  data: z.array(databaseRoleReply),
+  has_more: z.literal(false),
+  next_cursor: z.null(),
+})
+export const databaseRoleDeleted = z.object({
+  object: z.literal('database.role'),
+  name: z.string(),
+  deleted: z.literal(true),
 })
 
 export const databaseDeleted = z.object({

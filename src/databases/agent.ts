@@ -20,6 +20,8 @@ import {
   type ServersDeps,
 } from './servers.ts'
 import { fullMessage, keepSize, type SizeDeps } from './size/keep-size.ts'
+import type { DatabaseRoles } from './make-database.ts'
+import { OWNER_LABEL } from '#contract/databases.ts'
 import { createWatch, type DatabaseWatch } from './watch.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
@@ -67,7 +69,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
             kind: 'database',
             async deploy(resource) {
               await front.ready(signal)
-              await servers.deploy({ ...resource, role: await ownerOf(core, resource) }, signal)
+              await servers.deploy({ ...resource, ...(await rolesOf(core, resource)) }, signal)
             },
             async suspend({ id }) {
               ;(await front.awake())?.cut(id, SUSPENDED)
@@ -158,10 +160,11 @@ const install = ({ config, data, artifacts, log }: AgentCore): Promise<PostgresI
     signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   })
 
-async function ownerOf({ state }: AgentCore, { id }: Resource): Promise<string> {
-  const { rows } = await state.query<{ name: string }>(
-    'select name from database_roles where database = $1 order by name limit 1',
+async function rolesOf({ state }: AgentCore, { id }: Resource): Promise<DatabaseRoles> {
+  const { rows } = await state.query<{ name: string; label: string }>(
+    'select name, label from database_roles where database = $1 order by name',
     [id],
   )
-  return rows[0]?.name ?? ''
+  const owner = rows.find(({ label }) => label === OWNER_LABEL)?.name ?? ''
+  return { owner, readers: rows.map(({ name }) => name).filter((name) => name !== owner) }
 }

@@ -23,7 +23,7 @@ export type DatabaseRow = {
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<DatabaseRow>(
     `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full, n.actual, n.reason, n.created_at, r.name as role, r.revision
-     from resources n join databases d using (id) join database_roles r on r.database = n.id
+     from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
      where n.account = $1 and n.kind = 'database' and n.desired <> 'deleted'
        and ($2::text is null or n.id = $2 or n.name = $2)
      order by n.id`,

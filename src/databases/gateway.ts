@@ -1,5 +1,9 @@
 // Databases in a gateway: the API that creates, lists and deletes them. No byte of a database passes here.
-import { parseDatabaseChange, parseDatabaseRequest } from '#contract/databases.ts'
+import {
+  parseDatabaseChange,
+  parseDatabaseRequest,
+  parseDatabaseRoleRequest,
+} from '#contract/databases.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
@@ -8,6 +12,12 @@ import {
   createDatabaseList,
   createDatabaseUrl,
 } from './operations/database-get.ts'
+import {
+  createDatabaseRoleCreate,
+  createDatabaseRoleDelete,
+  createDatabaseRoleList,
+  createDatabaseRoleRotate,
+} from './operations/database-roles.ts'
 import { createDatabaseUpdate } from './operations/database-update.ts'
 import type { GatewaySettings } from './settings.ts'
 
@@ -23,6 +33,13 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       'database.url': { handle: createDatabaseUrl(deps) },
       'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
       'database.delete': { handle: createDatabaseDelete(deps) },
+      'database-role.list': { handle: createDatabaseRoleList(deps) },
+      'database-role.create': {
+        parse: parseDatabaseRoleRequest,
+        handle: createDatabaseRoleCreate(deps),
+      },
+      'database-role.rotate': { handle: createDatabaseRoleRotate(deps) },
+      'database-role.delete': { handle: createDatabaseRoleDelete(deps) },
     },
   }
 }

@@ -1,6 +1,12 @@
-// The database and the role of its owner, in a server that runs.
+// The database and its roles, in a server that runs.
 import { invariant } from '#base/errors.ts'
 import type { State } from '#state/connect.ts'
+
+export type DatabaseRoles = {
+  readonly owner: string
+  /** Roles that read what the owner has. */
+  readonly readers: readonly string[]
+}
 
 const IDENTIFIER = /^[a-z][a-z0-9_-]{0,62}$/
 
@@ -10,24 +16,61 @@ function quoted(name: string): string {
 }
 
 /**
- * Makes what is absent. `connect` opens a database of the server as its superuser. The service owns the database, so
- * that the role of the customer can neither drop it nor lift its limits.
+ * Makes what is absent, and removes roles that are not wanted any more. `connect` opens a database of the server as
+ * its superuser. The service owns the database itself, so that no role of the customer can drop it or lift its limits.
  */
 export async function makeDatabase(
   connect: (database: string) => State,
-  { name, role }: { readonly name: string; readonly role: string },
+  { name, owner, readers }: DatabaseRoles & { readonly name: string },
 ): Promise<void> {
-  const [database, owner] = [quoted(name), quoted(role)]
+  const database = quoted(name)
   await using server = connect('postgres')
-  const isThere = async (table: string, column: string, value: string) =>
-    (await server.query(`select from ${table} where ${column} = $1`, [value])).rowCount > 0
-  if (!(await isThere('pg_roles', 'rolname', role)))
-    await server.query(`create role ${owner} login nocreatedb nocreaterole noreplication`)
-  if (!(await isThere('pg_database', 'datname', name)))
-    await server.query(`create database ${database}`)
+  const { rows } = await server.query<{ rolname: string }>(
+    "select rolname from pg_roles where rolname <> current_user and rolname not like 'pg\\_%'",
+  )
+  const there = rows.map(({ rolname }) => rolname)
+  for (const role of [owner, ...readers].filter((wanted) => !there.includes(wanted)))
+    await server.query(`create role ${quoted(role)} login nocreatedb nocreaterole noreplication`)
+  const found = await server.query('select from pg_database where datname = $1', [name])
+  if (found.rowCount === 0) await server.query(`create database ${database}`)
   await server.query(`revoke all on database ${database} from public`)
   await server.query('revoke connect on database postgres, template1 from public')
-  await server.query(`grant connect, create, temporary on database ${database} to ${owner}`)
+  await server.query(`grant connect, create, temporary on database ${database} to ${quoted(owner)}`)
   await using own = connect(name)
-  await own.query(`alter schema public owner to ${owner}`)
+  await own.query(`alter schema public owner to ${quoted(owner)}`)
+  for (const reader of readers) await letRead(own, { database, owner, reader })
+  for (const role of there.filter((one) => one !== owner && !readers.includes(one)))
+    await removeRole(own, { owner, role })
+}
+
+/** Grants a role to read what the owner has, and what the owner makes later. */
+async function letRead(
+  own: State,
+  { database, owner, reader }: { database: string; owner: string; reader: string },
+): Promise<void> {
+  const [from, to] = [quoted(owner), quoted(reader)]
+  await own.query(`grant connect on database ${database} to ${to}`)
+  for (const kind of ['usage on schemas', 'select on tables', 'select on sequences'])
+    await own.query(`alter default privileges for role ${from} grant ${kind} to ${to}`)
+  const { rows } = await own.query<{ schema: string }>(
+    'select quote_ident(nspname) as schema from pg_namespace where nspowner = $1::regrole',
+    [from],
+  )
+  for (const { schema } of rows) {
+    await own.query(`grant usage on schema ${schema} to ${to}`)
+    await own.query(`grant select on all tables in schema ${schema} to ${to}`)
+    await own.query(`grant select on all sequences in schema ${schema} to ${to}`)
+  }
+}
+
+async function removeRole(
+  own: State,
+  { owner, role }: { owner: string; role: string },
+): Promise<void> {
+  await own.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [
+    role,
+  ])
+  await own.query(`reassign owned by ${quoted(role)} to ${quoted(owner)}`)
+  await own.query(`drop owned by ${quoted(role)}`)
+  await own.query(`drop role ${quoted(role)}`)
 }

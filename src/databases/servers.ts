@@ -9,7 +9,7 @@ import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import type { Resource } from '#resources/reconciler.ts'
 import { connectState, type State } from '#state/connect.ts'
-import { makeDatabase } from './make-database.ts'
+import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 
 /** The cells' sockets, which the proxy calls. */
 export const DATABASE_SOCKETS = 'databases'
@@ -58,8 +58,8 @@ export type RunningServer = Resource & {
 }
 
 export interface Servers {
-  /** Makes a database and its owner's role; may be repeated. */
-  deploy(database: Resource & { readonly role: string }, signal: AbortSignal): Promise<void>
+  /** Makes a database and its roles; may be repeated. */
+  deploy(database: Resource & DatabaseRoles, signal: AbortSignal): Promise<void>
   /** Ends the server and removes its files. */
   remove(id: string): Promise<void>
   /** Resolves with the path of the socket of a running server, which runs until the disposal and a while longer. */

@@ -19,6 +19,7 @@ function open(core: TasksCore, { minuteMs, power }: DatabasesTaskSettings): Task
     { ...core, minuteMs },
     {
       operation: 'database.standing',
+      meter: 'database',
       name: 'databases',
       async after(last, limit) {
         const { rows } = await state.query<{ id: string }>(

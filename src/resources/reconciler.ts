@@ -15,12 +15,17 @@ export type ReconcilerDeps = {
   readonly state: State
   readonly log: Logger
   readonly kind: string
-  /** Makes what is there when the resource is deployed. */
+  /** Makes what is there when the resource is deployed; again after each change. */
   readonly deploy: (resource: Resource, signal: AbortSignal) => Promise<void>
   /** Ends what runs for the resource, and keeps its files. */
   readonly suspend: (resource: Resource) => Promise<void>
   /** Removes everything of the resource. */
   readonly remove: (resource: Resource) => Promise<void>
+}
+
+type Unsettled = Resource & {
+  readonly desired: 'deployed' | 'suspended' | 'deleted'
+  readonly revision: string
 }
 
 /** A missed notification and a failed resource wait for this. */
@@ -59,29 +64,33 @@ async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> 
 async function round(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   const { state, kind } = deps
   for (let after = ''; ;) {
-    const { rows } = await state.query<Resource & { desired: string }>(
-      `select id, account, name, desired from resources
-       where kind = $1 and actual <> desired and id > $2 order by id limit ${PAGE}`,
+    const { rows } = await state.query<Unsettled>(
+      `select id, account, name, desired, revision::text from resources
+       where kind = $1 and (actual <> desired or reached_revision < revision) and id > $2 order by id limit ${PAGE}`,
       [kind, after],
     )
-    for (const { desired, ...resource } of rows) {
+    for (const { desired, revision, ...resource } of rows) {
       signal.throwIfAborted()
-      if (desired === 'deployed') await deploy(deps, resource, signal)
-      else await end(deps, resource, desired as 'suspended' | 'deleted')
+      if (desired === 'deployed') await deploy(deps, { resource, revision }, signal)
+      else await end(deps, { resource, revision }, desired)
       after = resource.id
     }
     if (rows.length < PAGE) return
   }
 }
 
-async function deploy(deps: ReconcilerDeps, resource: Resource, signal: AbortSignal) {
+async function deploy(
+  deps: ReconcilerDeps,
+  { resource, revision }: { readonly resource: Resource; readonly revision: string },
+  signal: AbortSignal,
+) {
   const { state, log, kind } = deps
-  const move = (reached: string, why?: string) =>
-    state.query('select move_resource($1, $2, $3)', [resource.id, reached, why ?? null])
+  const move = (reached: string, why: string | null = null, of: string | null = null) =>
+    state.query('select move_resource($1, $2, $3, $4)', [resource.id, reached, why, of])
   await move('deploying')
   try {
     await deps.deploy(resource, signal)
-    await move('deployed')
+    await move('deployed', null, revision)
   } catch (error) {
     // A stop in the middle: the next start goes on.
     if (signal.aborted) return
@@ -93,12 +102,12 @@ async function deploy(deps: ReconcilerDeps, resource: Resource, signal: AbortSig
 
 async function end(
   { state, log, kind, ...deps }: ReconcilerDeps,
-  resource: Resource,
+  { resource, revision }: { readonly resource: Resource; readonly revision: string },
   wanted: 'suspended' | 'deleted',
 ) {
   try {
     await (wanted === 'deleted' ? deps.remove(resource) : deps.suspend(resource))
-    await state.query('select move_resource($1, $2)', [resource.id, wanted])
+    await state.query('select move_resource($1, $2, null, $3)', [resource.id, wanted, revision])
   } catch (error) {
     log.error('A resource could not be ended', { kind, id: resource.id, wanted, error })
   }

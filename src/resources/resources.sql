@@ -22,7 +22,8 @@ begin
   return made;
 end $$;
 
--- Sets what the account wants of a resource; false for a resource that is deleted.
+-- Sets what the account wants of a resource, or repeats it after a change of the product's own table; false for a
+-- resource that is deleted.
 create or replace function want_resource(of_id text, wanted text) returns boolean language plpgsql as $$
 declare
   of_kind text;
@@ -34,12 +35,14 @@ begin
 end $$;
 
 -- Records what is there now. A move that the machine does not have changes nothing and returns false.
-create or replace function move_resource(of_id text, reached text, why text default null) returns boolean
+create or replace function move_resource(of_id text, reached text, why text default null,
+  of_revision bigint default null) returns boolean
 language sql as $$
-  update resources set actual = reached, reason = why, changed_at = ledger_now()
+  update resources set actual = reached, reason = why, changed_at = ledger_now(),
+    reached_revision = coalesce(of_revision, reached_revision)
   where id = of_id and (actual, reached) in (
     ('pending', 'deploying'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
     ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'deleted'), ('deployed', 'suspended'),
-    ('deployed', 'deleted'), ('suspended', 'deployed'), ('suspended', 'deleted'))
+    ('deployed', 'deployed'), ('suspended', 'suspended'), ('deployed', 'deleted'), ('suspended', 'deployed'), ('suspended', 'deleted'))
   returning true
 $$;

@@ -34,5 +34,18 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
       { body: { region: 'moon' }, param: 'region' },
     ],
   },
+  'database-role.list': { path: () => `${path()}/roles`, statuses },
+  'database-role.create': {
+    path: () => `${path()}/roles`,
+    body: { name: 'reporting' },
+    statuses: [201, 404, 409],
+    badBodies: [
+      { body: {}, param: 'name' },
+      { body: { name: 'Not a name' }, param: 'name' },
+      { body: { name: 'writer', read_only: false }, param: 'read_only' },
+    ],
+  },
+  'database-role.rotate': { path: () => `${path()}/roles/owner/password`, statuses },
+  'database-role.delete': { path: () => `${path()}/roles/none`, statuses: [404] },
   'database.delete': { path: () => '/v1/databases/none', statuses: [404] },
 }

@@ -14,6 +14,7 @@ import pg from 'pg'
 import { DATABASES_MAX } from '#contract/databases.ts'
 import { STRANGERS_MAX } from '#databases/proxy/front.ts'
 import { SESSIONS_MAX } from '#databases/proxy/uses.ts'
+import { bookFaults } from '../books.ts'
 import { EMBEDDING } from '../settings.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 
@@ -396,6 +397,58 @@ test('stored bytes of a database are charged by the minute', async () => {
   })
 })
 
+test('a read-only role reads what the owner has and makes later, and changes nothing', async () => {
+  const owner = url
+  await withClient((client) =>
+    client.query(
+      'create schema other; create table other.before (id int); create table left_to (id int)',
+    ),
+  )
+  const made = await ergon.cli('db', 'role', 'create', 'notes', 'reporting', '--read-only')
+  assert.equal(made.code, 0, made.stderr)
+  assert.deepEqual(await api('/v1/databases/notes/roles', { name: 'reporting' }), [
+    409,
+    'database_role_exists',
+  ])
+  assert.deepEqual(await api('/v1/databases/notes/url?role=none'), [404, 'database_role_not_found'])
+  assert.match((await ergon.cli('db', 'role', 'list', 'notes')).stdout, /^reporting .* reads$/m)
+  await withClient((client) => client.query('create table later (id int)'))
+  url = new URL((await ergon.cli('db', 'url', 'notes', '--role', 'reporting')).stdout.trim())
+  await until('the role is there', () =>
+    withClient(async (reader) => {
+      await reader.query('select from other.before')
+      return true
+    }).catch(() => false),
+  )
+  await withClient(async (reader) => {
+    await reader.query('select from items')
+    await reader.query('select from later')
+    for (const sql of [
+      'insert into left_to values (1)',
+      'create table mine (id int)',
+      'create temporary table mine (id int)',
+      'drop table left_to',
+      `set role ${owner.username}`,
+    ])
+      await assert.rejects(reader.query(sql), { code: '42501' }, sql)
+  })
+  const old = url.password
+  assert.equal((await ergon.cli('db', 'role', 'rotate', 'notes', 'reporting')).code, 0)
+  await until('the old password is refused', () =>
+    connect({ password: old }).then(
+      (late) => late.end().then(() => false),
+      (error: { code?: string }) => error.code === '28P01',
+    ),
+  )
+  url = new URL((await ergon.cli('db', 'url', 'notes', '--role', 'reporting')).stdout.trim())
+  const reader = await connect()
+  const ended = new Promise<Error & { code?: string }>((resolve) => reader.on('error', resolve))
+  assert.equal((await ergon.cli('db', 'role', 'delete', 'notes', 'owner')).code, 1)
+  assert.equal((await ergon.cli('db', 'role', 'delete', 'notes', 'reporting')).code, 0)
+  assert.equal((await ended).code, '57P01')
+  url = owner
+})
+
 test('a suspended database refuses clients with words, and serves them after it is resumed', async () => {
   const client = await connect()
   const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
@@ -471,6 +524,14 @@ test('db delete removes the files, and nobody can connect', async () => {
     return error?.code === '28P01'
   })
   assert.match((await ergon.cli('db', 'list')).stderr, /no databases yet/)
+  await until('the rest of its stored bytes is charged', async () => {
+    const rows = await ergon.sql(
+      `select from charges where operation = 'database.standing' and energy_nj > 0
+       and convert_from(bytes, 'UTF8')::json ->> 'resource' = 'database:notes'`,
+    )
+    return rows.length > 0
+  })
+  assert.deepEqual(await bookFaults(ergon), [])
 })
 
 // The last: the books of the product do not add up after it.

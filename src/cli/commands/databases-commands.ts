@@ -2,7 +2,10 @@
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const DATABASES_COMMANDS: CommandList = {
-  groups: { db: 'Databases: create, list, connect, resize, suspend, delete' },
+  groups: {
+    db: 'Databases: create, list, connect, resize, suspend, delete',
+    'db role': 'Logins of a database',
+  },
   commands: [
     {
       usage: 'db create <name>',
@@ -21,6 +24,7 @@ export const DATABASES_COMMANDS: CommandList = {
     {
       usage: 'db url <name>',
       help: 'The connection string, with the password: keep it secret',
+      options: [['--role <role>', 'of this role; of the owner by default']],
       load: () => import('./db-url.ts'),
     },
     {
@@ -43,6 +47,27 @@ export const DATABASES_COMMANDS: CommandList = {
       usage: 'db resume <name>',
       help: 'Let clients connect to a suspended database again',
       load: () => import('./db-resume.ts'),
+    },
+    {
+      usage: 'db role list <name>',
+      help: 'The roles of the database',
+      load: () => import('./db-role-list.ts'),
+    },
+    {
+      usage: 'db role create <name> <role>',
+      help: 'Create a role that reads what the owner has, now and later',
+      options: [['--read-only', 'the only kind that there is: the default']],
+      load: () => import('./db-role-create.ts'),
+    },
+    {
+      usage: 'db role rotate <name> <role>',
+      help: 'Give a role a new password, such as the owner: sessions that are open go on',
+      load: () => import('./db-role-rotate.ts'),
+    },
+    {
+      usage: 'db role delete <name> <role>',
+      help: 'Delete a role and end its sessions',
+      load: () => import('./db-role-delete.ts'),
     },
     {
       usage: 'db delete <name>',

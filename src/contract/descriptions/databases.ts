@@ -20,9 +20,10 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found'],
   },
   'database.url': {
-    summary: 'The connection string of the owner, with the password',
+    summary: 'The connection string of the owner, or of the role in the query, with the password',
+    query: databases.databaseUrlQuery,
     replies: ok('The connection string', json(databases.databaseUrl)),
-    refusals: ['database_not_found', 'databases_off'],
+    refusals: ['database_not_found', 'database_role_not_found', 'databases_off'],
   },
   'database.update': {
     summary: 'Change the size of a database, suspend or resume it',
@@ -34,5 +35,26 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     summary: 'Delete a database and everything in it, for good',
     replies: ok('It is being deleted', json(databases.databaseDeleted)),
     refusals: ['database_not_found'],
+  },
+  'database-role.list': {
+    summary: 'The roles of a database, its owner first',
+    replies: ok('The roles', json(databases.databaseRoleList)),
+    refusals: ['database_not_found'],
+  },
+  'database-role.create': {
+    summary: 'Create a role that reads what the owner of the database has',
+    request: databases.databaseRoleRequest,
+    replies: { 201: { help: 'The role, on its way', media: json(databases.databaseRoleReply) } },
+    refusals: ['database_not_found', 'database_role_exists', 'databases_off'],
+  },
+  'database-role.rotate': {
+    summary: 'Give a role a new password: the old one is refused after a second',
+    replies: ok('The role', json(databases.databaseRoleReply)),
+    refusals: ['database_not_found', 'database_role_not_found', 'databases_off'],
+  },
+  'database-role.delete': {
+    summary: 'Delete a role; what it owns becomes the owner’s',
+    replies: ok('It is being deleted', json(databases.databaseRoleDeleted)),
+    refusals: ['database_not_found', 'database_role_not_found'],
   },
 }

@@ -4,6 +4,8 @@ import { caller, service, type ErrorTable } from '#contract/error-entry.ts'
 export const DATABASES_ERRORS = {
   database_not_found: caller(404, 'Check the name: `ergon db list`.', 'not_found_error'),
   database_exists: caller(409, 'Choose another name, or use the database that is there.'),
+  database_role_not_found: caller(404, 'Check the name: `ergon db role list`.', 'not_found_error'),
+  database_role_exists: caller(409, 'Choose another name, or use the role that is there.'),
   database_not_ready: caller(409, 'Wait until the database is deployed: `ergon db show`.'),
   too_many_databases: caller(409, 'Delete a database that is not needed any more.'),
   databases_off: service(

@@ -13,6 +13,10 @@ export const DATABASES = defineProduct({
     'database.url': { ...database, scope: 'deploy' },
     'database.update': { ...database, scope: 'deploy' },
     'database.delete': { ...database, scope: 'deploy' },
+    'database-role.list': { ...database, scope: 'read' },
+    'database-role.create': { ...database, scope: 'deploy', idempotent: true },
+    'database-role.rotate': { ...database, scope: 'deploy' },
+    'database-role.delete': { ...database, scope: 'deploy' },
     /** No request: what a database stored for a minute. */
     'database.standing': {
       ...look,
@@ -26,8 +30,37 @@ export const DATABASES = defineProduct({
     { method: 'POST', path: '/v1/databases', operation: 'database.create', query: [] },
     { method: 'GET', path: '/v1/databases', operation: 'database.list', query: [] },
     { method: 'GET', path: '/v1/databases/:database', operation: 'database.get', query: [] },
-    { method: 'GET', path: '/v1/databases/:database/url', operation: 'database.url', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/url',
+      operation: 'database.url',
+      query: ['role'],
+    },
     { method: 'PATCH', path: '/v1/databases/:database', operation: 'database.update', query: [] },
     { method: 'DELETE', path: '/v1/databases/:database', operation: 'database.delete', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/roles',
+      operation: 'database-role.list',
+      query: [],
+    },
+    {
+      method: 'POST',
+      path: '/v1/databases/:database/roles',
+      operation: 'database-role.create',
+      query: [],
+    },
+    {
+      method: 'PUT',
+      path: '/v1/databases/:database/roles/:role/password',
+      operation: 'database-role.rotate',
+      query: [],
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/databases/:database/roles/:role',
+      operation: 'database-role.delete',
+      query: [],
+    },
   ],
 })

@@ -1,5 +1,7 @@
 // GET /v1/databases, /v1/databases/{id or name}, and its connection string.
 import { fault } from '#contract/errors.ts'
+import { OWNER_LABEL } from '#contract/databases.ts'
+import { findRole } from '#databases/find-role.ts'
 import { databasesOf, findDatabase, replyOf } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/passwords.ts'
@@ -27,12 +29,13 @@ export const createDatabaseGet =
 
 export const createDatabaseUrl =
   ({ state, settings }: Deps): Handler =>
-  async ({ who, parameters }) => {
+  async ({ who, parameters, query }) => {
     const row = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
     if (!settings.isOn) throw fault('databases_off', `Could not connect to "${row.name}"`)
-    const password = passwordOf(settings.passwordKey, row.role, row.revision)
+    const role = await findRole(state, row.id, query().get('role') ?? OWNER_LABEL)
+    const password = passwordOf(settings.passwordKey, role.name, role.revision)
     const { host, port } = settings
-    const url = `postgresql://${row.role}:${password}@${host}:${port}/${row.name}?sslmode=require`
+    const url = `postgresql://${role.name}:${password}@${host}:${port}/${row.name}?sslmode=require`
     return {
       kind: 'known',
       status: 200,

@@ -13,9 +13,12 @@ create table databases (
 create table database_roles (
   name text collate "C" primary key,
   database text collate "C" not null references databases (id),
+  -- The account's name of it; 'owner' is the first.
+  label text collate "C" not null default 'owner',
+  is_read_only boolean not null default false,
   -- The password is derived from the secret of the node, the name and this number; a rotation adds one.
   revision integer not null default 1,
   -- SCRAM-SHA-256$<iterations>:<salt>$<stored key>:<server key>, as PostgreSQL writes verifiers.
   verifier text not null
 );
-create index database_roles_by_database on database_roles (database);
+create unique index database_roles_by_label on database_roles (database, label);

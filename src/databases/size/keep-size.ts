@@ -47,8 +47,11 @@ const GROWTH_PART = 0.001
 const FOUND_MS = 10_000
 /** A backend without a client has ended by itself before that, mostly. */
 const TERMINATE_MS = 200
-const WRITERS = `select pid from pg_stat_activity
+const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
+  from pg_stat_activity
   where backend_xid is not null and backend_type = 'client backend' and usename <> current_user`
+/** Measurements that grow without a writer; then all sessions are ended (NOTIFY grows so). */
+const UNEXPLAINED_MAX = 20
 const MIB = 1_048_576
 
 /** The last message for a writer. */
@@ -67,7 +70,7 @@ const temporaryMessage = (sizeBytes: number): FatalError => ({
 /** Works until the signal aborts. Never rejects. */
 export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<void> {
   const data = join(deps.folder, 'data')
-  await using server = lazily(deps.connect)
+  await using server = serverOf(deps.connect)
   /** The least that was stored since the database is full; undefined while there is room. */
   let least = isReadOnly(data) ? Infinity : undefined
   let before = Infinity
@@ -86,10 +89,11 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
           .open()
           .query('select 1')
           .catch(() => undefined)
-      const rate = Math.max(0, stored.bytes - before) / (begunMs - beforeMs)
+      const sinceMs = begunMs - beforeMs
+      const rate = Math.max(0, stored.bytes - before) / sinceMs
       ;[before, beforeMs] = [stored.bytes, begunMs]
       const soon = { ...stored, bytes: stored.bytes + rate * REACTION_MS }
-      least = await settle({ ...deps, server }, soon, least)
+      least = await settle({ ...deps, server, sinceMs }, soon, least)
       const isFull = least !== undefined
       if (isFull !== told || begunMs - toldMs > FOUND_MS) {
         await deps.found(stored, isFull)
@@ -120,7 +124,7 @@ const roomOf = ({ sizeBytes, spaceBytes }: SizeDeps, { bytes }: Stored, part: nu
 
 /** Acts on one measurement; resolves with the least that was stored since the database is full. */
 async function settle(
-  deps: SizeDeps & { readonly server: Lazily },
+  deps: SettleDeps,
   stored: Stored,
   least: number | undefined,
 ): Promise<number | undefined> {
@@ -145,14 +149,15 @@ async function settle(
   }
   const growth = Math.max(GROWTH_MIN_BYTES, least * GROWTH_PART)
   if (stored.bytes <= least + growth) return Math.min(least, stored.bytes)
-  if ((await endWriters(deps, fatal)) === 0) cut(fatal)
-  // The pages of the ended transaction stay: a session that makes room must not be ended for them.
+  // A session that begins to make room must not be ended for pages that another one left.
+  if ((await endWriters(deps, fatal, deps.sinceMs)) > 0) deps.server.unexplained = 0
+  else if (++deps.server.unexplained > UNEXPLAINED_MAX) cut(fatal)
   return stored.bytes
 }
 
 /** Ends the sessions whose queries wrote temporary files. */
 async function endQueries(
-  { server, cut, sizeBytes }: SizeDeps & { readonly server: Lazily },
+  { server, cut, sizeBytes }: SettleDeps,
   temporaryPids: readonly number[],
 ): Promise<void> {
   const { rows } = await server
@@ -165,19 +170,25 @@ async function endQueries(
   cut(temporaryMessage(sizeBytes()), pids)
 }
 
-/** Resolves with the number of the writers. */
+/**
+ * Ends the sessions that write, but those whose transactions are younger than `leastMs`. While a session that was ended
+ * earlier still writes, the growth is its own. Resolves with the number of the writers.
+ */
 async function endWriters(
-  { server, cut }: SizeDeps & { readonly server: Lazily },
+  { server, cut }: SettleDeps,
   fatal: FatalError,
+  leastMs = 0,
 ): Promise<number> {
   const state = server.open()
-  const { rows } = await state.query<{ pid: number }>(WRITERS)
-  if (rows.length === 0) return 0
-  const pids = rows.map(({ pid }) => pid)
+  const { rows } = await state.query<{ pid: number; is_old: boolean }>(WRITERS, [leastMs])
+  if (rows.some(({ pid }) => server.ending.has(pid))) return rows.length
+  const pids = rows.filter((row) => row.is_old).map(({ pid }) => pid)
+  server.ending = new Set(pids)
+  if (pids.length === 0) return 0
   cut(fatal, pids)
   setTimeout(() => {
     state
-      .query(`select pg_terminate_backend(pid) from (${WRITERS}) w where pid = any ($1)`, [pids])
+      .query(`select pg_terminate_backend(pid) from (${WRITERS}) w where pid = any ($2)`, [0, pids])
       .catch(() => undefined)
   }, TERMINATE_MS).unref()
   return pids.length
@@ -199,11 +210,26 @@ function isReadOnly(data: string): boolean {
   }
 }
 
-type Lazily = { open(): State; [Symbol.asyncDispose](): Promise<void> }
+/** The superuser's connection, and what is known of the server. */
+type Server = {
+  open(): State
+  /** Backends that were ended, until they are gone. */
+  ending: ReadonlySet<number>
+  unexplained: number
+  [Symbol.asyncDispose](): Promise<void>
+}
 
-function lazily(connect: () => State): Lazily {
+type SettleDeps = SizeDeps & {
+  readonly server: Server
+  /** Since the measurement before. */
+  readonly sinceMs: number
+}
+
+function serverOf(connect: () => State): Server {
   let state: State | undefined
   return {
+    ending: new Set(),
+    unexplained: 0,
     open: () => (state ??= connect()),
     async [Symbol.asyncDispose]() {
       await state?.[Symbol.asyncDispose]()

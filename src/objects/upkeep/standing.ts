@@ -25,6 +25,7 @@ export function createStanding(
   const { state, power } = deps
   return createStoredBytes<number>(deps, {
     operation: 'storage.standing',
+    meter: 'storage',
     name: 'stored bytes',
     after: (last, limit) => bucketsAfter(state, { after: last ?? 0, limit }),
     look: (buckets) => lookAtBuckets(state, { ...deps, buckets }),

@@ -14,11 +14,12 @@ create table resources (
   reason text,
   -- The energy budget that limits the resource.
   budget_wallet text collate "C" references wallets (id),
-  -- Grows with each change of the desired state.
+  -- Grows with each change of what the account asked for; and the one that the actual state is of.
   revision bigint not null default 1,
+  reached_revision bigint not null default 0,
   created_at timestamptz not null,
   changed_at timestamptz not null
 );
 -- A name is free again once its resource is deleted.
 create unique index resources_by_name on resources (account, kind, name) where desired <> 'deleted';
-create index resources_unsettled on resources (kind, id) where actual <> desired;
+create index resources_unsettled on resources (kind, id) where actual <> desired or reached_revision < revision;

@@ -1,0 +1,11 @@
+// ergon db role create.
+import type { CommandCall } from '#cli/call.ts'
+import { apiPost } from '#cli/client.ts'
+import { rolesPath } from '#cli/databases.ts'
+import { printJson, tell } from '#cli/output.ts'
+
+export async function run({ options, words: [name = '', role = ''] }: CommandCall): Promise<void> {
+  const { text } = await apiPost(options, rolesPath(name), { name: role, read_only: true })
+  if (options.json) printJson(JSON.parse(text) as object)
+  else tell(`Its connection string: ergon db url ${name} --role ${role}`)
+}

@@ -1,0 +1,106 @@
+// /v1/databases/{id or name}/roles: list, create, rotate, delete. The agent makes and removes the roles in the server.
+import {
+  DATABASE_ROLES_MAX,
+  OWNER_LABEL,
+  type DatabaseRoleReply,
+  type DatabaseRoleRequest,
+} from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import { findDatabase } from '#databases/find-database.ts'
+import { findRole, rolesOf, type RoleRow } from '#databases/find-role.ts'
+import { passwordOf } from '#databases/passwords.ts'
+import { makeVerifier, verifierText } from '#databases/scram.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
+import type { Handled, Handler } from '#http/reply.ts'
+import type { Queryable, State } from '#state/connect.ts'
+
+type Deps = { readonly state: State; readonly settings: GatewaySettings }
+
+const FIRST_REVISION = 1
+
+const replyOf = ({ name, label, is_read_only: isReadOnly }: RoleRow): DatabaseRoleReply => ({
+  object: 'database.role',
+  name: label,
+  login: name,
+  read_only: isReadOnly,
+})
+
+const databaseOf = (state: Queryable, { who, parameters }: Pick<Handled, 'who' | 'parameters'>) =>
+  findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+
+const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
+
+export const createDatabaseRoleList =
+  ({ state }: Deps): Handler =>
+  async (call) => {
+    const { id } = await databaseOf(state, call)
+    const data = (await rolesOf(state, id)).map(replyOf)
+    return known({ object: 'list', data, has_more: false, next_cursor: null })
+  }
+
+export const createDatabaseRoleCreate =
+  ({ state, settings }: Deps): Handler<DatabaseRoleRequest> =>
+  async (call) => {
+    const { name: label, read_only: isReadOnly } = call.body
+    if (!settings.isOn) throw fault('databases_off', `Could not create the role "${label}"`)
+    return await state.transaction(async (transaction) => {
+      const { id, role: owner } = await databaseOf(transaction, call)
+      await transaction.query('select from databases where id = $1 for no key update', [id])
+      const roles = await rolesOf(transaction, id)
+      if (roles.some((one) => one.label === label))
+        throw fault('database_role_exists', `Could not create the role: "${label}" is there`)
+      if (roles.length >= DATABASE_ROLES_MAX)
+        throw fault(
+          'invalid_request',
+          `Could not create the role "${label}": a database has at most ${DATABASE_ROLES_MAX}`,
+        )
+      const name = `${owner}_${label}`
+      const password = passwordOf(settings.passwordKey, name, FIRST_REVISION)
+      const verifier = verifierText(await makeVerifier(password))
+      await transaction.query(
+        `insert into database_roles (name, database, label, is_read_only, revision, verifier)
+         values ($1, $2, $3, $4, $5, $6)`,
+        [name, id, label, isReadOnly, FIRST_REVISION, verifier],
+      )
+      await transaction.query('select want_resource(id, desired) from resources where id = $1', [
+        id,
+      ])
+      return known(replyOf(await findRole(transaction, id, label)), 201)
+    })
+  }
+
+export const createDatabaseRoleRotate =
+  ({ state, settings }: Deps): Handler =>
+  async (call) => {
+    const label = call.parameters['role'] ?? ''
+    if (!settings.isOn) throw fault('databases_off', `Could not rotate "${label.slice(0, 100)}"`)
+    return await state.transaction(async (transaction) => {
+      const { id } = await databaseOf(transaction, call)
+      await transaction.query('select from databases where id = $1 for no key update', [id])
+      const role = await findRole(transaction, id, label)
+      const revision = role.revision + 1
+      const password = passwordOf(settings.passwordKey, role.name, revision)
+      await transaction.query(
+        'update database_roles set revision = $2, verifier = $3 where name = $1',
+        [role.name, revision, verifierText(await makeVerifier(password))],
+      )
+      return known(replyOf(role))
+    })
+  }
+
+export const createDatabaseRoleDelete =
+  ({ state }: Deps): Handler =>
+  async (call) => {
+    const label = call.parameters['role'] ?? ''
+    if (label === OWNER_LABEL)
+      throw fault('invalid_request', 'Could not delete the owner: delete the database')
+    return await state.transaction(async (transaction) => {
+      const { id } = await databaseOf(transaction, call)
+      const { name } = await findRole(transaction, id, label)
+      await transaction.query('delete from database_roles where name = $1', [name])
+      await transaction.query('select want_resource(id, desired) from resources where id = $1', [
+        id,
+      ])
+      return known({ object: 'database.role', name: label, deleted: true })
+    })
+  }
