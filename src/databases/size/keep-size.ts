@@ -35,7 +35,7 @@ const REST_MAX_MS = 2000
 const REST_PER_MEASUREMENT = 5
 /** Before the limit by so much a connection is opened: a login takes 50 ms. */
 const NEAR_MS = 500
-/** From a measurement to the end of a writer: what is written meanwhile counts already. */
+/** From a measurement to the end of a writer: what is written meanwhile counts above ROOM_AGAIN already. */
 const REACTION_MS = 20
 /** A full database has room again below this part of its size. */
 const ROOM_AGAIN = 0.95
@@ -92,7 +92,9 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       const sinceMs = begunMs - beforeMs
       const rate = Math.max(0, stored.bytes - before) / sinceMs
       ;[before, beforeMs] = [stored.bytes, begunMs]
-      const soon = { ...stored, bytes: stored.bytes + rate * REACTION_MS }
+      const isNear = stored.bytes > deps.sizeBytes() * (ROOM_AGAIN + 0.01)
+      const ahead = isNear ? rate * REACTION_MS : 0
+      const soon = { ...stored, bytes: stored.bytes + ahead }
       least = await settle({ ...deps, server, sinceMs }, soon, least)
       const isFull = least !== undefined
       if (isFull !== told || begunMs - toldMs > FOUND_MS) {
