@@ -73,7 +73,7 @@ const LINES: readonly Line[] = [
     file: 'src/processes/products/tasks.ts',
     imports: "import { TOY_TASKS } from '#toy/tasks.ts'",
     before: ']\n',
-    entry: ', TOY_TASKS',
+    entry: '  TOY_TASKS,\n',
   },
   {
     file: 'src/cli/commands.ts',
