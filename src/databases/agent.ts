@@ -19,7 +19,7 @@ import {
   type Servers,
   type ServersDeps,
 } from './servers.ts'
-import { fullMessage, keepSize, type SizeDeps } from './size/keep-size.ts'
+import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import type { DatabaseRoles } from './make-database.ts'
 import { OWNER_LABEL } from '#contract/databases.ts'
 import { createWatch, type DatabaseWatch } from './watch.ts'
@@ -141,12 +141,11 @@ const sizeDepsOf = (
     return (bavail - blocks * (1 - DISK_USED_MAX)) * bsize
   },
   cut: (fatal, pids) => void awake().then((one) => one?.cut(server.id, fatal, pids)),
-  async found({ bytes, walBytes }, isFull) {
-    const warning = isFull ? fullMessage(watch.sizeOf(server.id)) : undefined
-    ;(await awake())?.warn(server.id, warning)
+  async found({ bytes, walBytes }, full) {
+    ;(await awake())?.warn(server.id, full)
     await state.query(
       'update databases set stored_bytes = $2, wal_bytes = $3, is_full = $4 where id = $1',
-      [server.id, bytes, walBytes, isFull],
+      [server.id, bytes, walBytes, full !== undefined],
     )
   },
 })

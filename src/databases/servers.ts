@@ -92,10 +92,9 @@ export function createServers(deps: ServersDeps): Servers {
     running.delete(id)
     clearTimeout(one.timer)
     const ended = one.cell
-      .then(async (cell) => {
-        await one.end()
-        await cell.stop()
-      })
+      // At once: a query beside a server that hangs ends with the server.
+      .then((cell) => Promise.all([one.end(), cell.stop()]))
+      .then(() => undefined)
       .catch((error: unknown) => log.error('The server of a database did not end', { id, error }))
       .finally(() => stopping.delete(id))
     stopping.set(id, ended)

@@ -22,18 +22,24 @@ export type SizeDeps = {
   /** Ends sessions with words: those of these backends, or all. */
   readonly cut: (fatal: FatalError, pids?: readonly number[]) => void
   /** Told at the first measurement, when the database becomes full or has room again, and every 10 s. */
-  readonly found: (stored: Stored, isFull: boolean) => Promise<void>
+  readonly found: (stored: Stored, full: FatalError | undefined) => Promise<void>
 }
 
-/** No writer is faster: with two cores PostgreSQL wrote 130 MB/s here by COPY, 380 MB/s by CREATE TABLE AS. */
-const BYTES_PER_MS = 400_000
+/**
+ * Twice the fastest writer: on two cores 819 MB took 1.65 s by CREATE UNLOGGED TABLE AS (495 MB/s), 2.25 s by CREATE
+ * TABLE AS and 8.3 s by COPY. So half of the room is left at the next measurement.
+ */
+const BYTES_PER_MS = 1_000_000
 /** Near the limit: while the database grows, and else. */
 const REST_MIN_MS = 5
 const REST_QUIET_MS = 25
 const REST_MAX_MS = 2000
 /** Measurements take at most a sixth of the time: while a database with many tables grows near its limit. */
 const REST_PER_MEASUREMENT = 5
-/** Before the limit by so much a connection is opened: a login takes 50 ms. */
+/**
+ * Before the limit by so much a connection is opened. A login at the limit let a writer reach 77 MB of 64, instead of
+ * 68.
+ */
 const NEAR_MS = 500
 /** From a measurement to the end of a writer: what is written meanwhile counts above ROOM_AGAIN already. */
 const REACTION_MS = 20
@@ -55,11 +61,19 @@ const UNEXPLAINED_MAX = 20
 const MIB = 1_048_576
 
 /** The last message for a writer. */
-export const fullMessage = (sizeBytes: number): FatalError => ({
-  code: '53100',
-  message: `the database is full: its size is ${Math.round(sizeBytes / MIB)} MiB`,
-  hint: 'Make room (begin read write; then delete and vacuum, truncate or drop), or: ergon db resize',
-})
+function fullMessage({ sizeBytes, spaceBytes }: SizeDeps): FatalError {
+  if (spaceBytes() <= 0)
+    return {
+      code: '53100',
+      message: 'the disk of the node is full',
+      hint: 'Try again later, or ask the operator. The database can be read meanwhile.',
+    }
+  return {
+    code: '53100',
+    message: `the database is full: its size is ${Math.round(sizeBytes() / MIB)} MiB`,
+    hint: 'Make room (begin read write; then delete and vacuum, truncate or drop), or: ergon db resize',
+  }
+}
 
 const temporaryMessage = (sizeBytes: number): FatalError => ({
   code: '53100',
@@ -84,11 +98,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       const stored = readStored(data)
       const tookMs = performance.now() - begunMs
       const room = roomOf(deps, stored, 1)
-      if (stored.bytes > before && room < NEAR_MS * BYTES_PER_MS)
-        server
-          .open()
-          .query('select 1')
-          .catch(() => undefined)
+      if (stored.bytes > before && room < NEAR_MS * BYTES_PER_MS) server.warm()
       const sinceMs = begunMs - beforeMs
       const rate = Math.max(0, stored.bytes - before) / sinceMs
       ;[before, beforeMs] = [stored.bytes, begunMs]
@@ -98,8 +108,12 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       least = await settle({ ...deps, server, sinceMs }, soon, least)
       const isFull = least !== undefined
       if (isFull !== told || begunMs - toldMs > FOUND_MS) {
-        await deps.found(stored, isFull)
         ;[told, toldMs] = [isFull, begunMs]
+        // Not waited for: the size is kept while the state is away.
+        deps.found(stored, isFull ? fullMessage(deps) : undefined).catch((error: unknown) => {
+          toldMs = 0
+          deps.log.debug('A size was not recorded', { error: messageOf(error) })
+        })
       }
       restMs = restAfter(roomOf(deps, stored, isFull ? OVER_MAX : 1), tookMs, rate > 0)
     } catch (error) {
@@ -132,11 +146,12 @@ async function settle(
 ): Promise<number | undefined> {
   const { server, cut, sizeBytes, spaceBytes } = deps
   const room = roomOf(deps, stored, 1)
-  const fatal = fullMessage(sizeBytes())
+  const fatal = fullMessage(deps)
   if (stored.temporaryBytes > roomOf(deps, stored, least === undefined ? 1 : OVER_MAX))
     await endQueries(deps, stored.temporaryPids)
   if (least === undefined) {
     if (room <= 0) {
+      server.isDiskFull = spaceBytes() <= 0
       await endWriters(deps, fatal)
       await readOnly(server.open(), 'on')
       // Those that began before the setting was read.
@@ -145,7 +160,8 @@ async function settle(
     }
     return undefined
   }
-  if (stored.bytes < sizeBytes() * ROOM_AGAIN && spaceBytes() > 0) {
+  const enough = sizeBytes() * (server.isDiskFull ? 1 : ROOM_AGAIN)
+  if (stored.bytes < enough && spaceBytes() > 0) {
     await readOnly(server.open(), 'off')
     return undefined
   }
@@ -215,9 +231,13 @@ function isReadOnly(data: string): boolean {
 /** The superuser's connection, and what is known of the server. */
 type Server = {
   open(): State
+  /** Opens the connection ahead of its use. */
+  warm(): void
   /** Backends that were ended, until they are gone. */
   ending: ReadonlySet<number>
   unexplained: number
+  /** The disk of the node was full, not the database. */
+  isDiskFull: boolean
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -229,10 +249,18 @@ type SettleDeps = SizeDeps & {
 
 function serverOf(connect: () => State): Server {
   let state: State | undefined
+  const open = () => (state ??= connect())
   return {
     ending: new Set(),
     unexplained: 0,
-    open: () => (state ??= connect()),
+    isDiskFull: false,
+    open,
+    warm() {
+      if (state !== undefined) return
+      open()
+        .query('select 1')
+        .catch(() => undefined)
+    },
     async [Symbol.asyncDispose]() {
       await state?.[Symbol.asyncDispose]()
     },
