@@ -27,7 +27,8 @@ import { readSettings } from '#config/config.ts'
 import type { RawSettings } from '#config/env.ts'
 import { SETTINGS } from '#config/settings.ts'
 import { settleBlobStores } from '#objects/settle-blob-stores.ts'
-import { beginMove, loadMove } from '#objects/upkeep/move-order.ts'
+import { beginMove, loadMove, MOVE_TASK } from '#objects/upkeep/move-order.ts'
+import { startTask } from '#tasks/admin.ts'
 import { startStore, type Store } from './move-store.ts'
 import { createPatience } from '../s3-client.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
@@ -39,6 +40,7 @@ const MANY = 12
 const Bucket = 'photos'
 const LOGS = 'photos-logs'
 const REGION = 'us-east-1'
+const CLEAN_TASK = 'objects.clean'
 const STORE = 's3://cloud-bodies/a'
 const OTHER = 's3://other-bodies'
 
@@ -154,6 +156,10 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }
 }
 
+/** Starts a run of a task that sees what was written before, where the next one is up to a minute away. */
+const startNow = (task: string) =>
+  until(`${task} begins`, async () => (await startTask(state, task))?.running === false)
+
 /** Where a blob of an object is. */
 async function blobOf(key: string): Promise<{ id: string; location: string }> {
   const [blob] = await cloud.sql<{ id: string; location: string }>(
@@ -231,8 +237,7 @@ test('a body that nobody names any more is removed from the store', async () => 
   await s3.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }))
   bodies.delete('gone')
   await cloud.sql("update blob_garbage set since = since - interval '2 hours'")
-  // It cleans at its start, and then once a minute.
-  await cloud.killCell('tasks')
+  await startNow(CLEAN_TASK)
   const isGone = () =>
     there().then(
       async ({ Body }) => {
@@ -355,6 +360,7 @@ test('bodies go back into files', async () => {
   assert.deepEqual([locations, target], [['fs', OTHER], 'fs'])
   // The order that the operator's command gives where new bodies go there, which is one more start.
   await beginMove(state, 'fs')
+  await startNow(MOVE_TASK)
   await until('they are moved', async () => (await loadMove(state))?.state === 'done')
   assert.deepEqual(Object.keys(await counts()), ['fs'])
   await assertAllThere()
