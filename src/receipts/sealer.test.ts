@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { paceAfter, QUIET, type Pace } from './sealer.ts'
+import { paceAfter, QUIET, stepOf, type Pace } from './sealer.ts'
 
 /** The waits after checkpoints of so many leaves, from a quiet log on, each begun when the one before said. */
 function waitsOf(counts: readonly number[]): number[] {
@@ -24,4 +24,13 @@ test('a log stays quiet with a charge now and then, and becomes it soon after th
   deepEqual(waitsOf([1, 0, 12, 0]), Array(4).fill(1000))
   const waits = waitsOf([4096, ...Array<number>(12).fill(0)])
   ok(waits.indexOf(1000) <= 11, waits.join())
+})
+
+test('a log at rest is looked at once a second; a charge brings the looks back for seconds', () => {
+  let pace: Pace = QUIET
+  const steps = [0, 1, 0, 0, 0, 0, 0, 0].map((count) => {
+    pace = paceAfter(count, pace.waitMs, pace)
+    return stepOf(pace)
+  })
+  deepEqual(steps, [1000, 250, 250, 250, 250, 1000, 1000, 1000])
 })
