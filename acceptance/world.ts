@@ -23,6 +23,7 @@ const OFFERS = {
   tools: 'a model that calls tools',
   embedding: 'a model of embeddings',
   storage: 'object storage',
+  database: 'databases',
   depleted: 'a token of an empty balance',
   unfunded: 'a token of a used-up free tier',
 }
@@ -61,6 +62,7 @@ export async function openInstance(
     tools: first(({ modalities, tools }) => modalities.includes('text') && tools !== 'none'),
     embedding: first(({ modalities }) => modalities.includes('embedding')),
     storage: (await call('/', { accept: 'application/xml' })).ok ? given.baseUrl : undefined,
+    database: (await call('/v1/databases')).ok ? given.baseUrl : undefined,
     depleted: given.depletedToken,
     unfunded: given.unfundedToken,
   }
@@ -104,16 +106,20 @@ export const needing =
 export const key = () => ({ baseURL: `${instance().baseUrl}/v1`, apiKey: instance().token })
 
 /**
- * Asks a path with the token; with a POST where there is a body. A reply that asks to come again (503) is asked again,
+ * Asks a path with the token; with a POST where there is a body and no method. A reply that asks to come again (503) is asked again,
  * as SDKs do.
  */
 export async function call(
   path: string,
-  { body, accept = 'application/json' }: { body?: object; accept?: string } = {},
+  {
+    body,
+    method = body === undefined ? 'GET' : 'POST',
+    accept = 'application/json',
+  }: { body?: object; method?: string; accept?: string } = {},
 ): Promise<Response> {
   const authorization = `Bearer ${instance().token}`
   const init: RequestInit = {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers: { authorization, 'content-type': 'application/json', accept },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }

@@ -4,7 +4,8 @@
 //     --s3-key ACCESS:SECRET         another key for storage (default: the token is both)
 //     --depleted-token TOKEN         of an account that has spent its balance (else such tests are skipped)
 //     --unfunded-token TOKEN         of an account whose free joules are used up (else such tests are skipped)
-//     --only SUITE                   a file of acceptance/: ai-sdk, langchain, one-number, openai, s3 or tools
+//     --only SUITE                   a file of acceptance/: ai-sdk, databases, langchain, one-number, openai, s3 or
+//                                    tools
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after } from 'node:test'
