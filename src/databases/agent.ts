@@ -7,7 +7,7 @@ import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { reconcile, type Resource } from '#resources/reconciler.ts'
 import { SUSPENDED } from './awake.ts'
 import { UNPAID, type AwakeServer } from './awake-server.ts'
-import { createFrontCell, PROXY, PROXY_CELL } from './front-cell.ts'
+import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
 import { onceDone } from './once-done.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
@@ -56,7 +56,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   return {
     ...part,
     cells: [
-      { stage: 'workers', name: PROXY_CELL },
+      { stage: 'workers', name: PROXY_CELLS },
       { stage: 'signers', name: CELL_PREFIX },
     ],
     async start() {
@@ -118,6 +118,7 @@ const serversOf = (core: AgentCore, beside: ServersDeps['beside']): Servers =>
     runFolder: core.data.runFolder,
     superuserPassword: new Secret(passwordKeyOf(`superuser ${core.data.secrets.state}`)),
     idleMs: core.config.dbIdleSeconds * 1000,
+    proxies: core.config.pgProxies,
   })
 
 const sizeDepsOf = (

@@ -1,13 +1,15 @@
 // The agent's side of awake.ts: proxies ask on a unix socket, with the secret that they were started with.
 import { timingSafeEqual } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
 import { serveUnix, type UnixServer } from '#base/unix-server.ts'
 import type { Resource } from '#resources/reconciler.ts'
 import type { State } from '#state/connect.ts'
-import { SECRET_HEADER, type AwakeLine } from './awake.ts'
+import { SECRET_HEADER, type AwakeLine, type ProxyLine } from './awake.ts'
+import { onLines } from './json-lines.ts'
 import { STOPPED, type FatalError } from './proxy/wire.ts'
 import type { Servers } from './servers.ts'
+import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'
 
 export interface AwakeServer {
   /** Ends the sessions of a database with words: those of these backends, or all. */
@@ -29,26 +31,28 @@ export const UNPAID: FatalError = {
   hint: 'Add funds to the account, or wait until its free energy is renewed at 00:00 UTC.',
 }
 
+/** The proxies that use a database: each has an open request. */
+type Used = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
+
 export async function serveAwake(deps: {
+  readonly proxies: number
   readonly socket: string
   readonly secret: string
   readonly state: State
   readonly servers: Servers
   readonly log: Logger
 }): Promise<AwakeServer> {
-  const { socket, secret, state, servers, log } = deps
-  const uses = new Map<string, Set<ServerResponse>>()
-  const say = (response: ServerResponse, line: AwakeLine) =>
-    void response.write(`${JSON.stringify(line)}\n`)
-
+  const { proxies, socket, secret, state, servers, log } = deps
+  const uses = new Map<string, Used>()
   const warnings = new Map<string, FatalError>()
   const cut: AwakeServer['cut'] = (id, fatal, pids) => {
-    for (const response of uses.get(id) ?? [])
+    for (const response of uses.get(id)?.responses ?? [])
       if (pids === undefined) response.end(`${JSON.stringify({ fatal })}\n`)
       else say(response, { fatal, pids })
   }
 
-  async function answer(id: string, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = (request.url ?? '').slice(1)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     response.writeHead(200)
@@ -59,12 +63,11 @@ export async function serveAwake(deps: {
     try {
       const use = await servers.use(database, gone.signal)
       if (gone.signal.aborted) return use.release()
-      const all = uses.get(id) ?? new Set()
-      uses.set(id, all.add(response))
-      response.once('close', () => {
-        use.release()
-        all.delete(response)
-        if (all.size === 0 && uses.get(id) === all) uses.delete(id)
+      response.once('close', () => use.release())
+      const used = uses.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
+      uses.set(id, used)
+      join(used, { request, response }, () => {
+        if (uses.get(id) === used) uses.delete(id)
       })
       say(response, { socketPath: use.socketPath, warning: warnings.get(id) ?? null })
     } catch (error) {
@@ -75,12 +78,15 @@ export async function serveAwake(deps: {
   }
 
   // Everybody may connect where cells have uids of their own; the secret identifies the proxy.
-  const server: UnixServer = await serveUnix({ socket, mode: 0o666 }, (request, response) => {
+  // A request lasts as long as its database is in use.
+  const options = { socket, mode: 0o666, requestTimeoutMs: 0 }
+  const server: UnixServer = await serveUnix(options, (request, response) => {
+    request.on('error', () => undefined)
     if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret)) {
       response.writeHead(403).end()
       return
     }
-    answer((request.url ?? '').slice(1), response).catch((error: unknown) => {
+    answer(request, response).catch((error: unknown) => {
       log.error('A proxy got no answer', { error })
       response.destroy()
     })
@@ -90,13 +96,41 @@ export async function serveAwake(deps: {
     warn(id, warning) {
       if (warning === undefined) warnings.delete(id)
       else warnings.set(id, warning)
-      for (const response of uses.get(id) ?? []) say(response, { warning: warning ?? null })
+      for (const response of uses.get(id)?.responses ?? [])
+        say(response, { warning: warning ?? null })
     },
     async close() {
       for (const id of uses.keys()) cut(id, STOPPED)
       await server.close()
     },
   }
+}
+
+const say = (response: ServerResponse, line: AwakeLine) =>
+  void response.write(`${JSON.stringify(line)}\n`)
+
+/** Gives a proxy a share of the sessions until its request ends; calls back at the end of the last one. */
+function join(
+  { responses, shares }: Used,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  unused: () => void,
+): void {
+  const holder: Holder = {
+    tell: (sessions) => say(response, { sessions }),
+    recall: () => say(response, { recall: true }),
+  }
+  responses.add(response)
+  shares.join(holder)
+  onLines(request, (value) => {
+    const line = value as ProxyLine
+    if ('more' in line) void shares.more(holder)
+    else shares.giveBack(holder, line.unused)
+  })
+  response.once('close', () => {
+    shares.leave(holder)
+    responses.delete(response)
+    if (responses.size === 0) unused()
+  })
 }
 
 const isSame = (one: string, other: string): boolean =>

@@ -1,23 +1,37 @@
 // The proxy's request to the agent: to keep the server of a database running while sessions use it. The request
-// stays open for as long as that; its end, also that of a killed proxy, lets the server stop when it is idle.
+// stays open for as long as that; its end, also that of a killed proxy, lets the server stop when it is idle, and gives
+// its share of the database's sessions back.
+import type { ClientRequest } from 'node:http'
 import { request } from '#base/node-http.ts'
+import { onLines } from './json-lines.ts'
 import type { FatalError } from './proxy/wire.ts'
 
 /**
- * The lines of the answer: where the server listens, the warning that sessions begin with, and why sessions must end:
- * those of some backends, or all.
+ * The lines of the answer: the proxy's share of sessions, a request for the unused part of that share, where the server
+ * listens, and the warning that sessions begin with. The last kind ends the sessions of some backends, or all.
  */
 export type AwakeLine =
+  | { readonly sessions: number }
+  | { readonly recall: true }
   | { readonly socketPath: string; readonly warning: FatalError | null }
   | { readonly warning: FatalError | null }
   | { readonly fatal: FatalError; readonly pids?: readonly number[] }
 
+/** The lines of the request: a larger share is wanted; so much of it is given back. */
+export type ProxyLine = { readonly more: true } | { readonly unused: number }
+
 export interface Awake {
   readonly socketPath: string
+  /** The sessions that this proxy may have. */
+  readonly sessions: number
   /** For sessions that begin. */
   readonly warning: FatalError | null
   /** Called with the backends whose sessions must end, and the last message for their clients. */
   onCut: (pids: readonly number[], fatal: FatalError) => void
+  /** Called when the agent wants back what is not used; returns the number of sessions in use. */
+  onRecall: () => number
+  /** Asks for a larger share; resolves with the answer, or when the server must not be used any more. */
+  more(): Promise<void>
   /** Resolves when the server must not be used any more, with the last message for its clients. */
   readonly ended: Promise<FatalError>
   release(): void
@@ -46,7 +60,6 @@ const AWAY: FatalError = {
   message: 'the database cannot be started now',
   hint: 'Try again in a few seconds.',
 }
-const LINE_CHARACTERS_MAX = 65_536
 
 /** Asks the agent for a running server. Rejects with NotAwake, or with the signal's reason. */
 export function keepAwake(
@@ -54,51 +67,93 @@ export function keepAwake(
   database: string,
   signal: AbortSignal,
 ): Promise<Awake> {
-  return new Promise((resolve, reject) => {
-    let isAwake = false
-    let end: (fatal: FatalError) => void = () => undefined
-    const ended = new Promise<FatalError>((settle) => (end = settle))
-    const sent = request({
-      socketPath: agent.socketPath,
-      path: `/${database}`,
-      method: 'POST',
-      agent: false,
-      headers: { [SECRET_HEADER]: agent.secret },
-    })
-    const release = () => void sent.destroy()
+  const sent = request({
+    socketPath: agent.socketPath,
+    path: `/${database}`,
+    method: 'POST',
+    agent: false,
+    headers: { [SECRET_HEADER]: agent.secret },
+  })
+  const kept = new KeptAwake(sent)
+  sent.on('error', () => kept.fail(AWAY))
+  sent.once('response', (response) => {
+    onLines(response, (line) => kept.take(line as AwakeLine))
+    response.on('error', () => kept.fail(AWAY)).on('close', () => kept.fail(AWAY))
+  })
+  sent.flushHeaders()
+  return kept.begun(signal)
+}
+
+class KeptAwake implements Awake {
+  socketPath = ''
+  sessions = 0
+  warning: FatalError | null = null
+  onCut: Awake['onCut'] = () => undefined
+  readonly #sent: ClientRequest
+  readonly #begun = Promise.withResolvers<Awake>()
+  readonly #ended = Promise.withResolvers<FatalError>()
+  #asked: PromiseWithResolvers<void> | undefined
+
+  constructor(sent: ClientRequest) {
+    this.#sent = sent
+  }
+
+  get ended(): Promise<FatalError> {
+    return this.#ended.promise
+  }
+
+  onRecall = (): number => this.sessions
+
+  async begun(signal: AbortSignal): Promise<Awake> {
     const stop = () => {
-      if (isAwake) return
-      release()
-      reject(signal.reason as Error)
-    }
-    const fail = (fatal: FatalError) => (isAwake ? end(fatal) : reject(new NotAwake(fatal)))
-    const awake = { socketPath: '', warning: null, onCut: () => undefined, ended, release } as {
-      -readonly [Key in keyof Awake]: Awake[Key]
-    }
-    const take = (line: AwakeLine) => {
-      if ('fatal' in line)
-        return line.pids === undefined ? fail(line.fatal) : awake.onCut(line.pids, line.fatal)
-      Object.assign(awake, line)
-      if (isAwake || !('socketPath' in line)) return
-      isAwake = true
-      signal.removeEventListener('abort', stop)
-      resolve(awake)
+      this.release()
+      this.#begun.reject(signal.reason)
     }
     signal.addEventListener('abort', stop, { once: true })
-    sent.on('error', () => fail(AWAY))
-    sent.once('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => {
-        text += chunk
-        if (text.length > LINE_CHARACTERS_MAX) return void sent.destroy()
-        const lines = text.split('\n')
-        text = lines.pop() ?? ''
-        for (const line of lines) take(JSON.parse(line) as AwakeLine)
-      })
-      response.on('error', () => fail(AWAY))
-      response.on('close', () => fail(AWAY))
-    })
-    sent.end()
-  })
+    return await this.#begun.promise.finally(() => signal.removeEventListener('abort', stop))
+  }
+
+  more(): Promise<void> {
+    if (this.#asked === undefined) {
+      this.#asked = Promise.withResolvers()
+      this.#say({ more: true })
+    }
+    return this.#asked.promise
+  }
+
+  release(): void {
+    this.#sent.destroy()
+  }
+
+  take(line: AwakeLine): void {
+    if ('fatal' in line) {
+      if (line.pids === undefined) this.fail(line.fatal)
+      else this.onCut(line.pids, line.fatal)
+    } else if ('recall' in line) {
+      const unused = Math.max(0, this.sessions - this.onRecall())
+      this.sessions -= unused
+      this.#say({ unused })
+    } else {
+      Object.assign(this, line)
+      if ('sessions' in line) this.#answered()
+      if ('socketPath' in line) this.#begun.resolve(this)
+    }
+  }
+
+  /** The first call counts. */
+  fail(fatal: FatalError): void {
+    this.#begun.reject(new NotAwake(fatal))
+    this.#ended.resolve(fatal)
+    this.#answered()
+    this.release()
+  }
+
+  #answered(): void {
+    this.#asked?.resolve()
+    this.#asked = undefined
+  }
+
+  #say(line: ProxyLine): void {
+    this.#sent.write(`${JSON.stringify(line)}\n`)
+  }
 }

@@ -1,10 +1,12 @@
-// The database proxy as a cell, and the agent's socket that it asks for servers. Both start with the first database.
+// The database proxies as cells, on one port, and the agent's socket that they ask for servers. All start with the first
+// database.
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Cell } from '#cells/cell.ts'
 import { makeOpenFolder } from '#cells/place.ts'
 import type { AgentCore } from '#node/agent-part.ts'
-import { programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
+import type { Config } from '#config/config.ts'
+import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import { serveAwake, type AwakeServer } from './awake-server.ts'
@@ -14,11 +16,15 @@ import { selfSigned } from './self-signed.ts'
 import { DATABASE_SOCKETS, type Servers } from './servers.ts'
 
 export const PROXY: Program = { file: 'databases/programs/pg-proxy.ts', flags: [ONE_COLLECTOR] }
-export const PROXY_CELL = 'pg-proxy'
+/** The beginning of the cells' names, and their socket group. */
+export const PROXY_CELLS = 'pg-proxy'
 const AGENT_SOCKETS = 'db-agent'
 
+export const proxyNames = ({ pgProxies }: Pick<Config, 'pgProxies'>): string[] =>
+  Array.from({ length: pgProxies }, (_, index) => `${PROXY_CELLS}-${index + 1}`)
+
 export interface FrontCell {
-  /** Starts the proxy unless it runs; resolves when it listens. */
+  /** Starts the proxies unless they run; resolves when they listen. */
   ready(signal: AbortSignal): Promise<void>
   /** The agent's socket; undefined before the first start. */
   awake(): Promise<AwakeServer | undefined>
@@ -34,14 +40,21 @@ export function createFrontCell(
     const folder = join(core.data.runFolder, AGENT_SOCKETS)
     makeOpenFolder(folder)
     const socket = join(folder, 'awake.sock')
-    awake = serveAwake({ socket, secret, state: core.state, servers, log: core.log })
+    const { state, log, config } = core
+    awake = serveAwake({ proxies: config.pgProxies, socket, secret, state, servers, log })
     await awake
-    return await startProxy(core, { host, agent: { socketPath: socket, secret } })
+    const certificate = await selfSigned(core.data.at('databases', 'tls'), host)
+    const given = { certificate, agent: { socketPath: socket, secret } }
+    return await Promise.all(
+      proxyNames(config).map((name, index) =>
+        startProxy(core, { ...given, name, number: index + 1 }),
+      ),
+    )
   })
   return {
     async ready(signal) {
-      const cell = await front()
-      await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)]))
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)])
+      await Promise.all((await front()).map((cell) => cell.ready(limit)))
     },
     awake: async () => await awake,
   }
@@ -49,23 +62,24 @@ export function createFrontCell(
 
 async function startProxy(
   { cells, config, data, place, address }: AgentCore,
-  { host, agent }: { readonly host: string; readonly agent: ProxyConfig['agent'] },
+  own: Pick<ProxyConfig, 'name' | 'number' | 'certificate' | 'agent'>,
 ): Promise<Cell> {
-  const folder = data.at('databases', 'tls')
+  const names = proxyNames(config)
   const settings: Omit<ProxyConfig, 'socket' | 'logLevel'> = {
-    listen: { host: config.host, port: data.pgPort },
-    certificate: await selfSigned(folder, host),
+    ...own,
+    proxies: names.map((name) => socketOf(place, PROXY_CELLS, name)),
+    listen: { host: config.host, port: data.pgPort, shared: names.length > 1 },
     state: address,
-    agent,
   }
   return await cells.start(
     programCell(PROXY, {
-      name: PROXY_CELL,
+      name: own.name,
+      user: PROXY_CELLS,
       place,
       config: settings,
-      socketGroup: PROXY_CELL,
-      writes: [folder],
-      calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS],
+      socketGroup: PROXY_CELLS,
+      writes: [dirname(own.certificate.cert)],
+      calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS, PROXY_CELLS],
     }),
   )
 }

@@ -10,6 +10,8 @@ import { postgresCell } from '#postgres/postgres-cell.ts'
 import type { Resource } from '#resources/reconciler.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
+import { KEPT_MAX } from './proxy/backends.ts'
+import { SESSIONS_MAX } from './session-shares.ts'
 
 /** The cells' sockets, which the proxy calls. */
 export const DATABASE_SOCKETS = 'databases'
@@ -19,6 +21,8 @@ const START_MS = 60_000
 const MEMORY_BYTES_MAX = 1024 ** 3
 const PROCESSES_MAX = 200
 const FILES_MAX = 2000
+/** Three are reserved by the server; the others are in use for a moment, or are backends on their way to their end. */
+const SUPERUSER_CONNECTIONS = 12
 const TEMPLATE = 'template'
 // The superuser is the agent, by its password. The roles of customers have proved who they are at the proxy, and
 // nobody else may enter the folder of the socket.
@@ -46,6 +50,8 @@ export type ServersDeps = {
   readonly runFolder: string
   readonly superuserPassword: Secret
   readonly idleMs: number
+  /** The number of proxies that keep backends. */
+  readonly proxies: number
   /** Work that goes on while the server of a database runs; never rejects. */
   readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
 }
@@ -168,6 +174,10 @@ function start(deps: ServersDeps, database: Resource, earlier?: Promise<void>): 
   return { account: database.account, cell: begin(), end, users: 0 }
 }
 
+/** Sessions, backends that proxies keep, and those of the superuser: no session that a proxy admits is refused. */
+const connectionsMax = (proxies: number): number =>
+  SESSIONS_MAX + KEPT_MAX * proxies + SUPERUSER_CONNECTIONS
+
 const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`
 
 /** The superuser's connection to a database of a server. */
@@ -186,7 +196,7 @@ async function startCell(deps: ServersDeps, { id, account }: Resource): Promise<
     socketFolder: join(deps.runFolder, DATABASE_SOCKETS, name),
     socketGroup: DATABASE_SOCKETS,
     payer: { kind: 'account', account },
-    settings: SETTINGS,
+    settings: { ...SETTINGS, max_connections: String(connectionsMax(deps.proxies)) },
     limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
   })
   return await deps.cells.start({ ...spec, network: 'none' })

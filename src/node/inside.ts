@@ -2,8 +2,8 @@
 import { messageOf } from '#base/errors.ts'
 import { jsonText, serveUnix, type UnixServer } from '#base/unix-server.ts'
 
-/** Pages by path. The error of a page is answered with 503 and its message. */
-export type Pages = Readonly<Record<string, () => unknown>>
+/** Pages by path; each gets the query of its address. The error of a page is answered with 503 and its message. */
+export type Pages = Readonly<Record<string, (query: URLSearchParams) => unknown>>
 
 const HEADERS_TIMEOUT_MS = 2000
 
@@ -11,9 +11,10 @@ const HEADERS_TIMEOUT_MS = 2000
 export const serveInside = (socket: string, pages: Pages): Promise<UnixServer> =>
   serveUnix({ socket, headersTimeoutMs: HEADERS_TIMEOUT_MS }, (request, response) => {
     void (async () => {
-      const page = pages[request.url ?? '']
+      const [path = '', query] = (request.url ?? '').split('?', 2)
+      const page = pages[path]
       try {
-        const content = page === undefined ? undefined : await page()
+        const content = page === undefined ? undefined : await page(new URLSearchParams(query))
         response.writeHead(page === undefined ? 404 : 200)
         response.end(typeof content === 'string' ? content : jsonText(content))
       } catch (error) {

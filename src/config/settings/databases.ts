@@ -16,6 +16,12 @@ export const DATABASES_SETTINGS = {
     help: 'Seconds without a connection after which the server of a database stops; the next connection starts it (default 300)',
     check: count(1, 86_400).default(300),
   },
+  pgProxies: {
+    name: 'ERGON_PG_PROXIES',
+    flag: 'pg-proxies',
+    help: 'Processes that serve the database endpoint, on one port (default 1)',
+    check: count(1, 16).default(1),
+  },
   dbHost: {
     name: 'ERGON_DB_HOST',
     flag: 'db-host',

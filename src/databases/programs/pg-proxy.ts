@@ -3,6 +3,7 @@ import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
+import { createCancels } from '#databases/proxy/cancels.ts'
 import { openCertificate, type CertificateFiles } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
 import { createFront, listenOn } from '#databases/proxy/front.ts'
@@ -12,7 +13,11 @@ import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
 export type ProxyConfig = {
-  readonly listen: { readonly host: string; readonly port: number }
+  readonly name: string
+  /** Its place among all proxies, from 1, and the sockets of all. */
+  readonly number: number
+  readonly proxies: readonly string[]
+  readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
   readonly certificate: CertificateFiles
   readonly state: StateAddress
   /** The agent's socket that keeps servers running, and what proves that this process may ask. */
@@ -24,17 +29,20 @@ export type ProxyConfig = {
 const CONNECTIONS = 4
 
 const config = await readConfig<ProxyConfig>()
-const log = createLogger('pg-proxy', { level: config.logLevel })
+const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
 const state = connectState({ address: config.state, connections: CONNECTIONS, log, prepares: true })
 const backends = createBackends()
 const uses = createUses(config.agent)
-const conversations = createConversations({ backends, uses, log })
+const cancels = createCancels({ ...config, log })
+const conversations = createConversations({ backends, cancels, uses, log })
 const certificate = openCertificate(config.certificate)
-const front = createFront({ certificate, roleOf: createRoles(state), conversations, uses, log })
+const roleOf = createRoles(state)
+const front = createFront({ cancels, certificate, roleOf, conversations, uses, log })
 await listenOn(front.server, config.listen)
 const inside = await serveInside(config.socket, {
-  '/readyz': () => ({ ready: true, sessions: conversations.count }),
+  '/readyz': () => ({ ready: true, sessions: cancels.count }),
+  ...cancels.pages,
 })
 
 process.once('SIGTERM', () => {

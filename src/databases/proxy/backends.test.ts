@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { createBackends } from './backends.ts'
+import { createBackends, KEPT_MAX } from './backends.ts'
 import { AUTHENTICATED, message, queryMessage, READY, TYPE } from './wire.ts'
 
 const { signal } = new AbortController()
@@ -14,7 +14,7 @@ const { signal } = new AbortController()
 async function serve(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-backends-'))
   const sockets: Socket[] = []
-  const server = createServer((socket) => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.push(socket)
     socket.on('error', () => undefined)
     socket.once('data', () => {
@@ -58,4 +58,33 @@ test('backends that are kept at the same time are all there for the next clients
   assert.deepEqual(new Set(again), new Set([one, other]))
   assert.equal(sockets.length, 2)
   for (const backend of again) backend.socket.destroy()
+})
+
+test('a backend whose cancel request is under way waits for its end before the next client', async (t) => {
+  const { place, sockets } = await serve(t)
+  const backends = createBackends()
+  const backend = await backends.open(place, signal)
+  void backends.cancel(place, backend)
+  let isKept = false
+  const kept = backends.keep(place, backend).then(() => (isKept = true))
+  while (sockets.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(isKept, false)
+  sockets[1]?.end()
+  await kept
+  assert.equal(await backends.open(place, signal), backend)
+  backend.socket.destroy()
+})
+
+test('the backends that are kept of one server are few, and those kept longest make room', async (t) => {
+  const { place } = await serve(t)
+  const backends = createBackends()
+  const all = await Promise.all(
+    Array.from({ length: KEPT_MAX + 1 }, () => backends.open(place, signal)),
+  )
+  for (const backend of all) await backends.keep(place, backend)
+  assert.ok(all[0]?.socket.destroyed === true || all[0]?.socket.writableEnded === true)
+  for (const backend of all.slice(1).toReversed())
+    assert.equal(await backends.open(place, signal), backend)
+  for (const { socket } of all) socket.destroy()
 })

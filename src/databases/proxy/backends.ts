@@ -11,6 +11,8 @@ export type Backend = {
   readonly key: Buffer
   /** The ParameterStatus messages of the login, for each client. */
   readonly parameters: Buffer
+  /** Cancel requests on their way, which must not meet another client's query. */
+  readonly cancels: Set<Promise<void>>
 }
 
 /** Where a session's backend is, and with which parameters it starts. */
@@ -31,76 +33,79 @@ export class BackendRefusal extends Error {
 export interface Backends {
   /** A reset backend, or a new one. Rejects with a BackendRefusal, or where the server is away. */
   open(place: BackendPlace, signal: AbortSignal): Promise<Backend>
-  /** Resets a backend that is outside of a transaction, and keeps it where there is room. */
+  /** Resets a backend that is outside of a transaction, and keeps it in the place of the one kept longest. */
   keep(place: BackendPlace, backend: Backend): Promise<void>
   /** Ends a backend whatever it does. */
   end(place: BackendPlace, backend: Backend): void
-  /** Cancels the query of a backend. */
-  cancel(place: BackendPlace, key: Buffer): void
-  /** The number of kept backends. */
-  readonly kept: number
+  /** Cancels the query of a backend; resolves when the server has acted on the request. */
+  cancel(place: BackendPlace, backend: Backend): Promise<void>
   close(): void
 }
 
-const KEPT_MAX_PER_PLACE = 4
-const KEPT_MAX = 200
+/** Of one database. */
+export const KEPT_MAX = 8
 const KEPT_MS = 60_000
 const RESET_TIMEOUT_MS = 5000
 const MESSAGE_BYTES_MAX = 65_536
 const RESET = queryMessage('DISCARD ALL')
 
-type Kept = { readonly backend: Backend; readonly end: () => void }
+type Kept = { readonly name: string; readonly backend: Backend; readonly settle: () => void }
 
 export function createBackends(): Backends {
+  /** By the sockets of their servers, those kept longest first. */
   const kept = new Map<string, Kept[]>()
-  let count = 0
 
-  const take = (place: BackendPlace): Backend | undefined => {
-    const list = kept.get(nameOf(place))
-    for (let one = list?.pop(); one !== undefined; one = list?.pop()) {
-      one.end()
-      if (!one.backend.socket.destroyed) return one.backend
-    }
-    return undefined
+  const forget = ({ socketPath }: BackendPlace, one: Kept) => {
+    one.settle()
+    const rest = kept.get(socketPath)?.filter((other) => other !== one) ?? []
+    if (rest.length > 0) kept.set(socketPath, rest)
+    else kept.delete(socketPath)
   }
-  const end: Backends['end'] = (place, { socket, key }) => {
+  const take = (place: BackendPlace): Backend | undefined => {
+    const name = nameOf(place)
+    const one = kept.get(place.socketPath)?.findLast((other) => other.name === name)
+    if (one === undefined) return undefined
+    forget(place, one)
+    return one.backend.socket.destroyed ? take(place) : one.backend
+  }
+  const end: Backends['end'] = (place, backend) => {
+    const { socket } = backend
     if (socket.destroyed) return
     // The server ends a backend without a client after a second only (client_connection_check_interval).
-    cancel(place, key)
+    void cancel(place, backend)
     socket.end(TERMINATE)
     socket.destroySoon()
   }
+  const store = (place: BackendPlace, backend: Backend) => {
+    const { socket } = backend
+    const drop = () => {
+      forget(place, one)
+      socket.destroy()
+    }
+    const timer = setTimeout(drop, KEPT_MS)
+    timer.unref()
+    // A server that says something to nobody ends the session, mostly.
+    socket.on('close', drop).on('readable', drop)
+    const settle = () => {
+      clearTimeout(timer)
+      socket.off('close', drop).off('readable', drop)
+    }
+    const one = { name: nameOf(place), backend, settle }
+    const list = kept.get(place.socketPath) ?? []
+    const [oldest] = list
+    kept.set(place.socketPath, [...list, one])
+    if (oldest === undefined || list.length < KEPT_MAX) return
+    forget(place, oldest)
+    end(place, oldest.backend)
+  }
   return {
-    get kept() {
-      return count
-    },
     async open(place, signal) {
       return take(place) ?? (await start(place, signal))
     },
     async keep(place, backend) {
-      const name = nameOf(place)
-      const isFull = () => (kept.get(name)?.length ?? 0) >= KEPT_MAX_PER_PLACE || count >= KEPT_MAX
-      // The other clients of the moment leave while this backend is reset.
-      if (isFull() || !(await reset(backend)) || isFull()) return end(place, backend)
-      const list = kept.get(name) ?? []
-      kept.set(name, list)
-      count++
-      const drop = () => {
-        settle()
-        backend.socket.destroy()
-        list.splice(0, list.length, ...list.filter((one) => one.backend !== backend))
-        if (list.length === 0 && kept.get(name) === list) kept.delete(name)
-      }
-      const settle = () => {
-        count--
-        clearTimeout(timer)
-        backend.socket.off('close', drop).off('readable', drop)
-      }
-      const timer = setTimeout(drop, KEPT_MS)
-      timer.unref()
-      // A server that says something to nobody ends the session, mostly.
-      backend.socket.on('close', drop).on('readable', drop)
-      list.push({ backend, end: settle })
+      await Promise.all(backend.cancels)
+      if (await reset(backend)) store(place, backend)
+      else end(place, backend)
     },
     end,
     cancel,
@@ -126,7 +131,9 @@ async function start(
     let key = Buffer.alloc(8)
     for (;;) {
       const { type, body } = await readMessage(socket, { bytesMax: MESSAGE_BYTES_MAX, signal })
-      if (type === TYPE.ready) return { socket, key, parameters: Buffer.concat(said) }
+      if (type === TYPE.ready) {
+        return { socket, key, parameters: Buffer.concat(said), cancels: new Set() }
+      }
       if (type === TYPE.backendKey) key = Buffer.from(body)
       else if (type === TYPE.error) throw new BackendRefusal(message(type, body))
       else if (type === TYPE.parameterStatus || type === TYPE.notice) said.push(message(type, body))
@@ -155,8 +162,15 @@ async function reset({ socket }: Backend): Promise<boolean> {
   }
 }
 
-function cancel({ socketPath }: BackendPlace, key: Buffer): void {
-  const socket = connect(socketPath, () => socket.end(cancelMessage(key)))
-  socket.on('error', () => socket.destroy())
-  socket.setTimeout(RESET_TIMEOUT_MS, () => socket.destroy())
+/** The server closes the connection of a cancel request when the signal is sent. */
+function cancel({ socketPath }: BackendPlace, { key, cancels }: Backend): Promise<void> {
+  const done = new Promise<void>((resolve) => {
+    const socket = connect(socketPath, () => socket.end(cancelMessage(key)))
+    socket.on('error', () => socket.destroy())
+    socket.setTimeout(RESET_TIMEOUT_MS, () => socket.destroy())
+    socket.once('close', () => resolve()).resume()
+  })
+  cancels.add(done)
+  void done.then(() => cancels.delete(done))
+  return done
 }

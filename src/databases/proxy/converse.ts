@@ -1,13 +1,14 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
-import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Logger } from '#base/log.ts'
 import { NotAwake, SUSPENDED } from '#databases/awake.ts'
+import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
+import type { Cancels } from './cancels.ts'
 import { LoginRefusal } from './handshake.ts'
 import { relay } from './relay.ts'
 import type { Role } from './roles.ts'
-import { SESSIONS_MAX, type Use, type Uses } from './uses.ts'
+import type { Use, Uses } from './uses.ts'
 import {
   AUTHENTICATED,
   fatalMessage,
@@ -21,13 +22,9 @@ import {
 export interface Conversations {
   /** Resolves when the session has ended. Rejects with a LoginRefusal. */
   converse(socket: Socket, role: Role, parameters: ReadonlyMap<string, string>): Promise<void>
-  /** Cancels the query of the session that was given this key. */
-  cancel(key: Buffer): void
-  readonly count: number
 }
 
 const BACKEND_TIMEOUT_MS = 10_000
-const KEY_BYTES = 8
 const STARTING: FatalError = {
   code: '57P03',
   message: 'the database is being made ready',
@@ -41,12 +38,11 @@ const FULL: FatalError = {
 
 export function createConversations(deps: {
   readonly backends: Backends
+  readonly cancels: Pick<Cancels, 'issue' | 'revoke'>
   readonly uses: Uses
   readonly log: Logger
 }): Conversations {
-  const { backends, uses, log } = deps
-  /** A client's key for cancel requests → the message to its backend. */
-  const cancels = new Map<string, () => void>()
+  const { backends, cancels, uses, log } = deps
 
   async function talk(socket: Socket, place: BackendPlace, { relays, awake }: Use): Promise<void> {
     const limit = AbortSignal.timeout(BACKEND_TIMEOUT_MS)
@@ -56,9 +52,7 @@ export function createConversations(deps: {
     })
     if (backend === undefined) return
     if (socket.destroyed) return await backends.keep(place, backend)
-    const key = randomBytes(KEY_BYTES)
-    const name = key.toString('hex')
-    cancels.set(name, () => backends.cancel(place, backend.key))
+    const key = cancels.issue(() => void backends.cancel(place, backend))
     const warning = awake.warning === null ? [] : [warningMessage(awake.warning)]
     const keyMessage = message(TYPE.backendKey, key)
     const greeting = [AUTHENTICATED, backend.parameters, keyMessage, ...warning, READY]
@@ -68,16 +62,12 @@ export function createConversations(deps: {
     relays.set(pid, session)
     const end = await session.ended
     if (relays.get(pid) === session) relays.delete(pid)
-    cancels.delete(name)
+    cancels.revoke(key)
     if (end === 'idle') await backends.keep(place, backend)
     else backends.end(place, backend)
   }
 
   return {
-    get count() {
-      return cancels.size
-    },
-    cancel: (key) => cancels.get(key.toString('hex'))?.(),
     async converse(socket, role, parameters) {
       demandServed(socket, role, parameters)
       const use = await uses.take(role.database).catch((error: unknown) => {

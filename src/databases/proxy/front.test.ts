@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { selfSigned } from '#databases/self-signed.ts'
 import { quiet } from '#postgres/testing.ts'
 import { createBackends } from './backends.ts'
+import { createCancels } from './cancels.ts'
 import { openCertificate } from './certificate.ts'
 import { createConversations } from './converse.ts'
 import { createFront } from './front.ts'
@@ -17,11 +18,13 @@ import { startupMessage } from './wire.ts'
 test('a client is told to try again while the state is away', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-front-'))
   t.after(() => rmSync(folder, { recursive: true }))
+  const cancels = createCancels({ number: 1, proxies: [], log: quiet })
   const uses = createUses({ socketPath: 'none', secret: '' })
   const { server } = createFront({
     certificate: openCertificate(await selfSigned(folder, 'localhost')),
     roleOf: () => Promise.reject(new TypeError('the state is away')),
-    conversations: createConversations({ backends: createBackends(), uses, log: quiet }),
+    cancels,
+    conversations: createConversations({ backends: createBackends(), cancels, uses, log: quiet }),
     uses,
     log: quiet,
   })

@@ -5,6 +5,7 @@ import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { decoyVerifier } from '#databases/scram.ts'
 import { authenticate } from './authenticate.ts'
+import type { Cancels } from './cancels.ts'
 import type { Certificate } from './certificate.ts'
 import type { Conversations } from './converse.ts'
 import { greet, LoginRefusal } from './handshake.ts'
@@ -15,6 +16,7 @@ import { fatalMessage, STOPPED, type FatalError } from './wire.ts'
 export type FrontDeps = {
   readonly certificate: Certificate
   readonly roleOf: (name: string) => Promise<Role | undefined>
+  readonly cancels: Pick<Cancels, 'request'>
   readonly conversations: Conversations
   readonly uses: Uses
   readonly log: Logger
@@ -46,7 +48,7 @@ const UNENCRYPTED: FatalError = {
 }
 
 export function createFront(deps: FrontDeps): Front {
-  const { certificate, roleOf, conversations, uses, log } = deps
+  const { cancels, certificate, roleOf, conversations, uses, log } = deps
   const decoy = randomBytes(DECOY_BYTES)
   const sockets = new Set<Socket>()
   /** The oldest first. */
@@ -57,7 +59,7 @@ export function createFront(deps: FrontDeps): Front {
     const limit = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
     const greeting = await greet(raw, certificate.context, limit)
     if (greeting.kind === 'cancel') {
-      conversations.cancel(greeting.key)
+      cancels.request(greeting.key)
       return raw
     }
     const { socket, isEncrypted, parameters } = greeting
@@ -125,10 +127,13 @@ const isLocal = ({ remoteAddress }: Socket): boolean =>
   remoteAddress === undefined || /^(127\.|::1$|::ffff:127\.)/.test(remoteAddress)
 
 /** Rejects with port_taken. */
-export const listenOn = (server: Server, where: { host: string; port: number }): Promise<void> =>
+export const listenOn = (
+  server: Server,
+  { shared, ...where }: { host: string; port: number; shared: boolean },
+): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', (cause) =>
       reject(fault('port_taken', `Could not listen: port ${where.port} is taken`, { cause })),
     )
-    server.listen(where, () => resolve())
+    server.listen({ ...where, reusePort: shared }, () => resolve())
   })

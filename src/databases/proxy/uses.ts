@@ -1,5 +1,6 @@
 // Databases that have sessions in this process: the agent keeps the server of each running until the last one ends.
 import { keepAwake, type Awake } from '#databases/awake.ts'
+import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import type { Relay } from './relay.ts'
 
 export type Use = {
@@ -20,15 +21,17 @@ export interface Uses {
 }
 
 type Held = {
+  /** Those that run, and those that wait for the server or for a larger share. */
   sessions: number
+  timer?: NodeJS.Timeout
   readonly awake: Promise<Awake>
   readonly relays: Map<number, Relay>
 }
 
-/** The server has 50 connections, and keeps 3 for the superuser. */
-export const SESSIONS_MAX = 45
 /** The start of a server that recovers from a crash. */
 const WAKE_TIMEOUT_MS = 60_000
+/** A database is kept in use after its last session: a client that connects for each transaction comes again at once. */
+const LINGER_MS = 1000
 
 export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
   const held = new Map<string, Held>()
@@ -42,6 +45,7 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
     const cutAtEnd = async () => {
       const running = await awake
       running.onCut = (pids, fatal) => pids.forEach((pid) => one.relays.get(pid)?.cut(fatal))
+      running.onRecall = () => one.sessions
       const fatal = await running.ended
       forget(database, one)
       for (const session of one.relays.values()) session.cut(fatal)
@@ -55,12 +59,24 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
       const one = held.get(database) ?? hold(database)
       if (one.sessions >= SESSIONS_MAX) return undefined
       one.sessions++
-      const awake = await one.awake
+      clearTimeout(one.timer)
       const release = () => {
         one.sessions--
-        if (one.sessions > 0) return
-        forget(database, one)
-        awake.release()
+        if (one.sessions > 0 || held.get(database) !== one) return
+        one.timer = setTimeout(() => {
+          forget(database, one)
+          void one.awake.then((awake) => awake.release())
+        }, LINGER_MS)
+        one.timer.unref()
+      }
+      const awake = await one.awake
+      while (one.sessions > awake.sessions) {
+        const before = awake.sessions
+        await awake.more()
+        // A refusal makes room for the next one that waits, before that one goes on.
+        if (one.sessions <= awake.sessions || awake.sessions > before) continue
+        release()
+        return undefined
       }
       return { awake, relays: one.relays, release }
     },

@@ -1,0 +1,45 @@
+// Clients of a database for tests, by its connection string; the certificate is the node's own.
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import type { Ergon } from '../start-ergon.ts'
+
+const WAIT_MS = 60_000
+
+export async function connectTo(
+  url: URL,
+  given: Partial<pg.ClientConfig> = {},
+): Promise<pg.Client> {
+  const client = new pg.Client({
+    host: url.hostname,
+    port: Number(url.port),
+    user: url.username,
+    password: url.password,
+    database: url.pathname.slice(1),
+    ssl: { rejectUnauthorized: false },
+    enableChannelBinding: true,
+    ...given,
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+/** Makes a database, and returns its connection string. */
+export async function makeDatabase(ergon: Ergon, name: string, ...flags: string[]): Promise<URL> {
+  const made = await ergon.cli('db', 'create', name, ...flags)
+  assert.equal(made.code, 0, made.stderr)
+  return new URL((await ergon.cli('db', 'url', name)).stdout.trim())
+}
+
+/** The error that ends a client's session. */
+export const endOf = (client: pg.Client): Promise<Error & { readonly code?: string }> =>
+  new Promise((resolve) => client.once('error', resolve))
+
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const lastMs = performance.now() + WAIT_MS
+  while (!(await holds())) {
+    assert.ok(performance.now() < lastMs, what)
+    await pause(50)
+  }
+}
