@@ -47,8 +47,8 @@ const BUSY_INTERVAL_MS = 500
 const HURRIED_INTERVAL_MS = 250
 /** The interval of checks of a quiet log, so that the begin of a busy time is noticed. */
 const LOOK_MS = 250
-// At rest nothing is looked for between two checkpoints: it took 0.2 % of a core, here and in PostgreSQL. One leaf
-// keeps the looks for 5 s.
+// At rest there are no checks between two checkpoints: they took 0.2 % of a core, here and in PostgreSQL. One leaf
+// keeps the checks for 5 s.
 const RESTING_LEAVES_PER_S = 0.05
 const BACKOFF_MAX_MS = 10_000
 const NEW_KEY_RETRY_MS = 30_000
@@ -108,11 +108,7 @@ export function createSealer(deps: SealerDeps): Sealer {
   }
 
   /** Waits until the next checkpoint, and reads on meanwhile; of a quiet log not longer than it is quiet. */
-  async function rest(
-    endMs: number,
-    pace: Pace,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function rest(endMs: number, pace: Pace, signal: AbortSignal): Promise<void> {
     const isQuiet = pace.waitMs > BUSY_INTERVAL_MS
     const stepMs = stepOf(pace)
     const enough = isQuiet ? BUSY_LEAVES_PER_S : LEAVES_MAX
