@@ -4,7 +4,8 @@ import { Secret } from '#base/log.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
-import { reconcile, type Resource } from '#resources/reconciler.ts'
+import { reconcile } from '#resources/reconciler.ts'
+import type { Resource } from '#resources/resource.ts'
 import { SUSPENDED } from './awake.ts'
 import { UNPAID, type AwakeServer } from './awake-server.ts'
 import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
@@ -112,6 +113,7 @@ const serversOf = (core: AgentCore, beside: ServersDeps['beside']): Servers =>
   createServers({
     beside,
     cells: core.cells,
+    state: core.state,
     log: core.log,
     install: onceDone(() => install(core)),
     folder: core.data.at('databases'),

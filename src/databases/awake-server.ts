@@ -3,7 +3,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
 import { serveUnix, type UnixServer } from '#base/unix-server.ts'
-import type { Resource } from '#resources/reconciler.ts'
+import { NotWanted } from '#resources/instances.ts'
+import type { Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
 import { SECRET_HEADER, type AwakeLine, type ProxyLine } from './awake.ts'
 import { onLines } from './json-lines.ts'
@@ -72,6 +73,7 @@ export async function serveAwake(deps: {
       say(response, { socketPath: use.socketPath, warning: warnings.get(id) ?? null })
     } catch (error) {
       if (gone.signal.aborted) return
+      if (error instanceof NotWanted) return void refuse(STARTING)
       log.error('The server of a database did not start', { id, error })
       refuse(STARTING)
     }

@@ -1,5 +1,4 @@
-// The servers of databases on this node: a cluster and a cell each. A cell runs while the proxy uses it, and for
-// a while after.
+// The servers of databases on this node: how a cluster is made, started as a cell, and connected to.
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
@@ -7,8 +6,9 @@ import type { Cell, Cells } from '#cells/cell.ts'
 import { initialiseCluster, SUPERUSER } from '#postgres/cluster.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
-import type { Resource } from '#resources/reconciler.ts'
-import { connectState, type State } from '#state/connect.ts'
+import { createInstances, type Instance } from '#resources/instances.ts'
+import type { Resource } from '#resources/resource.ts'
+import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from './proxy/backends.ts'
 import { SESSIONS_MAX } from './session-shares.ts'
@@ -17,7 +17,6 @@ import { SESSIONS_MAX } from './session-shares.ts'
 export const DATABASE_SOCKETS = 'databases'
 export const CELL_PREFIX = 'db-'
 
-const START_MS = 60_000
 const MEMORY_BYTES_MAX = 1024 ** 3
 const PROCESSES_MAX = 200
 const FILES_MAX = 2000
@@ -43,6 +42,7 @@ const SETTINGS = {
 
 export type ServersDeps = {
   readonly cells: Cells
+  readonly state: Queryable
   readonly log: Logger
   readonly install: () => Promise<PostgresInstall>
   /** Where the clusters are. */
@@ -72,67 +72,27 @@ export interface Servers {
   use(database: Resource, signal: AbortSignal): Promise<{ socketPath: string; release(): void }>
   /** The databases whose servers run, with their accounts. */
   running(): readonly { readonly id: string; readonly account: string }[]
-  /** Ends a server now. */
+  /** Ends a server now; the next use starts it. */
   stop(id: string): Promise<void>
+  /** Does work on the files of a database whose server is stopped; each use waits for the end. */
+  without<T>(id: string, work: () => Promise<T>): Promise<T>
   close(): void
 }
 
-type Running = {
-  readonly account: string
-  readonly cell: Promise<Cell>
-  /** Ends the work beside the server. */
-  readonly end: () => Promise<void>
-  users: number
-  timer?: NodeJS.Timeout | undefined
-}
+type Server = Instance & { readonly socketPath: string }
 
 export function createServers(deps: ServersDeps): Servers {
-  const { folder, idleMs, log } = deps
-  const running = new Map<string, Running>()
-  /** Servers on their way to their end: the next start of one waits. */
-  const stopping = new Map<string, Promise<void>>()
-
-  function stop(id: string): Promise<void> {
-    const one = running.get(id)
-    if (one === undefined) return stopping.get(id) ?? Promise.resolve()
-    running.delete(id)
-    clearTimeout(one.timer)
-    const ended = one.cell
-      // At once: a query beside a server that hangs ends with the server.
-      .then((cell) => Promise.all([one.end(), cell.stop()]))
-      .then(() => undefined)
-      .catch((error: unknown) => log.error('The server of a database did not end', { id, error }))
-      .finally(() => stopping.delete(id))
-    stopping.set(id, ended)
-    return ended
+  const closing = new AbortController()
+  const instances = createInstances<Resource, Server>({
+    state: deps.state,
+    log: deps.log,
+    idleMs: deps.idleMs,
+    start: (database) => startServer(deps, database, closing.signal),
+  })
+  const use: Servers['use'] = async (database, signal) => {
+    const { instance, release } = await instances.use(database, signal)
+    return { socketPath: instance.socketPath, release }
   }
-
-  async function use(database: Resource, signal: AbortSignal) {
-    const { id } = database
-    const one = running.get(id) ?? start(deps, database, stopping.get(id))
-    running.set(id, one)
-    one.users++
-    clearTimeout(one.timer)
-    let isReleased = false
-    const release = () => {
-      if (isReleased) return
-      isReleased = true
-      one.users--
-      if (one.users > 0 || running.get(id) !== one) return
-      one.timer = setTimeout(() => void stop(id), idleMs)
-      one.timer.unref()
-    }
-    try {
-      const cell = await one.cell
-      await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(START_MS)]))
-      return { socketPath: cell.socket, release }
-    } catch (error) {
-      release()
-      if (one.users === 0) await stop(id)
-      throw error
-    }
-  }
-
   return {
     async deploy(database, signal) {
       await makeCluster(deps, database, signal)
@@ -140,38 +100,38 @@ export function createServers(deps: ServersDeps): Servers {
       await makeDatabase((name) => connectTo(deps, socketPath, name), database).finally(release)
     },
     use,
-    stop,
-    async remove(id) {
-      await stop(id)
-      await rm(join(folder, id), { recursive: true, force: true })
-    },
-    running: () => [...running].map(([id, { account }]) => ({ id, account })),
+    stop: (id) => instances.stop(id),
+    without: (id, work) => instances.without(id, work),
+    remove: (id) =>
+      instances.without(id, () => rm(join(deps.folder, id), { recursive: true, force: true })),
+    running: () => instances.running(),
     close() {
-      for (const { timer, end } of running.values()) {
-        clearTimeout(timer)
-        void end()
-      }
+      instances.close()
+      closing.abort()
     },
   }
 }
 
-/** Starts a server and the work beside it, when its earlier life has ended. */
-function start(deps: ServersDeps, database: Resource, earlier?: Promise<void>): Running {
+/** Starts a server and the work beside it. */
+async function startServer(
+  deps: ServersDeps,
+  database: Resource,
+  closing: AbortSignal,
+): Promise<Server> {
+  const cell = await startCell(deps, database)
   const ending = new AbortController()
-  let beside: Promise<void> = Promise.resolve()
-  const begin = async () => {
-    await earlier
-    const cell = await startCell(deps, database)
-    const connect = () => connectTo(deps, cell.socket, SUPERUSER)
-    const server = { ...database, folder: join(deps.folder, database.id), connect }
-    beside = deps.beside(server, ending.signal)
-    return cell
+  const connect = () => connectTo(deps, cell.socket, SUPERUSER)
+  const server = { ...database, folder: join(deps.folder, database.id), connect }
+  const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
+  return {
+    socketPath: cell.socket,
+    ready: (signal) => cell.ready(signal),
+    async end() {
+      ending.abort()
+      // At once: a query beside a server that hangs ends with the server.
+      await Promise.all([beside, cell.stop()])
+    },
   }
-  const end = async () => {
-    ending.abort()
-    await beside
-  }
-  return { account: database.account, cell: begin(), end, users: 0 }
 }
 
 /** Sessions, backends that proxies keep, and those of the superuser: no session that a proxy admits is refused. */

@@ -1,15 +1,11 @@
 // Brings resources of one kind to the state that their accounts want, one after another. Only a reconciler makes and
-// removes what belongs to a resource; each step may be repeated after a kill.
+// removes what belongs to a resource (instances.ts starts and ends what runs); each step may be repeated after a kill.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { State } from '#state/connect.ts'
-
-export type Resource = {
-  readonly id: string
-  readonly account: string
-  readonly name: string
-}
+import { NotWanted } from './instances.ts'
+import type { Resource } from './resource.ts'
 
 export type ReconcilerDeps = {
   readonly state: State
@@ -92,8 +88,8 @@ async function deploy(
     await deps.deploy(resource, signal)
     await move('deployed', null, revision)
   } catch (error) {
-    // A stop in the middle: the next start goes on.
-    if (signal.aborted) return
+    // A stop in the middle: the next start goes on. A new wish: the next round knows it.
+    if (signal.aborted || error instanceof NotWanted) return
     log.error('A resource could not be deployed', { kind, id: resource.id, error })
     // The account reads this: paths and names of the node stay in its log.
     await move('failed', 'it could not be made; it is tried again every 15 seconds')

@@ -42,7 +42,8 @@ language sql as $$
     reached_revision = coalesce(of_revision, reached_revision)
   where id = of_id and (actual, reached) in (
     ('pending', 'deploying'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
-    ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'deleted'), ('deployed', 'suspended'),
-    ('deployed', 'deployed'), ('suspended', 'suspended'), ('deployed', 'deleted'), ('suspended', 'deployed'), ('suspended', 'deleted'))
+    ('deploying', 'suspended'), ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'suspended'),
+    ('failed', 'deleted'), ('deployed', 'deployed'), ('deployed', 'suspended'), ('deployed', 'deleted'),
+    ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'deleted'))
   returning true
 $$;

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { quiet } from '#postgres/testing.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { createInstances, NotWanted, type Instances } from './instances.ts'
+import type { Resource } from './resource.ts'
+
+const skip = whyNoState()
+const ACCOUNT = 'acct_a'
+const IDLE_MS = 30
+const WAIT_MS = 60_000
+const { signal } = new AbortController()
+
+/** Lives of instances in the order in which they began and ended; `live` is what runs now. */
+type World = {
+  readonly state: State
+  readonly resource: Resource
+  readonly events: string[]
+  live: number
+  mayStart: boolean
+  mayEnd: boolean
+}
+
+async function withWorld(
+  work: (world: World, of: (state?: Queryable) => Instances<Resource, OneLife>) => Promise<void>,
+): Promise<void> {
+  await using url = await openTestUrl()
+  await using state = await openLedgerState(url.of, 2)
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+  const { rows } = await state.query<{ id: string }>(
+    "select add_resource('database', $1, 'one', 'local', 9) as id",
+    [ACCOUNT],
+  )
+  const resource = { id: rows[0]?.id ?? '', account: ACCOUNT, name: 'one' }
+  const world: World = { state, resource, events: [], live: 0, mayStart: true, mayEnd: true }
+  await work(world, (given = state) =>
+    createInstances({
+      state: given,
+      log: quiet,
+      idleMs: IDLE_MS,
+      start: async () => startLife(world),
+    }),
+  )
+}
+
+type OneLife = ReturnType<typeof startLife>
+
+/** An instance that needs some turns of the loop to begin and to end. */
+function startLife(world: World) {
+  if (!world.mayStart) throw new Error('no room')
+  world.live++
+  world.events.push('start')
+  return {
+    ready: async () => void (await pause(2)),
+    async end() {
+      world.events.push('ending')
+      await pause(5)
+      if (!world.mayEnd) throw new Error('it does not end')
+      world.live--
+      world.events.push('end')
+    },
+  }
+}
+
+const want = (world: World, wanted: string) =>
+  world.state.query('select want_resource($1, $2)', [world.resource.id, wanted])
+
+async function until(holds: () => boolean): Promise<void> {
+  const lastMs = performance.now() + WAIT_MS
+  while (!holds()) {
+    assert.ok(performance.now() < lastMs)
+    await pause(2)
+  }
+}
+
+test(
+  'uses share an instance, which ends a while after the last one; the next use starts another',
+  { skip },
+  () =>
+    withWorld(async (world, of) => {
+      const instances = of()
+      const [one, other] = await Promise.all([
+        instances.use(world.resource, signal),
+        instances.use(world.resource, signal),
+      ])
+      one.release()
+      one.release()
+      await pause(3 * IDLE_MS)
+      assert.deepEqual(world.events, ['start'])
+      assert.deepEqual(instances.running(), [{ id: world.resource.id, account: ACCOUNT }])
+      other.release()
+      await until(() => world.events.includes('ending'))
+      await instances.use(world.resource, signal)
+      assert.deepEqual(world.events, ['start', 'ending', 'end', 'start'])
+    }),
+)
+
+test('a use waits for work that needs the instance away, also for work that fails', { skip }, () =>
+  withWorld(async (world, of) => {
+    const instances = of()
+    await instances.use(world.resource, signal)
+    const doWork = (error?: Error) => async () => {
+      assert.equal(world.live, 0)
+      world.events.push('work')
+      await pause(10)
+      if (error !== undefined) throw error
+      world.events.push('worked')
+    }
+    const failing = instances.without(world.resource.id, doWork(new Error('of the work')))
+    const working = instances.without(world.resource.id, doWork())
+    const used = instances.use(world.resource, signal)
+    await assert.rejects(failing, /of the work/)
+    await working
+    await used
+    assert.deepEqual(world.events, ['start', 'ending', 'end', 'work', 'work', 'worked', 'start'])
+  }),
+)
+
+test(
+  'a resource that is not wanted any more is not started, whenever its account says so',
+  { skip },
+  () =>
+    withWorld(async (world, of) => {
+      // A start is held up right after it has read the wish of the account.
+      let goOn: () => void = () => undefined
+      const gate = new Promise<void>((resolve) => (goOn = resolve))
+      const slow = {
+        query: async (...given: Parameters<State['query']>) => {
+          const found = await world.state.query(...given)
+          await gate
+          return found
+        },
+      } as Queryable
+      const instances = of(slow)
+      const used = instances.use(world.resource, signal).then(
+        () => 'used',
+        () => 'refused',
+      )
+      await pause(20)
+      await want(world, 'suspended')
+      const suspended = instances.stop(world.resource.id)
+      goOn()
+      await suspended
+      assert.equal(world.live, 0)
+      await used
+      await assert.rejects(instances.use(world.resource, signal), NotWanted)
+      assert.deepEqual([world.live, instances.running()], [0, []])
+      await want(world, 'deployed')
+      await instances.use(world.resource, signal)
+      assert.equal(world.live, 1)
+    }),
+)
+
+test(
+  'a start that fails is tried again by the next use; an end that fails is no end',
+  { skip },
+  () =>
+    withWorld(async (world, of) => {
+      const instances = of()
+      world.mayStart = false
+      await assert.rejects(instances.use(world.resource, signal), /no room/)
+      assert.deepEqual(instances.running(), [])
+      world.mayStart = true
+      await instances.use(world.resource, signal)
+      world.mayEnd = false
+      await assert.rejects(instances.stop(world.resource.id), /does not end/)
+      assert.equal(instances.running().length, 1)
+      world.mayEnd = true
+      await instances.without(world.resource.id, async () => assert.equal(world.live, 0))
+      instances.close()
+      await assert.rejects(instances.use(world.resource, signal), NotWanted)
+    }),
+)

@@ -1,0 +1,157 @@
+// Instances of one kind of resource: the servers or programs that run for resources on this node. The first use starts
+// an instance, and it ends when nobody has used it for a while. Nothing else starts or ends one. So none runs, and none
+// starts, for a resource that its account does not want deployed, or during work that needs its files at rest.
+import type { Logger } from '#base/log.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { Resource } from './resource.ts'
+
+export interface Instance {
+  /** Resolves when it can be used; rejects when it is ended first, or with the signal's reason. */
+  ready(signal: AbortSignal): Promise<void>
+  /** Resolves when nothing of it is left; may be called again after it has failed. */
+  end(): Promise<void>
+}
+
+export interface Instances<R extends Resource, I extends Instance> {
+  /**
+   * Resolves with the running instance, which runs until the release and a while longer. Waits for the end of an
+   * earlier one. Rejects with NotWanted, or with why it did not start.
+   */
+  use(resource: R, signal: AbortSignal): Promise<{ readonly instance: I; release(): void }>
+  /** Ends the instance now; the next use starts another. */
+  stop(id: string): Promise<void>
+  /** Does work on a resource that nothing runs for: each use waits for the end of the work. */
+  without<T>(id: string, work: () => Promise<T>): Promise<T>
+  running(): readonly Pick<Resource, 'id' | 'account'>[]
+  /** No instance starts any more. Those that run go on: the node ends its cells in its own order. */
+  close(): void
+}
+
+export type InstancesDeps<R extends Resource, I extends Instance> = {
+  readonly state: Queryable
+  readonly log: Logger
+  readonly idleMs: number
+  /** Starts an instance; resolves before it is ready. */
+  readonly start: (resource: R) => Promise<I>
+}
+
+/** The account does not want the resource deployed any more. */
+export class NotWanted extends Error {}
+
+type Running<I> = {
+  readonly account: string
+  readonly instance: Promise<I>
+  users: number
+  timer?: NodeJS.Timeout | undefined
+}
+
+const READY_MAX_MS = 60_000
+
+export const createInstances = <R extends Resource, I extends Instance>(
+  deps: InstancesDeps<R, I>,
+): Instances<R, I> => new OwnInstances(deps)
+
+class OwnInstances<R extends Resource, I extends Instance> implements Instances<R, I> {
+  readonly #deps: InstancesDeps<R, I>
+  readonly #running = new Map<string, Running<I>>()
+  /** The ends, and the work after them, that uses wait for. */
+  readonly #fences = new Map<string, Promise<void>>()
+  #isClosed = false
+
+  constructor(deps: InstancesDeps<R, I>) {
+    this.#deps = deps
+  }
+
+  async use(resource: R, signal: AbortSignal) {
+    const { id, account } = resource
+    while (this.#fences.has(id)) await this.#fences.get(id)
+    signal.throwIfAborted()
+    if (this.#isClosed) throw new NotWanted(`The node stops: ${id}`)
+    const started = () => ({ account, instance: startWanted(this.#deps, resource), users: 0 })
+    const one: Running<I> = this.#running.get(id) ?? started()
+    this.#running.set(id, one)
+    one.users++
+    clearTimeout(one.timer)
+    const release = this.#releaseOf(id, one)
+    try {
+      const instance = await one.instance
+      await instance.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_MAX_MS)]))
+      return { instance, release }
+    } catch (error) {
+      release()
+      if (one.users === 0 && this.#running.get(id) === one) await this.stop(id)
+      throw error
+    }
+  }
+
+  stop(id: string): Promise<void> {
+    return this.without(id, async () => undefined)
+  }
+
+  without<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#fences.get(id)
+    const done = (async () => {
+      await before
+      await this.#end(id)
+      return await work()
+    })()
+    const settled = () => {
+      if (this.#fences.get(id) === fence) this.#fences.delete(id)
+    }
+    const fence: Promise<void> = done.then(settled, settled)
+    this.#fences.set(id, fence)
+    return done
+  }
+
+  running() {
+    return [...this.#running].map(([id, { account }]) => ({ id, account }))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { timer } of this.#running.values()) clearTimeout(timer)
+  }
+
+  async #end(id: string): Promise<void> {
+    const one = this.#running.get(id)
+    if (one === undefined) return
+    clearTimeout(one.timer)
+    const instance = await one.instance.catch(() => undefined)
+    await instance?.end()
+    this.#running.delete(id)
+  }
+
+  #releaseOf(id: string, one: Running<I>): () => void {
+    const { idleMs, log } = this.#deps
+    const rest = () =>
+      void this.stop(id).catch((error: unknown) =>
+        log.error('What runs for a resource could not be ended', { id, error }),
+      )
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      one.users--
+      if (one.users > 0 || this.#isClosed || this.#running.get(id) !== one) return
+      one.timer = setTimeout(rest, idleMs).unref()
+    }
+  }
+}
+
+/**
+ * The wish is read only once `end` finds the start: an account that changes its mind before is refused here, and later
+ * the reconciler ends what has started.
+ */
+async function startWanted<R extends Resource, I extends Instance>(
+  { state, start }: InstancesDeps<R, I>,
+  resource: R,
+): Promise<I> {
+  // The caller registers the start before this goes on.
+  await Promise.resolve()
+  const { rowCount } = await state.query(
+    "select from resources where id = $1 and desired = 'deployed'",
+    [resource.id],
+  )
+  if (rowCount === 0) throw new NotWanted(`Not wanted any more: ${resource.id}`)
+  return await start(resource)
+}
