@@ -19,11 +19,21 @@ export const databasePath = (name: string): string => `/v1/databases/${encodeURI
 export const getDatabase = async (options: GlobalOptions, name: string): Promise<Database> =>
   JSON.parse((await apiGet(options, databasePath(name))).text) as Database
 
-/** The connection string of the owner, or of another role. */
-export async function urlOf(options: GlobalOptions, name: string, role?: string): Promise<string> {
+export type DatabaseAddress = {
+  readonly url: string
+  readonly certificate_sha256: string | null
+  readonly ca: string | null
+}
+
+/** The connection string of the owner, or of another role, and the certificate of the endpoint. */
+export async function connectionOf(
+  options: GlobalOptions,
+  name: string,
+  role?: string,
+): Promise<DatabaseAddress> {
   const query = role === undefined ? '' : `?role=${encodeURIComponent(role)}`
   const { text } = await apiGet(options, `${databasePath(name)}/url${query}`)
-  return (JSON.parse(text) as { url: string }).url
+  return JSON.parse(text) as DatabaseAddress
 }
 
 export type DatabaseRole = {

@@ -29,6 +29,11 @@ const INFERENCE_ALARMS = {
   model_stuck: 'a model made no step, or its process did not answer; it was restarted',
 } as const
 
+const DATABASE_ALARMS = {
+  database_certificate_refused:
+    'the files of the certificate of databases cannot be used; the certificate from before is served',
+} as const
+
 const RECEIPT_ALARMS = {
   signer_share_lost: 'a signer has lost its key share',
   receipts_set_back:
@@ -40,6 +45,7 @@ export const ALARMS = {
   ...NODE_ALARMS,
   ...STORAGE_ALARMS,
   ...INFERENCE_ALARMS,
+  ...DATABASE_ALARMS,
   ...RECEIPT_ALARMS,
 } as const
 

@@ -94,7 +94,13 @@ export const databaseUrlQuery = z.object({
 export const databaseUrl = z.object({
   /** The connection string, password included: keep it secret. */
   url: z.string(),
+  /** The SHA-256 fingerprint of the endpoint's certificate; null before the first database. */
+  certificate_sha256: z.string().nullable(),
+  /** The certificate as PEM, where nobody else has signed it: for sslmode=verify-full as sslrootcert. */
+  ca: z.string().nullable(),
 })
+
+export type DatabaseUrl = z.infer<typeof databaseUrl>
 
 /** Roles that a database has at most, its owner included. */
 export const DATABASE_ROLES_MAX = 20

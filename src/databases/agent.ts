@@ -1,6 +1,8 @@
 // Databases in the agent: their servers, the proxy, and the reconciler that makes and removes them.
 import { statfsSync } from 'node:fs'
 import { Secret } from '#base/log.ts'
+import type { Config } from '#config/config.ts'
+import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
@@ -8,6 +10,8 @@ import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import { SUSPENDED } from './awake.ts'
 import { UNPAID, type AwakeServer } from './awake-server.ts'
+import type { CertificateFiles } from './certificate/pair.ts'
+import { createServedCertificate } from './certificate/served.ts'
 import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
 import { onceDone } from './once-done.ts'
 import type { GatewaySettings } from './settings.ts'
@@ -48,7 +52,14 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     await keepSize(sizeDepsOf(core, { server, watch, awake: front.awake }), signal)
   }
   const servers = serversOf(core, beside)
-  const front = createFrontCell(core, { host, servers })
+  const certificate = createServedCertificate({
+    folder: core.data.at('databases', 'tls'),
+    host,
+    own: ownCertificate(config),
+    state: core.state,
+    log: core.log,
+  })
+  const front = createFrontCell(core, { certificate, servers })
   // The ready line names the endpoint: the owner of a database can connect from then on.
   const { rows } = await core.state.query(
     "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
@@ -81,6 +92,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
           signal,
         ),
         watch.run(servers, signal),
+        certificate.watch(signal),
       ]).catch((error: unknown) => core.log.error('Databases are not kept', { error }))
     },
     async close() {
@@ -90,6 +102,17 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       await (await front.awake())?.close()
     },
   }
+}
+
+/** Throws settings_invalid for one file without the other. */
+function ownCertificate(config: Config): CertificateFiles | undefined {
+  const [cert, key] = [config.dbTlsCert, config.dbTlsKey]
+  if (cert !== undefined && key !== undefined) return { cert, key }
+  if (cert === undefined && key === undefined) return undefined
+  throw fault(
+    'settings_invalid',
+    'Could not use one of ERGON_DB_TLS_CERT and ERGON_DB_TLS_KEY alone: set both, or none',
+  )
 }
 
 /** Settings for the gateways and the process of tasks. */

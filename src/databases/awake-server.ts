@@ -6,7 +6,8 @@ import { serveUnix, type UnixServer } from '#base/unix-server.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
-import { SECRET_HEADER, type AwakeLine, type ProxyLine } from './awake.ts'
+import type { ServedCertificate } from './certificate/served.ts'
+import { CERTIFICATE_PATH, SECRET_HEADER, type AwakeLine, type ProxyLine } from './awake.ts'
 import { onLines } from './json-lines.ts'
 import { STOPPED, type FatalError } from './proxy/wire.ts'
 import type { Servers } from './servers.ts'
@@ -41,6 +42,7 @@ export async function serveAwake(deps: {
   readonly secret: string
   readonly state: State
   readonly servers: Servers
+  readonly certificate: Pick<ServedCertificate, 'follow'>
   readonly log: Logger
 }): Promise<AwakeServer> {
   const { proxies, socket, secret, state, servers, log } = deps
@@ -88,6 +90,7 @@ export async function serveAwake(deps: {
       response.writeHead(403).end()
       return
     }
+    if (request.url === CERTIFICATE_PATH) return deps.certificate.follow(response)
     answer(request, response).catch((error: unknown) => {
       log.error('A proxy got no answer', { error })
       response.destroy()

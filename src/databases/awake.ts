@@ -48,6 +48,8 @@ export class NotAwake extends Error {
 
 /** The header that tells the agent that a proxy asks. */
 export const SECRET_HEADER = 'x-ergon-proxy'
+/** The answer is the certificate of the endpoint. */
+export const CERTIFICATE_PATH = '/certificate'
 /** The last message of a database whose owner lets it sleep. */
 export const SUSPENDED: FatalError = {
   code: '57P03',

@@ -1,7 +1,7 @@
 // The database proxies as cells, on one port, and the agent's socket that they ask for servers. All start with the first
 // database.
 import { randomBytes } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Cell } from '#cells/cell.ts'
 import { makeOpenFolder } from '#cells/place.ts'
 import type { AgentCore } from '#node/agent-part.ts'
@@ -9,10 +9,10 @@ import type { Config } from '#config/config.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
+import type { ServedCertificate } from './certificate/served.ts'
 import { serveAwake, type AwakeServer } from './awake-server.ts'
 import { onceDone } from './once-done.ts'
 import type { ProxyConfig } from './programs/pg-proxy.ts'
-import { selfSigned } from './self-signed.ts'
 import { DATABASE_SOCKETS, type Servers } from './servers.ts'
 
 export const PROXY: Program = { file: 'databases/programs/pg-proxy.ts', flags: [ONE_COLLECTOR] }
@@ -32,7 +32,7 @@ export interface FrontCell {
 
 export function createFrontCell(
   core: AgentCore,
-  { host, servers }: { readonly host: string; readonly servers: Servers },
+  given: { readonly certificate: ServedCertificate; readonly servers: Servers },
 ): FrontCell {
   let awake: Promise<AwakeServer> | undefined
   const front = onceDone(async () => {
@@ -41,14 +41,12 @@ export function createFrontCell(
     makeOpenFolder(folder)
     const socket = join(folder, 'awake.sock')
     const { state, log, config } = core
-    awake = serveAwake({ proxies: config.pgProxies, socket, secret, state, servers, log })
+    await given.certificate.open()
+    awake = serveAwake({ ...given, proxies: config.pgProxies, socket, secret, state, log })
     await awake
-    const certificate = await selfSigned(core.data.at('databases', 'tls'), host)
-    const given = { certificate, agent: { socketPath: socket, secret } }
+    const agent = { socketPath: socket, secret }
     return await Promise.all(
-      proxyNames(config).map((name, index) =>
-        startProxy(core, { ...given, name, number: index + 1 }),
-      ),
+      proxyNames(config).map((name, index) => startProxy(core, { agent, name, number: index + 1 })),
     )
   })
   return {
@@ -62,7 +60,7 @@ export function createFrontCell(
 
 async function startProxy(
   { cells, config, data, place, address }: AgentCore,
-  own: Pick<ProxyConfig, 'name' | 'number' | 'certificate' | 'agent'>,
+  own: Pick<ProxyConfig, 'name' | 'number' | 'agent'>,
 ): Promise<Cell> {
   const names = proxyNames(config)
   const settings: Omit<ProxyConfig, 'socket' | 'logLevel'> = {
@@ -78,7 +76,6 @@ async function startProxy(
       place,
       config: settings,
       socketGroup: PROXY_CELLS,
-      writes: [dirname(own.certificate.cert)],
       calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS, PROXY_CELLS],
     }),
   )

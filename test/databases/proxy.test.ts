@@ -1,8 +1,14 @@
 // Two database proxies on one port, as clients meet them.
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectTcp } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { readPair, type Pair } from '#databases/certificate/pair.ts'
+import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import { cancelMessage } from '#databases/proxy/wire.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
@@ -90,4 +96,63 @@ test('an end with words reaches the sessions of both proxies', async () => {
     (await ended).map(({ code }) => code),
     ['57P03', '57P03'],
   )
+})
+
+test('the certificate is checked by the file of db url --ca, and its fingerprint is shown', async () => {
+  await ergon.cli('db', 'resume', 'shared')
+  const file = join(ergon.dataFolder, 'ca.pem')
+  const shown = await ergon.cli('db', 'url', 'shared', '--ca', file)
+  const checked = new URL(shown.stdout.trim())
+  assert.equal(checked.searchParams.get('sslmode'), 'verify-full')
+  assert.equal(checked.searchParams.get('sslrootcert'), file)
+  const ca = readFileSync(file, 'utf8')
+  const { fingerprint256 } = new X509Certificate(ca)
+  assert.ok(shown.stderr.includes(`certificate SHA-256 ${fingerprint256}`), shown.stderr)
+  const servername = checked.hostname
+  await until('it is awake', () =>
+    connectTo(url, { ssl: { ca, servername } }).then(
+      (client) => client.end().then(() => true),
+      (error: { code?: string }) => {
+        assert.equal(error.code, '57P03')
+        return false
+      },
+    ),
+  )
+  await assert.rejects(connectTo(url, { ssl: { servername } }), /self-signed/)
+})
+
+test('own files are served, taken up when they change, and kept while a new pair does not fit', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-own-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const makePair = async (name: string) =>
+    readPair(await selfSigned(join(folder, name), 'localhost'))
+  const [first, second] = [await makePair('1'), await makePair('2')]
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+  const put = (pair: Pair) => {
+    writeFileSync(key, pair.key, { mode: 0o600 })
+    writeFileSync(cert, pair.cert)
+  }
+  const isServed = async ({ cert: ca }: Pair) =>
+    await connectTo(url, { ssl: { ca } }).then(
+      (client) => client.end().then(() => true),
+      () => false,
+    )
+  put(first)
+  await ergon.restart({ ERGON_DB_TLS_CERT: cert, ERGON_DB_TLS_KEY: key })
+  await until('the first is served', () => isServed(first))
+  const open = await connectTo(url, { ssl: { ca: first.cert } })
+  put({ cert: second.cert, key: first.key })
+  await until('an alarm says so', async () => {
+    const rows = await ergon.sql("select from alarms where kind = 'database_certificate_refused'")
+    return rows.length > 0
+  })
+  assert.ok(await isServed(first))
+  put(second)
+  // Twice: both proxies answer on the port.
+  await until('the second is served', async () => (await isServed(second)) && isServed(second))
+  await open.query('select 1')
+  await open.end()
+  const { stderr } = await ergon.cli('db', 'url', 'shared')
+  assert.ok(stderr.includes(new X509Certificate(second.cert).fingerprint256))
+  assert.match((await ergon.cli('db', 'url', 'shared', '--ca', cert)).stderr, /not self-signed/)
 })

@@ -24,7 +24,13 @@ export const DATABASES_COMMANDS: CommandList = {
     {
       usage: 'db url <name>',
       help: 'The connection string, with the password: keep it secret',
-      options: [['--role <role>', 'of this role; of the owner by default']],
+      options: [
+        ['--role <role>', 'of this role; of the owner by default'],
+        [
+          '--ca <file>',
+          'write the certificate of the service to a file, by which the connection string checks it',
+        ],
+      ],
       load: () => import('./db-url.ts'),
     },
     {

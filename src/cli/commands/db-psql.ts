@@ -3,12 +3,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { urlOf } from '#cli/databases.ts'
+import { connectionOf } from '#cli/databases.ts'
 import { environmentWith } from '#cli/environment.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const { hostname, port, username, password, pathname } = new URL(await urlOf(options, name))
+  const { hostname, port, username, password, pathname } = new URL(
+    (await connectionOf(options, name)).url,
+  )
   const command = textOption(options, 'command')
   const psql = spawn('psql', command === undefined ? [] : ['--command', command], {
     stdio: 'inherit',

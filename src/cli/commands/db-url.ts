@@ -1,10 +1,30 @@
-// ergon db url: the connection string alone, for scripts.
+// ergon db url: the connection string alone on stdout, for scripts.
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { urlOf } from '#cli/databases.ts'
-import { print, printJson } from '#cli/output.ts'
+import { connectionOf } from '#cli/databases.ts'
+import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const url = await urlOf(options, name, textOption(options, 'role'))
-  if (options.json) printJson({ url })
-  else print(url)
+  const address = await connectionOf(options, name, textOption(options, 'role'))
+  const file = textOption(options, 'ca')
+  const url = file === undefined ? address.url : checked(address.url, address.ca, resolve(file))
+  if (options.json) return printJson({ ...address, url })
+  print(url)
+  if (address.certificate_sha256 !== null) tell(`certificate SHA-256 ${address.certificate_sha256}`)
+}
+
+/** The connection string by which a client checks the certificate, which is written to the file. */
+function checked(address: string, ca: string | null, file: string): string {
+  if (ca === null)
+    throw new CommandError(
+      'The certificate of the service is not self-signed',
+      EXIT.failed,
+      'leave --ca out, and connect with sslmode=verify-full and sslrootcert=system',
+    )
+  writeFileSync(file, ca)
+  const url = new URL(address)
+  url.searchParams.set('sslmode', 'verify-full')
+  url.searchParams.set('sslrootcert', file)
+  return url.href
 }

@@ -28,4 +28,16 @@ export const DATABASES_SETTINGS = {
     help: 'Host name of the database endpoint in connection strings (default: localhost, or that of ERGON_BASE_URL)',
     check: z.hostname().optional(),
   },
+  dbTlsCert: {
+    name: 'ERGON_DB_TLS_CERT',
+    flag: 'db-tls-cert',
+    help: 'PEM file of the certificate of the database endpoint, its issuers after it; taken up within 5 s when it changes (default: one of our own)',
+    check: z.string().optional(),
+  },
+  dbTlsKey: {
+    name: 'ERGON_DB_TLS_KEY',
+    flag: 'db-tls-key',
+    help: 'PEM file of the key of that certificate',
+    check: z.string().optional(),
+  },
 } satisfies Settings

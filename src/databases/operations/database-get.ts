@@ -2,6 +2,7 @@
 import { fault } from '#contract/errors.ts'
 import { OWNER_LABEL } from '#contract/databases.ts'
 import { findRole } from '#databases/find-role.ts'
+import { findCertificate } from '#databases/find-certificate.ts'
 import { databasesOf, findDatabase, replyOf } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/passwords.ts'
@@ -35,11 +36,12 @@ export const createDatabaseUrl =
     const role = await findRole(state, row.id, query().get('role') ?? OWNER_LABEL)
     const password = passwordOf(settings.passwordKey, role.name, role.revision)
     const { host, port } = settings
+    const certificate = await findCertificate(state, host)
     const url = `postgresql://${role.name}:${password}@${host}:${port}/${row.name}?sslmode=require`
     return {
       kind: 'known',
       status: 200,
       headers: { 'Cache-Control': 'no-store' },
-      body: () => ({ url }),
+      body: () => ({ url, ...certificate }),
     }
   }

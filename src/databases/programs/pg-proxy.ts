@@ -4,7 +4,7 @@ import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
 import { createCancels } from '#databases/proxy/cancels.ts'
-import { openCertificate, type CertificateFiles } from '#databases/proxy/certificate.ts'
+import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
 import { createFront, listenOn } from '#databases/proxy/front.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
@@ -18,9 +18,8 @@ export type ProxyConfig = {
   readonly number: number
   readonly proxies: readonly string[]
   readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
-  readonly certificate: CertificateFiles
   readonly state: StateAddress
-  /** The agent's socket that keeps servers running, and what proves that this process may ask. */
+  /** The agent's socket that keeps servers running and sends the certificate, and the proof that this process may ask. */
   readonly agent: { readonly socketPath: string; readonly secret: string }
   readonly socket: string
   readonly logLevel: LogLevel
@@ -36,7 +35,7 @@ const backends = createBackends()
 const uses = createUses(config.agent)
 const cancels = createCancels({ ...config, log })
 const conversations = createConversations({ backends, cancels, uses, log })
-const certificate = openCertificate(config.certificate)
+const certificate = await followCertificate(config.agent, log)
 const roleOf = createRoles(state)
 const front = createFront({ cancels, certificate, roleOf, conversations, uses, log })
 await listenOn(front.server, config.listen)

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { selfSigned } from '#databases/self-signed.ts'
+import { readPair } from '#databases/certificate/pair.ts'
+import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { quiet } from '#postgres/testing.ts'
 import { createBackends } from './backends.ts'
 import { createCancels } from './cancels.ts'
@@ -18,10 +19,11 @@ import { startupMessage } from './wire.ts'
 test('a client is told to try again while the state is away', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-front-'))
   t.after(() => rmSync(folder, { recursive: true }))
+  const certificate = openCertificate(readPair(await selfSigned(folder, 'localhost')))
   const cancels = createCancels({ number: 1, proxies: [], log: quiet })
   const uses = createUses({ socketPath: 'none', secret: '' })
   const { server } = createFront({
-    certificate: openCertificate(await selfSigned(folder, 'localhost')),
+    certificate: () => certificate,
     roleOf: () => Promise.reject(new TypeError('the state is away')),
     cancels,
     conversations: createConversations({ backends: createBackends(), cancels, uses, log: quiet }),

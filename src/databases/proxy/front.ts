@@ -14,7 +14,7 @@ import type { Uses } from './uses.ts'
 import { fatalMessage, STOPPED, type FatalError } from './wire.ts'
 
 export type FrontDeps = {
-  readonly certificate: Certificate
+  readonly certificate: () => Certificate
   readonly roleOf: (name: string) => Promise<Role | undefined>
   readonly cancels: Pick<Cancels, 'request'>
   readonly conversations: Conversations
@@ -57,7 +57,8 @@ export function createFront(deps: FrontDeps): Front {
   /** Speaks with a client to the end of its session; resolves with the socket that it speaks on by then. */
   async function serve(raw: Socket, known: () => void): Promise<Socket> {
     const limit = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
-    const greeting = await greet(raw, certificate.context, limit)
+    const { context, channel } = certificate()
+    const greeting = await greet(raw, context, limit)
     if (greeting.kind === 'cancel') {
       cancels.request(greeting.key)
       return raw
@@ -73,7 +74,7 @@ export function createFront(deps: FrontDeps): Front {
     const login = {
       role: name,
       verifier: role?.verifier ?? decoyVerifier(decoy, name),
-      channel: isEncrypted ? certificate.channel : undefined,
+      channel: isEncrypted ? channel : undefined,
     }
     await authenticate(socket, login, limit)
     known()

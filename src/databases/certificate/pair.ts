@@ -1,0 +1,15 @@
+// A certificate with its key, as two PEM files or their texts.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+export type CertificateFiles = { readonly cert: string; readonly key: string }
+/** Texts; the certificate may be followed by those of its issuers. */
+export type Pair = { readonly cert: string; readonly key: string }
+
+/** Throws where a file cannot be read, is no PEM, or the key is that of another certificate. */
+export function readPair(files: CertificateFiles): Pair {
+  const pair = { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
+  if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key)))
+    throw new TypeError(`the key of ${files.key} is not that of ${files.cert}`)
+  return pair
+}

@@ -1,0 +1,99 @@
+// The certificate that the proxies serve: the operator's files, looked at again and again, or one of the node's own. The
+// agent reads the key and sends it to the proxies on their socket to the agent, so their user needs no access to files.
+import { statSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import { raiseAlarm } from '#state/alarms.ts'
+import type { State } from '#state/connect.ts'
+import { readPair, type CertificateFiles, type Pair } from './pair.ts'
+import { selfSigned } from './self-signed.ts'
+
+export interface ServedCertificate {
+  /** Finds or makes the certificate, and tells the state. Throws settings_invalid for the operator's files. */
+  open(): Promise<void>
+  /** Answers with the certificate now and after each change, a line each, until the request ends. */
+  follow(response: ServerResponse): void
+  /** Looks at the operator's files until the signal aborts. */
+  watch(signal: AbortSignal): Promise<void>
+}
+
+const LOOK_MS = 5000
+
+export function createServedCertificate(deps: {
+  /** Where a certificate of the node's own is. */
+  readonly folder: string
+  /** The host name of the database endpoint. */
+  readonly host: string
+  /** The operator's files. */
+  readonly own: CertificateFiles | undefined
+  readonly state: State
+  readonly log: Logger
+}): ServedCertificate {
+  const { folder, host, own, state, log } = deps
+  const followers = new Set<ServerResponse>()
+  let served: Pair | undefined
+  let seen = ''
+
+  const tell = (response: ServerResponse) =>
+    void response.write(`${JSON.stringify(served satisfies Pair | undefined)}\n`)
+  const serve = async (pair: Pair): Promise<void> => {
+    await state.query(
+      `insert into database_endpoints (host, certificate, is_self_signed) values ($1, $2, $3)
+       on conflict (host) do update set certificate = excluded.certificate,
+         is_self_signed = excluded.is_self_signed`,
+      [host, pair.cert, own === undefined],
+    )
+    served = pair
+    for (const response of followers) tell(response)
+  }
+  const look = async (files: CertificateFiles): Promise<void> => {
+    const now = traceOf(files)
+    if (now === seen) return
+    try {
+      const pair = readPair(files)
+      if (pair.cert !== served?.cert || pair.key !== served.key) await serve(pair)
+      seen = now
+    } catch (error) {
+      const reason = messageOf(error)
+      const detail = { cert: files.cert, key: files.key, reason }
+      const once = { key: `${files.cert} ${reason}` }
+      if (await raiseAlarm(state, 'database_certificate_refused', detail, once))
+        log.error('The certificate of databases is not changed: its files cannot be used', detail)
+    }
+  }
+  return {
+    async open() {
+      if (own === undefined) return await serve(readPair(await selfSigned(folder, host)))
+      try {
+        seen = traceOf(own)
+        await serve(readPair(own))
+      } catch (cause) {
+        throw fault('settings_invalid', `Could not use ${own.cert}: ${messageOf(cause)}`, { cause })
+      }
+    },
+    follow(response) {
+      followers.add(response)
+      response.once('close', () => followers.delete(response))
+      tell(response)
+    },
+    async watch(signal) {
+      while (own !== undefined && !signal.aborted) {
+        await sleep(LOOK_MS, signal).catch(() => undefined)
+        if (!signal.aborted)
+          await look(own).catch((error: unknown) =>
+            log.warn('The certificate of databases is not looked at', { error: messageOf(error) }),
+          )
+      }
+    },
+  }
+}
+
+/** Differs when one of the files was changed or replaced. */
+const traceOf = ({ cert, key }: CertificateFiles): string =>
+  [cert, key]
+    .map((path) => statSync(path, { throwIfNoEntry: false }))
+    .map((stat) => `${stat?.dev} ${stat?.ino} ${stat?.size} ${stat?.mtimeMs}`)
+    .join(', ')
