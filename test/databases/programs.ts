@@ -1,0 +1,48 @@
+// For tests of databases: a database of one's own, and programs that connect to it.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cachedInstall } from '#postgres/testing.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const run = promisify(execFile)
+const RUN_MAX_MS = 120_000
+const OUTPUT_MAX_BYTES = 64 * 1024 * 1024
+
+/** Makes a database by the command line; its connection string. */
+export async function makeDatabase(ergon: Ergon, name: string): Promise<string> {
+  const made = await ergon.cli('db', 'create', name)
+  assert.equal(made.code, 0, made.stderr)
+  const { stdout } = await ergon.cli('db', 'url', name)
+  return stdout.trim()
+}
+
+/** The name of a database's cell. */
+export const cellOf = (url: string): string => `db-${new URL(url).username.slice(2)}`
+
+/** The connection string for programs that have no TLS, which the proxy asks only of other machines. */
+export const withoutTls = (url: string): string => url.replace('sslmode=require', 'sslmode=disable')
+
+/** The standard output of a program; rejects with its standard error when it fails. */
+export async function output(
+  program: string,
+  words: readonly string[],
+  { input = '', cwd, env = {} }: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  const running = run(program, words, {
+    timeout: RUN_MAX_MS,
+    maxBuffer: OUTPUT_MAX_BYTES,
+    ...(cwd !== undefined && { cwd }),
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  })
+  running.child.stdin?.on('error', () => undefined).end(input)
+  return (await running).stdout
+}
+
+/** psql, pg_dump or pgbench of the release of the servers; they have no TLS. */
+export async function ownProgram(name: 'psql' | 'pg_dump' | 'pgbench'): Promise<string> {
+  const { clientTools } = await cachedInstall()
+  assert.ok(clientTools !== undefined)
+  return join(clientTools, name)
+}
