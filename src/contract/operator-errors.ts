@@ -154,6 +154,10 @@ export const OPERATOR_ERRORS = {
     500,
     'The data folder belongs to another state: correct DATABASE_URL, or give another data folder.',
   ),
+  state_foreign: operator(
+    500,
+    'The schema of the state has objects that Ergon did not make, or lacks some that Ergon made: name an empty database or schema, or restore the state from its copy.',
+  ),
   state_too_old: operator(
     500,
     'A version before 0.1.0 made the state: start with a new data folder or an empty database, or run the version that made the state.',

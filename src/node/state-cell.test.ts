@@ -21,6 +21,8 @@ const APPLIED = 'inference/0001_models'
 /** More than what a statement, and its answer, have elsewhere. */
 const LONGER_MS = 60_000
 
+const { signal } = new AbortController()
+
 /** An empty schema, dropped after the test, and connections to it. */
 async function openSchema(t: TestContext) {
   const server = await openTestUrl()
@@ -130,6 +132,55 @@ test('a state of a version before 0.1.0 is refused, and stays as it is', OPTIONS
   assert.deepEqual(rows, [{ tablename: 'migrations' }])
 })
 
+test(
+  'a schema with objects of another program is refused, and stays as it is',
+  OPTIONS,
+  async (t) => {
+    const FOREIGN: [made: string, says: RegExp][] = [
+      [
+        'create table wallets (name text)',
+        /"wallets" already exists \(ledger\/0001_ledger\)\. Its/,
+      ],
+      ['create table applied_schemas (version int)', /"name" does not exist \(applied_schemas\)/],
+      [
+        `create function emit_event(text, text, jsonb) returns int language sql as 'select 1'`,
+        /cannot change return type of existing function \(functions of ledger\)/,
+      ],
+    ]
+    for (const [made, says] of FOREIGN) {
+      const { schema, url, other } = await openSchema(t)
+      await other.query(`set search_path to ${schema}; ${made}`)
+      const objects = async () =>
+        (
+          await other.query(
+            `select relname as name from pg_class where relnamespace = $1::regnamespace
+           union all select proname from pg_proc where pronamespace = $1::regnamespace order by 1`,
+            [schema],
+          )
+        ).rows
+      const before = await objects()
+      await assert.rejects(start(url, [], signal), (error: unknown) => {
+        assert.ok(error instanceof ErgonError)
+        assert.equal(error.code, 'state_foreign')
+        assert.match(error.message, /^Could not use this state: .*name an empty database or schema/)
+        assert.match(error.message, says)
+        return true
+      })
+      assert.deepEqual(await objects(), before)
+    }
+  },
+)
+
+test('a state that lost a table is refused by the name of the step', OPTIONS, async (t) => {
+  const { url, other } = await openSchema(t)
+  await (await start(url, [], signal)).close()
+  await other.query('drop table wallets cascade')
+  await assert.rejects(start(url, [], signal), {
+    code: 'state_foreign',
+    message: /"wallets" does not exist \(functions of \w+\)/,
+  })
+})
+
 test('a state of a newer version is refused', OPTIONS, async (t) => {
   const { schema, url, other } = await openSchema(t)
   await (await start(url, [], new AbortController().signal)).close()
@@ -147,8 +198,6 @@ test('a stop ends a migration', OPTIONS, async (t) => {
   await assert.rejects(starting, reason)
   await go()
 })
-
-const { signal } = new AbortController()
 
 test('a start says which DATABASE_URL it cannot use, and why', OPTIONS, async (t) => {
   await using server = await openTestUrl()

@@ -10,6 +10,7 @@ import { initialiseCluster } from '#postgres/cluster.ts'
 import { installPostgres } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { connectState, type Queryable, type State, type StateAddress } from '#state/connect.ts'
+import { addressOfUrl } from '#state/address-of-url.ts'
 import { unusable } from '#state/database-url.ts'
 import { migrate } from '#state/migrate.ts'
 import type { Schema } from '#state/schema.ts'
@@ -52,8 +53,9 @@ type Deps = {
 export async function startState(deps: Deps): Promise<RunningState> {
   const url = deps.config.databaseUrl
   if (url === undefined) return await openState(deps, await startCell(deps))
-  return await openState(deps, { url }).catch((error: unknown) => {
-    throw deps.signal.aborted ? error : unusable(url, error)
+  const address = addressOfUrl(url)
+  return await openState(deps, address).catch((error: unknown) => {
+    throw deps.signal.aborted ? error : unusable(address.url, error)
   })
 }
 

@@ -26,7 +26,7 @@ test('a log stays quiet with a charge now and then, and becomes it soon after th
   ok(waits.indexOf(1000) <= 11, waits.join())
 })
 
-test('a log at rest is looked at once a second; a charge brings the looks back for seconds', () => {
+test('a log at rest is checked once a second, and more often for seconds after a charge', () => {
   let pace: Pace = QUIET
   const steps = [0, 1, 0, 0, 0, 0, 0, 0].map((count) => {
     pace = paceAfter(count, pace.waitMs, pace)

@@ -47,8 +47,8 @@ const BUSY_INTERVAL_MS = 500
 const HURRIED_INTERVAL_MS = 250
 /** The interval of checks of a quiet log, so that the begin of a busy time is noticed. */
 const LOOK_MS = 250
-// At rest there are no checks between two checkpoints: they took 0.2 % of a core, here and in PostgreSQL. One leaf
-// keeps the checks for 5 s.
+// At rest the log is checked once a checkpoint only: the checks took 0.2 % of a core, here and in PostgreSQL. After a
+// leaf they go on for 5 s.
 const RESTING_LEAVES_PER_S = 0.05
 const BACKOFF_MAX_MS = 10_000
 const NEW_KEY_RETRY_MS = 30_000
@@ -151,7 +151,7 @@ export function createSealer(deps: SealerDeps): Sealer {
 export type Pace = { readonly perSecond: number; readonly waitMs: number }
 export const QUIET: Pace = { perSecond: 0, waitMs: QUIET_INTERVAL_MS }
 
-/** The time between two looks for leaves while the next checkpoint waits. */
+/** The time between two checks for leaves while the next checkpoint waits. */
 export function stepOf({ perSecond, waitMs }: Pace): number {
   if (perSecond > BUSY_LEAVES_PER_S) return (STEP_LEAVES * 1000) / perSecond
   return perSecond > RESTING_LEAVES_PER_S ? LOOK_MS : waitMs

@@ -1,4 +1,5 @@
 // The connection to our own PostgreSQL 16: the cell that the agent starts, or DATABASE_URL.
+import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Logger } from '#base/log.ts'
 import { sleep } from '#base/clock.ts'
@@ -24,15 +25,25 @@ export interface State extends Queryable, AsyncDisposable {
   session<T>(work: (session: Queryable) => Promise<T>): Promise<T>
 }
 
-/** The address of the state: a URL, or host (a socket folder), user and password. */
+/** The address of the state: a URL (addressOfUrl()), or host (a socket folder), user and password. */
 export type StateAddress =
-  | { readonly url: string }
+  | { readonly url: string; readonly tls?: StateTls }
   | {
       readonly host: string
       readonly user: string
       readonly password: string
       readonly database: string
     }
+
+/** Encryption of connections; certificates and key as PEM texts. */
+export type StateTls = {
+  /** The proof that the server's certificate owes: none, its authority, or its authority and the name of the host. */
+  readonly proof: 'none' | 'authority' | 'name'
+  /** The authority; undefined for those that Node.js knows. */
+  readonly ca?: string | undefined
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+}
 
 // For a connection of the pool, or of the server. With 3 s half of a thousand uploads that ended together
 // were refused, and a product did not start where 13 processes shared a core. A server that is not there
@@ -127,7 +138,7 @@ export function openPool(options: PoolOptions): pg.Pool {
 }
 
 const configOf = (options: PoolOptions): pg.PoolConfig => ({
-  ...('url' in options.address ? { connectionString: options.address.url } : options.address),
+  ...('url' in options.address ? urlConfig(options.address) : options.address),
   max: options.connections,
   connectionTimeoutMillis: WAIT_MS_MAX,
   ...(options.unhurried === true
@@ -136,6 +147,17 @@ const configOf = (options: PoolOptions): pg.PoolConfig => ({
     : { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS }),
   idleTimeoutMillis: 60_000,
   application_name: 'ergon',
+})
+
+const urlConfig = ({ url, tls }: { url: string; tls?: StateTls }): pg.PoolConfig => ({
+  connectionString: url,
+  ...(tls !== undefined && { ssl: tlsOptions(tls) }),
+})
+
+const tlsOptions = ({ proof, ...texts }: StateTls): ConnectionOptions => ({
+  ...texts,
+  ...(proof === 'none' && { rejectUnauthorized: false }),
+  ...(proof === 'authority' && { checkServerIdentity: () => undefined }),
 })
 
 // SQLSTATE classes: the connection, too many of them, an operator's or a time-out's intervention, and the

@@ -1,6 +1,7 @@
 // Brings the state to this version under one advisory lock: the numbered, forward-only files of each area, then
 // the functions, which are replaced as a whole at every start.
 import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
 import { fault } from '#contract/errors.ts'
 import { ADVISORY_LOCKS } from './advisory-locks.ts'
 import type { Queryable, State } from './connect.ts'
@@ -12,7 +13,7 @@ const NAME = /^\d{4}_[a-z0-9-]+\.sql$/
  * Applies the missing files and (re)creates the functions of the given areas, in their order and in one
  * transaction. `beginning` hears of each file before it is applied, and whether the state is new.
  * Throws `state_too_new` for a state that a newer version wrote, and `state_too_old` for a state that was made
- * before 0.1.0; both change nothing.
+ * before 0.1.0. Throws `state_foreign` where the tables are not those of the applied files. Each changes nothing.
  */
 export async function migrate(
   state: State,
@@ -35,11 +36,12 @@ export async function migrate(
     for (const [name, file] of files) {
       if (known.has(name)) continue
       beginning(name, known.size === 0)
-      await apply(transaction, file)
+      await apply(transaction, file, name)
       await transaction.query('insert into applied_schemas (name) values ($1)', [name])
       applied.push(name)
     }
-    for (const file of schemas.flatMap(({ functions }) => functions)) await apply(transaction, file)
+    for (const { area, functions } of schemas)
+      for (const file of functions) await apply(transaction, file, `functions of ${area}`)
     return { applied, isNew: known.size === 0 }
   })
 }
@@ -68,9 +70,29 @@ async function appliedFiles(transaction: Queryable): Promise<Set<string>> {
   await transaction.query(
     'create table if not exists applied_schemas (name text primary key, at timestamptz not null default now())',
   )
-  const done = await transaction.query<{ name: string }>('select name from applied_schemas')
+  const done = await onOurs('applied_schemas', () =>
+    transaction.query<{ name: string }>('select name from applied_schemas'),
+  )
   return new Set(done.rows.map(({ name }) => name))
 }
 
-const apply = async (transaction: Queryable, file: URL) =>
-  await transaction.query(await readFile(file, 'utf8'))
+const apply = (transaction: Queryable, file: URL, name: string) =>
+  onOurs(name, async () => transaction.query(await readFile(file, 'utf8')))
+
+// SQLSTATE class 42: an object that exists already, is missing, or has another shape.
+const OTHER_OBJECTS = /^42(?!501)/
+
+/** Runs a statement that can fail by the objects that are there. */
+async function onOurs<T>(step: string, statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement()
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || !OTHER_OBJECTS.test(error.code ?? '')) throw error
+    throw fault(
+      'state_foreign',
+      `Could not use this state: ${error.message} (${step}). Its schema has objects of another program, or lacks ` +
+        'some of ours: name an empty database or schema, or restore this one from its copy',
+      { cause: error },
+    )
+  }
+}

@@ -1,4 +1,4 @@
-// A history of jobs has none lost, doubled, hurried or dropped; a queue with one of these faults is found.
+// Jobs are never lost, doubled, hurried or dropped, and a queue that does so is found.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'

@@ -22,7 +22,7 @@ import { wordFaults } from '#processes/setting-words.ts'
 import { seed } from '../ergon-cache.ts'
 import { call, leftOf, MAIN, newFolder, startRaw } from '../faults/raw-start.ts'
 import type { RawStart, Reply } from '../faults/raw-start.ts'
-import { startExternalState } from '../external-state.ts'
+import { startTlsState } from '../external-state.ts'
 import { freeBlock, portFlags } from '../ports.ts'
 import type { ReadyLine } from '../start-ergon.ts'
 
@@ -194,55 +194,60 @@ test(
   },
 )
 
-test('the state is kept in an external PostgreSQL 16', { skip: whyNoServer() }, async (t) => {
-  await using external = await startExternalState()
-  const { url, server } = external
-  const folder = await newFolder(t, 'bare')
-  await seed(folder, 'none', ['compiled'])
-  const args = await argsOn(folder)
-  const start = startRaw(args, { env: { DATABASE_URL: url } })
-  const ready = await start.ready()
-  await start.says(/everything is up/)
-  assert.doesNotMatch(start.stderr(), /PostgreSQL 16/, 'none of our own is started')
+test(
+  'the state is kept in an external PostgreSQL 16, over TLS',
+  { skip: whyNoServer() },
+  async (t) => {
+    await using external = await startTlsState()
+    const { server, certificate } = external
+    const url = `${external.url}?sslmode=verify-full&sslrootcert=${certificate}`
+    const folder = await newFolder(t, 'bare')
+    await seed(folder, 'none', ['compiled'])
+    const args = await argsOn(folder)
+    const start = startRaw(args, { env: { DATABASE_URL: url } })
+    const ready = await start.ready()
+    await start.says(/everything is up/)
+    assert.doesNotMatch(start.stderr(), /PostgreSQL 16/, 'none of our own is started')
 
-  // A second data folder, as on a machine that the first was copied to, would end the first one's sessions.
-  const copy = await newFolder(t, 'bare')
-  await seed(copy, 'none', ['compiled'])
-  const second = startRaw(await argsOn(copy), { env: { DATABASE_URL: url } })
-  assert.equal((await second.ended()).code, 1)
-  const owner = `the node on ${hostname()} in ${realpathSync(folder)}, since 2`
-  assert.ok(second.stderr().includes(`the state is in use by ${owner}`), second.stderr())
-  const told = (await call(ready, '/v1/models')).headers['x-receipt-id']
-  start.child.kill('SIGKILL')
-  await start.ended()
+    // A second data folder, as on a machine that the first was copied to, would end the first one's sessions.
+    const copy = await newFolder(t, 'bare')
+    await seed(copy, 'none', ['compiled'])
+    const second = startRaw(await argsOn(copy), { env: { DATABASE_URL: url } })
+    assert.equal((await second.ended()).code, 1)
+    const owner = `the node on ${hostname()} in ${realpathSync(folder)}, since 2`
+    assert.ok(second.stderr().includes(`the state is in use by ${owner}`), second.stderr())
+    const told = (await call(ready, '/v1/models')).headers['x-receipt-id']
+    start.child.kill('SIGKILL')
+    await start.ended()
 
-  // Another database, as by a typing error: refused in a line, and nothing is touched on either side.
-  await server.psql('create database other')
-  const other = { database: 'other' }
-  const before = contentOf(folder)
-  assert.ok(before.some(([path]) => path.startsWith('journals/gw-1/')))
-  const refused = async (how: RegExp) => {
-    const wrong = startRaw(args, { env: { DATABASE_URL: url.replace(/postgres$/, 'other') } })
-    assert.equal((await wrong.ended()).code, 1)
-    assert.match(wrong.stderr(), how)
-    assert.deepEqual(contentOf(folder), before)
-  }
-  await refused(/"Could not start: .* belongs to the state .* database has none: correct/)
-  const tables = 'select count(*) from pg_tables where schemaname = $$public$$'
-  assert.equal((await server.psql(tables, other)).stdout.trim(), '0')
-  await server.psql('create table state_identity as select gen_random_uuid() as id', other)
-  await refused(/"Could not start: .* belongs to the state .* has the state .*: correct/)
+    // Another database, as by a typing error: refused in a line, and nothing is touched on either side.
+    await server.psql('create database other')
+    const other = { database: 'other' }
+    const before = contentOf(folder)
+    assert.ok(before.some(([path]) => path.startsWith('journals/gw-1/')))
+    const refused = async (how: RegExp) => {
+      const wrong = startRaw(args, { env: { DATABASE_URL: url.replace('/postgres?', '/other?') } })
+      assert.equal((await wrong.ended()).code, 1)
+      assert.match(wrong.stderr(), how)
+      assert.deepEqual(contentOf(folder), before)
+    }
+    await refused(/"Could not start: .* belongs to the state .* database has none: correct/)
+    const tables = 'select count(*) from pg_tables where schemaname = $$public$$'
+    assert.equal((await server.psql(tables, other)).stdout.trim(), '0')
+    await server.psql('create table state_identity as select gen_random_uuid() as id', other)
+    await refused(/"Could not start: .* belongs to the state .* has the state .*: correct/)
 
-  const again = startRaw(args, { env: { DATABASE_URL: url } })
-  assert.equal((await again.ready()).account_id, ready.account_id)
-  const posted = `select count(*) from charges where id = '${String(told)}'`
-  assert.equal((await server.psql(posted)).stdout.trim(), '1')
-  // The cell of tasks comes after the gateways; it ends the session of its life that was killed.
-  await again.says(/everything is up/)
-  await stopped(again)
-  const open = await server.psql('select count(*) from sessions where closed_at is null')
-  assert.equal(open.stdout.trim(), '0')
-})
+    const again = startRaw(args, { env: { DATABASE_URL: url } })
+    assert.equal((await again.ready()).account_id, ready.account_id)
+    const posted = `select count(*) from charges where id = '${String(told)}'`
+    assert.equal((await server.psql(posted)).stdout.trim(), '1')
+    // The cell of tasks comes after the gateways; it ends the session of its life that was killed.
+    await again.says(/everything is up/)
+    await stopped(again)
+    const open = await server.psql('select count(*) from sessions where closed_at is null')
+    assert.equal(open.stdout.trim(), '0')
+  },
+)
 
 /** The unposted journals and the ergon.json of a data folder: paths and hashes. */
 function contentOf(folder: string): [path: string, sha256: string][] {
