@@ -25,6 +25,8 @@ const IS_LONG = process.env['ERGON_LONG'] === '1'
 const LEARN_MS = IS_LONG ? 20_000 : 7000
 const MEASURE_MS = IS_LONG ? 60_000 : 2000
 const REST_MS = 30_000
+// The short form shows that the rates are learned and billed: some 50 requests a second do that.
+const PAUSE_MS = IS_LONG ? 0 : 15
 const KEYS = 100
 const Bucket = 'caused-shares'
 
@@ -76,7 +78,10 @@ async function askFor(ms: number, clients: number, ask: (turn: number) => Promis
   const untilMs = performance.now() + ms
   let turn = 0
   const client = async () => {
-    while (performance.now() < untilMs) await ask(turn++)
+    while (performance.now() < untilMs) {
+      await ask(turn++)
+      if (PAUSE_MS > 0) await pause(PAUSE_MS)
+    }
   }
   await Promise.all(Array.from({ length: clients }, client))
 }

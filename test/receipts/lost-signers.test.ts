@@ -46,7 +46,8 @@ async function sealed(id: string): Promise<string> {
 const originIn = (file: string) => /^ergon-[0-9a-f]{16}\/.*$/m.exec(readFileSync(file, 'utf8'))?.[0]
 
 async function statusSays(text: RegExp): Promise<void> {
-  while (!text.test((await ergon.cli('status')).stdout)) await pause(100)
+  // What is waited for was seen twice, 5 s apart.
+  while (!text.test((await ergon.cli('status')).stdout)) await pause(500)
 }
 
 test('lost shares are seen, no key is made by itself, and the operator makes one', async () => {
