@@ -46,7 +46,7 @@ async function sealed(id: string): Promise<string> {
 const originIn = (file: string) => /^ergon-[0-9a-f]{16}\/.*$/m.exec(readFileSync(file, 'utf8'))?.[0]
 
 async function statusSays(text: RegExp): Promise<void> {
-  // What is waited for was seen twice, 5 s apart.
+  // The status says it after two findings that are 5 s apart.
   while (!text.test((await ergon.cli('status')).stdout)) await pause(500)
 }
 
