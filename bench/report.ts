@@ -48,16 +48,25 @@ export const median = (values: readonly number[]): number =>
 
 /** Runs a bench, prints what it found and keeps it. True when every bar is met, or it cannot run here. */
 export async function record(bench: () => Promise<Section | undefined>): Promise<boolean> {
-  const loadBefore = loadavg()[0] ?? 0
-  const section = await bench()
-  if (section === undefined) return true
-  const stored: Stored = { ...section, facts: factsOf(loadBefore) }
-  process.stdout.write(`${textOf(stored)}\n`)
-  const others = read().filter(({ name }) => name !== section.name)
+  const stored = await print(bench)
+  if (stored === undefined) return true
+  const others = read().filter(({ name }) => name !== stored.name)
   const all = [...others, stored].toSorted((a, b) => (a.name < b.name ? -1 : 1))
   writeFileSync(RESULTS, `${JSON.stringify(all, undefined, 2)}\n`)
   writeFileSync(PAGE, pageOf(all))
-  return section.bars.every(isMet)
+  return stored.bars.every(isMet)
+}
+
+/** Runs a bench and prints what it found; undefined when it cannot run here. */
+export async function print(
+  bench: () => Promise<Section | undefined>,
+): Promise<Stored | undefined> {
+  const loadBefore = loadavg()[0] ?? 0
+  const section = await bench()
+  if (section === undefined) return undefined
+  const stored: Stored = { ...section, facts: factsOf(loadBefore) }
+  process.stdout.write(`${textOf(stored)}\n`)
+  return stored
 }
 
 const read = (): Stored[] =>
