@@ -1,9 +1,12 @@
 // The cost of test files: wall time, and the CPU time of the test process with all its descendants, products included.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const KEPT = join('.cache', 'test-costs.json')
+/** The walls of long files, in seconds, of a run on some machine: a fresh clone has no costs of its own. */
+const RECORDED = join(import.meta.dirname, 'test-durations.json')
+const RECORDED_S_MIN = 3
 const DEAREST_SHOWN = 15
 /** Linux counts CPU time in these, whatever its own clock is: USER_HZ. */
 const TICK_MS = 10
@@ -25,6 +28,24 @@ export function readCosts(path = KEPT): Costs {
 export function keepCosts(costs: Costs): void {
   mkdirSync(dirname(KEPT), { recursive: true })
   writeFileSync(KEPT, JSON.stringify({ ...readCosts(), ...costs }, undefined, 1))
+}
+
+/** The recorded milliseconds of files that take long. */
+export const readDurations = (): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(JSON.parse(readFileSync(RECORDED, 'utf8')) as Record<string, number>).map(
+      ([file, s]) => [file, 1000 * s],
+    ),
+  )
+
+/** Records the durations of this run's files, for machines that never ran them; files that are gone are dropped. */
+export function recordDurations(costs: Costs): void {
+  const seconds = new Map<string, number>()
+  for (const [file, ms] of Object.entries(readDurations())) seconds.set(file, ms / 1000)
+  for (const [file, { ms }] of Object.entries(costs)) seconds.set(file, Math.round(ms / 1000))
+  const long = [...seconds].filter(([file, s]) => s >= RECORDED_S_MIN && existsSync(file))
+  const sorted = Object.fromEntries(long.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  writeFileSync(RECORDED, `${JSON.stringify(sorted, undefined, 2)}\n`)
 }
 
 /** CPU time of a process and of all its descendants, ended ones included, in milliseconds. Source: proc(5). */

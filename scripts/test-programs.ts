@@ -2,7 +2,7 @@
 // product 4 to 5 s.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Costs } from './test-costs.ts'
+import { readDurations, type Costs } from './test-costs.ts'
 
 const RUNNER = join(import.meta.dirname, 'test-files.ts')
 /** Of this run: two runs in one tree do not meet. */
@@ -24,9 +24,12 @@ export type Plan = {
 
 /** Assigns test files to programs and writes these; resolves to each program's path and its files, in order. */
 export function planPrograms(files: readonly string[], plan: Plan): Map<string, string[]> {
-  const groups = plan.isAlone ? files.map((file) => [file]) : groupsOf(files, plan.costs)
-  const msOf = (group: readonly string[]) =>
-    group.reduce((sum, file) => sum + expectedMs(file, plan.costs), 0)
+  const recorded = readDurations()
+  /** The last duration of a file; of one that never ran here the recorded duration, or what its size suggests. */
+  const expectedMs = (file: string): number =>
+    plan.costs[file]?.ms ?? recorded[file] ?? statSync(file).size
+  const groups = plan.isAlone ? files.map((file) => [file]) : groupsOf(files, expectedMs)
+  const msOf = (group: readonly string[]) => group.reduce((sum, file) => sum + expectedMs(file), 0)
   const ordered =
     plan.random === undefined
       ? groups.toSorted((one, other) => msOf(other) - msOf(one))
@@ -49,12 +52,12 @@ export const removePrograms = (): void => rmSync(FOLDER, { recursive: true, forc
 export const costsFileOf = (program: string): string => program.replace(/ts$/, 'json')
 
 /** Small files in few groups of equal length, files of equal settings in one group, each other file by itself. */
-function groupsOf(files: readonly string[], costs: Costs): string[][] {
+function groupsOf(files: readonly string[], expectedMs: (file: string) => number): string[][] {
   const small: string[][] = Array.from({ length: SMALL_PROGRAMS }, () => [])
   const sums = small.map(() => 0)
   const longestFirst = files
     .filter((file) => SMALL.test(file))
-    .map((file) => ({ file, ms: expectedMs(file, costs) }))
+    .map((file) => ({ file, ms: expectedMs(file) }))
     .toSorted((one, other) => other.ms - one.ms)
   for (const { file, ms } of longestFirst) {
     const least = sums.indexOf(Math.min(...sums))
@@ -73,9 +76,6 @@ function groupsOf(files: readonly string[], costs: Costs): string[][] {
 }
 
 const compare = (one = '', other = ''): number => (one < other ? -1 : one > other ? 1 : 0)
-
-/** The last duration of a file; of an unknown file, what its size suggests. */
-const expectedMs = (file: string, costs: Costs): number => costs[file]?.ms ?? statSync(file).size
 
 function shuffled<T>(list: readonly T[], random: (() => number) | undefined): T[] {
   return list

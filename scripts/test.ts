@@ -1,13 +1,14 @@
-// npm test, after the checks: every test file of the tree, or those that the arguments name.
+// npm test, after the checks: every test file of the tree, or those that the arguments name. Options:
 //   --shuffle SEED  runs files and processes in a random order: an integer
 //   --alone         runs each file in a process of its own
+//   --record        keeps the durations for fresh clones, in scripts/test-durations.json
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { run } from 'node:test'
 import { dot } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { costsReport, keepCosts, readCosts, type Cost } from './test-costs.ts'
+import { costsReport, keepCosts, readCosts, recordDurations, type Cost } from './test-costs.ts'
 import { fileEventOf } from './test-files.ts'
 import { costsFileOf, planPrograms, removePrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
@@ -19,7 +20,11 @@ const CONCURRENCY = 4
 const PROGRAM_TIMEOUT_MS = process.env['ERGON_LONG'] === '1' ? 3_600_000 : 900_000
 
 const { values, positionals: chosen } = parseArgs({
-  options: { shuffle: { type: 'string' }, alone: { type: 'boolean', default: false } },
+  options: {
+    shuffle: { type: 'string' },
+    alone: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const files = globSync(chosen.length > 0 ? chosen : ALL).toSorted()
@@ -41,6 +46,7 @@ for (const file of first.failed)
 for (const file of second.failed) console.log(`FAILED: ${file}, alone too`)
 removePrograms()
 keepCosts(costs)
+if (values.record) recordDurations(costs)
 console.log(costsReport(costs, startsCpuMs, performance.now() - startMs))
 process.exitCode = second.failed.size > 0 ? 1 : 0
 

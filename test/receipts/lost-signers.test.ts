@@ -46,7 +46,7 @@ async function sealed(id: string): Promise<string> {
 const originIn = (file: string) => /^ergon-[0-9a-f]{16}\/.*$/m.exec(readFileSync(file, 'utf8'))?.[0]
 
 async function statusSays(text: RegExp): Promise<void> {
-  // The status says it after two findings that are 5 s apart.
+  // The signers are checked each 5 s, and a change counts when two checks saw it.
   while (!text.test((await ergon.cli('status')).stdout)) await pause(500)
 }
 

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, statSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { readDurations } from './test-costs.ts'
+import { planPrograms, removePrograms } from './test-programs.ts'
+
+const recorded = readDurations()
+after(removePrograms)
+
+const orderOf = (files: readonly string[], costs = {}) =>
+  planPrograms(files, { costs, random: undefined, isAlone: true }).values().toArray().flat()
+
+test('each recorded duration is of a file that is there', () => {
+  assert.deepEqual(
+    Object.keys(recorded).filter((file) => !existsSync(file)),
+    [],
+  )
+})
+
+test('the longest file begins first: by its last run, else as recorded, else by its size', () => {
+  const bySize = globSync('test/**/*.test.ts')
+    .filter((file) => recorded[file] === undefined)
+    .toSorted((one, other) => statSync(one).size - statSync(other).size)
+  const [small = '', large = ''] = [bySize.at(0), bySize.at(-1)]
+  const [long = ''] = Object.entries(recorded).toSorted(([, a], [, b]) => b - a)[0] ?? []
+  assert.deepEqual(orderOf([small, large, long]), [long, large, small])
+  const ran = { [small]: { ms: 3_600_000, cpuMs: 0 } }
+  assert.deepEqual(orderOf([small, large, long], ran), [small, long, large])
+})
