@@ -7,7 +7,7 @@ import { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import { parseCharge } from '#contract/charge.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
-import { grantBudget } from '#ledger/model-funds.ts'
+import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
 import { openTestCharging, PUSD_PER_J, type TestCharging } from './charging.fixture.ts'
 import type { Payer } from './spend.ts'
 
@@ -15,9 +15,9 @@ const J = 1_000_000_000n
 
 /** An account with money for so many joules, and budgets of so many. */
 function limited(bench: TestCharging, funds: bigint, budgets: readonly bigint[]): Payer {
-  for (const [place, joules] of budgets.entries())
-    if (joules > 0n) grantBudget(bench.books, `b${place}`, joules * J)
   const payer = bench.payer('acct_1', funds * PUSD_PER_J)
+  for (const [place, joules] of budgets.entries())
+    setBudget(bench.books, { id: `b${place}`, account: 'acct_1', njPerDay: joules * J }, Date.now())
   return { ...payer, budgets: budgets.map((_, place) => `b${place}`) }
 }
 
@@ -28,9 +28,11 @@ const atRest = async (bench: TestCharging) => {
   assert.deepEqual(brokenInvariants(bench.books), [])
 }
 
-/** What is left of a wallet. */
-const leftOf = (bench: TestCharging, wallet: string): bigint =>
-  bench.books.wallets.get(wallet)?.posted ?? 0n
+const walletOfBudget = (place: number) => budgetDay(`b${place}`, Date.now())
+
+/** The rest of a wallet. */
+const leftOf = (bench: TestCharging, wallet: string): bigint | undefined =>
+  bench.books.wallets.get(wallet)?.posted
 
 const spends = fc.array(
   fc.record({
@@ -71,9 +73,13 @@ async function play(
     .filter(({ account }) => account === 'acct_1')
   const energy = charges.reduce((sum, charge) => sum + BigInt(charge.energy_nj), 0n)
   const cost = charges.reduce((sum, charge) => sum + BigInt(charge.charge_pusd), 0n)
-  assert.equal(funds * PUSD_PER_J - leftOf(bench, 'money:acct_1'), cost)
+  assert.equal(funds * PUSD_PER_J - (leftOf(bench, 'money:acct_1') ?? 0n), cost)
   for (const [place, joules] of budgets.entries())
-    assert.equal(joules * J - leftOf(bench, `budget:b${place}`), energy, `budget ${place}`)
+    assert.equal(
+      joules * J - (leftOf(bench, walletOfBudget(place)) ?? joules * J),
+      energy,
+      `budget ${place}`,
+    )
 }
 
 const worlds = fc.record({
@@ -125,7 +131,7 @@ test('work that uses up a budget is cut with its name, and billed what the budge
   assert.equal(work.cutReason.code, 'budget_exhausted')
   assert.equal(work.settle(429).energy_nj, String(7n * J))
   await atRest(bench)
-  assert.equal(walletOf(bench.books, 'budget:b0').posted, 0n)
+  assert.equal(walletOf(bench.books, walletOfBudget(0)).posted, 0n)
 })
 
 test('an empty wallet refuses as ever, however much the budgets have', async () => {

@@ -1,4 +1,4 @@
--- Changes of an account's wallet other than usage: funds, credits, expiry, budgets. Locks are taken in the order of
+-- Changes of an account's wallet other than usage: funds, credits, expiry. Locks are taken in the order of
 -- the tick: wallets by id, then log_head, then all else.
 
 -- The price in force.
@@ -169,13 +169,4 @@ begin
     perform emit_event(owner.id, 'balance.depleted',
       jsonb_build_object('balance_pusd', after.posted::text, 'unit', after.unit));
   end if;
-end $$;
-
--- Adds to an energy budget: a wallet that limits and never pays.
-create or replace function grant_budget(budget_id text, amount_nj numeric) returns void language plpgsql as $$
-begin
-  insert into wallets (id, unit, bounded) values ('budget:' || budget_id, 'nJ', true) on conflict do nothing;
-  perform from wallets where id = 'budget:' || budget_id for no key update;
-  perform from log_head for update;
-  perform transfer('operator:budget', 'budget:' || budget_id, amount_nj, 'budget');
 end $$;

@@ -54,6 +54,9 @@ export type ModelEvent = {
   readonly sequence: number
   readonly data: Readonly<Record<string, unknown>>
 }
+export type ModelBudget = { readonly account: string; njPerDay: bigint }
+/** A wallet of a budget on a day. */
+export type ModelBudgetDay = { readonly budget: string; granted: bigint; isWarned: boolean }
 export type ModelPending = {
   readonly wallet: string
   readonly amount: bigint
@@ -71,6 +74,9 @@ export type Books = {
   /** session → wallet → when it wanted more of it than others left */
   readonly shortages: Map<string, Map<string, number>>
   readonly lots: ModelLot[]
+  readonly budgets: Map<string, ModelBudget>
+  /** By wallet. */
+  readonly budgetDays: Map<string, ModelBudgetDay>
   readonly pending: Map<string, ModelPending>
   /** session → the bytes of each posted record, by seq − 1; '' of one that was lost */
   readonly records: Map<string, string[]>
@@ -111,6 +117,8 @@ export function newBooks(price: Books['price']): Books {
     leases: new Map(),
     shortages: new Map(),
     lots: [],
+    budgets: new Map(),
+    budgetDays: new Map(),
     pending: new Map(),
     records: new Map(),
     charges: [],
@@ -170,6 +178,18 @@ export function transfer(books: Books, moved: ModelTransfer): void {
   walletOf(books, moved.debit).posted -= moved.amount
   walletOf(books, moved.credit).posted += moved.amount
   books.transfers.push(moved)
+}
+
+export function emit(
+  books: Books,
+  account: string,
+  type: string,
+  data: Record<string, unknown>,
+): void {
+  const owner = accountOf(books, account)
+  owner.events++
+  const sequence = owner.events
+  books.events.push({ account, type, sequence, data: { ...data, account_id: account, sequence } })
 }
 
 /** The invariants of reconcile.sql that the books break, by name. */

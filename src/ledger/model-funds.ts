@@ -3,6 +3,7 @@ import { invariant, present } from '#base/errors.ts'
 import { priceCeiling } from '#base/units.ts'
 import {
   accountOf,
+  emit,
   moneyUnit,
   openWallet,
   transfer,
@@ -57,12 +58,6 @@ export function expireLots(books: Books, nowMs: number): void {
   })
   const wallets = new Set(due.map((lot) => lot.wallet))
   for (const wallet of [...wallets].toSorted()) expireWallet(books, wallet, nowMs)
-}
-
-export function grantBudget(books: Books, id: string, amount: bigint): void {
-  openWallet(books, `budget:${id}`, 'nJ', true)
-  const moved = { debit: 'operator:budget', credit: `budget:${id}`, kind: 'budget', reference: '' }
-  transfer(books, { ...moved, amount })
 }
 
 export function burnLots(books: Books, wallet: string, taken: bigint): void {
@@ -180,10 +175,3 @@ const inBurnOrder = (books: Books, wallet: string): ModelLot[] =>
     )
 
 const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)
-
-function emit(books: Books, account: string, type: string, data: Record<string, unknown>): void {
-  const owner = accountOf(books, account)
-  owner.events++
-  const sequence = owner.events
-  books.events.push({ account, type, sequence, data: { ...data, account_id: account, sequence } })
-}

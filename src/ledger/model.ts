@@ -13,6 +13,7 @@ import {
   type Books,
   type ModelSession,
 } from './model-books.ts'
+import { loweredBudgets, noteBudget, openBudgetDays } from './model-budgets.ts'
 import { burnLots, noteBalance } from './model-funds.ts'
 import type { LeaseGrant, TickInput, TickRecord, TickResult } from './tick.ts'
 
@@ -25,6 +26,8 @@ export function tick(books: Books, input: TickInput, nowMs: number): TickResult 
   if (input.number <= session.lastTick) throw refused('EG004', 'has ticked since')
   const fresh = freshRecords(books, session, input)
   openDay(books, input, nowMs)
+  const wanted = input.wants.map(({ wallet }) => wallet)
+  openBudgetDays(books, wanted, nowMs)
   const finalSeq = session.lastSeq + BigInt(fresh.length)
   post(books, input, { after: session.lastSeq, until: finalSeq })
   for (const record of fresh) append(books, input.session, record)
@@ -105,9 +108,9 @@ export function changeCredentials(books: Books, token: string | null, account: s
   return BigInt(books.changes.length)
 }
 
-/** The wallet that a want means at a time: a free tier is of the day. */
+/** The wallet that a want means at a time: a free tier and a budget are of the day. */
 export const leaseWallet = (want: string, nowMs: number): string =>
-  isFreeWant(want) ? `${want}:${dayOf(nowMs)}` : want
+  /^(free|budget):[^:]*$/.test(want) ? `${want}:${dayOf(nowMs)}` : want
 
 const isFreeWant = (want: string) => /^free:[^:]*$/.test(want)
 
@@ -188,6 +191,7 @@ function debit(
   wallet.posted -= taken
   wallet.reserved -= taken
   walletOf(books, counterpart(id, wallet.unit)).posted += taken
+  if (id.startsWith('budget:')) noteBudget(books, id)
   if (!id.startsWith('money:')) return
   burnLots(books, id, taken)
   noteBalance(books, id, before)
@@ -236,7 +240,7 @@ function noteShortages(
 }
 
 function recallsOf(books: Books, session: string, nowMs: number): string[] {
-  const recalls = new Set<string>()
+  const recalls = new Set<string>(loweredBudgets(books, nowMs))
   for (const [other, shortages] of books.shortages)
     for (const [wallet, atMs] of shortages)
       if (other !== session && atMs > nowMs - SHORTAGE_MS) recalls.add(wallet)

@@ -4,7 +4,7 @@ import type { Schema } from '#state/schema.ts'
 export const LEDGER_SCHEMA: Schema = {
   area: 'ledger',
   tables: new URL('./schema/', import.meta.url),
-  functions: ['sessions', 'funds', 'tick', 'windows', 'reconcile', 'standing'].map(
+  functions: ['sessions', 'funds', 'budgets', 'tick', 'windows', 'reconcile', 'standing'].map(
     (name) => new URL(`./${name}.sql`, import.meta.url),
   ),
 }

@@ -10,14 +10,8 @@ import {
   writeOffSession,
 } from './model.ts'
 import { addAccount, newBooks } from './model-books.ts'
-import {
-  expireLots,
-  grantBudget,
-  grantFunds,
-  pendingCredit,
-  postPending,
-  voidPending,
-} from './model-funds.ts'
+import { setBudget } from './model-budgets.ts'
+import { expireLots, grantFunds, pendingCredit, postPending, voidPending } from './model-funds.ts'
 import { addTestAccount } from './test-state.fixture.ts'
 import {
   account,
@@ -63,6 +57,15 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
     await tickOf({ process: 'gw-1', uses, wants, fault: 'none' }).run(model, real)
   const again = { account: 'acct_test', amount: 30_000_000n, kind: 'funds', priority: 20 }
   await fund({ ...again, livesMs: null }).run(model, real)
+  // A budget that is used up to four fifths, and lowered below what is leased.
+  await budget(1_000_000n).run(model, real)
+  const limit = [{ wallet: 'budget:b', amount: 900_000n }]
+  const most = { account: 'acct_live', paid: true, percent: 95, upstream: 0, budget: true }
+  for (const uses of [[], [most]])
+    await tickOf({ process: 'gw-1', uses, wants: limit, fault: 'none' }).run(model, real)
+  await budget(5000n).run(model, real)
+  for (const rest of [limit, [{ wallet: 'budget:b', amount: 0n }], []])
+    await tickOf({ process: 'gw-1', uses: [], wants: rest, fault: 'none' }).run(model, real)
   // A lease that is given back: one of two histories had none, and was green where it was kept.
   for (const amount of [20_000_000n, 5_000_000n]) {
     const less = [{ wallet: 'money:acct_live', amount }]
@@ -169,12 +172,15 @@ const funding = fc
     livesMs: fc.option(fc.integer({ min: 1, max: 5000 })),
   })
   .map(fund)
-const budgeting = amount.map((value) =>
-  step('budget', value, {
-    model: (world) => grantBudget(world.books, 'b', value),
-    real: (_, state) => call("grant_budget('b', $1)")(state, [value.toString()]),
-  }),
-)
+const budget = (njPerDay: bigint) =>
+  step('budget', njPerDay, {
+    model: ({ books, nowMs }) =>
+      setBudget(books, { id: 'b', account: 'acct_live', njPerDay }, nowMs),
+    real: (_, state) =>
+      call("set_budget('b', 'acct_live', nullif($1::numeric, 0))")(state, [njPerDay.toString()]),
+  })
+// Nothing per day removes it.
+const budgeting = fc.oneof({ weight: 5, arbitrary: amount }, fc.constant(0n)).map(budget)
 const promising = fc.record({ account, amount, livesMs: fc.constantFrom(100, 5000) }).map((one) =>
   step('pending', one, {
     model: (world) => {

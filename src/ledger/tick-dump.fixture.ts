@@ -1,7 +1,7 @@
 // The whole state of the ledger in one query, and the model's in the same shape.
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Books } from './model-books.ts'
+import type { Books, ModelBudgetDay } from './model-books.ts'
 
 const time = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`
 const list = (columns: string, from: string, order: string) =>
@@ -25,6 +25,7 @@ export const PREPARE_DUMP = `prepare dump as select json_build_object(
   'transfers', ${list('debit, credit, amount::text, kind, reference', 'transfers', 'id')},
   'events', ${list('account, type, sequence, data', 'events', 'account, sequence')},
   'alarms', ${list('kind, detail', 'alarms', 'id')},
+  'budgets', ${list('wallet, budget, granted_nj::text, is_warned', 'budget_days', 'wallet')},
   'pending', ${list('id, state', 'pending_credits', 'id')}) as dump,
   (select coalesce(json_agg(json_build_array(invariant, detail)), '[]') from ledger_faults()) as faults`
 
@@ -37,6 +38,13 @@ export async function dumpState(state: Queryable): Promise<{ dump: unknown; faul
 const byKey = <V>(map: ReadonlyMap<string, V>): [string, V][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1))
 const number = (value: bigint) => Number(value)
+
+const dumpDay = ([wallet, { budget, granted, isWarned }]: [string, ModelBudgetDay]) => [
+  wallet,
+  budget,
+  String(granted),
+  isWarned,
+]
 
 export const dumpModel = (books: Books): unknown => ({
   size: books.charges.length,
@@ -104,5 +112,6 @@ export const dumpModel = (books: Books): unknown => ({
     )
     .map((one) => [one.account, one.type, one.sequence, one.data]),
   alarms: books.alarms.map((one) => [one.kind, one.detail]),
+  budgets: byKey(books.budgetDays).map(dumpDay),
   pending: byKey(books.pending).map(([id, one]) => [id, one.state]),
 })

@@ -157,7 +157,7 @@ function chargeRecord(
     ? `money:${each.account}`
     : leaseWallet(`free:${each.account}`, world.nowMs)
   const spent = spend(payer)
-  if (each.budget) spend('budget:b')
+  if (each.budget) spend(leaseWallet('budget:b', world.nowMs))
   const { account } = each
   return testCharge({
     session,

@@ -10,8 +10,8 @@
 
 create or replace function lease_wallet(want text, at timestamptz) returns text
 language sql immutable as $$
-  -- The day rides on the grant: a want names 'free:<account>', the grant names the day's wallet.
-  select case when want like 'free:%' and want not like 'free:%:%'
+  -- The day rides on the grant: a want names 'free:<account>' or 'budget:<id>', the grant names the day's wallet.
+  select case when want ~ '^(free|budget):[^:]*$'
     then want || ':' || to_char(at at time zone 'UTC', 'YYYY-MM-DD') else want end
 $$;
 
@@ -36,6 +36,7 @@ declare
   spent_wallets text[];
   spent_amounts numeric[];
   new_wallets bigint := 0;
+  unfit text[] := '{}';
   grants json := '[]';
 begin
   select * into me from sessions where id = head ->> 'session' for no key update;
@@ -64,9 +65,11 @@ begin
         select lease_wallet(w.wallet, now_at) from json_to_recordset(wants) as w (wallet text)
         union select unnest(spent_wallets)
       ) order by id for no key update;
+    unfit := tick_unfit_budgets(wants, now_at);
   end if;
-  if fresh > 0 or new_wallets > 0 then
+  if fresh > 0 or new_wallets > 0 or cardinality(unfit) > 0 then
     select size into strict leaves from log_head for update;
+    perform fit_budget(wallet) from unnest(unfit) with ordinality as u (wallet, nth) order by nth;
     update wallets set posted = posted - new_wallets * price.free_tier_nj
       where id = 'operator:free-tier' and new_wallets > 0;
   end if;
@@ -93,9 +96,14 @@ begin
 
   return json_build_object(
     'grants', grants,
-    'recalls', coalesce((select json_agg(distinct s.wallet order by s.wallet)
-      from shortages s join leases l on l.wallet = s.wallet and l.session = me.id and l.amount > 0
-      where s.session <> me.id and s.at > now_at - interval '1 second'), '[]'),
+    'recalls', coalesce((select json_agg(wallet order by wallet) from (
+      select s.wallet from shortages s join leases l on l.wallet = s.wallet and l.session = me.id and l.amount > 0
+      where s.session <> me.id and s.at > now_at - interval '1 second'
+      union
+      -- Of a budget that was lowered.
+      select d.wallet from leases l join budget_days d on d.wallet = l.wallet join budgets b on b.id = d.budget
+      where l.session = me.id and l.wallet like 'budget:%' and l.amount > 0
+        and d.granted_nj > b.nj_per_day and d.wallet = budget_day(b.id, now_at)) r), '[]'),
     'last_seq', me.last_seq + fresh,
     'epoch', coalesce((select max(epoch) from credential_changes), 0),
     'changes', coalesce((select json_agg(json_build_object('token', token, 'account', account) order by epoch)
@@ -129,12 +137,19 @@ begin
   return known;
 end $$;
 
--- Makes the day's free-tier wallets that are wanted for the first time; returns how many.
+-- Makes the day's wallets of the free tier and of budgets that are wanted for the first time; returns how many there
+-- are of the free tier. Those of budgets are empty until they are fitted.
 create or replace function tick_open_day(wants json, price prices, now_at timestamptz)
 returns bigint language plpgsql as $$
 declare
   made text[];
 begin
+  with opened as (
+    insert into wallets (id, unit, bounded)
+    select budget_day(b.id, now_at), 'nJ', true
+    from budgets b where 'budget:' || b.id in (select w.wallet from json_to_recordset(wants) as w (wallet text))
+    order by 1 on conflict (id) do nothing returning id
+  ) insert into budget_days (wallet, budget) select id, split_part(id, ':', 2) from opened;
   with opened as (
     insert into wallets (id, unit, posted, bounded)
     select distinct lease_wallet(w.wallet, now_at), 'nJ', price.free_tier_nj, true
@@ -148,6 +163,15 @@ begin
     where price.free_tier_nj > 0;
   return cardinality(made);
 end $$;
+
+-- The day's wallets of budgets among the wants that are not fitted to their budgets.
+create or replace function tick_unfit_budgets(wants json, now_at timestamptz) returns text[]
+language sql stable as $$
+  select coalesce(array_agg(d.wallet order by d.wallet), '{}') from budget_days d join budgets b on b.id = d.budget
+  where d.wallet in (select lease_wallet(w.wallet, now_at) from json_to_recordset(wants) as w (wallet text)
+      where w.wallet like 'budget:%')
+    and d.granted_nj <> b.nj_per_day and d.wallet = budget_day(b.id, now_at)
+$$;
 
 create or replace function tick_counterpart(wallet text, unit text) returns text
 language sql immutable as $$
@@ -191,10 +215,12 @@ begin
     select d.*, a.id is not null and d.taken > 0 as is_low
     from debits d left join accounts a on d.wallet = 'money:' || a.id
       and d.before - d.taken < greatest(a.low_water_pusd, least_pusd())
-    where d.excess > 0 or a.id is not null order by d.wallet
+    where d.excess > 0 or a.id is not null or d.taken > 0 and d.wallet like 'budget:%' order by d.wallet
   loop
     if debit.is_low then
       perform note_balance(debit.wallet, debit.before);
+    elsif debit.taken > 0 and debit.wallet like 'budget:%' then
+      perform note_budget(debit.wallet);
     end if;
     continue when debit.excess = 0;
     perform raise_alarm('lease_exceeded', jsonb_build_object(

@@ -60,6 +60,14 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     right: 's.session <> me.id and',
     wrong: 'true and',
   },
+  'a budget that is lowered and keeps its energy': {
+    right: 'perform fit_budget(wallet) from',
+    wrong: 'perform wallet from',
+  },
+  'a budget that is used up without a word': {
+    right: 'perform note_budget(debit.wallet)',
+    wrong: 'perform 1',
+  },
   'an excess that nobody bears': {
     right: 'continue when debit.unit is null',
     wrong: 'continue when true',

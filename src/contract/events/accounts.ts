@@ -1,9 +1,12 @@
-// The events of accounts: balance and tokens.
+// The events of accounts: balance, energy budgets and tokens.
 import { z } from 'zod'
 import { eventOf, type EventTable } from '#contract/event.ts'
 import { SCOPES } from '#contract/operation.ts'
 
 const pusd = z.string().regex(/^-?\d+$/)
+const nj = z.string().regex(/^\d+$/)
+/** Of a day of UTC. */
+const budget = { resource_id: z.string(), budget_nj: nj, used_nj: nj }
 const unit = z.enum(['USD', 'tUSD'])
 
 export const ACCOUNTS_EVENTS = {
@@ -16,6 +19,11 @@ export const ACCOUNTS_EVENTS = {
     balance_pusd: pusd,
     unit,
   }),
+  'energy_budget.warning': eventOf('Four fifths of the energy budget of the day are used.', budget),
+  'energy_budget.exceeded': eventOf(
+    'The energy budget of the day is used up: what it limits was stopped.',
+    budget,
+  ),
   'token.exposed': eventOf('A token was seen in an address; at most once an hour for each token.', {
     token_id: z.string(),
     name: z.string(),

@@ -26,7 +26,7 @@ function open({ config, state, cells, place }: AgentCore): AgentPart {
         return rows
       },
       'toy.grant': async ({ account, nj }) => {
-        await state.query('select grant_budget($1, $2)', [budgetOf(account), nj])
+        await state.query('select set_budget($1, $2, $3)', [budgetOf(account), account, nj])
         return { account }
       },
       'toy.start': async ({ account }) => {

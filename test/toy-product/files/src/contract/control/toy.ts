@@ -12,7 +12,7 @@ export const TOY_CONTROL = {
     request: ownObject({ least: z.int().default(0) }),
     answer: z.array(z.strictObject({ account: z.string(), count: z.string() })),
   },
-  /** Adds to the energy budget of an account's pings. */
+  /** Sets the energy budget of an account's pings, by the day. */
   'toy.grant': {
     request: ownObject({ account: z.string(), nj: z.string().regex(/^[1-9]\d{0,17}$/) }),
     answer: account,
