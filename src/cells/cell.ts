@@ -108,6 +108,8 @@ export interface Cell {
    * grace is the one of its spec, or a shorter one.
    */
   stop(graceMs?: number): Promise<void>
+  /** SIGKILL to the whole tree, now. A cell that is not being stopped starts again. */
+  kill(): void
   /** The ends of its lives, newest last; at most 20 are kept. */
   readonly exits: readonly Exit[]
   /** The last error that the program logged, in words; undefined when it logged none. */

@@ -183,7 +183,7 @@ class SupervisedCell implements Cell {
         cell: this.spec.name,
         cause: messageOf(error),
       })
-      this.#kill()
+      this.kill()
     }
   }
 
@@ -195,7 +195,7 @@ class SupervisedCell implements Cell {
     const why = await untilStuck(watch, this.socket, ended)
     if (why === undefined || ended.aborted || this.#stopping.signal.aborted) return undefined
     this.#deps.log.error('A cell is stuck and is ended', { cell: name, cause: why })
-    this.#kill()
+    this.kill()
     return why
   }
 
@@ -210,10 +210,10 @@ class SupervisedCell implements Cell {
       timeoutMs: ready.timeoutMs,
       cause: messageOf(answered),
     })
-    this.#kill()
+    this.kill()
   }
 
-  #kill(): void {
+  kill(): void {
     // The leader by its pid too: it may not have joined its group yet.
     this.#life?.child.kill('SIGKILL')
     this.#observed.tree.kill()
@@ -234,7 +234,7 @@ class SupervisedCell implements Cell {
         await Promise.race([this.#running, grace])
         inTime.abort()
       }
-      this.#kill()
+      this.kill()
     }
     await this.#running
     await this.#deps.cleanUp()

@@ -7,6 +7,7 @@ import type { EnergyBand } from '#contract/charge.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
 import type { MeterWindow } from '#metering/window.ts'
+import { CELL_OPERATION, type CellHold } from './cell-hold.ts'
 import { chargeDues, type Due, type StandingDeps, type StandingProduct } from './standing.ts'
 
 export interface CellMinutes {
@@ -14,6 +15,8 @@ export interface CellMinutes {
   add(window: MeterWindow): void
   /** Charges the minutes that are over, or all that there is; what the ledger does not answer for is kept. */
   charge(which: 'over' | 'all'): Promise<void>
+  /** Charges now what windows have measured of a cell. */
+  settle(cell: string): void
 }
 
 export type CellMinutesDeps = StandingDeps & {
@@ -21,6 +24,8 @@ export type CellMinutesDeps = StandingDeps & {
   readonly meter: string
   /** The state of a cell; undefined of a cell that is gone. */
   readonly stateOf: (cell: string) => string | undefined
+  /** Energy that is held ahead, by the cell. */
+  readonly holds?: ReadonlyMap<string, CellHold>
   /** What an earlier life measured and did not charge. */
   readonly left?: CellWindows
 }
@@ -38,10 +43,10 @@ const WINDOW_MS = 1000
 const MINUTES_MAX = 10_000
 
 export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
-  const { stateOf, left } = deps
+  const { stateOf, left, holds } = deps
   const known = { method: 'model', bandPct: 0 } as const
   const product: StandingProduct = {
-    operation: 'cell.standing',
+    operation: CELL_OPERATION,
     meter: deps.meter,
     known,
     name: 'cells of accounts',
@@ -53,12 +58,18 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   const end = (cell: string) => {
     const minute = open.get(cell)
     open.delete(cell)
-    if (minute !== undefined && over.length < MINUTES_MAX) over.push(minute)
+    if (minute === undefined) return
+    // In their order: behind a minute that waits for the ledger, later ones wait too.
+    const isNext = over.every(({ resource }) => resource !== minute.resource)
+    if (isNext && holds?.get(cell)?.settle(minute, { meter: deps.meter, ...minute.known }) === true)
+      return
+    if (over.length < MINUTES_MAX) over.push(minute)
   }
   const take = (window: MeterWindow, state: CellMinutesDeps['stateOf']) => {
     const minute = Math.ceil(window.k / MINUTE_WINDOWS)
     for (const [cell, due] of duesOf(window)) {
       if (open.get(cell)?.minute !== minute) end(cell)
+      holds?.get(cell)?.measured(due.energyNj)
       const before = open.get(cell)
       open.set(cell, before ? merged(before, due) : { ...due, minute, state: state(cell) })
     }
@@ -86,6 +97,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   }
   return {
     add: (window) => take(window, stateOf),
+    settle: end,
     async charge(which) {
       await charging
       if (which === 'all') for (const cell of open.keys()) end(cell)

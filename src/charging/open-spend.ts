@@ -1,6 +1,6 @@
 // A spend while it runs: what it measured, what it holds, and when it must stop. Billing makes its charge.
 import type { Bag } from '#base/bag.ts'
-import { invariant } from '#base/errors.ts'
+import { invariant, type ErgonError } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
 import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
 import { LEARNED, type Charge } from '#contract/charge.ts'
@@ -38,7 +38,7 @@ export class OpenSpend implements Spend, Billable {
   readonly receiptId: string
   readonly measure = new Measure()
   readonly facts: Served = {}
-  readonly fromMs: number
+  fromMs: number
   /** Of its first payer, from the first admit on. */
   operation: OperationName = 'service.nobody'
   tail: TailClass = 0
@@ -47,7 +47,7 @@ export class OpenSpend implements Spend, Billable {
   place = 0
   settled: Charge | undefined
   readonly #deps: SpendDeps
-  readonly #toMs: number | undefined
+  #toMs: number | undefined
   #abort: AbortController | undefined
   #onCut: ((reason: NonNullable<Spend['cutReason']>) => void) | undefined
   #hold: Hold | undefined
@@ -104,16 +104,38 @@ export class OpenSpend implements Spend, Billable {
     return hold !== undefined && hold.reach(hold.capNj)
   }
 
+  /** Takes the hold up to an energy at once; false, and nothing taken, when the leases cannot. */
+  reach(energy: Nj): boolean {
+    return this.#paying?.reach(energy) ?? false
+  }
+
+  /** Takes all that the leases have, at once; false when one of them has nothing. */
+  takeLeft(): boolean {
+    return this.#hold?.takeLeft() ?? false
+  }
+
   /**
-   * Takes the hold up to the whole cap, or to what is left of the wallet; says whether it is whole. For a spend
-   * whose energy is known before it is claimed. Throws state_unavailable.
+   * Takes the hold up to an energy (the whole cap by default), or to what is left of the wallets; says whether it is
+   * whole. For a spend whose energy is known before it is claimed. Throws state_unavailable.
    */
-  async fill(): Promise<boolean> {
-    if (this.cover()) return true
+  async fill(energy?: Nj): Promise<boolean> {
     const hold = this.#paying
     invariant(hold !== undefined, 'a spend is admitted before it is filled')
-    await hold.wait(hold.capNj, this.cut)
-    return this.cover()
+    const wished = energy ?? hold.capNj
+    if (hold.reach(wished)) return true
+    await hold.wait(wished, this.cut)
+    return hold.reach(wished)
+  }
+
+  /** Why no more can be held. */
+  get refusal(): ErgonError {
+    return this.#admitted.refusal()
+  }
+
+  /** The charge is of this span. */
+  happened({ fromMs, toMs }: Span): void {
+    this.fromMs = fromMs
+    this.#toMs = toMs
   }
 
   /** Ends it without a charge: what it held goes back. */

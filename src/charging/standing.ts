@@ -2,12 +2,13 @@
 // A product looks at what is due, page by page; each due becomes one charge, by the same leases, journal and
 // receipts as any request.
 import { sleep } from '#base/clock.ts'
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Charging } from './charging.ts'
+import { isUnpayable } from './faults.ts'
 import type { Payer } from './spend.ts'
 
 /** What is owed for a span of time. */
@@ -33,7 +34,7 @@ export type StandingProduct = {
 
 export type StandingDeps = {
   readonly charging: Pick<Charging, 'open'>
-  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  readonly payerOf: (account: string, resource: string) => Payer | Promise<Payer>
   readonly log: Logger
 }
 
@@ -106,17 +107,13 @@ async function chargeDue(
   if (energyNj === 0n) return
   const work = charging.open({ fromMs, toMs })
   try {
-    await work.admit(await payerOf(due.account), operation, energyNj)
+    await work.admit(await payerOf(due.account, resource), operation, energyNj)
     const isWhole = await work.fill()
     work.served({ resource })
     work.claim({ kind: 'upstream', meter, energyNj, ...(due.known ?? known) })
     work.settle(isWhole ? 200 : 402)
   } catch (error) {
     work.drop()
-    if (!isUncovered(error)) throw error
+    if (!isUnpayable(error)) throw error
   }
 }
-
-const isUncovered = (error: unknown): boolean =>
-  error instanceof ErgonError &&
-  (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')

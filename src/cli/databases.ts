@@ -12,6 +12,8 @@ export type Database = {
   readonly size_bytes: number
   readonly stored_bytes: number
   readonly full: boolean
+  readonly energy_budget: string | null
+  readonly energy_budget_used_j: number | null
 }
 
 export const databasePath = (name: string): string => `/v1/databases/${encodeURIComponent(name)}`
@@ -49,7 +51,11 @@ export const rolesPath = (name: string, role?: string): string =>
 export const changeDatabase = async (
   options: GlobalOptions,
   name: string,
-  change: { readonly size?: string; readonly suspended?: boolean },
+  change: {
+    readonly size?: string
+    readonly suspended?: boolean
+    readonly energy_budget?: string | null
+  },
 ): Promise<Database> =>
   JSON.parse((await apiPatch(options, databasePath(name), change)).text) as Database
 
@@ -78,7 +84,9 @@ export async function waitForStatus(
   }
 }
 
+const KEY_WIDTH = 20
+
 export function printDatabase(database: Database): void {
   for (const [key, value] of Object.entries(database))
-    print(`${key.padEnd(12)} ${value === null ? '-' : String(value)}`)
+    print(`${key.padEnd(KEY_WIDTH)} ${value === null ? '-' : String(value)}`)
 }

@@ -1,5 +1,6 @@
 // Requests and replies of databases.
 import { z } from 'zod'
+import { energyBudget } from './energy-budget.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 
@@ -36,6 +37,8 @@ export const databaseRequest = ownObject({
     .string()
     .refine((text) => bytesOfSize(text) !== undefined, 'must be from 64MB to 1TB, such as 1GB')
     .default(SIZE_DEFAULT),
+  /** The most energy that its server may use on a day of UTC. */
+  energy_budget: energyBudget.optional(),
 })
 export type DatabaseRequest = z.infer<typeof databaseRequest>
 
@@ -47,7 +50,9 @@ export const databaseChange = ownObject({
   size: databaseRequest.shape.size.removeDefault().optional(),
   /** True: its server stops and nobody can connect; false: it can be connected to again. */
   suspended: z.boolean().optional(),
-}).refine((change) => Object.keys(change).length > 0, 'must have size or suspended')
+  /** Null removes it. */
+  energy_budget: energyBudget.nullable().optional(),
+}).refine((change) => Object.keys(change).length > 0, 'must have size, suspended or energy_budget')
 export type DatabaseChange = z.infer<typeof databaseChange>
 
 /** Throws invalid_request. */
@@ -67,6 +72,10 @@ export const databaseReply = z.object({
   wal_bytes: z.int(),
   /** True while there is no room: transactions are read-only. */
   full: z.boolean(),
+  /** The most energy that its server may use on a day of UTC; null without a budget. */
+  energy_budget: z.string().nullable(),
+  /** The part of it that is charged today, at most a minute old; null without a budget. */
+  energy_budget_used_j: z.number().min(0).nullable(),
   /** pending, deploying and failed: it cannot be connected to yet. */
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
   /** Why the status is not what was asked for. */

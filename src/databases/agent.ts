@@ -4,15 +4,17 @@ import { Secret } from '#base/log.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { resourceOfCell } from '#ledger/budgets.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import { SUSPENDED } from './awake.ts'
-import { UNPAID, type AwakeServer } from './awake-server.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
 import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
+import type { AwakeServer } from './awake-server.ts'
+import { energyWords } from './energy-words.ts'
 import { onceDone } from './once-done.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
@@ -27,6 +29,7 @@ import {
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import type { DatabaseRoles } from './make-database.ts'
 import { OWNER_LABEL } from '#contract/databases.ts'
+import { createWarnings, type Warnings } from './warnings.ts'
 import { createWatch, type DatabaseWatch } from './watch.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
@@ -42,14 +45,14 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   if (!config.databases) return part
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
-  const watch = createWatch({
-    state: core.state,
-    log: core.log,
-    cut: async (id) => (await front.awake())?.cut(id, UNPAID),
+  const warnings = createWarnings((id, warning) => {
+    void front.awake().then((awake) => awake?.warn(id, warning))
   })
+  const { state, log, accountCells } = core
+  const watch = createWatch({ state, log, accountCells, warnings })
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
-    await keepSize(sizeDepsOf(core, { server, watch, awake: front.awake }), signal)
+    await keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal)
   }
   const servers = serversOf(core, beside)
   const certificate = createServedCertificate({
@@ -60,6 +63,12 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     log: core.log,
   })
   const front = createFrontCell(core, { certificate, servers })
+  accountCells.onUnpaid(CELL_PREFIX, async ({ spec: { name } }, why) => {
+    const id = resourceOfCell(name)
+    const words = energyWords(why)
+    if (words !== undefined) (await front.awake())?.cut(id, words)
+    await servers.stop(id)
+  })
   // The ready line names the endpoint: the owner of a database can connect from then on.
   const { rows } = await core.state.query(
     "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
@@ -142,6 +151,7 @@ const serversOf = (core: AgentCore, beside: ServersDeps['beside']): Servers =>
     folder: core.data.at('databases'),
     runFolder: core.data.runFolder,
     superuserPassword: new Secret(passwordKeyOf(`superuser ${core.data.secrets.state}`)),
+    admit: core.accountCells.admit,
     idleMs: core.config.dbIdleSeconds * 1000,
     proxies: core.config.pgProxies,
   })
@@ -151,10 +161,12 @@ const sizeDepsOf = (
   {
     server,
     watch,
+    warnings,
     awake,
   }: {
     readonly server: RunningServer
     readonly watch: DatabaseWatch
+    readonly warnings: Warnings
     readonly awake: () => Promise<AwakeServer | undefined>
   },
 ): SizeDeps => ({
@@ -168,7 +180,7 @@ const sizeDepsOf = (
   },
   cut: (fatal, pids) => void awake().then((one) => one?.cut(server.id, fatal, pids)),
   async found({ bytes, walBytes }, full) {
-    ;(await awake())?.warn(server.id, full)
+    warnings.set(server.id, 'size', full)
     await state.query(
       'update databases set stored_bytes = $2, wal_bytes = $3, is_full = $4 where id = $1',
       [server.id, bytes, walBytes, full !== undefined],

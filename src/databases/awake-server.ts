@@ -9,6 +9,7 @@ import type { State } from '#state/connect.ts'
 import type { ServedCertificate } from './certificate/served.ts'
 import { CERTIFICATE_PATH, SECRET_HEADER, type AwakeLine, type ProxyLine } from './awake.ts'
 import { onLines } from './json-lines.ts'
+import { energyWords } from './energy-words.ts'
 import { STOPPED, type FatalError } from './proxy/wire.ts'
 import type { Servers } from './servers.ts'
 import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'
@@ -26,13 +27,6 @@ const STARTING: FatalError = {
   message: 'the database system is starting up',
   hint: 'Try again in a few seconds.',
 }
-/** The answer to clients whose account cannot pay. */
-export const UNPAID: FatalError = {
-  code: '53400',
-  message: 'the account of this database cannot pay for its energy',
-  hint: 'Add funds to the account, or wait until its free energy is renewed at 00:00 UTC.',
-}
-
 /** The proxies that use a database: each has an open request. */
 type Used = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
 
@@ -62,7 +56,6 @@ export async function serveAwake(deps: {
     const refuse = (fatal: FatalError) => response.end(`${JSON.stringify({ fatal })}\n`)
     const database = await deployed(state, id)
     if (database === undefined) return void refuse(STARTING)
-    if (!database.can_pay) return void refuse(UNPAID)
     try {
       const use = await servers.use(database, gone.signal)
       if (gone.signal.aborted) return use.release()
@@ -76,6 +69,8 @@ export async function serveAwake(deps: {
     } catch (error) {
       if (gone.signal.aborted) return
       if (error instanceof NotWanted) return void refuse(STARTING)
+      const words = energyWords(error)
+      if (words !== undefined) return void refuse(words)
       log.error('The server of a database did not start', { id, error })
       refuse(STARTING)
     }
@@ -142,8 +137,8 @@ const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
 async function deployed(state: State, id: string) {
-  const { rows } = await state.query<Resource & { can_pay: boolean }>(
-    `select id, account, name, account_can_pay(account) as can_pay from resources
+  const { rows } = await state.query<Resource>(
+    `select id, account, name from resources
      where id = $1 and kind = 'database' and actual = 'deployed' and desired = 'deployed'`,
     [id],
   )

@@ -1,16 +1,3 @@
--- True while an account can pay for the energy of its databases: with its balance, or with today's free energy where it
--- never had funds on file.
-create or replace function account_can_pay(of_account text) returns boolean language sql stable as $$
-  select case when a.funded
-    then exists (select from wallets where id = 'money:' || a.id and posted > 0)
-    else coalesce((select posted > 0 from wallets
-      where id = 'free:' || a.id || ':' || to_char(ledger_now() at time zone 'UTC', 'YYYY-MM-DD')),
-      -- The first use of a day makes the wallet of the day.
-      (select free_tier_nj > 0 from current_price()))
-    end
-  from accounts a where a.id = of_account
-$$;
-
 -- Adds a database without a role; null when the account has one of that name.
 create or replace function add_database(of_account text, of_name text, in_region text, most int, bytes bigint)
 returns text language plpgsql as $$
@@ -36,5 +23,6 @@ $$;
 -- Deletes a database: nobody can connect any more, and no minute of its bytes is charged from now on.
 create or replace function delete_database(of_id text) returns void language sql as $$
   select standing_end('database', n.id, n.name, n.account) from resources n where n.id = of_id;
+  select set_budget(of_id, null, null);
   select want_resource(of_id, 'deleted');
 $$;

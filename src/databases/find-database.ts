@@ -1,5 +1,7 @@
 // Databases of an account as the API shows them.
+import { nj, printJoules } from '#base/units.ts'
 import type { DatabaseReply } from '#contract/databases.ts'
+import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { GatewaySettings } from './settings.ts'
@@ -12,6 +14,8 @@ export type DatabaseRow = {
   readonly stored_bytes: string
   readonly wal_bytes: string
   readonly is_full: boolean
+  readonly nj_per_day: string | null
+  readonly used_nj: string
   readonly actual: DatabaseReply['status']
   readonly reason: string | null
   readonly role: string
@@ -22,8 +26,11 @@ export type DatabaseRow = {
 /** The databases of an account, or the one that has this id or name. */
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<DatabaseRow>(
-    `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full, n.actual, n.reason, n.created_at, r.name as role, r.revision
+    `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
+       n.actual, n.reason, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
+       budget_used_nj(n.id)::text as used_nj
      from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
+       left join budgets b using (id)
      where n.account = $1 and n.kind = 'database' and n.desired <> 'deleted'
        and ($2::text is null or n.id = $2 or n.name = $2)
      order by n.id`,
@@ -58,6 +65,9 @@ export const replyOf = (
   stored_bytes: Number(row.stored_bytes),
   wal_bytes: Number(row.wal_bytes),
   full: row.is_full,
+  energy_budget: row.nj_per_day === null ? null : printEnergyPerDay(nj(BigInt(row.nj_per_day))),
+  energy_budget_used_j:
+    row.nj_per_day === null ? null : Number(printJoules(nj(BigInt(row.used_nj)))),
   status: row.actual,
   reason: row.reason,
   role: row.role,

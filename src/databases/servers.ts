@@ -52,6 +52,8 @@ export type ServersDeps = {
   readonly idleMs: number
   /** The number of proxies that keep backends. */
   readonly proxies: number
+  /** Holds energy for the cell that is about to start; rejects where the account cannot pay, or a budget is used up. */
+  readonly admit: (cell: string, account: string) => Promise<void>
   /** Work that goes on while the server of a database runs; never rejects. */
   readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
 }
@@ -138,7 +140,7 @@ async function startServer(
 const connectionsMax = (proxies: number): number =>
   SESSIONS_MAX + KEPT_MAX * proxies + SUPERUSER_CONNECTIONS
 
-const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`
+export const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`
 
 /** The superuser's connection to a database of a server. */
 function connectTo({ superuserPassword, log }: ServersDeps, socketPath: string, database: string) {
@@ -159,6 +161,7 @@ async function startCell(deps: ServersDeps, { id, account }: Resource): Promise<
     settings: { ...SETTINGS, max_connections: String(connectionsMax(deps.proxies)) },
     limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
   })
+  await deps.admit(name, account)
   return await deps.cells.start({ ...spec, network: 'none' })
 }
 

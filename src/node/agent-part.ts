@@ -4,6 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import type { State, StateAddress } from '#state/connect.ts'
+import type { AccountCells } from './account-cells.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import type { ControlPart } from './control/control.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -26,6 +27,8 @@ export type AgentCore = {
   readonly meterName: string
   /** X-Routed-To of work on this machine. */
   readonly routedTo: string
+  /** Energy that is held ahead for cells that accounts pay for. */
+  readonly accountCells: AccountCells
   readonly artifacts: Artifacts
   readonly journals: KeptJournals
   readonly report: Reporter

@@ -17,9 +17,10 @@ import type { Cells } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
-import { createMeter, readLearned } from '#node/meter/meter.ts'
+import { createMeter, readLearned, type Meter } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
+import { createAccountCells } from '#node/account-cells.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import {
   openDataFolder,
@@ -37,7 +38,9 @@ import { startState } from '#node/state-cell.ts'
 import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
+import type { CellHold, CellPayer } from '#charging/cell-hold.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
+import { njPerDayOf, resourceOfCell } from '#ledger/budgets.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
@@ -56,6 +59,7 @@ const AGENT = 'agent'
 const JOURNALS = 'journals'
 const METER = 'node'
 const EXIT_LOST = 74
+const POST_TIMEOUT_MS = 5000
 
 /**
  * Starts the cloud; resolves when it answers. Models and signers may still be on their way. When the
@@ -105,12 +109,15 @@ export async function startAgent(
   await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
-  const minutes = await openCellMinutes({ accounting, cells, state, log })
+  const { minutes, accountCells } = await openCellMinutes({ accounting, meter, cells, state, log })
   const loop = startMeterLoop({ meter, session: accounting.session, minutes, state, log })
   started.defer(() => loop.stop())
+  const guarding = new AbortController()
+  const guard = accountCells.run(guarding.signal)
+  started.defer(() => (guarding.abort(), guard))
 
   const journals = createKeptJournals(left)
-  const core = coreOf({ ...node, state, address, meter, routedTo, journals })
+  const core = coreOf({ ...node, state, address, meter, routedTo, journals, accountCells })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))
   const shared = { config, data, cells, address, meter: METER }
@@ -138,7 +145,7 @@ function coreOf(
     AgentCore,
     'config' | 'data' | 'cells' | 'state' | 'address' | 'meter' | 'routedTo' | 'journals'
   > &
-    Pick<AgentCore, 'report' | 'log'>,
+    Pick<AgentCore, 'report' | 'log' | 'accountCells'>,
 ): AgentCore {
   const { config, data, log } = given
   return {
@@ -177,22 +184,52 @@ const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger
     failed: endLost(deps.log),
   })
 
-/** Charges accounts for their cells; begins with what an earlier life left. */
+/** Charges accounts for their cells, and ends those that cannot be paid; begins with what an earlier life left. */
 async function openCellMinutes(deps: {
   accounting: Accounting
+  meter: Meter
   cells: Cells
   state: State
   log: Logger
-}): Promise<CellMinutes> {
-  const { accounting, cells, state, log } = deps
-  return createCellMinutes({
-    charging: accounting.charging,
-    payerOf: createPayers({ state, clock: systemClock }).payerOf,
+}): Promise<{ minutes: CellMinutes; accountCells: ReturnType<typeof createAccountCells> }> {
+  const { accounting, meter, cells, state, log } = deps
+  const { charging, session } = accounting
+  const payers = createPayers({ state, clock: systemClock })
+  const payerOf = async (account: string, cell: string): Promise<CellPayer> => {
+    const payer = await payers.payerOf(account)
+    const budget = resourceOfCell(cell)
+    const njPerDay = await njPerDayOf(state, budget)
+    return njPerDay === undefined ? payer : { ...payer, budgets: [budget], njPerDay }
+  }
+  const tick = () => session.tickNow(AbortSignal.timeout(POST_TIMEOUT_MS))
+  const holds = new Map<string, CellHold>()
+  const minutes = createCellMinutes({
+    charging,
+    payerOf: (account, resource) => payerOf(account, resource.replace(/^cell:/, '')),
     meter: METER,
     stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
     left: await readCellWindows(state, { meter: METER, process: AGENT }),
+    holds,
     log,
   })
+  const accountCells = createAccountCells({
+    cells,
+    charging,
+    holds,
+    ahead: meter.ahead,
+    readMs: meter.readMs,
+    payerOf,
+    settle: minutes.settle,
+    tick,
+    async exceeded(cell) {
+      // Its last charge is posted before the event says what is used.
+      await tick()
+      await state.query('select note_exceeded($1)', [resourceOfCell(cell)])
+    },
+    clock: systemClock,
+    log,
+  })
+  return { minutes, accountCells }
 }
 
 const endLost =

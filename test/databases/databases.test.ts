@@ -88,7 +88,7 @@ test('db create makes a database, and db url is its connection string', async ()
   url = new URL((await ergon.cli('db', 'url', 'notes')).stdout.trim())
   assert.equal(url.searchParams.get('sslmode'), 'require')
   const { stdout } = await ergon.cli('db', 'list')
-  assert.match(stdout, /^notes +deployed +local +1000$/m)
+  assert.match(stdout, /^notes +deployed +local +1000 +- +-$/m)
   assert.match((await ergon.cli('db', 'show', 'notes')).stdout, /^status +deployed$/m)
 })
 

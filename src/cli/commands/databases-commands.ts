@@ -16,6 +16,10 @@ export const DATABASES_COMMANDS: CommandList = {
           '--size <size>',
           'the room for its tables, indexes and large objects, such as 500MB (default 1GB)',
         ],
+        [
+          '--energy-budget <energy>',
+          'the most energy that its server may use on a day of UTC, such as "5 kJ/day"',
+        ],
       ],
       load: () => import('./db-create.ts'),
     },
@@ -43,6 +47,11 @@ export const DATABASES_COMMANDS: CommandList = {
       usage: 'db resize <name> <size>',
       help: 'Give the database more or less room, such as 2GB; takes effect within 5 seconds',
       load: () => import('./db-resize.ts'),
+    },
+    {
+      usage: 'db budget <name> <energy>',
+      help: 'Set the energy budget, such as "10 kJ/day", or none; takes effect within seconds',
+      load: () => import('./db-budget.ts'),
     },
     {
       usage: 'db suspend <name>',

@@ -6,10 +6,12 @@ import { printJson, tell, tellWork } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const [region, size] = [textOption(options, 'region'), textOption(options, 'size')]
+  const budget = textOption(options, 'energyBudget')
   await apiPost(options, '/v1/databases', {
     name,
     ...(region !== undefined && { region }),
     ...(size !== undefined && { size }),
+    ...(budget !== undefined && { energy_budget: budget }),
   })
   tellWork(`${name} is being made`)
   const database = await waitForStatus(options, name, 'deployed')

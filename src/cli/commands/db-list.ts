@@ -10,11 +10,13 @@ export async function run({ options }: CommandCall): Promise<void> {
   const list = JSON.parse((await apiGet(options, '/v1/databases')).text) as { data: Database[] }
   if (options.json) return printJson(list)
   if (list.data.length === 0) return tell('There are no databases yet: ergon db create <name>')
-  const rows = list.data.map(({ name, status, region, size_bytes: bytes }) => [
-    name,
-    status,
-    region,
-    String(Math.round(bytes / MB)),
+  const rows = list.data.map((one) => [
+    one.name,
+    one.status,
+    one.region,
+    String(Math.round(one.size_bytes / MB)),
+    one.energy_budget ?? '-',
+    one.energy_budget_used_j === null ? '-' : one.energy_budget_used_j.toFixed(1),
   ])
-  print(table(['NAME', 'STATUS', 'REGION', 'SIZE MB'], rows))
+  print(table(['NAME', 'STATUS', 'REGION', 'SIZE MB', 'BUDGET', 'USED J'], rows))
 }

@@ -26,7 +26,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found', 'database_role_not_found', 'databases_off'],
   },
   'database.update': {
-    summary: 'Change the size of a database, suspend or resume it',
+    summary: 'Change the size or the energy budget of a database, suspend or resume it',
     request: databases.databaseChange,
     replies: ok('The database', json(databases.databaseReply)),
     refusals: ['database_not_found', 'database_not_ready', 'databases_off'],

@@ -1,6 +1,7 @@
 // POST /v1/databases: writes down what is wanted; the agent's reconciler makes it.
 import { bytesOfSize, DATABASES_MAX, type DatabaseRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { findDatabase, replyOf } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/passwords.ts'
@@ -16,7 +17,8 @@ export function createDatabaseCreate(deps: {
   readonly settings: GatewaySettings
 }): Handler<DatabaseRequest> {
   const { state, settings } = deps
-  return async ({ who, body: { name, region, size } }) => {
+  return async ({ who, body }) => {
+    const { name, region, size, energy_budget: budget } = body
     const account = who?.account ?? ''
     if (!settings.isOn) throw fault('databases_off', `Could not create "${name}"`)
     if (region !== 'auto' && region !== settings.region)
@@ -34,6 +36,7 @@ export function createDatabaseCreate(deps: {
         const id = rows[0]?.id
         if (typeof id !== 'string')
           throw fault('database_exists', `Could not create the database: "${name}" is there`)
+        if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
         const role = `u${id.slice(id.indexOf('_'))}`
         const password = passwordOf(settings.passwordKey, role, FIRST_REVISION)
         await transaction.query(

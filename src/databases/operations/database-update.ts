@@ -1,6 +1,7 @@
-// PATCH /v1/databases/{id or name}: another size, suspend or resume. The agent does it.
+// PATCH /v1/databases/{id or name}: another size or energy budget, suspend or resume. The agent does it.
 import { bytesOfSize, type DatabaseChange } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { findDatabase, replyOf } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handler } from '#http/reply.ts'
@@ -11,7 +12,7 @@ export function createDatabaseUpdate(deps: {
   readonly settings: GatewaySettings
 }): Handler<DatabaseChange> {
   const { state, settings } = deps
-  return async ({ who, parameters, body: { size, suspended } }) => {
+  return async ({ who, parameters, body: { size, suspended, energy_budget: budget } }) => {
     const account = who?.account ?? ''
     const wanted = parameters['database'] ?? ''
     const { id, name, actual, stored_bytes: stored } = await findDatabase(state, account, wanted)
@@ -26,6 +27,7 @@ export function createDatabaseUpdate(deps: {
     await state.transaction(async (transaction) => {
       if (bytes !== undefined)
         await transaction.query('update databases set size_bytes = $2 where id = $1', [id, bytes])
+      if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
       if (suspended !== undefined)
         await transaction.query('select want_resource($1, $2)', [
           id,

@@ -1,28 +1,51 @@
 // The cells' counters as the meter reads them. A cell that has stopped is read once more: what it used
 // since the window before is still its payer's.
 import { totalmem } from 'node:os'
+import type { Clock } from '#base/clock.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { CellReading } from '#metering/interval.ts'
 
-/** A function that reads every cell of now and every one that has gone since its last call. */
-export function createCellReader(cells: Pick<Cells, 'list'>): () => CellReading[] {
+export interface CellReader {
+  /** Reads every cell of now and every one that has gone since the last call. */
+  read(): CellReading[]
+  /** When that was, by the monotonic clock. */
+  readonly readMs: number
+  /** CPU of a cell since then. */
+  since(cell: Cell): bigint
+}
+
+export function createCellReader(
+  cells: Pick<Cells, 'list'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): CellReader {
   let before: readonly Cell[] = []
-  return () => {
-    const now = cells.list()
-    const names = new Set(now.map((cell) => cell.spec.name))
-    const gone = before.filter((cell) => !names.has(cell.spec.name))
-    before = now
-    return [...now, ...gone].map((cell) => ({
-      name: cell.spec.name,
-      payer: cell.spec.payer,
-      cpuNs: cell.cpuNs(),
-      reservedMilli: reservedMilli(cell),
-    }))
+  let readMs = clock.monotonicMs()
+  /** By the cell and not by its name: the next cell of a name counts from nothing. */
+  let read = new WeakMap<Cell, bigint>()
+  return {
+    read() {
+      const now = cells.list()
+      const names = new Set(now.map((cell) => cell.spec.name))
+      const gone = before.filter((cell) => !names.has(cell.spec.name))
+      before = now
+      readMs = clock.monotonicMs()
+      read = new WeakMap()
+      return [...now, ...gone].map((cell) => {
+        const cpuNs = cell.cpuNs()
+        read.set(cell, cpuNs)
+        const { name, payer } = cell.spec
+        return { name, payer, cpuNs, reservedMilli: reservedMilli(cell) }
+      })
+    },
+    get readMs() {
+      return readMs
+    },
+    since: (cell) => cell.cpuNs() - (read.get(cell) ?? 0n),
   }
 }
 
 /** Thousandths of the machine's memory that an account keeps for its cell; what the operator's have is the operator's. */
-const reservedMilli = ({ spec: { payer, limits } }: Cell): number =>
+export const reservedMilli = ({ spec: { payer, limits } }: Cell): number =>
   payer.kind === 'account'
     ? Math.min(1000, Math.ceil((1000 * (limits.memoryBytes ?? 0)) / totalmem()))
     : 0

@@ -15,6 +15,7 @@ import type { RawSettings } from '#config/env.ts'
 import { calibrationText, parseCalibration } from '#metering/calibration.ts'
 import { createCalibrator } from './calibrate.ts'
 import { carbonAdapter, marginalOf } from './carbon.ts'
+import { systemClock } from '#base/clock.ts'
 import { createCellReader } from './cells.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { readCpuInfo } from './model.ts'
@@ -217,7 +218,7 @@ test('a cell that has stopped is read once more', () => {
   const cell = (name: string, cpuNs: bigint) =>
     ({ spec: { name, payer: { kind: 'operator' } }, cpuNs: () => cpuNs }) as unknown as Cell
   let now = [cell('a', 1n), cell('b', 2n)]
-  const read = createCellReader({ list: () => now })
+  const { read } = createCellReader({ list: () => now }, systemClock)
   const names = () => read().map((one) => one.name)
   assert.deepEqual(names(), ['a', 'b'])
   now = [cell('a', 1n)]

@@ -1,7 +1,8 @@
 // The meter of this node, wired: sensors or the CPU model, the cells' CPU, and what the gateways bill.
 import { systemClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
-import type { Cells } from '#cells/cell.ts'
+import { add, energyOfCpu, nj, withPue, type Nj } from '#base/units.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
 import type { TariffBody } from '#charging/tariff.ts'
 import type { Config } from '#config/config.ts'
 import { factorOf } from '#metering/carbon.ts'
@@ -9,14 +10,15 @@ import { createIndirectLearner } from '#metering/indirect.ts'
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import { parseRates } from '#contract/stored-rates.ts'
 import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.ts'
-import { createNodeMeter } from '#metering/node-meter.ts'
+import { createNodeMeter, type NodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
+import type { CpuModel } from '#metering/sources/model.ts'
 import type { MeterStatus } from '#metering/status.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
-import { createCellReader } from './cells.ts'
+import { createCellReader, reservedMilli, type CellReader } from './cells.ts'
 import { openAsk } from '#node/cell-specs.ts'
 import { askGateways, createBills } from './gateway-bills.ts'
 import { openModel } from './model.ts'
@@ -27,6 +29,10 @@ export type Meter = {
   refresh(signal: AbortSignal): Promise<void>
   /** Closes the window that began at the close before; one at a time. */
   closeWindow(signal?: AbortSignal): Promise<MeterWindow>
+  /** Energy that a cell may have used since the last window, and uses at most: estimates, ahead of the next window. */
+  ahead(cell: Cell): CellAhead
+  /** When the cells were last read for a window, by the monotonic clock. */
+  readMs(): number
   /** Writes the tariff that sessions bill at from now on, where it is another one than before. */
   publish(state: Pick<State, 'query'>): Promise<void>
   /** The status for `ergon meter`. */
@@ -37,6 +43,15 @@ export type Meter = {
   /** `ergon meter calibrate`. */
   readonly calibrate: Calibrator
   close(): Promise<void>
+}
+
+export type CellAhead = {
+  /** Reads the CPU of the cell. */
+  readonly used: () => Nj
+  /** Since the last window. */
+  readonly elapsedMs: number
+  /** All processors of the machine, and its part of the idle power. */
+  readonly mostNjPerMs: bigint
 }
 
 export async function createMeter(deps: {
@@ -67,12 +82,13 @@ export async function createMeter(deps: {
     log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
       sensors: sources.map((source) => source.name),
     })
+  const reader = createCellReader(cells, systemClock)
   const meter = createNodeMeter({
     meter: name,
     model,
     sources,
     busyNs: () => busy.busyNs(),
-    cells: createCellReader(cells),
+    cells: reader.read,
     billed: () => bills.total(),
     pueMilli: config.pueMilli,
     clock: systemClock,
@@ -98,6 +114,8 @@ export async function createMeter(deps: {
       indirect.observe({ ...window, cpuNs, activity: bills.activity() })
       return window
     },
+    ahead: aheadOf({ reader, model, pueMilli: config.pueMilli, tariff: meter }),
+    readMs: () => reader.readMs,
     publish: createPublish(name, body, () => indirect.revision),
     status: () => ({
       ...meter.status(),
@@ -106,6 +124,31 @@ export async function createMeter(deps: {
     }),
     calibrate: createCalibrator({ config, calibrationFile }),
     close: () => all.disposeAsync(),
+  }
+}
+
+/** Estimates by the tariff and the model's idle power. */
+function aheadOf(deps: {
+  readonly reader: CellReader
+  readonly model: Pick<CpuModel, 'cpus' | 'idleMilliwatts'>
+  readonly pueMilli: bigint
+  readonly tariff: Pick<NodeMeter, 'tariffNjPerCpuS'>
+}): Meter['ahead'] {
+  const { reader, model, pueMilli, tariff } = deps
+  // A milliwatt is 1000 nJ in a millisecond.
+  const idleNjPerMs = withPue(nj(model.idleMilliwatts * 1000n), pueMilli)
+  return (cell) => {
+    const elapsedMs = systemClock.monotonicMs() - reader.readMs
+    const reservedNjPerMs = (idleNjPerMs * BigInt(reservedMilli(cell))) / 1000n
+    const perCpuS = tariff.tariffNjPerCpuS
+    return {
+      elapsedMs,
+      mostNjPerMs: (perCpuS * BigInt(model.cpus)) / 1000n + reservedNjPerMs,
+      used() {
+        const cpuNj = energyOfCpu(reader.since(cell), perCpuS)
+        return add(cpuNj, nj(reservedNjPerMs * BigInt(Math.ceil(elapsedMs))))
+      },
+    }
   }
 }
 

@@ -1,0 +1,148 @@
+// The energy that is held ahead for a running cell of an account: of the wallet that pays and of each budget that
+// limits, all or none. The use of the cell is charged out of it, so nothing that runs is unpaid while its hold reaches
+// further than its use. The guard ends a cell whose hold cannot grow (node/cell-guard.ts).
+import { ErgonError } from '#base/errors.ts'
+import { add, nj, type Nj } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
+import type { Charging } from './charging.ts'
+import { silent } from './faults.ts'
+import type { OpenSpend } from './open-spend.ts'
+import type { Payer } from './spend.ts'
+import type { Due } from './standing.ts'
+
+export const CELL_OPERATION = 'cell.standing'
+/** Of one charge: beyond what a machine can use in a minute. */
+const CEILING_NJ = nj(10n ** 18n)
+const NONE = nj(0n)
+
+/** A payer whose budget is the one of this day's energy. */
+export type CellPayer = Payer & { readonly njPerDay?: string }
+
+export class CellHold {
+  /** The payer from the next charge on. */
+  payer: CellPayer
+  /** Why it is being ended. */
+  unpaid: ErgonError | undefined
+  readonly #charging: Pick<Charging, 'open'>
+  /** In windows, and not charged yet. */
+  #measuredNj = NONE
+  #work: OpenSpend | undefined
+  #filling: Promise<void> | undefined
+  #isReleased = false
+
+  private constructor(charging: Pick<Charging, 'open'>, payer: CellPayer) {
+    this.#charging = charging
+    this.payer = payer
+  }
+
+  /**
+   * Holds at least so much. Throws `balance_depleted`, `free_tier_exceeded` or `budget_exhausted` where there is less,
+   * and `state_unavailable`.
+   */
+  static async take(
+    charging: Pick<Charging, 'open'>,
+    payer: CellPayer,
+    leastNj: Nj,
+  ): Promise<CellHold> {
+    const hold = new CellHold(charging, payer)
+    const work = charging.open()
+    try {
+      await work.admit(payer, CELL_OPERATION, CEILING_NJ, leastNj)
+      // A first hold that was there at once may be less.
+      if (!(await work.fill(leastNj))) throw work.refusal
+    } catch (error) {
+      work.drop()
+      throw error
+    }
+    hold.#work = work
+    return hold
+  }
+
+  get measuredNj(): Nj {
+    return this.#measuredNj
+  }
+
+  /** A window has measured so much more. */
+  measured(energy: Nj): void {
+    this.#measuredNj = add(this.#measuredNj, energy)
+  }
+
+  /** True while so much more than was measured can be paid: it is held then. */
+  covers(energy: Nj): boolean {
+    if (this.#isReleased) return true
+    if (this.#work === undefined) this.#begin()
+    return this.#work?.reach(add(this.#measuredNj, energy)) ?? false
+  }
+
+  /** Asks the ledger for so much more than was measured; one request at a time. Never rejects. */
+  fill(energy: Nj): Promise<void> {
+    const work = this.#work
+    if (work?.isPaid !== true) return Promise.resolve()
+    this.#filling ??= work
+      .fill(add(this.#measuredNj, energy))
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => (this.#filling = undefined))
+    return this.#filling
+  }
+
+  /** Why no more can be held. */
+  get refusal(): ErgonError {
+    return this.#work === undefined ? silent() : this.#work.refusal
+  }
+
+  /**
+   * Charges what was measured, at once, and holds anew; false where there is no hold to charge it from: while the
+   * ledger is away.
+   */
+  settle(due: Due, source: EnergyBand & { readonly meter: string }): boolean {
+    const work = this.#work
+    this.#measuredNj = NONE
+    if (work?.isPaid !== true) return false
+    this.#work = undefined
+    const isWhole = work.reach(due.energyNj)
+    if (!isWhole) work.takeLeft()
+    work.happened(due)
+    work.served({ resource: due.resource })
+    work.claim({ kind: 'upstream', ...source, energyNj: due.energyNj })
+    work.settle(isWhole ? 200 : 402)
+    this.#begin()
+    return true
+  }
+
+  /** Gives back what is held while another payer or budget comes into force; it covers anything until `regain`. */
+  release(): void {
+    this.end()
+    this.#isReleased = true
+  }
+
+  regain(): void {
+    this.#isReleased = false
+    this.#begin()
+  }
+
+  /** Gives back what is held. */
+  end(): void {
+    this.#work?.drop()
+    this.#work = undefined
+  }
+
+  /** Takes a hold out of the leases, or what they have left. */
+  #begin(): void {
+    const work = this.#charging.open()
+    try {
+      const asked = work.admit(this.payer, CELL_OPERATION, CEILING_NJ)
+      if (asked !== undefined) {
+        work.takeLeft()
+        // The guard sees what came of it.
+        asked.catch(() => undefined)
+      }
+      this.#work = work
+    } catch (error) {
+      work.drop()
+      if (!(error instanceof ErgonError)) throw error
+    }
+  }
+}

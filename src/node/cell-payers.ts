@@ -1,0 +1,74 @@
+// Gives holds the payers of now: an account may get funds, and a budget may be set, changed or removed, while a cell
+// runs. Drops the holds of cells that are gone.
+import { sleep, type Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { CellHold, CellPayer } from '#charging/cell-hold.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { Logger } from '#base/log.ts'
+
+export type CellPayersDeps = {
+  readonly cells: Pick<Cells, 'list'>
+  readonly holds: Map<string, CellHold>
+  readonly payerOf: (account: string, cell: string) => Promise<CellPayer>
+  /** Resolves when the session has ticked. Rejects when the ledger does not answer in time. */
+  readonly tick: () => Promise<void>
+  /** Charges the energy that windows have measured of a cell, now. */
+  readonly settle: (cell: string) => void
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly log: Logger
+}
+
+const REST_MS = 2000
+/** A hold without its cell is kept for so long: for a start, and for the last window. */
+const ABSENT_MS = 10_000
+/** The session hears of a lowered budget, gives back its lease, and the budget takes its energy out. */
+const RENEWAL_TICKS = 3
+
+/** Works until the signal aborts. Never rejects. */
+export async function keepPayers(deps: CellPayersDeps, signal: AbortSignal): Promise<void> {
+  const { holds, cells, clock } = deps
+  const absentSinceMs = new Map<CellHold, number>()
+  while (!signal.aborted) {
+    await sleep(REST_MS, signal).catch(() => undefined)
+    const running = new Set(cells.list().map(({ spec }) => spec.name))
+    for (const [cell, hold] of holds) {
+      if (signal.aborted) return
+      if (running.has(cell)) {
+        absentSinceMs.delete(hold)
+        await keepPayer(deps, cell, hold)
+        continue
+      }
+      const nowMs = clock.monotonicMs()
+      const sinceMs = absentSinceMs.get(hold) ?? nowMs
+      absentSinceMs.set(hold, sinceMs)
+      if (nowMs - sinceMs < ABSENT_MS) continue
+      absentSinceMs.delete(hold)
+      holds.delete(cell)
+      hold.end()
+    }
+  }
+}
+
+async function keepPayer(
+  { payerOf, settle, tick, log }: CellPayersDeps,
+  cell: string,
+  hold: CellHold,
+): Promise<void> {
+  try {
+    const payer = await payerOf(hold.payer.account, cell)
+    if (isSame(payer, hold.payer)) return
+    hold.payer = payer
+    settle(cell)
+    hold.release()
+    try {
+      for (let ticks = 0; ticks < RENEWAL_TICKS; ticks++) await tick()
+    } finally {
+      hold.regain()
+    }
+  } catch (error) {
+    log.debug('The payer of a cell could not be read', { cell, error: messageOf(error) })
+  }
+}
+
+const isSame = (one: CellPayer, other: CellPayer): boolean =>
+  one.funded === other.funded && one.njPerDay === other.njPerDay

@@ -1,0 +1,15 @@
+// The energy budget of a resource: set, changed or removed.
+import { energyPerDay } from '#contract/energy-budget.ts'
+import type { Queryable } from '#state/connect.ts'
+
+export async function setEnergyBudget(
+  state: Queryable,
+  {
+    id,
+    account,
+    budget,
+  }: { readonly id: string; readonly account: string; readonly budget: string | null },
+): Promise<void> {
+  const perDay = budget === null ? null : String(energyPerDay(budget))
+  await state.query('select set_budget($1, $2, $3)', [id, account, perDay])
+}

@@ -1,0 +1,198 @@
+// Energy budgets of databases: runaway queries of each kind are ended by their budget and never billed above it. The
+// machine spends little beyond it, and a raised budget goes on by itself.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { bookFaults } from '../books.ts'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+
+const WAIT_MS = 90_000
+const NJ_PER_J = 1_000_000_000
+/** Energy of a run: some seconds of one processor. */
+const ROOM_J = 12
+/** Beyond a budget the machine may spend so much, which is the operator's. */
+const LOSS_MAX_J = 1
+const LONG = process.env['ERGON_LONG'] === '1'
+const ROUNDS = LONG ? 5 : 1
+
+let ergon: Ergon
+let url: URL
+let id: string
+before(async () => {
+  ergon = await startErgon({ models: 'none', env: { ERGON_DB_IDLE_SECONDS: '5' } })
+})
+after(() => ergon?.stop())
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({
+    host: url.hostname,
+    port: Number(url.port),
+    user: url.username,
+    password: url.password,
+    database: url.pathname.slice(1),
+    ssl: { rejectUnauthorized: false },
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+/** The error that ends a session which does this for ever. */
+async function endOf(act: (client: pg.Client) => Promise<unknown>): Promise<pg.DatabaseError> {
+  const client = await connect()
+  const ended = new Promise<Error>((resolve) => client.on('error', resolve))
+  const error = await act(client).then(
+    () => ended,
+    (cause: Error) => cause,
+  )
+  await client.end().catch(() => undefined)
+  return error as pg.DatabaseError
+}
+
+const LOOP = 'do $$ begin loop perform 1; end loop; end $$'
+const PARALLEL = 'select count(*) from big a, big b where (a.n * b.n) % 7 = 1'
+
+/** Runaways by their kind; each resolves with the error that ended it. */
+const RUNAWAYS: Readonly<Record<string, () => Promise<pg.DatabaseError>>> = {
+  'parallel workers': () =>
+    endOf(async (client) => {
+      await client.query(
+        'set max_parallel_workers_per_gather = 4; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0',
+      )
+      await client.query(PARALLEL)
+    }),
+  'sleepers beside a loop': async () => {
+    const [first] = await Promise.all([
+      endOf((client) => client.query('select pg_sleep(600)')),
+      endOf((client) => client.query('select pg_sleep(600)')),
+      endOf((client) => client.query(LOOP)),
+    ])
+    return first
+  },
+  'sessions that begin more sessions': async () => {
+    const [first] = await Promise.all(
+      Array.from({ length: 12 }, async (_, nth) => {
+        await pause(50 * nth)
+        return await endOf((client) => client.query(LOOP)).catch((error: pg.DatabaseError) => error)
+      }),
+    )
+    return first as pg.DatabaseError
+  },
+  'short connections': async () => {
+    for (;;) {
+      const round = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          try {
+            const client = await connect()
+            await client.query('select count(*) from generate_series(1, 200000)')
+            await client.end()
+            return undefined
+          } catch (error) {
+            return error as pg.DatabaseError
+          }
+        }),
+      )
+      const error = round.find((one) => one !== undefined)
+      if (error !== undefined) return error
+    }
+  },
+}
+
+const cellOf = () => id.replace('_', '-')
+
+/** Joules that the database used today by the windows, and those charged. */
+async function joules(): Promise<{ used: number; charged: number }> {
+  const [row] = await ergon.sql<{ used: string; charged: string }>(
+    `select (select coalesce(sum((s ->> 'dynamic_nj')::numeric + (s ->> 'idle_nj')::numeric), 0)
+        from windows, jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'shares') s
+        where s ->> 'name' = $1)::text as used,
+      (select coalesce(sum(energy_nj), 0) from charges
+        where convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = $2)::text as charged`,
+    [cellOf(), `cell:${cellOf()}`],
+  )
+  return { used: Number(row?.used) / NJ_PER_J, charged: Number(row?.charged) / NJ_PER_J }
+}
+
+async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  const lastMs = performance.now() + WAIT_MS
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    assert.ok(performance.now() < lastMs, what)
+    await pause(100)
+  }
+}
+
+/** Resolves when nothing of the server is left and its last window is charged. */
+async function untilCharged(): Promise<{ used: number; charged: number }> {
+  let before = -1
+  return await until('the last charge', async () => {
+    await pause(1500)
+    const now = await joules()
+    const isSame = now.used === before
+    before = now.used
+    return isSame ? now : undefined
+  })
+}
+
+const budget = async (text: string) => {
+  const { code, stderr } = await ergon.cli('db', 'budget', 'capped', text)
+  assert.equal(code, 0, stderr)
+}
+
+test('a database is made with an energy budget, which is shown with what is used of it', async () => {
+  const { code, stdout, stderr } = await ergon.cli(
+    'db',
+    'create',
+    'capped',
+    '--energy-budget',
+    '5 kJ/day',
+    '--json',
+  )
+  assert.equal(code, 0, stderr)
+  const made = JSON.parse(stdout) as { id: string; energy_budget: string }
+  assert.equal(made.energy_budget, '5 kJ/day')
+  id = made.id
+  url = new URL((await ergon.cli('db', 'url', 'capped')).stdout.trim())
+  const client = await connect()
+  await client.query('create table big as select n from generate_series(1, 20000) n')
+  await client.end()
+  const bad = await ergon.cli('db', 'budget', 'capped', '5 kJ')
+  assert.match(bad.stderr, /energy_budget.*such as 5 kJ\/day/)
+})
+
+for (let round = 1; round <= ROUNDS; round++)
+  for (const [kind, run] of Object.entries(RUNAWAYS))
+    test(`${kind} are ended by the budget and not billed above it (${round})`, async (t) => {
+      const before = await joules()
+      const limit = Math.ceil(before.charged) + ROOM_J
+      await budget(`${limit} J/day`)
+      const error = await run()
+      assert.equal(error.code, '53400', error.message)
+      assert.match(error.message, /energy budget/)
+      assert.match(String(error.hint), /ergon db budget .*00:00 UTC/)
+      await assert.rejects(connect(), { code: '53400' })
+      const { used, charged } = await untilCharged()
+      const loss = used - charged - (before.used - before.charged)
+      t.diagnostic(`limit ${limit} J, charged ${charged} J, beyond ${loss.toFixed(3)} J`)
+      assert.ok(charged <= limit, `${charged} J charged of ${limit}`)
+      assert.ok(charged > limit - 4, `${charged} J charged of ${limit}: ended too early`)
+      assert.ok(loss <= LOSS_MAX_J, `${loss} J beyond the budget`)
+      await assert.rejects(connect(), { code: '53400' })
+    })
+
+test('a raised budget goes on by itself, and events tell of each budget', async () => {
+  await budget('5 kJ/day')
+  const client = await connect()
+  await client.query('select 1')
+  await client.end()
+  const rows = await ergon.sql<{ type: string }>(
+    "select type from events where type like 'energy_budget.%' order by sequence",
+  )
+  assert.deepEqual(
+    rows.slice(0, 2).map(({ type }) => type),
+    ['energy_budget.warning', 'energy_budget.exceeded'],
+  )
+  assert.deepEqual(await bookFaults(ergon), [])
+})
