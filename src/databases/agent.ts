@@ -12,7 +12,7 @@ import type { Resource } from '#resources/resource.ts'
 import { SUSPENDED } from './awake.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
-import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
+import { createFrontCell, PROXY, PROXY_CELLS, type FrontCell } from './front-cell.ts'
 import type { AwakeServer } from './awake-server.ts'
 import { energyWords } from './energy-words.ts'
 import { onceDone } from './once-done.ts'
@@ -55,13 +55,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     await keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal)
   }
   const servers = serversOf(core, beside)
-  const certificate = createServedCertificate({
-    folder: core.data.at('databases', 'tls'),
-    host,
-    own: ownCertificate(config),
-    state: core.state,
-    log: core.log,
-  })
+  const certificate = certificateOf(core, host)
   const front = createFrontCell(core, { certificate, servers })
   accountCells.onUnpaid(CELL_PREFIX, async ({ spec: { name } }, why) => {
     const id = resourceOfCell(name)
@@ -83,23 +77,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     async start() {
       const { signal } = ending
       running = Promise.all([
-        reconcile(
-          {
-            state: core.state,
-            log: core.log,
-            kind: 'database',
-            async deploy(resource) {
-              await front.ready(signal)
-              await servers.deploy({ ...resource, ...(await rolesOf(core, resource)) }, signal)
-            },
-            async suspend({ id }) {
-              ;(await front.awake())?.cut(id, SUSPENDED)
-              await servers.stop(id)
-            },
-            remove: ({ id }) => servers.remove(id),
-          },
-          signal,
-        ),
+        keepDeployed(core, { front, servers }, signal),
         watch.run(servers, signal),
         certificate.watch(signal),
       ]).catch((error: unknown) => core.log.error('Databases are not kept', { error }))
@@ -112,6 +90,39 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     },
   }
 }
+
+/** Makes, suspends and removes databases as their accounts want. Works until the signal aborts. */
+const keepDeployed = (
+  core: AgentCore,
+  { front, servers }: { readonly front: FrontCell; readonly servers: Servers },
+  signal: AbortSignal,
+): Promise<void> =>
+  reconcile(
+    {
+      state: core.state,
+      log: core.log,
+      kind: 'database',
+      async deploy(resource) {
+        await front.ready(signal)
+        await servers.deploy({ ...resource, ...(await rolesOf(core, resource)) }, signal)
+      },
+      async suspend({ id }) {
+        ;(await front.awake())?.cut(id, SUSPENDED)
+        await servers.stop(id)
+      },
+      remove: ({ id }) => servers.remove(id),
+    },
+    signal,
+  )
+
+const certificateOf = ({ config, data, state, log }: AgentCore, host: string) =>
+  createServedCertificate({
+    folder: data.at('databases', 'tls'),
+    host,
+    own: ownCertificate(config),
+    state,
+    log,
+  })
 
 /** Throws settings_invalid for one file without the other. */
 function ownCertificate(config: Config): CertificateFiles | undefined {

@@ -27,10 +27,11 @@ const STARTING: FatalError = {
   message: 'the database system is starting up',
   hint: 'Try again in a few seconds.',
 }
+
 /** The proxies that use a database: each has an open request. */
 type Used = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
 
-export async function serveAwake(deps: {
+export type AwakeDeps = {
   readonly proxies: number
   readonly socket: string
   readonly secret: string
@@ -38,7 +39,9 @@ export async function serveAwake(deps: {
   readonly servers: Servers
   readonly certificate: Pick<ServedCertificate, 'follow'>
   readonly log: Logger
-}): Promise<AwakeServer> {
+}
+
+export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   const { proxies, socket, secret, state, servers, log } = deps
   const uses = new Map<string, Used>()
   const warnings = new Map<string, FatalError>()
@@ -68,11 +71,9 @@ export async function serveAwake(deps: {
       say(response, { socketPath: use.socketPath, warning: warnings.get(id) ?? null })
     } catch (error) {
       if (gone.signal.aborted) return
-      if (error instanceof NotWanted) return void refuse(STARTING)
-      const words = energyWords(error)
-      if (words !== undefined) return void refuse(words)
-      log.error('The server of a database did not start', { id, error })
-      refuse(STARTING)
+      const words = error instanceof NotWanted ? STARTING : energyWords(error)
+      if (words === undefined) log.error('The server of a database did not start', { id, error })
+      refuse(words ?? STARTING)
     }
   }
 
