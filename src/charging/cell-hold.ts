@@ -94,21 +94,21 @@ export class CellHold {
   }
 
   /**
-   * Charges what was measured, at once, and holds anew; false where there is no hold to charge it from: while the
-   * ledger is away.
+   * Charges what was measured, at once, and holds anew; false where that is not possible: while the ledger is away.
+   * The present hold stays then.
    */
   settle(due: Due, source: EnergyBand & { readonly meter: string }): boolean {
     const work = this.#work
     this.#measuredNj = NONE
-    if (work?.isPaid !== true) return false
-    this.#work = undefined
+    if (work?.isPaid !== true || !this.#begin()) return false
     const isWhole = work.reach(due.energyNj)
     if (!isWhole) work.takeLeft()
     work.happened(due)
     work.served({ resource: due.resource })
     work.claim({ kind: 'upstream', ...source, energyNj: due.energyNj })
     work.settle(isWhole ? 200 : 402)
-    this.#begin()
+    // Of that which the charge did not use.
+    if (this.#work?.isPaid === false) this.#work.takeLeft()
     return true
   }
 
@@ -129,8 +129,8 @@ export class CellHold {
     this.#work = undefined
   }
 
-  /** Takes a hold out of the leases, or what they have left. */
-  #begin(): void {
+  /** Takes a first hold, or what the leases have left; false while nobody is admitted. */
+  #begin(): boolean {
     const work = this.#charging.open()
     try {
       const asked = work.admit(this.payer, CELL_OPERATION, CEILING_NJ)
@@ -139,10 +139,12 @@ export class CellHold {
         // The guard sees what came of it.
         asked.catch(() => undefined)
       }
-      this.#work = work
     } catch (error) {
       work.drop()
       if (!(error instanceof ErgonError)) throw error
+      return false
     }
+    this.#work = work
+    return true
   }
 }

@@ -1,5 +1,6 @@
 // Databases in the agent: their servers, the proxy, and the reconciler that makes and removes them.
 import { statfsSync } from 'node:fs'
+import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
@@ -33,6 +34,8 @@ import { createWarnings, type Warnings } from './warnings.ts'
 import { createWatch, type DatabaseWatch } from './watch.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
+/** For the last message to reach the clients of a server that is about to stop. */
+const WORDS_MS = 100
 /** The last tenth of the disk is kept for journals and the state. */
 const DISK_USED_MAX = 0.9
 
@@ -48,8 +51,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const warnings = createWarnings((id, warning) => {
     void front.awake().then((awake) => awake?.warn(id, warning))
   })
-  const { state, log, accountCells } = core
-  const watch = createWatch({ state, log, accountCells, warnings })
+  const watch = createWatch({ ...core, warnings })
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
     await keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal)
@@ -57,12 +59,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const servers = serversOf(core, beside)
   const certificate = certificateOf(core, host)
   const front = createFrontCell(core, { certificate, servers })
-  accountCells.onUnpaid(CELL_PREFIX, async ({ spec: { name } }, why) => {
-    const id = resourceOfCell(name)
-    const words = energyWords(why)
-    if (words !== undefined) (await front.awake())?.cut(id, words)
-    await servers.stop(id)
-  })
+  endUnpaid(core, servers, front.awake)
   // The ready line names the endpoint: the owner of a database can connect from then on.
   const { rows } = await core.state.query(
     "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
@@ -123,6 +120,28 @@ const certificateOf = ({ config, data, state, log }: AgentCore, host: string) =>
     state,
     log,
   })
+
+/** Servers whose energy cannot be paid end with words for their sessions. */
+function endUnpaid(
+  { accountCells, log }: AgentCore,
+  servers: Servers,
+  awake: () => Promise<AwakeServer | undefined>,
+): void {
+  accountCells.onUnpaid(CELL_PREFIX, async (cell, why) => {
+    const id = resourceOfCell(cell.spec.name)
+    const proxies = await awake()
+    const words = energyWords(why)
+    proxies?.refuse(id, words)
+    // Nothing is used while the words travel; a server that is asked to stop has words of its own.
+    await cell
+      .freeze(true)
+      .catch((error: unknown) => log.warn('A server was not frozen', { error }))
+    if (words !== undefined) proxies?.cut(id, words)
+    await sleep(WORDS_MS)
+    await servers.stop(id)
+    proxies?.refuse(id, undefined)
+  })
+}
 
 /** Throws settings_invalid for one file without the other. */
 function ownCertificate(config: Config): CertificateFiles | undefined {

@@ -17,6 +17,8 @@ import { createSessionShares, type Holder, type SessionShares } from './session-
 export interface AwakeServer {
   /** Ends the sessions of a database with words: those of these backends, or all. */
   cut(id: string, fatal: FatalError, pids?: readonly number[]): void
+  /** Every request for a database is refused with words until it is undefined. */
+  refuse(id: string, fatal: FatalError | undefined): void
   /** The warning that sessions begin with from now on; undefined for none. */
   warn(id: string, warning: FatalError | undefined): void
   close(): Promise<void>
@@ -45,6 +47,7 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   const { proxies, socket, secret, state, servers, log } = deps
   const uses = new Map<string, Used>()
   const warnings = new Map<string, FatalError>()
+  const refusals = new Map<string, FatalError>()
   const cut: AwakeServer['cut'] = (id, fatal, pids) => {
     for (const response of uses.get(id)?.responses ?? [])
       if (pids === undefined) response.end(`${JSON.stringify({ fatal })}\n`)
@@ -56,12 +59,16 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     response.writeHead(200)
-    const refuse = (fatal: FatalError) => response.end(`${JSON.stringify({ fatal })}\n`)
+    const refuse = (fatal: FatalError) => void response.end(`${JSON.stringify({ fatal })}\n`)
     const database = await deployed(state, id)
-    if (database === undefined) return void refuse(STARTING)
+    if (database === undefined) return refuse(STARTING)
     try {
       const use = await servers.use(database, gone.signal)
-      if (gone.signal.aborted) return use.release()
+      const refusal = refusals.get(id)
+      if (refusal !== undefined || gone.signal.aborted) {
+        use.release()
+        return refuse(refusal ?? STARTING)
+      }
       response.once('close', () => use.release())
       const used = uses.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
       uses.set(id, used)
@@ -94,9 +101,9 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   })
   return {
     cut,
+    refuse: (id, fatal) => setOrDelete(refusals, id, fatal),
     warn(id, warning) {
-      if (warning === undefined) warnings.delete(id)
-      else warnings.set(id, warning)
+      setOrDelete(warnings, id, warning)
       for (const response of uses.get(id)?.responses ?? [])
         say(response, { warning: warning ?? null })
     },
@@ -106,6 +113,9 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
     },
   }
 }
+
+const setOrDelete = (map: Map<string, FatalError>, id: string, fatal: FatalError | undefined) =>
+  void (fatal === undefined ? map.delete(id) : map.set(id, fatal))
 
 const say = (response: ServerResponse, line: AwakeLine) =>
   void response.write(`${JSON.stringify(line)}\n`)

@@ -534,24 +534,3 @@ test('db delete removes the files, and nobody can connect', async () => {
   })
   assert.deepEqual(await bookFaults(ergon), [])
 })
-
-// The last: the books of the product do not add up after it.
-test('an account that cannot pay reads so in its driver, in the middle of a session too', async () => {
-  assert.equal((await ergon.cli('db', 'create', 'unpaid')).code, 0)
-  url = new URL((await ergon.cli('db', 'url', 'unpaid')).stdout.trim())
-  const client = await connect()
-  const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
-  const wallet = `money:${ergon.account}`
-  const leave = (posted: string) =>
-    ergon.sql(
-      `insert into wallets (id, unit, posted, bounded) values ($1, 'tUSD', $2, false)
-       on conflict (id) do update set posted = excluded.posted, bounded = false`,
-      [wallet, posted],
-    )
-  await ergon.sql('update accounts set funded = true where id = $1', [ergon.account])
-  await leave('0')
-  assert.equal((await ended).code, '53400')
-  await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
-  await leave('1000000000000')
-  await withClient((again) => again.query('select 1'))
-})

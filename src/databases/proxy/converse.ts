@@ -44,10 +44,14 @@ export function createConversations(deps: {
 }): Conversations {
   const { backends, cancels, uses, log } = deps
 
-  async function talk(socket: Socket, place: BackendPlace, { relays, awake }: Use): Promise<void> {
+  async function talk(socket: Socket, place: BackendPlace, use: Use): Promise<void> {
+    const { relays, awake, fatal } = use
     const limit = AbortSignal.timeout(BACKEND_TIMEOUT_MS)
     const backend = await backends.open(place, limit).catch((error: unknown) => {
-      socket.write(error instanceof BackendRefusal ? error.bytes : fatalMessage(STARTING))
+      const words = fatal()
+      // A server that is being ended refuses with words of its own.
+      if (words === undefined && error instanceof BackendRefusal) socket.write(error.bytes)
+      else socket.write(fatalMessage(words ?? STARTING))
       log.debug('There is no backend', { error: String(error) })
     })
     if (backend === undefined) return
@@ -60,6 +64,8 @@ export function createConversations(deps: {
     const session = relay(socket, backend.socket)
     const pid = backend.key.readInt32BE(0)
     relays.set(pid, session)
+    const late = fatal()
+    if (late !== undefined) session.cut(late)
     const end = await session.ended
     if (relays.get(pid) === session) relays.delete(pid)
     cancels.revoke(key)

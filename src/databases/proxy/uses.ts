@@ -2,11 +2,14 @@
 import { keepAwake, type Awake } from '#databases/awake.ts'
 import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import type { Relay } from './relay.ts'
+import type { FatalError } from './wire.ts'
 
 export type Use = {
   readonly awake: Awake
   /** The sessions by the pids of their backends. */
   readonly relays: Map<number, Relay>
+  /** The last message of every session, once the server is being ended. */
+  readonly fatal: () => FatalError | undefined
   release(): void
 }
 
@@ -26,6 +29,7 @@ type Held = {
   timer?: NodeJS.Timeout
   readonly awake: Promise<Awake>
   readonly relays: Map<number, Relay>
+  fatal?: FatalError
 }
 
 /** The start of a server that recovers from a crash. */
@@ -47,6 +51,7 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
       running.onCut = (pids, fatal) => pids.forEach((pid) => one.relays.get(pid)?.cut(fatal))
       running.onRecall = () => one.sessions
       const fatal = await running.ended
+      one.fatal = fatal
       forget(database, one)
       for (const session of one.relays.values()) session.cut(fatal)
     }
@@ -78,7 +83,7 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
         release()
         return undefined
       }
-      return { awake, relays: one.relays, release }
+      return { awake, relays: one.relays, fatal: () => one.fatal, release }
     },
     relays: () => [...held.values()].flatMap(({ relays }) => [...relays.values()]),
   }
