@@ -14,6 +14,9 @@ export type Database = {
   readonly full: boolean
   readonly energy_budget: string | null
   readonly energy_budget_used_j: number | null
+  readonly upgrading: boolean
+  readonly vector_version: string | null
+  readonly extensions: readonly { readonly name: string; readonly version: string }[]
 }
 
 export const databasePath = (name: string): string => `/v1/databases/${encodeURIComponent(name)}`
@@ -55,6 +58,7 @@ export const changeDatabase = async (
     readonly size?: string
     readonly suspended?: boolean
     readonly energy_budget?: string | null
+    readonly upgrade?: true
   },
 ): Promise<Database> =>
   JSON.parse((await apiPatch(options, databasePath(name), change)).text) as Database
@@ -62,7 +66,9 @@ export const changeDatabase = async (
 const WAIT_MS = 120_000
 const LOOK_MS = 200
 
-/** Waits until the database has a status. Throws a CommandError where it fails or takes too long. */
+/**
+ * Waits until the database has a status, and no upgrade waits. Throws a CommandError where it fails or takes too long.
+ */
 export async function waitForStatus(
   options: GlobalOptions,
   name: string,
@@ -71,7 +77,7 @@ export async function waitForStatus(
   const lastMs = performance.now() + WAIT_MS
   for (;;) {
     const database = await getDatabase(options, name)
-    if (database.status === wanted) return database
+    if (database.status === wanted && !database.upgrading) return database
     if (database.status === 'failed')
       throw new CommandError(
         `Could not make ${name}: ${database.reason}`,
@@ -87,6 +93,8 @@ export async function waitForStatus(
 const KEY_WIDTH = 20
 
 export function printDatabase(database: Database): void {
-  for (const [key, value] of Object.entries(database))
+  const extensions = database.extensions.map(({ name, version }) => `${name} ${version}`)
+  const shown = { ...database, extensions: extensions.join(', ') || null }
+  for (const [key, value] of Object.entries(shown))
     print(`${key.padEnd(KEY_WIDTH)} ${value === null ? '-' : String(value)}`)
 }

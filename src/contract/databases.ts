@@ -52,7 +52,12 @@ export const databaseChange = ownObject({
   suspended: z.boolean().optional(),
   /** Null removes it. */
   energy_budget: energyBudget.nullable().optional(),
-}).refine((change) => Object.keys(change).length > 0, 'must have size, suspended or energy_budget')
+  /** Brings its extensions to the versions that the service has. */
+  upgrade: z.literal(true).optional(),
+}).refine(
+  (change) => Object.keys(change).length > 0,
+  'must have size, suspended, energy_budget or upgrade',
+)
 export type DatabaseChange = z.infer<typeof databaseChange>
 
 /** Throws invalid_request. */
@@ -80,6 +85,14 @@ export const databaseReply = z.object({
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
   /** Why the status is not what was asked for. */
   reason: z.string().nullable(),
+  /** As of the last start of its server; null before the first. */
+  postgres_version: z.string().nullable(),
+  /** The pgvector that the service has; null where it has none. */
+  vector_version: z.string().nullable(),
+  /** The extensions in it, as last seen while it was awake. */
+  extensions: z.array(z.object({ name: z.string(), version: z.string() })),
+  /** True while an upgrade of its extensions waits. */
+  upgrading: z.boolean(),
   /** The login of its owner. */
   role: z.string(),
   host: z.string(),
@@ -123,8 +136,8 @@ export const databaseRoleRequest = ownObject({
       /^[a-z][a-z0-9_]{0,29}$/,
       'must begin with a letter and have at most 30 characters of a-z, 0-9 and _',
     ),
-  /** It reads what the owner has, now and later, and changes nothing. */
-  read_only: z.literal(true).default(true),
+  /** True: it reads what the owner has, now and later, and changes nothing. False: it may do what the owner may. */
+  read_only: z.boolean().default(false),
 })
 export type DatabaseRoleRequest = z.infer<typeof databaseRoleRequest>
 

@@ -8,15 +8,14 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
-import { reconcile } from '#resources/reconciler.ts'
-import type { Resource } from '#resources/resource.ts'
-import { SUSPENDED } from './awake.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
-import { createFrontCell, PROXY, PROXY_CELLS, type FrontCell } from './front-cell.ts'
+import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
 import type { AwakeServer } from './awake-server.ts'
 import { energyWords } from './energy-words.ts'
+import { lookInside } from './look-inside.ts'
 import { onceDone } from './once-done.ts'
+import { reconcileDatabases } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
 import { passwordKeyOf } from './passwords.ts'
@@ -28,8 +27,6 @@ import {
   type ServersDeps,
 } from './servers.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
-import type { DatabaseRoles } from './make-database.ts'
-import { OWNER_LABEL } from '#contract/databases.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
 import { createWatch, type DatabaseWatch } from './watch.ts'
 
@@ -54,7 +51,10 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const watch = createWatch({ ...core, warnings })
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
-    await keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal)
+    await Promise.all([
+      keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal),
+      lookInside(core, server, signal),
+    ])
   }
   const servers = serversOf(core, beside)
   const certificate = certificateOf(core, host)
@@ -74,7 +74,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     async start() {
       const { signal } = ending
       running = Promise.all([
-        keepDeployed(core, { front, servers }, signal),
+        reconcileDatabases(core, { front, servers }, signal),
         watch.run(servers, signal),
         certificate.watch(signal),
       ]).catch((error: unknown) => core.log.error('Databases are not kept', { error }))
@@ -87,30 +87,6 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     },
   }
 }
-
-/** Makes, suspends and removes databases as their accounts want. Works until the signal aborts. */
-const keepDeployed = (
-  core: AgentCore,
-  { front, servers }: { readonly front: FrontCell; readonly servers: Servers },
-  signal: AbortSignal,
-): Promise<void> =>
-  reconcile(
-    {
-      state: core.state,
-      log: core.log,
-      kind: 'database',
-      async deploy(resource) {
-        await front.ready(signal)
-        await servers.deploy({ ...resource, ...(await rolesOf(core, resource)) }, signal)
-      },
-      async suspend({ id }) {
-        ;(await front.awake())?.cut(id, SUSPENDED)
-        await servers.stop(id)
-      },
-      remove: ({ id }) => servers.remove(id),
-    },
-    signal,
-  )
 
 const certificateOf = ({ config, data, state, log }: AgentCore, host: string) =>
   createServedCertificate({
@@ -226,12 +202,3 @@ const install = ({ config, data, artifacts, log }: AgentCore): Promise<PostgresI
     log,
     signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS),
   })
-
-async function rolesOf({ state }: AgentCore, { id }: Resource): Promise<DatabaseRoles> {
-  const { rows } = await state.query<{ name: string; label: string }>(
-    'select name, label from database_roles where database = $1 order by name',
-    [id],
-  )
-  const owner = rows.find(({ label }) => label === OWNER_LABEL)?.name ?? ''
-  return { owner, readers: rows.map(({ name }) => name).filter((name) => name !== owner) }
-}

@@ -19,6 +19,8 @@ export interface AwakeServer {
   cut(id: string, fatal: FatalError, pids?: readonly number[]): void
   /** Every request for a database is refused with words until it is undefined. */
   refuse(id: string, fatal: FatalError | undefined): void
+  /** The logins of a database that may have sessions from now on: sessions of others end. */
+  keep(id: string, logins: readonly string[]): void
   /** The warning that sessions begin with from now on; undefined for none. */
   warn(id: string, warning: FatalError | undefined): void
   close(): Promise<void>
@@ -29,6 +31,7 @@ const STARTING: FatalError = {
   message: 'the database system is starting up',
   hint: 'Try again in a few seconds.',
 }
+const NOT_STARTED = 'The server of a database did not start'
 
 /** The proxies that use a database: each has an open request. */
 type Used = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
@@ -48,9 +51,11 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   const uses = new Map<string, Used>()
   const warnings = new Map<string, FatalError>()
   const refusals = new Map<string, FatalError>()
+  const tell = (id: string, line: AwakeLine) =>
+    uses.get(id)?.responses.forEach((to) => say(to, line))
   const cut: AwakeServer['cut'] = (id, fatal, pids) => {
     for (const response of uses.get(id)?.responses ?? [])
-      if (pids === undefined) response.end(`${JSON.stringify({ fatal })}\n`)
+      if (pids === undefined) end(response, fatal)
       else say(response, { fatal, pids })
   }
 
@@ -59,15 +64,14 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     response.writeHead(200)
-    const refuse = (fatal: FatalError) => void response.end(`${JSON.stringify({ fatal })}\n`)
     const database = await deployed(state, id)
-    if (database === undefined) return refuse(STARTING)
+    if (database === undefined) return end(response, STARTING)
     try {
       const use = await servers.use(database, gone.signal)
       const refusal = refusals.get(id)
       if (refusal !== undefined || gone.signal.aborted) {
         use.release()
-        return refuse(refusal ?? STARTING)
+        return end(response, refusal ?? STARTING)
       }
       response.once('close', () => use.release())
       const used = uses.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
@@ -75,12 +79,13 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
       join(used, { request, response }, () => {
         if (uses.get(id) === used) uses.delete(id)
       })
-      say(response, { socketPath: use.socketPath, warning: warnings.get(id) ?? null })
+      const warning = warnings.get(id) ?? null
+      say(response, { socketPath: use.socketPath, warning, logins: database.logins })
     } catch (error) {
       if (gone.signal.aborted) return
-      const words = error instanceof NotWanted ? STARTING : energyWords(error)
-      if (words === undefined) log.error('The server of a database did not start', { id, error })
-      refuse(words ?? STARTING)
+      const words = refusalOf(error)
+      if (words === undefined) log.error(NOT_STARTED, { id, error })
+      end(response, words ?? STARTING)
     }
   }
 
@@ -89,10 +94,8 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   const options = { socket, mode: 0o666, requestTimeoutMs: 0 }
   const server: UnixServer = await serveUnix(options, (request, response) => {
     request.on('error', () => undefined)
-    if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret)) {
-      response.writeHead(403).end()
-      return
-    }
+    if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret))
+      return void response.writeHead(403).end()
     if (request.url === CERTIFICATE_PATH) return deps.certificate.follow(response)
     answer(request, response).catch((error: unknown) => {
       log.error('A proxy got no answer', { error })
@@ -102,10 +105,10 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   return {
     cut,
     refuse: (id, fatal) => setOrDelete(refusals, id, fatal),
+    keep: (id, logins) => tell(id, { logins }),
     warn(id, warning) {
       setOrDelete(warnings, id, warning)
-      for (const response of uses.get(id)?.responses ?? [])
-        say(response, { warning: warning ?? null })
+      tell(id, { warning: warning ?? null })
     },
     async close() {
       for (const id of uses.keys()) cut(id, STOPPED)
@@ -116,6 +119,13 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
 
 const setOrDelete = (map: Map<string, FatalError>, id: string, fatal: FatalError | undefined) =>
   void (fatal === undefined ? map.delete(id) : map.set(id, fatal))
+
+/** The words for an error that is no fault here. */
+const refusalOf = (error: unknown): FatalError | undefined =>
+  energyWords(error) ?? (error instanceof NotWanted ? STARTING : undefined)
+
+const end = (response: ServerResponse, fatal: FatalError) =>
+  void response.end(`${JSON.stringify({ fatal })}\n`)
 
 const say = (response: ServerResponse, line: AwakeLine) =>
   void response.write(`${JSON.stringify(line)}\n`)
@@ -148,8 +158,10 @@ const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
 async function deployed(state: State, id: string) {
-  const { rows } = await state.query<Resource>(
-    `select id, account, name from resources
+  const { rows } = await state.query<Resource & { logins: string[] }>(
+    `select id, account, name,
+       array(select r.name from database_roles r where r.database = id) as logins
+     from resources
      where id = $1 and kind = 'database' and actual = 'deployed' and desired = 'deployed'`,
     [id],
   )

@@ -7,13 +7,19 @@ import { onLines } from './json-lines.ts'
 import type { FatalError } from './proxy/wire.ts'
 
 /**
- * The lines of the answer: the proxy's share of sessions, a request for the unused part of that share, where the server
- * listens, and the warning that sessions begin with. The last kind ends the sessions of some backends, or all.
+ * The lines of the answer: the proxy's share of sessions; a request for the unused part of that share; where the server
+ * listens; the warning that sessions begin with; the logins that may have sessions. The last kind ends the sessions of
+ * some backends, or all.
  */
 export type AwakeLine =
   | { readonly sessions: number }
   | { readonly recall: true }
-  | { readonly socketPath: string; readonly warning: FatalError | null }
+  | {
+      readonly socketPath: string
+      readonly warning: FatalError | null
+      readonly logins: readonly string[]
+    }
+  | { readonly logins: readonly string[] }
   | { readonly warning: FatalError | null }
   | { readonly fatal: FatalError; readonly pids?: readonly number[] }
 
@@ -26,6 +32,10 @@ export interface Awake {
   readonly sessions: number
   /** For sessions that begin. */
   readonly warning: FatalError | null
+  /** Logins that may have sessions. */
+  readonly logins: readonly string[]
+  /** Called when the logins have changed. */
+  onLogins: () => void
   /** Called with the backends whose sessions must end, and the last message for their clients. */
   onCut: (pids: readonly number[], fatal: FatalError) => void
   /** Called when the agent wants back what is not used; returns the number of sessions in use. */
@@ -90,6 +100,8 @@ class KeptAwake implements Awake {
   socketPath = ''
   sessions = 0
   warning: FatalError | null = null
+  logins: readonly string[] = []
+  onLogins: Awake['onLogins'] = () => undefined
   onCut: Awake['onCut'] = () => undefined
   readonly #sent: ClientRequest
   readonly #begun = Promise.withResolvers<Awake>()
@@ -138,6 +150,7 @@ class KeptAwake implements Awake {
     } else {
       Object.assign(this, line)
       if ('sessions' in line) this.#answered()
+      if ('logins' in line) this.onLogins()
       if ('socketPath' in line) this.#begun.resolve(this)
     }
   }

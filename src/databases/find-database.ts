@@ -16,6 +16,10 @@ export type DatabaseRow = {
   readonly is_full: boolean
   readonly nj_per_day: string | null
   readonly used_nj: string
+  readonly postgres_version: string | null
+  readonly vector_version: string | null
+  readonly extensions: DatabaseReply['extensions']
+  readonly wants_upgrade: boolean
   readonly actual: DatabaseReply['status']
   readonly reason: string | null
   readonly role: string
@@ -27,6 +31,7 @@ export type DatabaseRow = {
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<DatabaseRow>(
     `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
+       d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade,
        n.actual, n.reason, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
        budget_used_nj(n.id)::text as used_nj
      from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
@@ -70,6 +75,10 @@ export const replyOf = (
     row.nj_per_day === null ? null : Number(printJoules(nj(BigInt(row.used_nj)))),
   status: row.actual,
   reason: row.reason,
+  postgres_version: row.postgres_version,
+  vector_version: row.vector_version,
+  extensions: row.extensions,
+  upgrading: row.wants_upgrade,
   role: row.role,
   host,
   port,

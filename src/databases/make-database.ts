@@ -6,6 +6,8 @@ export type DatabaseRoles = {
   readonly owner: string
   /** Roles that read what the owner has. */
   readonly readers: readonly string[]
+  /** The owner asked for the newest versions of the extensions. */
+  readonly wantsUpgrade: boolean
 }
 
 const IDENTIFIER = /^[a-z][a-z0-9_-]{0,62}$/
@@ -21,7 +23,7 @@ function quoted(name: string): string {
  */
 export async function makeDatabase(
   connect: (database: string) => State,
-  { name, owner, readers }: DatabaseRoles & { readonly name: string },
+  { name, owner, readers, wantsUpgrade }: DatabaseRoles & { readonly name: string },
 ): Promise<void> {
   const database = quoted(name)
   await using server = connect('postgres')
@@ -37,11 +39,27 @@ export async function makeDatabase(
   await server.query('revoke connect on database postgres, template1 from public')
   await server.query(`grant connect, create, temporary on database ${database} to ${quoted(owner)}`)
   await using own = connect(name)
-  await own.query(`alter schema public owner to ${quoted(owner)}`)
+  // Only that of a new database: the owner may have dropped it.
+  const { rowCount: isNew } = await own.query(
+    "select from pg_namespace where nspname = 'public' and nspowner = 'pg_database_owner'::regrole",
+  )
+  if (isNew > 0) await own.query(`alter schema public owner to ${quoted(owner)}`)
   for (const reader of readers) await letRead(own, { database, owner, reader })
   for (const role of there.filter((one) => one !== owner && !readers.includes(one)))
     await removeRole(own, { owner, role })
+  if (wantsUpgrade) await upgradeExtensions(own, owner)
 }
+
+/** As the owner, who created them: PostgreSQL lets the scripts of trusted ones do what they need. */
+const upgradeExtensions = (own: State, owner: string): Promise<void> =>
+  own.transaction(async (transaction) => {
+    const { rows } = await transaction.query<{ name: string }>(
+      `select quote_ident(name) as name from pg_available_extensions
+       where installed_version <> default_version and default_version <> 'absent'`,
+    )
+    await transaction.query(`set local role ${quoted(owner)}`)
+    for (const { name } of rows) await transaction.query(`alter extension ${name} update`)
+  })
 
 /** Grants a role to read what the owner has, and what the owner makes later. */
 async function letRead(

@@ -9,6 +9,7 @@ import { postgresCell } from '#postgres/postgres-cell.ts'
 import { createInstances, type Instance } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
+import { installedIn, type Installed } from './look-inside.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from './proxy/backends.ts'
 import { SESSIONS_MAX } from './session-shares.ts'
@@ -26,7 +27,8 @@ const TEMPLATE = 'template'
 // The superuser is the agent, by its password. The roles of customers have proved who they are at the proxy, and
 // nobody else may enter the folder of the socket.
 const HOST_RULES = 'local all postgres scram-sha-256\nlocal all all trust\n'
-const SETTINGS = {
+/** Those that differ from the settings of every server. */
+export const DATABASE_SETTINGS = {
   shared_buffers: '32MB',
   max_wal_size: '128MB',
   min_wal_size: '16MB',
@@ -61,13 +63,15 @@ export type ServersDeps = {
 export type RunningServer = Resource & {
   /** The folder of its cluster. */
   readonly folder: string
-  /** Opens a connection to the server as its superuser. */
-  readonly connect: () => State
+  /** The programs that it runs. */
+  readonly install: PostgresInstall
+  /** Opens a connection to a database of the server as its superuser; to that of the superuser by default. */
+  readonly connect: (database?: string) => State
 }
 
 export interface Servers {
-  /** Makes a database and its roles; may be repeated. */
-  deploy(database: Resource & DatabaseRoles, signal: AbortSignal): Promise<void>
+  /** Makes a database and its roles; may be repeated. Resolves with what is there then. */
+  deploy(database: Resource & DatabaseRoles, signal: AbortSignal): Promise<Installed>
   /** Ends the server and removes its files. */
   remove(id: string): Promise<void>
   /** Resolves with the path of the socket of a running server, which runs until the disposal and a while longer. */
@@ -99,7 +103,13 @@ export function createServers(deps: ServersDeps): Servers {
     async deploy(database, signal) {
       await makeCluster(deps, database, signal)
       const { socketPath, release } = await use(database, signal)
-      await makeDatabase((name) => connectTo(deps, socketPath, name), database).finally(release)
+      try {
+        await makeDatabase((name) => connectTo(deps, socketPath, name), database)
+        await using own = connectTo(deps, socketPath, database.name)
+        return await installedIn(own, await deps.install())
+      } finally {
+        release()
+      }
     },
     use,
     stop: (id) => instances.stop(id),
@@ -120,10 +130,11 @@ async function startServer(
   database: Resource,
   closing: AbortSignal,
 ): Promise<Server> {
-  const cell = await startCell(deps, database)
+  const install = await deps.install()
+  const cell = await startCell(deps, install, database)
   const ending = new AbortController()
-  const connect = () => connectTo(deps, cell.socket, SUPERUSER)
-  const server = { ...database, folder: join(deps.folder, database.id), connect }
+  const connect = (name = SUPERUSER) => connectTo(deps, cell.socket, name)
+  const server = { ...database, folder: join(deps.folder, database.id), install, connect }
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
     socketPath: cell.socket,
@@ -142,23 +153,34 @@ const connectionsMax = (proxies: number): number =>
 
 export const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`
 
+/**
+ * No schema of a customer is on the path of the superuser. A function or an operator there can fit a call better than
+ * the one of PostgreSQL does, and would run as the superuser.
+ */
+const OWN_NAMES = '-c search_path=pg_catalog'
+
 /** The superuser's connection to a database of a server. */
 function connectTo({ superuserPassword, log }: ServersDeps, socketPath: string, database: string) {
   const password = superuserPassword.reveal()
-  const address = { host: dirname(socketPath), user: SUPERUSER, password, database }
+  const host = dirname(socketPath)
+  const address = { host, user: SUPERUSER, password, database, options: OWN_NAMES }
   return connectState({ address, connections: 1, log })
 }
 
-async function startCell(deps: ServersDeps, { id, account }: Resource): Promise<Cell> {
+async function startCell(
+  deps: ServersDeps,
+  install: PostgresInstall,
+  { id, account }: Resource,
+): Promise<Cell> {
   const name = cellNameOf(id)
   const spec = postgresCell({
-    install: await deps.install(),
+    install,
     name,
     folder: join(deps.folder, id),
     socketFolder: join(deps.runFolder, DATABASE_SOCKETS, name),
     socketGroup: DATABASE_SOCKETS,
     payer: { kind: 'account', account },
-    settings: { ...SETTINGS, max_connections: String(connectionsMax(deps.proxies)) },
+    settings: { ...DATABASE_SETTINGS, max_connections: String(connectionsMax(deps.proxies)) },
     limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
   })
   await deps.admit(name, account)

@@ -14,6 +14,7 @@ import { ErgonError } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
 
+import { limitExtensions } from './extensions.ts'
 import { postgresFault } from './faults.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { SERVER_VERSION, copyPackageTree, findPackageTree } from './package-tree.ts'
@@ -50,6 +51,8 @@ type Choice =
 
 const RECORD = 'install.json'
 const VECTOR = 'pgvector-16'
+/** A tree that is put together in another way has another name: the number grows with each change of it. */
+const BARE_TREE = `${SERVER_VERSION}-2`
 const UPGRADE = 'start once with --pg-upgrade'
 
 /**
@@ -99,7 +102,7 @@ function demandSame(before: Choice, { ownBinFolder, folder }: InstallOptions): v
 
 /** A tree is kept until an upgrade, fixes of PostgreSQL included: that one waits is said at each start. */
 function tellOfNewer(before: Choice, log: Logger): void {
-  if (before.rung === 'own' || before.tree.split('-')[0] === SERVER_VERSION) return
+  if (before.rung === 'own' || before.tree.startsWith(BARE_TREE)) return
   log.warn(`PostgreSQL ${SERVER_VERSION} is here, to use it ${UPGRADE}`, { inUse: before.tree })
 }
 
@@ -113,11 +116,11 @@ async function choose(options: InstallOptions): Promise<Choice> {
     const { signal, upgrade = false } = options
     if (!(error instanceof ErgonError) || signal.aborted || upgrade) throw error
     log.warn(`PostgreSQL without the extension vector; to mend it, ${UPGRADE}`, { error })
-    return { rung: 'bare', tree: SERVER_VERSION, why: error.message }
+    return { rung: 'bare', tree: BARE_TREE, why: error.message }
   }
 }
 
-const managedTree = (files: ArtifactFiles) => `${SERVER_VERSION}-${files.name}-${files.version}`
+const managedTree = (files: ArtifactFiles) => `${BARE_TREE}-${files.name}-${files.version}`
 
 async function describe(choice: Choice, options: InstallOptions): Promise<PostgresInstall> {
   if (choice.rung === 'own') {
@@ -133,7 +136,8 @@ async function describe(choice: Choice, options: InstallOptions): Promise<Postgr
     return { ...layout, rung: 'managed', reads: [root], clientTools: join(root, CLIENT_TOOLS) }
   const why = choice.why === undefined ? {} : { why: choice.why }
   // The files of the explanation are there, the extension is not.
-  return { ...layout, rung: 'bare', reads: [root], vector: false, vectorTrusted: false, ...why }
+  const { vectorVersion: _, ...bare } = layout
+  return { ...bare, rung: 'bare', reads: [root], vector: false, vectorTrusted: false, ...why }
 }
 
 /** Makes a tree beside its place and renames it: it is there whole or not at all. */
@@ -155,6 +159,7 @@ async function assembleTree(
   const work = await mkdtemp(join(folder, '.tree-'))
   try {
     await copyPackageTree(source, work)
+    await limitExtensions(work)
     if (rung === 'managed') await layVector(await artifacts.ensure(VECTOR, signal), work)
     else await layExplanation(work)
     await openFolders(work)

@@ -17,6 +17,8 @@ export type Layout = {
   readonly libFolder: string
   readonly shareFolder: string
   readonly vector: boolean
+  /** The version of pgvector that CREATE EXTENSION installs. */
+  readonly vectorVersion?: string
   /** True when a role with CREATE on its database may create the extension. */
   readonly vectorTrusted: boolean
 }
@@ -34,8 +36,11 @@ export async function layoutOf(binFolder: string, signal: AbortSignal): Promise<
   ])
   const control = join(shareFolder, 'extension', 'vector.control')
   const vector = existsSync(join(libFolder, 'vector.so')) && existsSync(control)
-  const vectorTrusted = vector && /^\s*trusted\s*=\s*true/m.test(await readFile(control, 'utf8'))
-  return { version, binFolder, libFolder, shareFolder, vector, vectorTrusted }
+  const text = vector ? await readFile(control, 'utf8') : ''
+  const vectorTrusted = /^\s*trusted\s*=\s*true/m.test(text)
+  const found = /^\s*default_version\s*=\s*'([^']+)'/m.exec(text)?.[1]
+  const vectorVersion = found === undefined ? {} : { vectorVersion: found }
+  return { version, binFolder, libFolder, shareFolder, vector, ...vectorVersion, vectorTrusted }
 }
 
 async function versionOf(program: string, signal: AbortSignal): Promise<string> {

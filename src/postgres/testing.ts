@@ -41,6 +41,8 @@ export const cachedInstall = (): Promise<PostgresInstall> =>
     artifacts: cachedArtifacts(),
     log: quiet,
     signal: AbortSignal.timeout(FETCH_MAX_MS),
+    // The cache outlives changes of how a tree is put together.
+    upgrade: true,
   })
 
 /**

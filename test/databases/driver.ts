@@ -25,6 +25,23 @@ export async function connectTo(
   return client
 }
 
+export async function withClient<T>(
+  url: URL,
+  work: (client: pg.Client) => Promise<T>,
+  given: Partial<pg.ClientConfig> = {},
+): Promise<T> {
+  const client = await connectTo(url, given)
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The connection string of a role. */
+export const urlOfRole = async (ergon: Ergon, name: string, role: string): Promise<URL> =>
+  new URL((await ergon.cli('db', 'url', name, '--role', role)).stdout.trim())
+
 /** Makes a database, and returns its connection string. */
 export async function makeDatabase(ergon: Ergon, name: string, ...flags: string[]): Promise<URL> {
   const made = await ergon.cli('db', 'create', name, ...flags)

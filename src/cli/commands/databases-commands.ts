@@ -54,6 +54,11 @@ export const DATABASES_COMMANDS: CommandList = {
       load: () => import('./db-budget.ts'),
     },
     {
+      usage: 'db upgrade <name>',
+      help: 'Bring the extensions of the database, such as vector, to the versions that the service has',
+      load: () => import('./db-upgrade.ts'),
+    },
+    {
       usage: 'db suspend <name>',
       help: 'Stop the server of the database until it is resumed; its bytes are still charged',
       load: () => import('./db-suspend.ts'),
@@ -70,8 +75,8 @@ export const DATABASES_COMMANDS: CommandList = {
     },
     {
       usage: 'db role create <name> <role>',
-      help: 'Create a role that reads what the owner has, now and later',
-      options: [['--read-only', 'the only kind that there is: the default']],
+      help: 'Create a login that may do what the owner may, or only reads',
+      options: [['--read-only', 'it reads what the owner has, now and later, and changes nothing']],
       load: () => import('./db-role-create.ts'),
     },
     {

@@ -17,5 +17,9 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   const database = await waitForStatus(options, name, 'deployed')
   if (options.json) return printJson(database)
   printDatabase(database)
+  if (database.vector_version === null)
+    tell(
+      'There is no pgvector on this machine: the operator installs it by npm start -- --pg-upgrade',
+    )
   tell(`Connect: ergon db psql ${name}, or with the address of: ergon db url ${name}`)
 }

@@ -5,7 +5,10 @@ import { rolesPath } from '#cli/databases.ts'
 import { printJson, tell } from '#cli/output.ts'
 
 export async function run({ options, words: [name = '', role = ''] }: CommandCall): Promise<void> {
-  const { text } = await apiPost(options, rolesPath(name), { name: role, read_only: true })
+  const { text } = await apiPost(options, rolesPath(name), {
+    name: role,
+    read_only: options['readOnly'] === true,
+  })
   if (options.json) printJson(JSON.parse(text) as object)
   else tell(`Its connection string: ergon db url ${name} --role ${role}`)
 }

@@ -26,7 +26,8 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found', 'database_role_not_found', 'databases_off'],
   },
   'database.update': {
-    summary: 'Change the size or the energy budget of a database, suspend or resume it',
+    summary:
+      'Change the size or the energy budget of a database, suspend or resume it, upgrade its extensions',
     request: databases.databaseChange,
     replies: ok('The database', json(databases.databaseReply)),
     refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
@@ -42,7 +43,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found'],
   },
   'database-role.create': {
-    summary: 'Create a role that reads what the owner of the database has',
+    summary: 'Create a role that may do what the owner of the database may, or only reads',
     request: databases.databaseRoleRequest,
     replies: { 201: { help: 'The role, on its way', media: json(databases.databaseRoleReply) } },
     refusals: ['database_not_found', 'database_role_exists', 'databases_off'],

@@ -12,7 +12,7 @@ export function createDatabaseUpdate(deps: {
   readonly settings: GatewaySettings
 }): Handler<DatabaseChange> {
   const { state, settings } = deps
-  return async ({ who, parameters, body: { size, suspended, energy_budget: budget } }) => {
+  return async ({ who, parameters, body: { size, suspended, energy_budget: budget, upgrade } }) => {
     const account = who?.account ?? ''
     const wanted = parameters['database'] ?? ''
     const { id, name, actual, stored_bytes: stored } = await findDatabase(state, account, wanted)
@@ -22,12 +22,18 @@ export function createDatabaseUpdate(deps: {
       throw fault('invalid_request', `Could not accept size: "${name}" stores ${stored} bytes`, {
         param: 'size',
       })
+    if (upgrade === true && (actual !== 'deployed' || suspended === true))
+      throw fault('database_not_ready', `Could not upgrade "${name}": it is not deployed`)
     if (suspended !== undefined && actual !== 'deployed' && actual !== 'suspended')
       throw fault('database_not_ready', `Could not change "${name}": it is ${actual}`)
     await state.transaction(async (transaction) => {
       if (bytes !== undefined)
         await transaction.query('update databases set size_bytes = $2 where id = $1', [id, bytes])
       if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
+      if (upgrade === true) {
+        await transaction.query('update databases set wants_upgrade = true where id = $1', [id])
+        await transaction.query("select want_resource($1, 'deployed')", [id])
+      }
       if (suspended !== undefined)
         await transaction.query('select want_resource($1, $2)', [
           id,

@@ -8,7 +8,7 @@ import type { Cancels } from './cancels.ts'
 import { LoginRefusal } from './handshake.ts'
 import { relay } from './relay.ts'
 import type { Role } from './roles.ts'
-import type { Use, Uses } from './uses.ts'
+import { LOGIN_GONE, type Use, type Uses } from './uses.ts'
 import {
   AUTHENTICATED,
   fatalMessage,
@@ -44,8 +44,11 @@ export function createConversations(deps: {
 }): Conversations {
   const { backends, cancels, uses, log } = deps
 
-  async function talk(socket: Socket, place: BackendPlace, use: Use): Promise<void> {
-    const { relays, awake, fatal } = use
+  async function talk(
+    { socket, login }: { readonly socket: Socket; readonly login: string },
+    place: BackendPlace,
+    { relays, awake, fatal }: Use,
+  ): Promise<void> {
     const limit = AbortSignal.timeout(BACKEND_TIMEOUT_MS)
     const backend = await backends.open(place, limit).catch((error: unknown) => {
       const words = fatal()
@@ -61,11 +64,13 @@ export function createConversations(deps: {
     const keyMessage = message(TYPE.backendKey, key)
     const greeting = [AUTHENTICATED, backend.parameters, keyMessage, ...warning, READY]
     socket.write(Buffer.concat(greeting))
-    const session = relay(socket, backend.socket)
+    const session = { ...relay(socket, backend.socket), login }
     const pid = backend.key.readInt32BE(0)
     relays.set(pid, session)
     const late = fatal()
     if (late !== undefined) session.cut(late)
+    // Deleted since it logged in.
+    if (!awake.logins.includes(login)) session.cut(LOGIN_GONE)
     const end = await session.ended
     if (relays.get(pid) === session) relays.delete(pid)
     cancels.revoke(key)
@@ -81,12 +86,17 @@ export function createConversations(deps: {
       })
       if (use === undefined) throw new LoginRefusal(socket, FULL)
       const own = [
-        ['user', role.name],
+        ['user', role.serverRole],
         ['database', role.databaseName],
       ] as const
       try {
-        const { socketPath } = use.awake
-        await talk(socket, { socketPath, parameters: new Map([...parameters, ...own]) }, use)
+        const { socketPath, logins } = use.awake
+        if (!logins.includes(role.name)) throw new LoginRefusal(socket, STARTING)
+        await talk(
+          { socket, login: role.name },
+          { socketPath, parameters: new Map([...parameters, ...own]) },
+          use,
+        )
       } finally {
         use.release()
       }

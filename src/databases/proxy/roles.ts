@@ -1,10 +1,13 @@
 // The logins that the proxy knows: looked up in the state, kept for a moment.
 import { LRUCache } from 'lru-cache'
+import { OWNER_LABEL } from '#contract/databases.ts'
 import type { Queryable } from '#state/connect.ts'
 import { parseVerifier, type Verifier } from '#databases/scram.ts'
 
 export type Role = {
   readonly name: string
+  /** The role in the server: logins that write are the owner, so that what one makes belongs to all. */
+  readonly serverRole: string
   readonly verifier: Verifier
   readonly database: string
   readonly databaseName: string
@@ -29,10 +32,12 @@ export function createRoles(state: Queryable): (name: string) => Promise<Role | 
     const known = found.get(name)
     if (known !== undefined) return known.role
     const { rows } = await state.query<Omit<Role, 'verifier'> & { verifier: string }>(
-      `select r.name, r.verifier, r.database, n.name as "databaseName", n.actual, n.desired
+      `select r.name, case when r.is_read_only then r.name else o.name end as "serverRole", r.verifier,
+         r.database, n.name as "databaseName", n.actual, n.desired
        from database_roles r join resources n on n.id = r.database
+         join database_roles o on o.database = r.database and o.label = $2
        where r.name = $1 and n.desired <> 'deleted'`,
-      [name],
+      [name, OWNER_LABEL],
     )
     const [row] = rows
     const role = row && { ...row, verifier: parseVerifier(row.verifier) }

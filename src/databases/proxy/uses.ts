@@ -7,11 +7,13 @@ import type { FatalError } from './wire.ts'
 export type Use = {
   readonly awake: Awake
   /** The sessions by the pids of their backends. */
-  readonly relays: Map<number, Relay>
+  readonly relays: Map<number, LoginRelay>
   /** The last message of every session, once the server is being ended. */
   readonly fatal: () => FatalError | undefined
   release(): void
 }
+
+export type LoginRelay = Relay & { readonly login: string }
 
 export interface Uses {
   /**
@@ -28,7 +30,7 @@ type Held = {
   sessions: number
   timer?: NodeJS.Timeout
   readonly awake: Promise<Awake>
-  readonly relays: Map<number, Relay>
+  readonly relays: Map<number, LoginRelay>
   fatal?: FatalError
 }
 
@@ -36,6 +38,12 @@ type Held = {
 const WAKE_TIMEOUT_MS = 60_000
 /** A database is kept in use after its last session: a client that connects for each transaction comes again at once. */
 const LINGER_MS = 1000
+/** The last message of a login that was deleted. */
+export const LOGIN_GONE: FatalError = {
+  code: '57P01',
+  message: 'the role was deleted',
+  hint: 'Use another role: ergon db role list',
+}
 
 export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
   const held = new Map<string, Held>()
@@ -49,6 +57,10 @@ export function createUses(agent: Parameters<typeof keepAwake>[0]): Uses {
     const cutAtEnd = async () => {
       const running = await awake
       running.onCut = (pids, fatal) => pids.forEach((pid) => one.relays.get(pid)?.cut(fatal))
+      running.onLogins = () => {
+        for (const session of one.relays.values())
+          if (!running.logins.includes(session.login)) session.cut(LOGIN_GONE)
+      }
       running.onRecall = () => one.sessions
       const fatal = await running.ended
       one.fatal = fatal

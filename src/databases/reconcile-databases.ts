@@ -1,0 +1,75 @@
+// The databases that accounts want, made and removed: the reconciler of resources for this kind.
+import { invariant } from '#base/errors.ts'
+import { OWNER_LABEL } from '#contract/databases.ts'
+import type { AgentCore } from '#node/agent-part.ts'
+import { reconcile } from '#resources/reconciler.ts'
+import type { Resource } from '#resources/resource.ts'
+import type { Queryable } from '#state/connect.ts'
+import { SUSPENDED } from './awake.ts'
+import type { FrontCell } from './front-cell.ts'
+import { recordInstalled } from './look-inside.ts'
+import type { DatabaseRoles } from './make-database.ts'
+import type { Servers } from './servers.ts'
+
+/** Works until the signal aborts. Never rejects. */
+export const reconcileDatabases = (
+  { state, log }: Pick<AgentCore, 'state' | 'log'>,
+  { front, servers }: { readonly front: FrontCell; readonly servers: Servers },
+  signal: AbortSignal,
+): Promise<void> =>
+  reconcile(
+    {
+      state,
+      log,
+      kind: 'database',
+      async deploy(resource) {
+        await front.ready(signal)
+        await deploy(state, { servers, resource }, signal)
+        const logins = await loginsOf(state, resource)
+        ;(await front.awake())?.keep(resource.id, logins)
+      },
+      async suspend({ id }) {
+        ;(await front.awake())?.cut(id, SUSPENDED)
+        await servers.stop(id)
+      },
+      remove: ({ id }) => servers.remove(id),
+    },
+    signal,
+  )
+
+async function deploy(
+  state: Queryable,
+  { servers, resource }: { readonly servers: Servers; readonly resource: Resource },
+  signal: AbortSignal,
+): Promise<void> {
+  const { id } = resource
+  const roles = await rolesOf(state, id)
+  try {
+    await recordInstalled(state, id, await servers.deploy({ ...resource, ...roles }, signal))
+  } finally {
+    // Once: a script that fails would fail again.
+    if (roles.wantsUpgrade)
+      await state.query('update databases set wants_upgrade = false where id = $1', [id])
+  }
+}
+
+/** The roles in the server. Logins that write are the owner there. */
+async function rolesOf(state: Queryable, id: string): Promise<DatabaseRoles> {
+  const { rows } = await state.query<DatabaseRoles>(
+    `select o.name as owner, d.wants_upgrade as "wantsUpgrade", array(
+       select name from database_roles where database = d.id and is_read_only order by name) as readers
+     from databases d join database_roles o on o.database = d.id and o.label = $2 where d.id = $1`,
+    [id, OWNER_LABEL],
+  )
+  const [roles] = rows
+  invariant(roles !== undefined, `A database has an owner: ${id}`)
+  return roles
+}
+
+async function loginsOf(state: Queryable, { id }: Resource): Promise<string[]> {
+  const { rows } = await state.query<{ name: string }>(
+    'select name from database_roles where database = $1',
+    [id],
+  )
+  return rows.map(({ name }) => name)
+}
