@@ -1,21 +1,26 @@
-// The tests of power-cuts-inside.ts, in a mount namespace of their own: any process started meanwhile in a new
-// namespace, as Ergon's cells are, would keep a copy of the mount, and with it the dead disk.
+// The tests of power cuts, in a mount namespace of their own: any process started meanwhile in a new namespace, as
+// Ergon's cells are, would keep a copy of the mount, and with it the dead disk.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { whyNoVolume } from './volume.ts'
 
 const LONG = process.env['ERGON_LONG'] === '1'
-const INSIDE = join(import.meta.dirname, 'power-cuts-inside.ts')
+const INSIDE = { objects: 'power-cuts-inside.ts', databases: 'database-power-cuts-inside.ts' }
 const skip = whyNoVolume()
 
-test('power cuts', { skip, timeout: LONG ? 7_200_000 : 580_000 }, async (t) => {
+for (const [subject, file] of Object.entries(INSIDE))
+  test(`power cuts: ${subject}`, { skip, timeout: LONG ? 7_200_000 : 580_000 }, (t) =>
+    runInside(file, t),
+  )
+
+async function runInside(file: string, t: TestContext): Promise<void> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const namespace = ['--mount', '--propagation', 'private', '--kill-child', '--']
-  const command = [process.execPath, '--test-reporter=spec', INSIDE]
+  const command = [process.execPath, '--test-reporter=spec', join(import.meta.dirname, file)]
   const child = spawn('unshare', [...namespace, ...command], {
     env,
     signal: t.signal,
@@ -28,4 +33,4 @@ test('power cuts', { skip, timeout: LONG ? 7_200_000 : 580_000 }, async (t) => {
   })
   const [code] = await once(child, 'close')
   assert.equal(code, 0, said.join('\n'))
-})
+}

@@ -7,6 +7,7 @@ import { childrenOf } from '../faults/processes.ts'
 import { createRandom } from '../faults/random.ts'
 import { makeBuckets } from './acts.ts'
 import { chargeFaults } from './crash-points.ts'
+import type { TestServer } from '#postgres/testing.ts'
 import type { GatewayAlone, GatewayOptions } from './gateway-alone.ts'
 import type { Kept } from './kept.ts'
 import { startLoad } from './load.ts'
@@ -61,8 +62,12 @@ export async function cutPower(
 
 async function dead({ server }: World, gateway: GatewayAlone): Promise<void> {
   await gateway.kill()
+  await killServer(server)
+}
+
+/** kill -9 of a server and its backends; resolves when the server has ended. */
+export async function killServer({ child }: TestServer): Promise<void> {
   // All of them: a backend that waits for a lock of a dead one does not see that its server is gone.
-  const { child } = server
   const pids = childrenOf(child.pid ?? 0)
   if (child.exitCode === null && child.signalCode === null) {
     const ended = once(child, 'exit')
