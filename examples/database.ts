@@ -17,22 +17,24 @@ async function embed(input: string): Promise<string> {
   return JSON.stringify(data[0]?.embedding)
 }
 
-const address = new URL(DATABASE_URL)
 const client = new pg.Client({
-  host: address.hostname,
-  port: Number(address.port),
-  user: address.username,
-  password: address.password,
-  database: address.pathname.slice(1),
-  // The certificate of a node of one's own; elsewhere give its file as `ca`.
-  ssl: { rejectUnauthorized: false },
+  // The certificate of a node of one's own: `require` of libpq accepts it, that of node-postgres does not.
+  connectionString: `${DATABASE_URL}&uselibpqcompat=true`,
   enableChannelBinding: true,
 })
 await client.connect()
 await client.query('create extension if not exists vector')
-await client.query('create temp table notes (body text, embedding vector(384))')
+await client.query(
+  'create table if not exists notes (body text primary key, embedding vector(384))',
+)
+await client.query(
+  'create index if not exists nearest on notes using hnsw (embedding vector_cosine_ops)',
+)
 for (const body of NOTES)
-  await client.query('insert into notes values ($1, $2)', [body, await embed(body)])
+  await client.query('insert into notes values ($1, $2) on conflict do nothing', [
+    body,
+    await embed(body),
+  ])
 const { rows } = await client.query<{ body: string }>(
   'select body from notes order by embedding <=> $1 limit 1',
   [await embed('a pet that rests')],
