@@ -78,9 +78,10 @@ function addPower(registry: Registry, GaugeOf: typeof Gauge, power: AsksState['p
       registers: [registry],
       async collect() {
         const known = await askPower()
-        // Cells come and go, and a power that is not known is left out.
+        // Cells come and go, and a power that is not known is left out: reset() leaves a 0 where there is no label.
         this.reset()
-        if (known === undefined) return this.remove()
+        if (labels.length === 0) this.remove()
+        if (known === undefined) return
         for (const one of read(known)) this.set(one.labels ?? {}, one.value)
       },
     })

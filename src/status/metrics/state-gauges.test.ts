@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Gauge, Registry } from 'prom-client'
+import { addStateGauges, type AsksState } from './state-gauges.ts'
+
+const away = () => Promise.reject(new TypeError('the state is away'))
+const samples = async (asks: AsksState): Promise<string[]> => {
+  const registry = new Registry()
+  addStateGauges(registry, Gauge, asks)
+  const page = await registry.metrics()
+  return page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+}
+
+test('addStateGauges() leaves out each figure that the state does not give', async () => {
+  assert.deepEqual(await samples({ books: away, power: away, tasks: away }), [])
+  const task = { name: 'a', runs: 1, failures: 0, deaths: 0, spent_ms: 10 }
+  const some = await samples({ books: away, power: away, tasks: () => Promise.resolve([task]) })
+  assert.equal(some[0], 'ergon_task_runs{task="a"} 1')
+})
