@@ -17,6 +17,19 @@ export type Database = {
   readonly upgrading: boolean
   readonly vector_version: string | null
   readonly extensions: readonly { readonly name: string; readonly version: string }[]
+  readonly restore: { readonly done_bytes: number; readonly total_bytes: number | null } | null
+}
+
+export type Backup = {
+  readonly id: string
+  readonly kind: string
+  readonly status: string
+  readonly reason: string | null
+  readonly done_bytes: number
+  readonly total_bytes: number | null
+  readonly stored_bytes: number
+  readonly created_at: string
+  readonly ended_at: string | null
 }
 
 export const databasePath = (name: string): string => `/v1/databases/${encodeURIComponent(name)}`
@@ -40,6 +53,9 @@ export async function connectionOf(
   const { text } = await apiGet(options, `${databasePath(name)}/url${query}`)
   return JSON.parse(text) as DatabaseAddress
 }
+
+export const backupsPath = (name: string, backup?: string): string =>
+  `${databasePath(name)}/backups${backup === undefined ? '' : `/${encodeURIComponent(backup)}`}`
 
 export type DatabaseRole = {
   readonly name: string
@@ -96,5 +112,10 @@ export function printDatabase(database: Database): void {
   const extensions = database.extensions.map(({ name, version }) => `${name} ${version}`)
   const shown = { ...database, extensions: extensions.join(', ') || null }
   for (const [key, value] of Object.entries(shown))
-    print(`${key.padEnd(KEY_WIDTH)} ${value === null ? '-' : String(value)}`)
+    print(`${key.padEnd(KEY_WIDTH)} ${textOf(value)}`)
+}
+
+const textOf = (value: unknown): string => {
+  if (value === null) return '-'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -8,7 +8,7 @@ import { parseWith } from './parse.ts'
 export const DATABASES_MAX = 20
 const DATABASE_BYTES_MIN = 64_000_000
 const DATABASE_BYTES_MAX = 1_000_000_000_000
-const SIZE_DEFAULT = '1GB'
+export const DATABASE_SIZE_DEFAULT = '1GB'
 
 const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
 const SIZE = /^(\d{1,6})(MB|GB|TB|MiB|GiB|TiB)$/
@@ -36,9 +36,23 @@ export const databaseRequest = ownObject({
   size: z
     .string()
     .refine((text) => bytesOfSize(text) !== undefined, 'must be from 64MB to 1TB, such as 1GB')
-    .default(SIZE_DEFAULT),
+    .optional(),
   /** The most energy that its server may use on a day of UTC. */
   energy_budget: energyBudget.optional(),
+  /** The database whose backups it is made from, and of which moment; by default of now. */
+  from: ownObject({
+    /** The name, or the id: also of a deleted database. */
+    database: z.string().max(100),
+    /** The state at the end of this backup. */
+    backup: z.string().max(100).optional(),
+    /** The state at this time. */
+    time: z.iso.datetime({ offset: true }).optional(),
+  })
+    .refine(
+      ({ backup, time }) => backup === undefined || time === undefined,
+      'must have backup or time',
+    )
+    .optional(),
 })
 export type DatabaseRequest = z.infer<typeof databaseRequest>
 
@@ -47,7 +61,7 @@ export const parseDatabaseRequest = (json: unknown): DatabaseRequest =>
   parseWith(databaseRequest, json)
 
 export const databaseChange = ownObject({
-  size: databaseRequest.shape.size.removeDefault().optional(),
+  size: databaseRequest.shape.size,
   /** True: its server stops and nobody can connect; false: it can be connected to again. */
   suspended: z.boolean().optional(),
   /** Null removes it. */
@@ -83,6 +97,8 @@ export const databaseReply = z.object({
   energy_budget_used_j: z.number().min(0).nullable(),
   /** pending, deploying and failed: it cannot be connected to yet. */
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
+  /** Of a restore under way: the bytes that are read, and the expected number. */
+  restore: z.object({ done_bytes: z.int(), total_bytes: z.int().nullable() }).nullable(),
   /** Why the status is not what was asked for. */
   reason: z.string().nullable(),
   /** As of the last start of its server; null before the first. */
@@ -168,5 +184,41 @@ export const databaseRoleDeleted = z.object({
 export const databaseDeleted = z.object({
   id: z.string(),
   object: z.literal('database'),
+  deleted: z.literal(true),
+  /** Until then a new database can be made from its last state; null where it has no backup. */
+  restorable_until: z.iso.datetime().nullable(),
+})
+
+export const backupReply = z.object({
+  id: z.string(),
+  object: z.literal('database.backup'),
+  database: z.string(),
+  /** nightly: kept as long as a time of the retention needs it; manual: until it is deleted. */
+  kind: z.enum(['nightly', 'manual']),
+  status: z.enum(['wanted', 'running', 'done', 'failed']),
+  /** Why it failed. */
+  reason: z.string().nullable(),
+  /** Of the files that were read, and of all; null before it begins. */
+  done_bytes: z.int(),
+  total_bytes: z.int().nullable(),
+  /** Compressed and encrypted, without the log. */
+  stored_bytes: z.int(),
+  created_at: z.iso.datetime(),
+  ended_at: z.iso.datetime().nullable(),
+})
+export type BackupReply = z.infer<typeof backupReply>
+export const backupList = z.object({
+  object: z.literal('list'),
+  data: z.array(backupReply),
+  has_more: z.literal(false),
+  next_cursor: z.null(),
+  /** The first time that the database can be restored to; null where it has no backup yet. The last one is now. */
+  restorable_from: z.iso.datetime().nullable(),
+  /** Of all backups with the log, as they are charged. */
+  stored_bytes: z.int(),
+})
+export const backupDeleted = z.object({
+  id: z.string(),
+  object: z.literal('database.backup'),
   deleted: z.literal(true),
 })

@@ -8,6 +8,8 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
+import { BACKUPS } from './backups/backups-cell.ts'
+import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
 import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
@@ -18,7 +20,7 @@ import { onceDone } from './once-done.ts'
 import { reconcileDatabases } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
-import { passwordKeyOf } from './passwords.ts'
+import { passwordKeyOf, superuserPasswordOf } from './passwords.ts'
 import {
   CELL_PREFIX,
   createServers,
@@ -36,7 +38,11 @@ const WORDS_MS = 100
 /** The last tenth of the disk is kept for journals and the state. */
 const DISK_USED_MAX = 0.9
 
-export const DATABASES_AGENT: AgentProduct = { name: 'databases', programs: [PROXY], open }
+export const DATABASES_AGENT: AgentProduct = {
+  name: 'databases',
+  programs: [PROXY, BACKUPS],
+  open,
+}
 
 async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> {
   const { config } = core
@@ -51,12 +57,21 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const watch = createWatch({ ...core, warnings })
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
+    await notArchived(core, server.id)
     await Promise.all([
       keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal),
       lookInside(core, server, signal),
     ])
   }
-  const servers = serversOf(core, beside)
+  const serving = new Set<string>()
+  const servers = serversOf(core, {
+    beside,
+    changed(id, isRunning) {
+      if (isRunning) serving.add(id)
+      else serving.delete(id)
+      void front.awake().then((awake) => awake?.tellRunning([...serving]))
+    },
+  })
   const certificate = certificateOf(core, host)
   const front = createFrontCell(core, { certificate, servers })
   endUnpaid(core, servers, front.awake)
@@ -132,31 +147,36 @@ function ownCertificate(config: Config): CertificateFiles | undefined {
 
 /** Settings for the gateways and the process of tasks. */
 const partOf = ({ config, data }: AgentCore, host: string) => {
+  const backupDayMs = config.storageDayS * 1000
+  const backupsKeptMs = config.dbBackupDays * backupDayMs
   const gateway: GatewaySettings = {
     isOn: config.databases,
     passwordKey: passwordKeyOf(data.secrets.state),
     region: config.region,
     host,
     port: data.pgPort,
+    backupsKeptMs,
   }
   // Those of buckets: a stored byte has one price.
   const tasks: DatabasesTaskSettings = {
     minuteMs: config.storageMinuteS * 1000,
+    backupDayMs,
+    backupsKeptMs,
     power: { milliwattsPerTb: config.storageMilliwattsPerTb, pueMilli: Number(config.pueMilli) },
   }
   return { gateway: { settings: gateway }, tasks: { settings: tasks } }
 }
 
-const serversOf = (core: AgentCore, beside: ServersDeps['beside']): Servers =>
+const serversOf = (core: AgentCore, told: Pick<ServersDeps, 'beside' | 'changed'>): Servers =>
   createServers({
-    beside,
+    ...told,
     cells: core.cells,
     state: core.state,
     log: core.log,
     install: onceDone(() => install(core)),
     folder: core.data.at('databases'),
     runFolder: core.data.runFolder,
-    superuserPassword: new Secret(passwordKeyOf(`superuser ${core.data.secrets.state}`)),
+    superuserPassword: new Secret(superuserPasswordOf(core.data.secrets.state)),
     admit: core.accountCells.admit,
     idleMs: core.config.dbIdleSeconds * 1000,
     proxies: core.config.pgProxies,

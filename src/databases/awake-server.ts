@@ -7,10 +7,18 @@ import { NotWanted } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
 import type { ServedCertificate } from './certificate/served.ts'
-import { CERTIFICATE_PATH, SECRET_HEADER, type AwakeLine, type ProxyLine } from './awake.ts'
+import {
+  BACKUPS_PATH,
+  CERTIFICATE_PATH,
+  RUNNING_PATH,
+  SECRET_HEADER,
+  type AwakeLine,
+  type ProxyLine,
+} from './awake.ts'
 import { onLines } from './json-lines.ts'
 import { energyWords } from './energy-words.ts'
 import { STOPPED, type FatalError } from './proxy/wire.ts'
+import { createRunning } from './running.ts'
 import type { Servers } from './servers.ts'
 import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'
 
@@ -23,6 +31,8 @@ export interface AwakeServer {
   keep(id: string, logins: readonly string[]): void
   /** The warning that sessions begin with from now on; undefined for none. */
   warn(id: string, warning: FatalError | undefined): void
+  /** Tells the process of backups which servers run. */
+  tellRunning(ids: readonly string[]): void
   close(): Promise<void>
 }
 
@@ -49,6 +59,7 @@ export type AwakeDeps = {
 export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   const { proxies, socket, secret, state, servers, log } = deps
   const uses = new Map<string, Used>()
+  const running = createRunning()
   const warnings = new Map<string, FatalError>()
   const refusals = new Map<string, FatalError>()
   const tell = (id: string, line: AwakeLine) =>
@@ -60,7 +71,8 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const id = (request.url ?? '').slice(1)
+    const path = request.url ?? ''
+    const id = path.slice(path.lastIndexOf('/') + 1)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     response.writeHead(200)
@@ -76,9 +88,12 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
       response.once('close', () => use.release())
       const used = uses.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
       uses.set(id, used)
-      join(used, { request, response }, () => {
+      const unused = () => {
         if (uses.get(id) === used) uses.delete(id)
-      })
+      }
+      // Backups have no sessions.
+      if (path.startsWith(BACKUPS_PATH)) hold(used, response, unused)
+      else join(used, { request, response }, unused)
       const warning = warnings.get(id) ?? null
       say(response, { socketPath: use.socketPath, warning, logins: database.logins })
     } catch (error) {
@@ -96,6 +111,7 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
     request.on('error', () => undefined)
     if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret))
       return void response.writeHead(403).end()
+    if (request.url === RUNNING_PATH) return running.follow(response)
     if (request.url === CERTIFICATE_PATH) return deps.certificate.follow(response)
     answer(request, response).catch((error: unknown) => {
       log.error('A proxy got no answer', { error })
@@ -106,6 +122,7 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
     cut,
     refuse: (id, fatal) => setOrDelete(refusals, id, fatal),
     keep: (id, logins) => tell(id, { logins }),
+    tellRunning: running.tell,
     warn(id, warning) {
       setOrDelete(warnings, id, warning)
       tell(id, { warning: warning ?? null })
@@ -132,23 +149,28 @@ const say = (response: ServerResponse, line: AwakeLine) =>
 
 /** Gives a proxy a share of the sessions until its request ends; calls back at the end of the last one. */
 function join(
-  { responses, shares }: Used,
+  used: Used,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   unused: () => void,
 ): void {
+  const { shares } = used
   const holder: Holder = {
     tell: (sessions) => say(response, { sessions }),
     recall: () => say(response, { recall: true }),
   }
-  responses.add(response)
   shares.join(holder)
   onLines(request, (value) => {
     const line = value as ProxyLine
     if ('more' in line) void shares.more(holder)
     else shares.giveBack(holder, line.unused)
   })
+  response.once('close', () => shares.leave(holder))
+  hold(used, response, unused)
+}
+
+function hold({ responses }: Used, response: ServerResponse, unused: () => void): void {
+  responses.add(response)
   response.once('close', () => {
-    shares.leave(holder)
     responses.delete(response)
     if (responses.size === 0) unused()
   })

@@ -58,6 +58,11 @@ export class NotAwake extends Error {
 
 /** The header that tells the agent that a proxy asks. */
 export const SECRET_HEADER = 'x-ergon-proxy'
+/** The group of the agent's socket. */
+export const AGENT_SOCKETS = 'db-agent'
+/** The beginning of the path of a backup that uses a database, and the path of the answer that says what runs. */
+export const BACKUPS_PATH = '/backups/'
+export const RUNNING_PATH = '/running'
 /** The answer is the certificate of the endpoint. */
 export const CERTIFICATE_PATH = '/certificate'
 /** The last message of a database whose owner lets it sleep. */

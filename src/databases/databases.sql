@@ -9,20 +9,23 @@ begin
   return made;
 end $$;
 
--- Samples databases for their standing charge; see standing_look().
+-- Samples databases for their standing charge; see standing_look(). Of a deleted one only the backups are left.
 create or replace function database_look(minute_ms bigint, asked text[], zj_per_byte_ms numeric)
 returns table (id text, name text, account text, bytes numeric, energy_nj numeric, from_ms bigint, to_ms bigint)
 language sql as $$
   select l.* from (
     select array_agg(d.id) as ids, array_agg(n.name) as names, array_agg(n.account) as accounts,
-      array_agg((d.stored_bytes + d.wal_bytes)::numeric) as stored
-    from databases d join resources n using (id) where d.id = any (asked) and n.desired <> 'deleted'
+      array_agg((d.backup_bytes
+        + case when n.desired = 'deleted' then 0 else d.stored_bytes + d.wal_bytes end)::numeric) as stored
+    from databases d join resources n using (id)
+    where d.id = any (asked) and (n.desired <> 'deleted' or d.backup_bytes > 0)
   ) p, lateral standing_look('database', minute_ms, zj_per_byte_ms, asked, p.ids, p.names, p.accounts, p.stored) l
 $$;
 
--- Deletes a database: nobody can connect any more, and no minute of its bytes is charged from now on.
+-- Deletes a database: nobody can connect any more. From now on its backups alone are charged.
 create or replace function delete_database(of_id text) returns void language sql as $$
-  select standing_end('database', n.id, n.name, n.account) from resources n where n.id = of_id;
+  select standing_end('database', n.id, n.name, n.account) from resources n join databases d using (id)
+  where n.id = of_id and d.backup_bytes = 0;
   select set_budget(of_id, null, null);
   select want_resource(of_id, 'deleted');
 $$;

@@ -25,6 +25,8 @@ export type DatabaseRow = {
   readonly role: string
   readonly revision: number
   readonly created_at: Date
+  readonly restored_bytes: string | null
+  readonly restore_bytes: string | null
 }
 
 /** The databases of an account, or the one that has this id or name. */
@@ -33,9 +35,11 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
     `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
        d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade,
        n.actual, n.reason, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
-       budget_used_nj(n.id)::text as used_nj
+       budget_used_nj(n.id)::text as used_nj,
+       s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes
      from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
        left join budgets b using (id)
+       left join database_restores s on s.database = n.id and s.status in ('wanted', 'running', 'unpacked')
      where n.account = $1 and n.kind = 'database' and n.desired <> 'deleted'
        and ($2::text is null or n.id = $2 or n.name = $2)
      order by n.id`,
@@ -74,6 +78,10 @@ export const replyOf = (
   energy_budget_used_j:
     row.nj_per_day === null ? null : Number(printJoules(nj(BigInt(row.used_nj)))),
   status: row.actual,
+  restore:
+    row.restored_bytes === null
+      ? null
+      : { done_bytes: Number(row.restored_bytes), total_bytes: numberOf(row.restore_bytes) },
   reason: row.reason,
   postgres_version: row.postgres_version,
   vector_version: row.vector_version,
@@ -84,3 +92,5 @@ export const replyOf = (
   port,
   created_at: row.created_at.toISOString(),
 })
+
+const numberOf = (text: string | null): number | null => (text === null ? null : Number(text))

@@ -1,5 +1,5 @@
-// The database proxies as cells, on one port, and the agent's socket that they ask for servers. All start with the first
-// database.
+// The database proxies as cells, on one port, the process of backups, and the agent's socket that all ask for servers.
+// All start with the first database.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Cell } from '#cells/cell.ts'
@@ -10,7 +10,9 @@ import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import type { ServedCertificate } from './certificate/served.ts'
+import { AGENT_SOCKETS } from './awake.ts'
 import { serveAwake, type AwakeServer } from './awake-server.ts'
+import { startBackups } from './backups/backups-cell.ts'
 import { onceDone } from './once-done.ts'
 import type { ProxyConfig } from './programs/pg-proxy.ts'
 import { DATABASE_SOCKETS, type Servers } from './servers.ts'
@@ -18,7 +20,6 @@ import { DATABASE_SOCKETS, type Servers } from './servers.ts'
 export const PROXY: Program = { file: 'databases/programs/pg-proxy.ts', flags: [ONE_COLLECTOR] }
 /** The beginning of the cells' names, and their socket group. */
 export const PROXY_CELLS = 'pg-proxy'
-const AGENT_SOCKETS = 'db-agent'
 
 export const proxyNames = ({ pgProxies }: Pick<Config, 'pgProxies'>): string[] =>
   Array.from({ length: pgProxies }, (_, index) => `${PROXY_CELLS}-${index + 1}`)
@@ -45,9 +46,12 @@ export function createFrontCell(
     awake = serveAwake({ ...given, proxies: config.pgProxies, socket, secret, state, log })
     await awake
     const agent = { socketPath: socket, secret }
-    return await Promise.all(
-      proxyNames(config).map((name, index) => startProxy(core, { agent, name, number: index + 1 })),
-    )
+    return await Promise.all([
+      ...proxyNames(config).map((name, index) =>
+        startProxy(core, { agent, name, number: index + 1 }),
+      ),
+      startBackups(core, agent),
+    ])
   })
   return {
     async ready(signal) {

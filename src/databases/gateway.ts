@@ -5,6 +5,12 @@ import {
   parseDatabaseRoleRequest,
 } from '#contract/databases.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import {
+  createBackupCreate,
+  createBackupDelete,
+  createBackupGet,
+  createBackupList,
+} from './operations/database-backups.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
 import {
@@ -40,6 +46,10 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       },
       'database-role.rotate': { handle: createDatabaseRoleRotate(deps) },
       'database-role.delete': { handle: createDatabaseRoleDelete(deps) },
+      'database-backup.create': { handle: createBackupCreate(deps) },
+      'database-backup.list': { handle: createBackupList(deps) },
+      'database-backup.get': { handle: createBackupGet(deps) },
+      'database-backup.delete': { handle: createBackupDelete(deps) },
     },
   }
 }

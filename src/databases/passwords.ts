@@ -8,6 +8,9 @@ const LENGTH = 32
 export const passwordKeyOf = (secret: string): string =>
   createHmac('sha256', secret).update('ergon database passwords').digest('base64url')
 
+/** Of the superuser, in every cluster. */
+export const superuserPasswordOf = (secret: string): string => passwordKeyOf(`superuser ${secret}`)
+
 /** 192 bits as 32 characters that need no escape in an address. */
 export const passwordOf = (key: string, role: string, revision: number): string =>
   createHmac('sha256', key).update(`${role} ${revision}`).digest('base64url').slice(0, LENGTH)

@@ -6,6 +6,8 @@ import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import { SUSPENDED } from './awake.ts'
+import { keepLastLog } from './backups/last-log.ts'
+import { createRecoveries } from './backups/recoveries.ts'
 import type { FrontCell } from './front-cell.ts'
 import { recordInstalled } from './look-inside.ts'
 import type { DatabaseRoles } from './make-database.ts'
@@ -13,29 +15,37 @@ import type { Servers } from './servers.ts'
 
 /** Works until the signal aborts. Never rejects. */
 export const reconcileDatabases = (
-  { state, log }: Pick<AgentCore, 'state' | 'log'>,
+  core: AgentCore,
   { front, servers }: { readonly front: FrontCell; readonly servers: Servers },
   signal: AbortSignal,
-): Promise<void> =>
-  reconcile(
+): Promise<void> => {
+  const { state, log } = core
+  const recoveries = createRecoveries(core, servers)
+  return reconcile(
     {
       state,
       log,
       kind: 'database',
       async deploy(resource) {
         await front.ready(signal)
+        await recoveries.recover({ ...resource, ...(await rolesOf(state, resource.id)) }, signal)
         await deploy(state, { servers, resource }, signal)
         const logins = await loginsOf(state, resource)
         ;(await front.awake())?.keep(resource.id, logins)
       },
       async suspend({ id }) {
+        recoveries.cancel(id)
         ;(await front.awake())?.cut(id, SUSPENDED)
         await servers.stop(id)
       },
-      remove: ({ id }) => servers.remove(id),
+      async remove(resource) {
+        recoveries.cancel(resource.id)
+        await servers.remove(resource.id, () => keepLastLog(core, servers, resource))
+      },
     },
     signal,
   )
+}
 
 async function deploy(
   state: Queryable,

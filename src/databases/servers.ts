@@ -9,6 +9,8 @@ import { postgresCell } from '#postgres/postgres-cell.ts'
 import { createInstances, type Instance } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
+import { recoverIn, type OwnCell } from './backups/recover-in.ts'
+import { adopt, type Restored } from './backups/restored.ts'
 import { installedIn, type Installed } from './look-inside.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from './proxy/backends.ts'
@@ -32,9 +34,15 @@ export const DATABASE_SETTINGS = {
   shared_buffers: '32MB',
   max_wal_size: '128MB',
   min_wal_size: '16MB',
-  max_wal_senders: '0',
+  // One for the log and one for copies of the files; another for a connection that is about to go.
+  max_wal_senders: '3',
+  max_replication_slots: '2',
+  wal_level: 'replica',
+  // Of the log that cannot be stored. With more the disk of the node would fill.
+  max_slot_wal_keep_size: '2GB',
+  // A restored server answers once it is recovered.
+  hot_standby: 'off',
   max_worker_processes: '8',
-  wal_level: 'minimal',
   // Statements of customers, passwords among them, stay out of the node's log.
   log_min_messages: 'fatal',
   log_min_error_statement: 'panic',
@@ -58,6 +66,8 @@ export type ServersDeps = {
   readonly admit: (cell: string, account: string) => Promise<void>
   /** Work that goes on while the server of a database runs; never rejects. */
   readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
+  /** Told of each server that has started, and of each that is about to end. */
+  readonly changed: (id: string, isRunning: boolean) => void
 }
 
 export type RunningServer = Resource & {
@@ -72,8 +82,19 @@ export type RunningServer = Resource & {
 export interface Servers {
   /** Makes a database and its roles; may be repeated. Resolves with what is there then. */
   deploy(database: Resource & DatabaseRoles, signal: AbortSignal): Promise<Installed>
-  /** Ends the server and removes its files. */
-  remove(id: string): Promise<void>
+  /**
+   * Recovers restored files by a server that nobody else uses, checks them and gives them their new names. Throws a
+   * BackupFault, or the signal's reason.
+   */
+  recover(
+    database: Resource & DatabaseRoles,
+    restored: Restored,
+    signal: AbortSignal,
+  ): Promise<void>
+  /** Ends the server and removes its files, after `before`. */
+  remove(id: string, before?: () => Promise<void>): Promise<void>
+  /** Runs a server that nobody can connect to, while work goes on in `remove`. */
+  alone<T>(database: Resource, work: () => Promise<T>): Promise<T>
   /** Resolves with the path of the socket of a running server, which runs until the disposal and a while longer. */
   use(database: Resource, signal: AbortSignal): Promise<{ socketPath: string; release(): void }>
   /** The databases whose servers run, with their accounts. */
@@ -114,8 +135,22 @@ export function createServers(deps: ServersDeps): Servers {
     use,
     stop: (id) => instances.stop(id),
     without: (id, work) => instances.without(id, work),
-    remove: (id) =>
-      instances.without(id, () => rm(join(deps.folder, id), { recursive: true, force: true })),
+    recover: (database, restored, signal) =>
+      instances.without(database.id, () => recoverFirst(deps, { database, restored }, signal)),
+    remove: (id, before) =>
+      instances.without(id, async () => {
+        await before?.()
+        await rm(join(deps.folder, id), { recursive: true, force: true })
+      }),
+    async alone(database, work) {
+      const server = await startServer(deps, database, closing.signal)
+      try {
+        await server.ready(closing.signal)
+        return await work()
+      } finally {
+        await server.end()
+      }
+    },
     running: () => instances.running(),
     close() {
       instances.close()
@@ -131,15 +166,17 @@ async function startServer(
   closing: AbortSignal,
 ): Promise<Server> {
   const install = await deps.install()
-  const cell = await startCell(deps, install, database)
+  const cell = await startCell(deps, { install, database })
   const ending = new AbortController()
   const connect = (name = SUPERUSER) => connectTo(deps, cell.socket, name)
   const server = { ...database, folder: join(deps.folder, database.id), install, connect }
+  deps.changed(database.id, true)
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
     socketPath: cell.socket,
     ready: (signal) => cell.ready(signal),
     async end() {
+      deps.changed(database.id, false)
       ending.abort()
       // At once: a query beside a server that hangs ends with the server.
       await Promise.all([beside, cell.stop()])
@@ -167,11 +204,30 @@ function connectTo({ superuserPassword, log }: ServersDeps, socketPath: string, 
   return connectState({ address, connections: 1, log })
 }
 
+async function recoverFirst(
+  deps: ServersDeps,
+  {
+    database,
+    restored,
+  }: { readonly database: Resource & DatabaseRoles; readonly restored: Restored },
+  signal: AbortSignal,
+): Promise<void> {
+  const install = await deps.install()
+  const begin = (own: OwnCell) => startCell(deps, { install, database }, own)
+  const cell = await recoverIn(begin, { log: deps.log, signal })
+  try {
+    await adopt((name) => connectTo(deps, cell.socket, name), restored, database)
+  } finally {
+    await cell.stop()
+  }
+}
+
 async function startCell(
   deps: ServersDeps,
-  install: PostgresInstall,
-  { id, account }: Resource,
+  { install, database }: { readonly install: PostgresInstall; readonly database: Resource },
+  { settings, ...own }: OwnCell = {},
 ): Promise<Cell> {
+  const { id, account } = database
   const name = cellNameOf(id)
   const spec = postgresCell({
     install,
@@ -180,11 +236,15 @@ async function startCell(
     socketFolder: join(deps.runFolder, DATABASE_SOCKETS, name),
     socketGroup: DATABASE_SOCKETS,
     payer: { kind: 'account', account },
-    settings: { ...DATABASE_SETTINGS, max_connections: String(connectionsMax(deps.proxies)) },
+    settings: {
+      ...DATABASE_SETTINGS,
+      max_connections: String(connectionsMax(deps.proxies)),
+      ...settings,
+    },
     limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
   })
   await deps.admit(name, account)
-  return await deps.cells.start({ ...spec, network: 'none' })
+  return await deps.cells.start({ ...spec, ...own, network: 'none' })
 }
 
 /** The files of a server: a copy of a template, which the first database makes. */

@@ -9,4 +9,6 @@ export type GatewaySettings = {
   /** The database endpoint. */
   readonly host: string
   readonly port: number
+  /** The time for which a deleted database can be restored. */
+  readonly backupsKeptMs: number
 }

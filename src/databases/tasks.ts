@@ -7,14 +7,27 @@ import {
   type StoredLookRow,
 } from '#charging/stored-bytes.ts'
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
+import type { Tasks } from '#tasks/task.ts'
 import { isStateAway } from '#state/connect.ts'
 
-export type DatabasesTaskSettings = { readonly minuteMs: number; readonly power: StoragePower }
+export type DatabasesTaskSettings = {
+  readonly minuteMs: number
+  readonly power: StoragePower
+  /** From one nightly backup to the next, and how long times can be restored. */
+  readonly backupDayMs: number
+  readonly backupsKeptMs: number
+}
+
+const MINUTE_MS = 60_000
+const LOOKS_PER_DAY = 10
+const ATTEMPTS = 5
+const TIMEOUT_MS = 60_000
 
 export const DATABASES_TASKS: TasksProduct<DatabasesTaskSettings> = { name: 'databases', open }
 
-function open(core: TasksCore, { minuteMs, power }: DatabasesTaskSettings): TasksPart {
+function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
   const { state } = core
+  const { minuteMs, power } = settings
   const stored = createStoredBytes<string>(
     { ...core, minuteMs },
     {
@@ -23,8 +36,8 @@ function open(core: TasksCore, { minuteMs, power }: DatabasesTaskSettings): Task
       name: 'databases',
       async after(last, limit) {
         const { rows } = await state.query<{ id: string }>(
-          `(select id from resources where kind = 'database' and desired <> 'deleted' and id > $1
-             order by id limit $2)
+          `(select id from resources n join databases d using (id)
+             where (n.desired <> 'deleted' or d.backup_bytes > 0) and id > $1 order by id limit $2)
            union
            (select id from standing_samples where kind = 'database' and account is not null and id > $1
              order by id limit $2)
@@ -44,5 +57,20 @@ function open(core: TasksCore, { minuteMs, power }: DatabasesTaskSettings): Task
       resource: (name) => `database:${name}`,
     },
   )
-  return { run: stored.run }
+  return { run: stored.run, tasks: backupTasks(core, settings) }
 }
+
+const backupTasks = (
+  { state }: TasksCore,
+  { backupDayMs, backupsKeptMs }: DatabasesTaskSettings,
+): Tasks => ({
+  'databases.backups': {
+    attempts: ATTEMPTS,
+    timeoutMs: TIMEOUT_MS,
+    everyMs: Math.min(MINUTE_MS, backupDayMs / LOOKS_PER_DAY),
+    async run() {
+      await state.query('select want_nightly_backups($1)', [backupDayMs])
+      await state.query('select expire_backups($1)', [backupsKeptMs])
+    },
+  },
+})

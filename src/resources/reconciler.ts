@@ -1,7 +1,7 @@
 // Brings resources of one kind to the state that their accounts want, one after another. Only a reconciler makes and
 // removes what belongs to a resource (instances.ts starts and ends what runs); each step may be repeated after a kill.
 import { sleep } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { State } from '#state/connect.ts'
 import { NotWanted } from './instances.ts'
@@ -24,9 +24,14 @@ type Unsettled = Resource & {
   readonly revision: string
 }
 
+/** Thrown by `deploy` where other work must be done first. That work wants the resource again at its end. */
+export class NotYet extends Error {}
+
 /** A missed notification and a failed resource wait for this. */
 const AGAIN_MS = 15_000
 const PAGE = 20
+const INTERNAL = 500
+const TRIED_AGAIN = 'it could not be made; it is tried again every 15 seconds'
 
 /** Works until the signal aborts. Never rejects. */
 export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
@@ -89,10 +94,11 @@ async function deploy(
     await move('deployed', null, revision)
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next round knows it.
-    if (signal.aborted || error instanceof NotWanted) return
+    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return
     log.error('A resource could not be deployed', { kind, id: resource.id, error })
     // The account reads this: paths and names of the node stay in its log.
-    await move('failed', 'it could not be made; it is tried again every 15 seconds')
+    const isOwn = error instanceof ErgonError && error.status < INTERNAL
+    await move('failed', isOwn ? error.message : TRIED_AGAIN)
   }
 }
 

@@ -19,6 +19,12 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
       { body: { name: NAME, region: 'moon' }, param: 'region' },
       { body: { name: NAME, energy_budget: '5 kJ' }, param: 'energy_budget' },
       { body: { name: NAME, engine: 'mysql' }, param: 'engine' },
+      { body: { name: NAME, from: {} }, param: 'from.database' },
+      { body: { name: NAME, from: { database: NAME, time: 'noon' } }, param: 'from.time' },
+      {
+        body: { name: NAME, from: { database: NAME, time: '2026-01-01T00:00:00Z', backup: 'x' } },
+        param: 'from',
+      },
     ],
   },
   'database.list': { path: () => '/v1/databases' },
@@ -51,5 +57,9 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
   },
   'database-role.rotate': { path: () => `${path()}/roles/owner/password`, statuses },
   'database-role.delete': { path: () => `${path()}/roles/none`, statuses: [404] },
+  'database-backup.create': { path: () => `${path()}/backups`, statuses: [201, 404, 409] },
+  'database-backup.list': { path: () => `${path()}/backups`, statuses },
+  'database-backup.get': { path: () => `${path()}/backups/none`, statuses: [404] },
+  'database-backup.delete': { path: () => `${path()}/backups/none`, statuses: [404] },
   'database.delete': { path: () => '/v1/databases/none', statuses: [404] },
 }

@@ -5,6 +5,7 @@ export const DATABASES_COMMANDS: CommandList = {
   groups: {
     db: 'Databases: create, list, connect, resize, suspend, delete',
     'db role': 'Logins of a database',
+    'db backup': 'Backups of a database: list, take one, delete',
   },
   commands: [
     {
@@ -91,9 +92,51 @@ export const DATABASES_COMMANDS: CommandList = {
     },
     {
       usage: 'db delete <name>',
-      help: 'Delete the database and everything in it, for good',
+      help: 'Delete the database; it can be restored for some days',
       options: [['--force', 'nothing is asked']],
       load: () => import('./db-delete.ts'),
+    },
+    {
+      usage: 'db backup create <name>',
+      help: 'Take a backup now, which is kept until it is deleted, and wait until it is done',
+      load: () => import('./db-backup-create.ts'),
+    },
+    {
+      usage: 'db backup list <name>',
+      help: 'The backups, and the times that the database can be restored to; a deleted one by its id',
+      load: () => import('./db-backup-list.ts'),
+    },
+    {
+      usage: 'db backup delete <name> <backup>',
+      help: 'Delete a backup',
+      load: () => import('./db-backup-delete.ts'),
+    },
+    {
+      usage: 'db restore <name>',
+      help: 'Make a new database from the backups of one, which stays as it is; of a deleted one by its id',
+      options: [
+        ['--as <new>', 'the name of the new database'],
+        ['--to <time>', 'as it was then, such as 2026-11-25T14:30:00Z; now by default'],
+        ['--backup <id>', 'as it was at the end of this backup'],
+        ['--size <size>', 'its room; that of the other one by default'],
+      ],
+      load: () => import('./db-restore.ts'),
+    },
+    {
+      usage: 'db clone <name> <new>',
+      help: 'Make a new database with everything that is in one now',
+      load: () => import('./db-clone.ts'),
+    },
+    {
+      usage: 'db export <name> [file]',
+      help: 'Write the database to a file, or to the standard output, with the pg_dump of this machine',
+      options: [['--format <format>', 'custom (default), or plain: SQL']],
+      load: () => import('./db-export.ts'),
+    },
+    {
+      usage: 'db import <name> <source>',
+      help: 'Read a dump, or another database by its address, with the pg_dump, pg_restore and psql of this machine',
+      load: () => import('./db-import.ts'),
     },
   ],
 }

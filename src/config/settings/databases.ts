@@ -22,6 +22,18 @@ export const DATABASES_SETTINGS = {
     help: 'Processes that serve the database endpoint, on one port (default 1)',
     check: count(1, 16).default(1),
   },
+  dbArchiveSeconds: {
+    name: 'ERGON_DB_ARCHIVE_SECONDS',
+    flag: 'db-archive-seconds',
+    help: 'Seconds after which the log of a running database is stored: what a lost disk can lose (default 60)',
+    check: count(1, 3600).default(60),
+  },
+  dbBackupDays: {
+    name: 'ERGON_DB_BACKUP_DAYS',
+    flag: 'db-backup-days',
+    help: 'Days that a database can be restored to any second of, and that a deleted one can be restored (default 7)',
+    check: count(1, 365).default(7),
+  },
   dbHost: {
     name: 'ERGON_DB_HOST',
     flag: 'db-host',

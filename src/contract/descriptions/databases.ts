@@ -5,10 +5,18 @@ import type { DATABASES } from '#contract/products/databases.ts'
 
 export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
   'database.create': {
-    summary: 'Create a database: a PostgreSQL 16 server of its own, ready in a second or two',
+    summary:
+      'Create a database: a PostgreSQL 16 server of its own, empty, or from the backups of another one',
     request: databases.databaseRequest,
     replies: { 201: { help: 'The database, on its way', media: json(databases.databaseReply) } },
-    refusals: ['database_exists', 'too_many_databases', 'databases_off'],
+    refusals: [
+      'database_exists',
+      'database_not_found',
+      'backup_not_found',
+      'database_not_restorable',
+      'too_many_databases',
+      'databases_off',
+    ],
   },
   'database.list': {
     summary: 'The databases of the account, the oldest first',
@@ -33,7 +41,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
   },
   'database.delete': {
-    summary: 'Delete a database and everything in it, for good',
+    summary: 'Delete a database; it can be restored from its backups for some days',
     replies: ok('It is being deleted', json(databases.databaseDeleted)),
     refusals: ['database_not_found'],
   },
@@ -57,5 +65,25 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     summary: 'Delete a role; what it owns becomes the owner’s',
     replies: ok('It is being deleted', json(databases.databaseRoleDeleted)),
     refusals: ['database_not_found', 'database_role_not_found'],
+  },
+  'database-backup.create': {
+    summary: 'Take a backup now, which is kept until it is deleted',
+    replies: { 201: { help: 'The backup, on its way', media: json(databases.backupReply) } },
+    refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
+  },
+  'database-backup.list': {
+    summary: 'The backups of a database, the newest first; by id also those of a deleted one',
+    replies: ok('The backups', json(databases.backupList)),
+    refusals: ['database_not_found'],
+  },
+  'database-backup.get': {
+    summary: 'A backup',
+    replies: ok('The backup', json(databases.backupReply)),
+    refusals: ['database_not_found', 'backup_not_found'],
+  },
+  'database-backup.delete': {
+    summary: 'Delete a backup; its bytes are charged no longer',
+    replies: ok('It is deleted', json(databases.backupDeleted)),
+    refusals: ['database_not_found', 'backup_not_found', 'database_not_ready'],
   },
 }

@@ -8,6 +8,8 @@ export const DATABASES_ERRORS = {
   database_role_exists: caller(409, 'Choose another name, or use the role that is there.'),
   database_not_ready: caller(409, 'Wait until the database is deployed: `ergon db show`.'),
   too_many_databases: caller(409, 'Delete a database that is not needed any more.'),
+  database_not_restorable: caller(409, 'Choose another time or backup: `ergon db backup list`.'),
+  backup_not_found: caller(404, 'Check the id: `ergon db backup list`.', 'not_found_error'),
   databases_off: service(
     503,
     'The service runs no databases: the operator starts it with ERGON_DATABASES=on.',

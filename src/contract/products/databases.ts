@@ -17,6 +17,10 @@ export const DATABASES = defineProduct({
     'database-role.create': { ...database, scope: 'deploy', idempotent: true },
     'database-role.rotate': { ...database, scope: 'deploy' },
     'database-role.delete': { ...database, scope: 'deploy' },
+    'database-backup.create': { ...database, scope: 'deploy', idempotent: true },
+    'database-backup.list': { ...database, scope: 'read' },
+    'database-backup.get': { ...database, scope: 'read' },
+    'database-backup.delete': { ...database, scope: 'deploy' },
     /** No request: what a database stored for a minute. */
     'database.standing': {
       ...look,
@@ -60,6 +64,30 @@ export const DATABASES = defineProduct({
       method: 'DELETE',
       path: '/v1/databases/:database/roles/:role',
       operation: 'database-role.delete',
+      query: [],
+    },
+    {
+      method: 'POST',
+      path: '/v1/databases/:database/backups',
+      operation: 'database-backup.create',
+      query: [],
+    },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/backups',
+      operation: 'database-backup.list',
+      query: [],
+    },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/backups/:backup',
+      operation: 'database-backup.get',
+      query: [],
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/databases/:database/backups/:backup',
+      operation: 'database-backup.delete',
       query: [],
     },
   ],

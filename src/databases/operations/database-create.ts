@@ -1,5 +1,10 @@
-// POST /v1/databases: writes down what is wanted; the agent's reconciler makes it.
-import { bytesOfSize, DATABASES_MAX, type DatabaseRequest } from '#contract/databases.ts'
+// POST /v1/databases: writes down what is wanted, empty or from backups; the agent's reconciler makes it.
+import {
+  bytesOfSize,
+  DATABASE_SIZE_DEFAULT,
+  DATABASES_MAX,
+  type DatabaseRequest,
+} from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { findDatabase, replyOf } from '#databases/find-database.ts'
@@ -7,7 +12,8 @@ import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/passwords.ts'
 import { makeVerifier, verifierText } from '#databases/scram.ts'
 import type { Handler } from '#http/reply.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { findOrigin } from './find-origin.ts'
 
 const TOO_MANY = 'EG020'
 const FIRST_REVISION = 1
@@ -18,7 +24,7 @@ export function createDatabaseCreate(deps: {
 }): Handler<DatabaseRequest> {
   const { state, settings } = deps
   return async ({ who, body }) => {
-    const { name, region, size, energy_budget: budget } = body
+    const { name, region, size, energy_budget: budget, from } = body
     const account = who?.account ?? ''
     if (!settings.isOn) throw fault('databases_off', `Could not create "${name}"`)
     if (region !== 'auto' && region !== settings.region)
@@ -29,20 +35,31 @@ export function createDatabaseCreate(deps: {
       )
     const made = await state
       .transaction(async (transaction) => {
+        const origin =
+          from && (await findOrigin(transaction, { account, keptMs: settings.backupsKeptMs }, from))
+        const bytes = size === undefined ? origin?.sizeBytes : bytesOfSize(size)
         const { rows } = await transaction.query<{ id: string | null }>(
           'select add_database($1, $2, $3, $4, $5) as id',
-          [account, name, settings.region, DATABASES_MAX, bytesOfSize(size)],
+          [
+            account,
+            name,
+            settings.region,
+            DATABASES_MAX,
+            bytes ?? bytesOfSize(DATABASE_SIZE_DEFAULT),
+          ],
         )
         const id = rows[0]?.id
         if (typeof id !== 'string')
           throw fault('database_exists', `Could not create the database: "${name}" is there`)
         if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
-        const role = `u${id.slice(id.indexOf('_'))}`
-        const password = passwordOf(settings.passwordKey, role, FIRST_REVISION)
-        await transaction.query(
-          'insert into database_roles (name, database, revision, verifier) values ($1, $2, $3, $4)',
-          [role, id, FIRST_REVISION, verifierText(await makeVerifier(password))],
-        )
+        await addOwner(transaction, settings, id)
+        if (origin !== undefined)
+          await transaction.query('select want_restore($1, $2, $3, $4)', [
+            id,
+            origin.database,
+            origin.backup,
+            origin.until,
+          ])
         return await findDatabase(transaction, account, id)
       })
       .catch((error: unknown) => {
@@ -55,4 +72,13 @@ export function createDatabaseCreate(deps: {
     const reply = replyOf(made, settings)
     return { kind: 'known', status: 201, body: () => reply }
   }
+}
+
+async function addOwner(state: Queryable, settings: GatewaySettings, id: string): Promise<void> {
+  const role = `u${id.slice(id.indexOf('_'))}`
+  const password = passwordOf(settings.passwordKey, role, FIRST_REVISION)
+  await state.query(
+    'insert into database_roles (name, database, revision, verifier) values ($1, $2, $3, $4)',
+    [role, id, FIRST_REVISION, verifierText(await makeVerifier(password))],
+  )
 }

@@ -1,13 +1,34 @@
-// DELETE /v1/databases/{id or name}: nobody can connect any more; the agent's reconciler removes the files.
+// DELETE /v1/databases/{id or name}: nobody can connect any more; the agent's reconciler removes the files. The backups
+// and the log stay for some days.
+import { findBackedUp } from '#databases/find-backup.ts'
 import { findDatabase } from '#databases/find-database.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export const createDatabaseDelete =
-  ({ state }: { readonly state: Queryable }): Handler =>
+  ({
+    state,
+    settings,
+  }: {
+    readonly state: Queryable
+    readonly settings: GatewaySettings
+  }): Handler =>
   async ({ who, parameters }) => {
-    const { id } = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+    const account = who?.account ?? ''
+    const { id } = await findDatabase(state, account, parameters['database'] ?? '')
+    const { restorable_from: from } = await findBackedUp(state, {
+      account,
+      wanted: id,
+      keptMs: settings.backupsKeptMs,
+    })
     await state.query('select delete_database($1)', [id])
-    const reply = { id, object: 'database', deleted: true }
+    const until = new Date(Date.now() + settings.backupsKeptMs).toISOString()
+    const reply = {
+      id,
+      object: 'database',
+      deleted: true,
+      restorable_until: from === null ? null : until,
+    }
     return { kind: 'known', status: 200, body: () => reply }
   }

@@ -1,0 +1,28 @@
+// ergon db backup list.
+import type { CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { backupsPath, type Backup } from '#cli/databases.ts'
+import { print, printJson, table, tell } from '#cli/output.ts'
+
+const MB = 1_000_000
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  const list = JSON.parse((await apiGet(options, backupsPath(name))).text) as {
+    readonly data: readonly Backup[]
+    readonly restorable_from: string | null
+    readonly stored_bytes: number
+  }
+  if (options.json) return printJson(list)
+  const rows = list.data.map((backup) => [
+    backup.id,
+    backup.kind,
+    backup.reason === null ? backup.status : `${backup.status}: ${backup.reason}`,
+    backup.ended_at ?? backup.created_at,
+    (backup.stored_bytes / MB).toFixed(1),
+  ])
+  if (rows.length > 0) print(table(['BACKUP', 'KIND', 'STATUS', 'TIME', 'STORED MB'], rows))
+  const from = list.restorable_from
+  if (from === null) return tell('There is no backup yet; the first one is taken within a minute')
+  const stored = (list.stored_bytes / MB).toFixed(1)
+  tell(`It can be restored to each second from ${from} on; with the log ${stored} MB are stored`)
+}

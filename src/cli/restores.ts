@@ -1,0 +1,54 @@
+// Long work on databases, with a bar on a terminal: backups, and databases that are made from backups.
+import { sleep } from '#base/clock.ts'
+import { apiDelete, apiGet, apiPost } from './client.ts'
+import { backupsPath, databasePath, getDatabase, type Backup, type Database } from './databases.ts'
+import { CommandError, EXIT, printJson, tell, withProgressBar } from './output.ts'
+import type { GlobalOptions } from './profile.ts'
+
+const LOOK_MS = 250
+
+/** Waits until a backup is done. Throws a CommandError with the reason of a failed one. */
+export const waitForBackup = (options: GlobalOptions, name: string, id: string): Promise<Backup> =>
+  withProgressBar(async (bar) => {
+    for (;;) {
+      const { text } = await apiGet(options, backupsPath(name, id))
+      const backup = JSON.parse(text) as Backup
+      if (backup.status === 'done') return backup
+      if (backup.status === 'failed')
+        throw new CommandError(`Could not back up ${name}: ${backup.reason}`, EXIT.failed)
+      bar.show(`backup of ${name}`, backup.done_bytes, backup.total_bytes ?? undefined)
+      await sleep(LOOK_MS)
+    }
+  })
+
+export type RestoreFrom = {
+  readonly database: string
+  readonly backup?: string
+  readonly time?: string
+}
+
+/** Makes a database from backups and tells of it. A failed one is deleted: nothing is left of it. */
+export async function makeFrom(
+  options: GlobalOptions & { readonly json?: boolean },
+  made: { readonly name: string; readonly size?: string; readonly from: RestoreFrom },
+): Promise<void> {
+  await apiPost(options, '/v1/databases', made)
+  const { name } = made
+  const database = await withProgressBar(async (bar) => {
+    for (;;) {
+      const found = await getDatabase(options, name)
+      if (found.status === 'deployed') return found
+      if (found.status === 'failed') return await giveUp(options, found)
+      const { done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
+      bar.show(`restore of ${name}`, done, total ?? undefined)
+      await sleep(LOOK_MS)
+    }
+  })
+  if (options.json === true) return printJson(database)
+  tell(`${name} is ready: ergon db psql ${name}`)
+}
+
+async function giveUp(options: GlobalOptions, { name, reason }: Database): Promise<never> {
+  await apiDelete(options, databasePath(name))
+  throw new CommandError(reason ?? `Could not make ${name}`, EXIT.failed, `ergon db backup list`)
+}

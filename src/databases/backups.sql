@@ -1,0 +1,118 @@
+-- Asks for a backup; the process of backups makes it.
+create or replace function want_backup(of_database text, of_kind text) returns text language plpgsql as $$
+declare
+  made constant text := new_id('bkp', ledger_now());
+begin
+  insert into database_backups (id, database, kind, created_at) values (made, of_database, of_kind, ledger_now());
+  perform pg_notify('ergon_backups', '');
+  return made;
+end $$;
+
+-- Asks for the files of a new database from the backups of another one.
+create or replace function want_restore(of_database text, of_source text, of_backup text, to_time timestamptz)
+returns void language sql as $$
+  insert into database_restores (database, source, backup, until) values (of_database, of_source, of_backup, to_time);
+  select pg_notify('ergon_backups', '');
+$$;
+
+-- Names a stored piece of a backup.
+create or replace function keep_part(of_backup text, of_number int, stored jsonb, of_size bigint, of_key jsonb)
+returns void language sql as $$
+  select storage_hold(jsonb_build_array(stored), false);
+  insert into database_parts (backup, number, blob, size, key)
+  values (of_backup, of_number, (stored ->> 'id')::uuid, of_size, of_key);
+  update databases set backup_bytes = backup_bytes + (stored ->> 'size')::bigint
+  where id = (select database from database_backups where id = of_backup);
+$$;
+
+-- Names a stored piece of a log.
+create or replace function keep_wal(of_database text, from_lsn pg_lsn, to_lsn pg_lsn, of_timeline int, stored jsonb,
+  of_size bigint, of_key jsonb)
+returns void language sql as $$
+  select storage_hold(jsonb_build_array(stored), false);
+  insert into database_wal (database, begin_lsn, end_lsn, timeline, blob, size, key, stored_at)
+  values (of_database, from_lsn, to_lsn, of_timeline, (stored ->> 'id')::uuid, of_size, of_key, ledger_now());
+  update databases set backup_bytes = backup_bytes + (stored ->> 'size')::bigint where id = of_database;
+$$;
+
+-- Gives up blobs of the backups of a database.
+create or replace function drop_backup_blobs(of_database text, ids uuid[]) returns void language sql as $$
+  update databases set backup_bytes = backup_bytes - coalesce((select sum(size) from blobs where id = any (ids)), 0)
+  where id = of_database;
+  select storage_release(ids);
+$$;
+
+-- Removes the pieces of a backup: of one that failed, or that begins anew.
+create or replace function drop_parts(of_backup text) returns void language sql as $$
+  with gone as (delete from database_parts where backup = of_backup returning blob)
+  select drop_backup_blobs((select database from database_backups where id = of_backup), array(select blob from gone));
+$$;
+
+create or replace function drop_backup(of_backup text) returns boolean language plpgsql as $$
+begin
+  perform drop_parts(of_backup);
+  delete from database_backups where id = of_backup;
+  return found;
+end $$;
+
+-- The copy that the first time of the retention needs: the newest one from before, or the oldest. From its end on each
+-- moment can be restored.
+create or replace function first_backup(of_database text, kept_ms bigint) returns database_backups
+language sql stable as $$
+  select b from database_backups b
+  where b.database = of_database and b.status = 'done'
+  order by case when ended_at < ledger_now() - kept_ms * interval '1 ms' then ended_at end desc nulls last, ended_at
+  limit 1
+$$;
+
+-- Removes the log from before that copy, except what another copy needs to be consistent.
+create or replace function drop_old_wal(of_database text, kept_ms bigint) returns void language sql as $$
+  with gone as (
+    delete from database_wal w where w.database = of_database
+      and w.end_lsn <= (first_backup(of_database, kept_ms)).begin_lsn
+      and not exists (select from database_backups b where b.database = of_database and b.status = 'done'
+        and w.begin_lsn <= b.end_lsn and w.end_lsn > b.begin_lsn - 1048576)
+    returning blob
+  )
+  select drop_backup_blobs(of_database, array(select blob from gone));
+$$;
+
+-- Nightly backups that are due: each day, of databases that wrote since the last one.
+create or replace function want_nightly_backups(day_ms bigint) returns void language sql as $$
+  select want_backup(d.id, 'nightly') from databases d join resources n using (id)
+  where n.desired = 'deployed' and n.actual = 'deployed'
+    and not exists (select from database_backups b where b.database = d.id and (
+      b.kind = 'nightly' and (b.created_at > ledger_now() - day_ms * interval '1 ms'
+        or b.status in ('wanted', 'running'))
+      or b.status = 'done' and d.is_archived
+        and not exists (select from database_wal w where w.database = d.id and w.end_lsn > b.end_lsn)));
+$$;
+
+create or replace function drop_wal(of_database text) returns void language sql as $$
+  with gone as (delete from database_wal where database = of_database returning blob)
+  select drop_backup_blobs(of_database, array(select blob from gone));
+$$;
+
+-- Removes what no time of the retention needs, and everything of databases that were deleted before that.
+create or replace function expire_backups(kept_ms bigint) returns void language plpgsql as $$
+declare
+  since constant timestamptz := ledger_now() - kept_ms * interval '1 ms';
+  old text;
+begin
+  for old in
+    select b.id from database_backups b where b.kind = 'nightly' and (
+      b.status = 'failed' and b.created_at < since
+      or b.status = 'done' and b.ended_at < (first_backup(b.database, kept_ms)).ended_at)
+  loop
+    perform drop_backup(old);
+  end loop;
+  perform drop_old_wal(w.database, kept_ms) from (select distinct database from database_wal) w;
+  for old in
+    select n.id from resources n join databases d using (id)
+    where n.actual = 'deleted' and n.changed_at < since and d.backup_bytes > 0
+  loop
+    perform drop_backup(b.id) from database_backups b where b.database = old;
+    perform drop_wal(old);
+    perform standing_end('database', n.id, n.name, n.account) from resources n where n.id = old;
+  end loop;
+end $$;

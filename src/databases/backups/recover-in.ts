@@ -1,0 +1,44 @@
+// The recovery of a restored cluster by its first server, in the cell of its database: the account's, as any of its
+// servers. It takes as long as the log takes.
+import { sleep } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cell, CellSpec } from '#cells/cell.ts'
+import { BackupFault } from './plan.ts'
+
+/** Where the cell differs from that of any server. */
+export type OwnCell = Pick<CellSpec, 'output'> & {
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+const LOOK_MS = 100
+const LIVES_MAX = 3
+/** The whole log was replayed, and has no commit after the target time: its end is the target. */
+const BEFORE_TARGET = 'recovery ended before configured recovery target was reached'
+
+/** Resolves with the cell when it answers. Throws a BackupFault when its server cannot recover, and the signal's reason. */
+export async function recoverIn(
+  begin: (own: OwnCell) => Promise<Cell>,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<Cell> {
+  let isBeforeTarget = false
+  const cell = await begin({
+    output({ stream, text }) {
+      log.info('Output of a cell that recovers', { stream, text })
+      isBeforeTarget ||= text.includes(BEFORE_TARGET)
+    },
+  })
+  try {
+    while (cell.state !== 'ready' && !isBeforeTarget) {
+      if (cell.exits.length >= LIVES_MAX) throw new BackupFault('its server cannot recover')
+      await sleep(LOOK_MS, signal)
+    }
+    if (!isBeforeTarget) return cell
+  } catch (error) {
+    await cell.stop()
+    throw error
+  }
+  await cell.stop()
+  const last = await begin({ settings: { recovery_target_time: '' } })
+  await last.ready(signal)
+  return last
+}

@@ -1,0 +1,60 @@
+// Restored databases on their way from their files to their first server, beside the reconciler: a long log takes long.
+import { join } from 'node:path'
+import type { DatabaseRoles } from '#databases/make-database.ts'
+import type { Servers } from '#databases/servers.ts'
+import type { AgentCore } from '#node/agent-part.ts'
+import { NotYet } from '#resources/reconciler.ts'
+import type { Resource } from '#resources/resource.ts'
+import { restoredFolderOf } from './backups-cell.ts'
+import { BackupFault } from './plan.ts'
+import { placeRestored, restoredOf, type Restored } from './restored.ts'
+
+type Restoring = Resource & DatabaseRoles
+
+export interface Recoveries {
+  /** Throws NotYet until a restored database is recovered, and why it cannot be. */
+  recover(database: Restoring, signal: AbortSignal): Promise<void>
+  /** Ends a recovery that goes on. */
+  cancel(id: string): void
+}
+
+export function createRecoveries(core: AgentCore, servers: Servers): Recoveries {
+  const { state, log, data } = core
+  const running = new Map<string, AbortController>()
+
+  async function begin(database: Restoring, restored: Restored, signal: AbortSignal) {
+    const { id } = database
+    try {
+      await placeRestored(join(restoredFolderOf(core), id), data.at('databases', id))
+      await servers.recover(database, restored, signal)
+      await state.query("update database_restores set status = 'done' where database = $1", [id])
+    } catch (error) {
+      if (signal.aborted) return
+      log.error('A restored database could not be recovered', { id, error })
+      if (!(error instanceof BackupFault)) return
+      await servers.remove(id)
+      await state.query(
+        "update database_restores set status = 'failed', reason = $2 where database = $1",
+        [id, error.message],
+      )
+    }
+    await state.query('select want_resource(id, desired) from resources where id = $1', [id])
+  }
+
+  return {
+    async recover(database, signal) {
+      const { id } = database
+      const restored = await restoredOf(state, id)
+      if (restored === undefined) return
+      if (!running.has(id)) {
+        const ending = new AbortController()
+        running.set(id, ending)
+        begin(database, restored, AbortSignal.any([signal, ending.signal]))
+          .catch((error: unknown) => log.error('A restored database waits', { id, error }))
+          .finally(() => running.delete(id))
+      }
+      throw new NotYet()
+    },
+    cancel: (id) => running.get(id)?.abort(),
+  }
+}

@@ -1,0 +1,109 @@
+// A restored database in the agent: its files come from the process of backups; its first server recovers them, and
+// everything is read before anybody may connect.
+import { existsSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncPath } from '#artifacts/files.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { fault } from '#contract/errors.ts'
+import { NotYet } from '#resources/reconciler.ts'
+import { BackupFault } from './plan.ts'
+import { positionOf } from './wire.ts'
+
+export type Restored = {
+  /** The name of the source, and its owner: as they are in the files. */
+  readonly name: string
+  readonly owner: string
+  /** The recovery must reach this position. */
+  readonly least: string
+}
+
+type Row = Restored & { readonly status: string; readonly reason: string | null }
+
+/**
+ * The restore that a database waits for; undefined where it is done or there is none. Throws NotYet while its files are
+ * made, and its failure.
+ */
+export async function restoredOf(state: Queryable, id: string): Promise<Restored | undefined> {
+  const { rows } = await state.query<Row>(
+    `select r.status, r.reason, r.least_lsn::text as least, n.name, o.name as owner
+     from database_restores r join resources n on n.id = r.source
+       join database_roles o on o.database = r.source and o.label = 'owner'
+     where r.database = $1`,
+    [id],
+  )
+  const [row] = rows
+  if (row === undefined || row.status === 'done') return undefined
+  if (row.status === 'failed')
+    throw fault('database_not_restorable', `Could not restore the database: ${row.reason}`)
+  if (row.status !== 'unpacked') throw new NotYet()
+  return row
+}
+
+/** Moves the files to their place; may be repeated. */
+export async function placeRestored(from: string, to: string): Promise<void> {
+  if (existsSync(to) || !existsSync(from)) return
+  await rename(from, to)
+  await syncPath(dirname(to))
+  await syncPath(dirname(from))
+}
+
+/**
+ * Checks a recovered server, then gives the database and its owner their new names. Throws a BackupFault.
+ */
+export async function adopt(
+  connect: (database: string) => State,
+  restored: Restored,
+  to: { readonly name: string; readonly owner: string },
+): Promise<void> {
+  await using server = connect('postgres')
+  await checkReached(server, restored.least)
+  const found = await server.query('select from pg_database where datname = $1', [restored.name])
+  if (found.rowCount > 0) {
+    await readAll(connect, restored.name)
+    await server.query(
+      await formatted(server, 'alter database %I rename to %I', [restored.name, to.name]),
+    )
+  }
+  const roles = await server.query('select from pg_roles where rolname = $1', [restored.owner])
+  if (roles.rowCount > 0)
+    await server.query(
+      await formatted(server, 'alter role %I rename to %I', [restored.owner, to.owner]),
+    )
+  await server.query('alter system reset all')
+}
+
+/** PostgreSQL writes where it left the log of the source, in the history of its new timeline. */
+async function checkReached(server: State, least: string): Promise<void> {
+  const { rows } = await server.query<{ history: string }>(
+    `select pg_read_file('pg_wal/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || '.history') as history`,
+  )
+  const reached = rows[0]?.history.trim().split('\n').at(-1)?.split('\t')[1] ?? '0/0'
+  if (positionOf(reached) < positionOf(least))
+    throw new BackupFault(`the recovery reached ${reached}, and not ${least}`)
+}
+
+/** Reads each page of each table, which compares its checksum. */
+async function readAll(connect: (database: string) => State, name: string): Promise<void> {
+  await using database = connect(name)
+  const { rows } = await database.query<{ name: string }>(
+    `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'm', 't') and c.relpersistence = 'p' order by c.oid`,
+  )
+  await database.session(async (session) => {
+    for (const method of ['indexscan', 'indexonlyscan', 'bitmapscan'])
+      await session.query(`set enable_${method} = off`)
+    for (const { name: table } of rows)
+      await session.query(`select count(*) from ${table}`).catch((error: unknown) => {
+        throw new BackupFault(`a table cannot be read: ${(error as Error).message}`)
+      })
+  })
+}
+
+async function formatted(server: State, text: string, names: readonly string[]): Promise<string> {
+  const { rows } = await server.query<{ text: string }>(
+    'select format($1, $2::text, $3::text) as text',
+    [text, ...names],
+  )
+  return rows[0]?.text ?? ''
+}

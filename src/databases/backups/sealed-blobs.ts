@@ -1,0 +1,67 @@
+// Bytes of backups as blobs: compressed, then encrypted as bodies of objects are, each with a key of its own that the
+// secret of the data folder wraps. All of it in bounded memory.
+import { Readable } from 'node:stream'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import type { NewBlob } from '#blobs/blob.ts'
+import { storeOf, type OpenBlobStores } from '#blobs/stores.ts'
+import { openFrames, sealedSize, sealFrames } from '#objects/encryption/frames.ts'
+import { createVault } from '#objects/encryption/vault.ts'
+import type { Json } from '#objects/types.ts'
+
+export type SealedBlob = {
+  readonly blob: NewBlob
+  /** Compressed, before encryption. */
+  readonly size: number
+  /** The wrapped key. */
+  readonly key: Json
+}
+
+export interface SealedBlobs {
+  /** Stores bytes; durable when it resolves. Throws what BlobStore.put() throws. */
+  put(bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<SealedBlob>
+  /** The bytes of a blob. Throws `blob_missing` and `blob_damaged`. */
+  get(sealed: SealedBlob, signal: AbortSignal): AsyncIterable<Buffer>
+}
+
+/** No piece of a backup is as large, compressed or not. */
+const BLOB_BYTES_MAX = 1024 ** 3
+const ENCRYPTION = { kind: 'SSE-S3' } as const
+
+export function createSealedBlobs(deps: {
+  readonly stores: OpenBlobStores
+  /** The secret that all keys are derived from. */
+  readonly secret: string
+}): SealedBlobs {
+  const { stores } = deps
+  const vault = createVault({ secret: deps.secret, keyIds: [], versionOf: () => 1 })
+  return {
+    async put(bytes, signal) {
+      await stores.target.admit()
+      const { key, envelope } = vault.create(ENCRYPTION, undefined)
+      let size = 0
+      const compressed = Readable.from(bytes).pipe(createZstdCompress(), { end: true })
+      async function* counted(): AsyncGenerator<Buffer> {
+        for await (const chunk of compressed as AsyncIterable<Buffer>) {
+          size += chunk.length
+          yield chunk
+        }
+      }
+      const blob = await stores.target.put(sealFrames(key, counted()), {
+        signal,
+        sizeMax: BLOB_BYTES_MAX,
+      })
+      return { blob, size, key: envelope }
+    },
+    async *get({ blob, size, key }, signal) {
+      const secret = vault.open(ENCRYPTION, key, undefined)
+      const store = storeOf(stores.byLocation, blob)
+      const whole = { range: { first: 0, last: size - 1 }, size, blobId: blob.id }
+      const sealed = (await store.get(blob, {
+        signal,
+        range: { first: 0, last: sealedSize(size) - 1 },
+      })) as AsyncIterable<Buffer>
+      const opened = Readable.from(openFrames(secret, sealed, whole))
+      yield* opened.compose(createZstdDecompress()) as AsyncIterable<Buffer>
+    },
+  }
+}

@@ -1,0 +1,74 @@
+// Backups of a database as the API shows them, also those of a deleted one.
+import type { BackupReply } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/** A database that has backups, or had them: whether it is deleted or not. */
+export type BackedUp = {
+  readonly id: string
+  readonly name: string
+  readonly size_bytes: string
+  readonly desired: string
+  readonly actual: string
+  readonly backup_bytes: string
+  /** Since when each moment can be restored. */
+  readonly restorable_from: Date | null
+}
+
+/** By the name, or by the id, which a deleted database keeps. Throws database_not_found. */
+export async function findBackedUp(
+  state: Queryable,
+  {
+    account,
+    wanted,
+    keptMs,
+  }: { readonly account: string; readonly wanted: string; readonly keptMs: number },
+): Promise<BackedUp> {
+  const { rows } = await state.query<BackedUp>(
+    `select n.id, n.name, d.size_bytes::text, n.desired, n.actual, d.backup_bytes::text,
+       (first_backup(n.id, $3)).ended_at as restorable_from
+     from resources n join databases d using (id)
+     where n.account = $1 and n.kind = 'database'
+       and (n.id = $2 or n.name = $2 and n.desired <> 'deleted')`,
+    [account, wanted, keptMs],
+  )
+  if (rows[0] !== undefined) return rows[0]
+  throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
+}
+
+type BackupRow = Omit<BackupReply, 'object' | 'created_at' | 'ended_at'> & {
+  readonly created_at: Date
+  readonly ended_at: Date | null
+}
+
+/** The backups of a database, the newest first, or the one of an id. */
+export async function backupsOf(
+  state: Queryable,
+  database: string,
+  id: string | null = null,
+): Promise<BackupReply[]> {
+  const { rows } = await state.query<BackupRow>(
+    `select id, database, kind, status, reason, done_bytes::float8, total_bytes::float8, created_at, ended_at,
+       coalesce((select sum(b.size) from database_parts p join blobs b on b.id = p.blob
+         where p.backup = k.id), 0)::float8 as stored_bytes
+     from database_backups k where database = $1 and ($2::text is null or id = $2) order by id desc`,
+    [database, id],
+  )
+  return rows.map((row) => ({
+    ...row,
+    object: 'database.backup',
+    created_at: row.created_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  }))
+}
+
+/** Throws backup_not_found. */
+export async function findBackup(
+  state: Queryable,
+  database: string,
+  id: string,
+): Promise<BackupReply> {
+  const [backup] = await backupsOf(state, database, id)
+  if (backup !== undefined) return backup
+  throw fault('backup_not_found', `Could not find the backup: "${id.slice(0, 100)}"`)
+}

