@@ -1,5 +1,5 @@
 // Exports have names of their own: two types of one name, two functions of one name, or a type with the name of a
-// global, make a reader look twice at each use.
+// global, make a reader look twice at each use. So does a file's own type with the name of another file's export.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fault } from './tidy-contract.ts'
@@ -24,6 +24,11 @@ type Kind = { readonly word: string; readonly pattern: RegExp }
 const TYPES: Kind = {
   word: 'type',
   pattern: /^export (?:declare )?(?:abstract )?(?:type|interface|class) (\w+)/gm,
+}
+/** Types that a file keeps to itself. */
+const OWN_TYPES: Kind = {
+  word: 'type',
+  pattern: /^(?:abstract )?(?:type|interface|class) (\w+)/gm,
 }
 const VALUES: Kind = {
   word: 'value',
@@ -50,6 +55,7 @@ export function nameFaults(sources: readonly Source[]): Fault[] {
       })),
     ...twice(sources, TYPES),
     ...twice(sources, VALUES),
+    ...shadowing(sources),
   ]
 }
 
@@ -61,6 +67,17 @@ const exportsOf = (sources: readonly Source[], { pattern }: Kind) =>
       line: text.slice(0, index).split('\n').length,
     })),
   )
+
+function shadowing(sources: readonly Source[]): Fault[] {
+  const exporters = new Map(exportsOf(sources, TYPES).map(({ name, path }) => [name, path]))
+  return exportsOf(sources, OWN_TYPES)
+    .filter(({ path, name }) => exporters.has(name) && !isExempt(path, name))
+    .map(({ path, line, name }) => ({
+      path,
+      line,
+      rule: `has a type ${name} of its own, and ${exporters.get(name)} exports another`,
+    }))
+}
 
 function twice(sources: readonly Source[], kind: Kind): Fault[] {
   const first = new Map<string, string>()

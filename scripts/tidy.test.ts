@@ -68,13 +68,15 @@ test('tidy() lets pass what the rules allow', () => {
   )
 })
 
-test('tidy() finds two exports of one name, and a type of a global', () => {
+test('tidy() finds two exports of one name, a type of a global, and a type of an export', () => {
   const files = new Map([
     ['src/base/a.ts', `${HEADER}export type Meter = 1`],
     ['src/cli/b.ts', `${HEADER}export interface Meter {}`],
     ['src/cli/c.ts', `${HEADER}export type Credential = 1`],
     ['src/cli/d.ts', `${HEADER}export const readAll = 1`],
     ['src/cli/e.ts', `${HEADER}export async function readAll() {}`],
+    ['src/cli/h.ts', `${HEADER}type Meter = 1`],
+    ['src/cli/h.fixture.ts', `${HEADER}type Meter = 1`],
     ['src/cli/commands/f.ts', `${HEADER}export async function run() {}`],
     ['src/cli/commands/g.ts', `${HEADER}export async function run() {}`],
   ])
@@ -85,6 +87,7 @@ test('tidy() finds two exports of one name, and a type of a global', () => {
       "src/cli/c.ts exports a type of a global's name: Credential",
       'src/cli/b.ts exports the type Meter, and so does src/base/a.ts',
       'src/cli/e.ts exports the value readAll, and so does src/cli/d.ts',
+      'src/cli/h.ts has a type Meter of its own, and src/cli/b.ts exports another',
     ],
   )
 })

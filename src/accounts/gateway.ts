@@ -15,11 +15,14 @@ import { createUsageGet } from './operations/usage-get.ts'
 import { createUsageLast } from './operations/usage-last.ts'
 import { createPosted } from './posted.ts'
 
-type Settings = { readonly signers: SignersLabel }
+type AccountsSettings = { readonly signers: SignersLabel }
 
-export const ACCOUNTS_GATEWAY: GatewayProduct<Settings> = { name: 'accounts', open }
+export const ACCOUNTS_GATEWAY: GatewayProduct<AccountsSettings> = { name: 'accounts', open }
 
-function open({ readers: state, session, clock }: GatewayCore, { signers }: Settings): GatewayPart {
+function open(
+  { readers: state, session, clock }: GatewayCore,
+  { signers }: AccountsSettings,
+): GatewayPart {
   const { ready } = createSignerStore(state)
   const receipts = createReceipts({ store: createSqlReceiptStore(state) })
   const posted = createPosted({ state, post: (signal) => session.tickNow(signal) })

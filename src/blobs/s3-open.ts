@@ -31,7 +31,7 @@ export function openS3Store(location: string, settings: S3Settings, log: Logger)
   return createS3Store({ client: createS3Client(settings), ...placeOf(location), location, log })
 }
 
-export type Claim = {
+export type StoreClaim = {
   /** The id of the state. */
   readonly owner: string
   /** Blobs are there already: a place without a mark is another one. */
@@ -47,7 +47,7 @@ export type Claim = {
 export async function claimS3Store(
   location: string,
   settings: S3Settings,
-  claim: Claim,
+  claim: StoreClaim,
 ): Promise<void> {
   const client = createS3Client(settings)
   try {
@@ -68,7 +68,7 @@ export async function claimS3Store(
 async function ownerOf(
   client: S3Client,
   location: string,
-  { owner, isUsed, signal }: Claim,
+  { owner, isUsed, signal }: StoreClaim,
 ): Promise<string> {
   const { bucket, prefix } = placeOf(location)
   const place = { Bucket: bucket, Key: prefix === '' ? OWNER : `${prefix}/${OWNER}` }

@@ -46,12 +46,12 @@ export type S3StoreOptions = {
 }
 
 /** The options, and what an error of the client means. */
-type Store = S3StoreOptions & Away & { puts: number }
+type OpenS3Store = S3StoreOptions & Away & { puts: number }
 
 /** A store in an upstream bucket; it is durable when the upstream is. */
 export function createS3Store(options: S3StoreOptions): BlobStore {
   const { client, bucket, location } = options
-  const store: Store = { ...options, ...createAway(options), puts: 0 }
+  const store: OpenS3Store = { ...options, ...createAway(options), puts: 0 }
   const keyOf = (id: string) => keyIn(options, id)
   return {
     location,
@@ -91,7 +91,7 @@ const probe = ({ bucket, prefix }: S3StoreOptions) =>
 const asking = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: ASK_MS })
 
 async function put(
-  options: Store,
+  options: OpenS3Store,
   body: AsyncIterable<Buffer>,
   { signal, sizeMax, id = randomUUID() }: PutOptions,
 ): Promise<NewBlob> {
@@ -140,7 +140,7 @@ async function put(
 }
 
 async function get(
-  options: Store,
+  options: OpenS3Store,
   blob: NewBlob,
   { signal, range }: { signal: AbortSignal; range?: ByteRange },
 ): Promise<Readable> {
@@ -158,7 +158,7 @@ async function get(
 }
 
 async function open(
-  options: Store,
+  options: OpenS3Store,
   blob: NewBlob,
   { first, last }: ByteRange,
   signal: AbortSignal,
@@ -182,7 +182,7 @@ async function open(
 }
 
 async function* list(
-  { client, bucket, prefix, told }: Store,
+  { client, bucket, prefix, told }: OpenS3Store,
   shard: string,
   signal: AbortSignal,
 ): AsyncGenerator<BlobStat> {

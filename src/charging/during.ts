@@ -9,7 +9,7 @@ import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { Charging } from './charging.ts'
-import type { Payer, Served, Spend, Used } from './spend.ts'
+import type { Payer, Served, Spend, Claim } from './spend.ts'
 
 export type LongWork = {
   readonly payer: Payer
@@ -112,7 +112,7 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     signal: long.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, long.signal]),
     mark: () => running.mark(),
     claimThread: (thread: JoinedThread, cpuNs: number) => running.claimThread(thread, cpuNs),
-    claim: (used: Used) => running.claim(claims.take(used)),
+    claim: (used: Claim) => running.claim(claims.take(used)),
     async end(status: number) {
       await turning
       cancelTimer()
@@ -126,7 +126,7 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
 function createClaims() {
   const seen = new Map<string, { last: bigint; settled: bigint }>()
   return {
-    take(used: Used): Used {
+    take(used: Claim): Claim {
       const name = used.kind === 'cpu' ? `cpu ${used.cell}` : `upstream ${used.meter}`
       const last = used.kind === 'cpu' ? used.cpuNs : used.energyNj
       const settled = seen.get(name)?.settled ?? 0n

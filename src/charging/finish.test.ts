@@ -10,11 +10,11 @@ import {
   PUSD_PER_J,
   type TestCharging,
 } from './charging.fixture.ts'
-import type { Used } from './spend.ts'
+import type { Claim } from './spend.ts'
 
 const J = 1_000_000_000n
 const priceOfJoules = (joules: bigint) => joules * PUSD_PER_J
-const upstream = (joules: bigint): Used => ({
+const upstream = (joules: bigint): Claim => ({
   kind: 'upstream',
   meter: 'upstream:up',
   method: 'model',
@@ -107,7 +107,7 @@ test('CPU of cells that is absorbed is a charge of nobody too', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()
   await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))
-  const cell = (seconds: bigint): Used => ({ kind: 'cpu', cell: 'a', cpuNs: seconds * 10n ** 9n })
+  const cell = (seconds: bigint): Claim => ({ kind: 'cpu', cell: 'a', cpuNs: seconds * 10n ** 9n })
   work.claim(cell(3n))
   work.claim(upstream(2n))
   work.absorb()

@@ -4,19 +4,19 @@ import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts
 import { LEARNED, type ChargePart } from '#contract/charge.ts'
 import { NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Indirect } from './indirect.ts'
-import type { Used } from './spend.ts'
+import type { Claim } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
-type Upstream = Extract<Used, { kind: 'upstream' }>
+type UpstreamUse = Extract<Claim, { kind: 'upstream' }>
 
 /** What was spent on answers that did not come: the operator absorbs that. */
-type Absorbed = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, Upstream> }
+type Absorbed = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, UpstreamUse> }
 
 export class Measure {
   /** CPU that marks gave to this spend; a double, because it is written on the hot path. */
   cpuNs = 0
   readonly #cells = new Map<string, bigint>()
-  readonly #upstreams = new Map<string, Upstream>()
+  readonly #upstreams = new Map<string, UpstreamUse>()
   /** None as a rule. */
   #absorbed: Absorbed | undefined
   // Their sums, kept: a stream asks for its energy at every token.
@@ -27,7 +27,7 @@ export class Measure {
    * Cumulative figures: the last one of each cell and meter counts. CPU never falls; what an upstream
    * declares may be less than what was counted of it.
    */
-  claim(used: Used): void {
+  claim(used: Claim): void {
     if (used.kind === 'cpu') {
       const before = this.#cells.get(used.cell) ?? 0n
       invariant(used.cpuNs >= before, `a claim of cell ${used.cell} fell`)
@@ -116,7 +116,7 @@ export class Measure {
   }
 }
 
-const byName = (upstreams: ReadonlyMap<string, Upstream>) =>
+const byName = (upstreams: ReadonlyMap<string, UpstreamUse>) =>
   [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 export const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
@@ -133,7 +133,7 @@ const indirectPart = (tariff: Tariff, bandPct: number, energyNj: string): Charge
   method: LEARNED,
 })
 
-const upstreamPart = (meter: string, one: Upstream, energyNj: string): ChargePart => ({
+const upstreamPart = (meter: string, one: UpstreamUse, energyNj: string): ChargePart => ({
   band_pct: String(one.bandPct),
   energy_nj: energyNj,
   meter,

@@ -16,7 +16,7 @@ import { isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
 import type { Recorded } from './journal.ts'
 import { Measure } from './measure.ts'
-import type { Estimate, Payer, Served, Span, Spend, Used } from './spend.ts'
+import type { Estimate, Payer, Served, Span, Spend, Claim } from './spend.ts'
 
 // Held at first: some hundred tokens of a small model. It doubles while the spend goes on.
 const FIRST_HOLD_NJ = nj(5_000_000_000n)
@@ -155,12 +155,12 @@ export class OpenSpend implements Spend, Billable {
     thread.claim(this.measure, cpuNs)
   }
 
-  claim(used: Used): void {
+  claim(used: Claim): void {
     this.measure.claim(used)
     this.#grow()
   }
 
-  finish(used?: Used): void | Promise<void> {
+  finish(used?: Claim): void | Promise<void> {
     this.#isWhole = true
     if (used !== undefined) this.measure.claim(used)
     const wished = add(this.measured(), REPLY_NJ)

@@ -22,7 +22,7 @@ export type Payer = {
  * What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. CPU never
  * falls; an upstream's joules do when what it declares takes the place of what was counted of it.
  */
-export type Used =
+export type Claim =
   | { readonly kind: 'cpu'; readonly cell: string; readonly cpuNs: bigint }
   | {
       readonly kind: 'upstream'
@@ -83,13 +83,13 @@ export interface Spend {
    */
   claimThread(thread: JoinedThread, cpuNs: number): void
   /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
-  claim(used: Used): void
+  claim(used: Claim): void
   /**
    * The claim of an answer that is whole: from here nothing is cut for want of energy. What it used beyond the
    * hold is asked of the ledger, until that refuses once; what is not granted then is the operator's.
    * Never rejects; synchronous when the leases are warm.
    */
-  finish(used?: Used): void | Promise<void>
+  finish(used?: Claim): void | Promise<void>
   /**
    * What cells and upstreams spent until now was for an answer that did not come: the operator absorbs that, and
    * it is journaled with the spend as a charge of nobody. Their claims begin again from nothing.

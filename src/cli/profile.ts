@@ -27,21 +27,21 @@ function storedCredentials(): Credentials | undefined {
   return JSON.parse(readFileSync(credentialsFile(), 'utf8')) as Credentials
 }
 
-type DataFolder = { readonly port: number; readonly runFolder: string }
+type ProfileFolder = { readonly port: number; readonly runFolder: string }
 
 /** The one that was named, else that of the current directory. */
-const dataFolder = (options: GlobalOptions): DataFolder | undefined =>
+const dataFolder = (options: GlobalOptions): ProfileFolder | undefined =>
   readDataFolder(resolve(options.data ?? environment().data ?? DATA))
 
 /** The one of the clone that this command line is part of, where none was named. */
-const dataFolderOfClone = (options: GlobalOptions): DataFolder | undefined =>
+const dataFolderOfClone = (options: GlobalOptions): ProfileFolder | undefined =>
   (options.data ?? environment().data) === undefined ? readDataFolder(join(CLONE, DATA)) : undefined
 
 const DATA = '.ergon'
 
-function readDataFolder(folder: string): DataFolder | undefined {
+function readDataFolder(folder: string): ProfileFolder | undefined {
   const file = join(folder, 'ergon.json')
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DataFolder) : undefined
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ProfileFolder) : undefined
 }
 
 /**

@@ -315,7 +315,7 @@ const USAGE = {
   idempotent: false,
 } as const
 
-type UsageRow = typeof USAGE & Pick<S3Operation, 'scope'>
+type S3UsageRow = typeof USAGE & Pick<S3Operation, 'scope'>
 
 /** The rows of contract/operations.ts: one for each served operation, and one for all others together. */
 export const STORAGE_OPERATIONS = Object.fromEntries(
@@ -323,4 +323,4 @@ export const STORAGE_OPERATIONS = Object.fromEntries(
     `storage.${name}`,
     { ...USAGE, scope },
   ]),
-) as Readonly<Record<`storage.${ServedOperation | 'unserved'}`, UsageRow>>
+) as Readonly<Record<`storage.${ServedOperation | 'unserved'}`, S3UsageRow>>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '#base/clock.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { createPayers } from './payers.ts'
 
 const ACCOUNT = { env: 'live', funded: true }
@@ -17,7 +17,7 @@ function heldState() {
       const held = Promise.withResolvers<void>()
       waiting.push(held)
       await held.promise
-      const rows: Row[] = accounts
+      const rows: SqlRow[] = accounts
         .filter((account) => account !== 'acct_none')
         .map((account) => ({ account, ...ACCOUNT }))
       return { rows, rowCount: rows.length }

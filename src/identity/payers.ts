@@ -23,7 +23,7 @@ export interface Payers {
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
 }
 
-type Found = ReadonlyMap<string, AccountPayer>
+type PayersById = ReadonlyMap<string, AccountPayer>
 
 // `funded` changes once in an account's life.
 const KEPT_MS = 5000
@@ -42,9 +42,9 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   /** In flight. Each query takes a connection, so callers share it. */
   const lookUps = new Map<string, Promise<AccountPayer>>()
   /** The next query. It begins when the current turn has named all its accounts. */
-  let next: { readonly accounts: string[]; readonly found: Promise<Found> } | undefined
+  let next: { readonly accounts: string[]; readonly found: Promise<PayersById> } | undefined
 
-  async function ask(accounts: readonly string[]): Promise<Found> {
+  async function ask(accounts: readonly string[]): Promise<PayersById> {
     const { rows } = await state.query<AccountPayer>(
       'select id as account, env, funded from accounts where id = any($1)',
       [accounts],
@@ -53,7 +53,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
     return new Map(rows.map((payer) => [payer.account, payer]))
   }
 
-  function join(account: string): Promise<Found> {
+  function join(account: string): Promise<PayersById> {
     if (next === undefined || next.accounts.length >= ASKED_MAX) {
       const accounts: string[] = []
       const found = Promise.resolve().then(() => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { mintToken } from './token-text.ts'
 import { createIdentity } from './tokens.ts'
 
@@ -17,10 +17,10 @@ const ROW = {
 }
 
 /** A state that answers each lookup with the next of `rows`; `between` runs before it answers. */
-function stateOf(rows: readonly Row[], between: () => void = () => undefined) {
+function stateOf(rows: readonly SqlRow[], between: () => void = () => undefined) {
   let asked = 0
   const state: Queryable = {
-    async query<R extends Row>() {
+    async query<R extends SqlRow>() {
       const row = rows[Math.min(asked++, rows.length - 1)] as R | undefined
       between()
       return { rows: row === undefined ? [] : [row], rowCount: rows.length }
@@ -119,7 +119,7 @@ test('identify() has a bounded number of look-ups under way, one for each token'
   const go = Promise.withResolvers<void>()
   let asked = 0
   const state: Queryable = {
-    async query<R extends Row>() {
+    async query<R extends SqlRow>() {
       asked++
       await go.promise
       return { rows: [{ ...ROW, epoch: '5' } as unknown as R], rowCount: 1 }

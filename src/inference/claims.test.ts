@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
-import type { Used } from '#charging/spend.ts'
+import type { Claim } from '#charging/spend.ts'
 import { Claims } from './claims.ts'
 
-const cpu = (cell: string, cpuNs: bigint): Used => ({ kind: 'cpu', cell, cpuNs })
-const upstream = (energyNj: bigint): Used => ({
+const cpu = (cell: string, cpuNs: bigint): Claim => ({ kind: 'cpu', cell, cpuNs })
+const upstream = (energyNj: bigint): Claim => ({
   kind: 'upstream',
   meter: 'upstream:up',
   method: 'model',
@@ -14,8 +14,8 @@ const upstream = (energyNj: bigint): Used => ({
 })
 
 test('claims of a second call come on top of the first, each meter for itself', () => {
-  const claimed: Used[] = []
-  const take = (used: Used) => void claimed.push(used)
+  const claimed: Claim[] = []
+  const take = (used: Claim) => void claimed.push(used)
   const claims = new Claims({ claim: take, finish: take, absorb: () => undefined })
   claims.begin()
   claims.claim(cpu('a', 5n))
@@ -41,8 +41,8 @@ test('claims of a second call come on top of the first, each meter for itself', 
 })
 
 test('what is absorbed is not added to what comes after it', () => {
-  const claimed: (Used | 'absorbed')[] = []
-  const take = (used: Used) => void claimed.push(used)
+  const claimed: (Claim | 'absorbed')[] = []
+  const take = (used: Claim) => void claimed.push(used)
   const absorb = () => void claimed.push('absorbed')
   const claims = new Claims({ claim: take, finish: take, absorb })
   claims.begin()

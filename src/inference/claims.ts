@@ -1,14 +1,14 @@
 // A request may make several calls: batches of inputs, or a second offer when the first one fails.
 // Each call's figures start at zero, a Spend's are of all calls: this adds them up per meter.
 import { add } from '#base/units.ts'
-import type { Spend, Used } from '#charging/spend.ts'
+import type { Spend, Claim } from '#charging/spend.ts'
 
 /** The claims of a request. */
 export class Claims {
   readonly #spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>
   /** Totals by cell or meter: of all calls, and of those before the current call. */
-  #totals: Used[] = []
-  #before: readonly Used[] = []
+  #totals: Claim[] = []
+  #before: readonly Claim[] = []
 
   constructor(spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>) {
     this.#spend = spend
@@ -19,12 +19,12 @@ export class Claims {
     if (this.#totals.length > 0) this.#before = [...this.#totals]
   }
 
-  claim(used: Used): void {
+  claim(used: Claim): void {
     this.#spend.claim(this.#totalOf(used))
   }
 
   /** A claim of an answer that is whole. */
-  finish(used: Used): void | Promise<void> {
+  finish(used: Claim): void | Promise<void> {
     return this.#spend.finish(this.#totalOf(used))
   }
 
@@ -35,7 +35,7 @@ export class Claims {
     this.#spend.absorb()
   }
 
-  #totalOf(used: Used): Used {
+  #totalOf(used: Claim): Claim {
     const key = keyOf(used)
     const total = plus(
       used,
@@ -48,9 +48,9 @@ export class Claims {
 }
 
 /** Cells and meters have names of two kinds: no cell's holds a colon, every meter's does. */
-const keyOf = (used: Used): string => (used.kind === 'cpu' ? used.cell : used.meter)
+const keyOf = (used: Claim): string => (used.kind === 'cpu' ? used.cell : used.meter)
 
-function plus(used: Used, earlier: Used | undefined): Used {
+function plus(used: Claim, earlier: Claim | undefined): Claim {
   if (used.kind === 'cpu' && earlier?.kind === 'cpu')
     return { ...used, cpuNs: used.cpuNs + earlier.cpuNs }
   if (used.kind === 'upstream' && earlier?.kind === 'upstream')

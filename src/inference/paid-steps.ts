@@ -24,17 +24,17 @@ type AnswerForm = {
   readonly streamed: boolean
 }
 
-type Events = readonly AnswerEvent[]
+type AnswerEvents = readonly AnswerEvent[]
 const LEFT = Promise.resolve()
 
-export class PaidSteps extends Steps<Events> {
+export class PaidSteps extends Steps<AnswerEvents> {
   readonly #reads: Steps<readonly GenerationEvent[]>
   readonly #call: PaidCall
   readonly #form: AnswerForm
   readonly #finished = new Set<number>()
   #usage: TokenUsage = { promptTokens: 0, completionTokens: 0 }
   #promptExcess = 0
-  #first: { readonly step: Events | undefined } | undefined
+  #first: { readonly step: AnswerEvents | undefined } | undefined
   #hasText = false
   /** The caller has got some of it. */
   #isGiven = false
@@ -55,7 +55,7 @@ export class PaidSteps extends Steps<Events> {
     return chain(this.next(), (step) => void (this.#first = { step }))
   }
 
-  next(): Events | undefined | Promise<Events | undefined> {
+  next(): AnswerEvents | undefined | Promise<AnswerEvents | undefined> {
     if (this.#first !== undefined) {
       const { step } = this.#first
       this.#first = undefined
@@ -69,7 +69,7 @@ export class PaidSteps extends Steps<Events> {
     }
     if (!(step instanceof Promise)) return step
     this.isPulled = true
-    const pulled = (events: Events | undefined) => {
+    const pulled = (events: AnswerEvents | undefined) => {
       this.isPulled = false
       return events
     }
@@ -113,7 +113,7 @@ export class PaidSteps extends Steps<Events> {
   }
 
   /** Whoever could not pay for all of an answer gets what was paid; of nothing, nothing is paid. */
-  async #failed(error: unknown): Promise<Events> {
+  async #failed(error: unknown): Promise<AnswerEvents> {
     const { spend, signal } = this.#call.caller
     const { cutReason } = spend
     await this.dispose()
@@ -122,7 +122,7 @@ export class PaidSteps extends Steps<Events> {
     throw this.#call.reasonOf(cutReason ?? error, this.#isGiven)
   }
 
-  #cutShort(cutBy: ErgonError): Events {
+  #cutShort(cutBy: ErgonError): AnswerEvents {
     this.#isEnded = true
     const events: AnswerEvent[] = []
     for (let index = 0; index < this.#form.answers; index++)
@@ -163,11 +163,11 @@ export class PaidSteps extends Steps<Events> {
   }
 
   /** The events of an answer that is all there: it is paid as far as can be, and given. */
-  #finishAll(events: readonly GenerationEvent[]): Events | Promise<Events> {
+  #finishAll(events: readonly GenerationEvent[]): AnswerEvents | Promise<AnswerEvents> {
     const given = events.filter((event) => event.kind !== 'used')
     const used = events.filter((event) => event.kind === 'used')
     // Each waits for the ledger in its turn, where the lease is not warm.
-    const finish = (at: number): Events | Promise<Events> => {
+    const finish = (at: number): AnswerEvents | Promise<AnswerEvents> => {
       const usage = used[at]
       if (usage === undefined) return given
       this.#serve(usage)

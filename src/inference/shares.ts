@@ -13,11 +13,11 @@ export interface Shares {
   enter(provider: string, account: string): () => void
 }
 
-type Running = { all: number; readonly byAccount: Map<string, number> }
+type RunningShares = { all: number; readonly byAccount: Map<string, number> }
 
 /** Shares of providers that take `callsMax` calls each. */
 export function createShares(callsMax: number): Shares {
-  const providers = new Map<string, Running>()
+  const providers = new Map<string, RunningShares>()
   return {
     enter(provider, account) {
       const running = providers.get(provider) ?? { all: 0, byAccount: new Map<string, number>() }

@@ -59,7 +59,7 @@ export function createTariff(deps: {
   let carried = 0n
   let follows = false
   let tariff = deps.modelNjPerCpuS
-  let parts: readonly Part[] = [{ ...model, busyNs }]
+  let parts: readonly TariffPart[] = [{ ...model, busyNs }]
 
   const learn = (window: Observation) => {
     energy += window.dynamicNj - energy / DECAY
@@ -110,13 +110,19 @@ export function createTariff(deps: {
 }
 
 /** CPU time that made the average, by how its energy is known. */
-type Part = EnergyBand & { readonly busyNs: bigint }
+type TariffPart = EnergyBand & { readonly busyNs: bigint }
 
-const halved = (part: Part): Part => ({ ...part, busyNs: part.busyNs - part.busyNs / DECAY })
+const halved = (part: TariffPart): TariffPart => ({
+  ...part,
+  busyNs: part.busyNs - part.busyNs / DECAY,
+})
 
 /** The parts with one more, added to the one that is known alike. */
-function merged(parts: readonly Part[], { method, bandPct, busyNs }: Part): readonly Part[] {
-  const isAlike = (part: Part) => part.method === method && part.bandPct === bandPct
+function merged(
+  parts: readonly TariffPart[],
+  { method, bandPct, busyNs }: TariffPart,
+): readonly TariffPart[] {
+  const isAlike = (part: TariffPart) => part.method === method && part.bandPct === bandPct
   const before = parts.find(isAlike)?.busyNs ?? 0n
   return [...parts.filter((part) => !isAlike(part)), { method, bandPct, busyNs: before + busyNs }]
 }

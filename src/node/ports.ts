@@ -18,14 +18,14 @@ export type Ports = {
   release(): Promise<void>
 }
 /** Undefined ones are chosen. */
-type Wanted = {
+type WantedPorts = {
   readonly host: string
   readonly port: number | undefined
   readonly pgPort: number | undefined
 }
 
 /** Claims the ports that are wanted, and chooses those that are not. Throws `port_taken`. */
-export async function claimPorts(wanted: Wanted): Promise<Ports> {
+export async function claimPorts(wanted: WantedPorts): Promise<Ports> {
   for (let block = 0; block < BLOCKS_MAX; block++) {
     const port = wanted.port ?? FIRST_PORT + block * BLOCK_SIZE
     const pgPort = wanted.pgPort ?? FIRST_PG_PORT + block * BLOCK_SIZE
@@ -54,7 +54,7 @@ function refusalText({ port, why }: Taken, host: string, flag: string): string {
 
 /** The first port that cannot be had. Ports claimed on the way are added to `claims`. */
 async function firstTaken(
-  wanted: Wanted,
+  wanted: WantedPorts,
   { port, pgPort }: { port: number; pgPort: number },
   claims: Server[],
 ): Promise<Taken | undefined> {

@@ -1,6 +1,6 @@
 // Annotations of versions: one round trip each, except for copies. The rules are in sql/annotation.sql.
 import { present } from '#base/errors.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import type { Annotation, Annotations, ObjectTarget, WrittenAnnotation } from './objects.ts'
 import { throwRefused } from './refusal.ts'
 import type { Bucket, JsonObject, Sheet } from './types.ts'
@@ -10,7 +10,7 @@ const PER_VERSION_MAX = 1000
 /** Annotations in one transaction of a copy: at most 32 MiB. */
 const COPIED_AT_ONCE = 32
 
-type AnnotationRow = Row & {
+type AnnotationRow = SqlRow & {
   name: string
   size: number
   etag: string

@@ -1,6 +1,6 @@
 // Events of the objects of a bucket, where its notification configuration asks for them. The transaction of the write
 // also writes the event. Readers see events in an order that only grows at its end.
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket } from './types.ts'
 
@@ -33,7 +33,7 @@ export interface Events {
   list(bucket: Bucket, page: { after: string; limit: number }): Promise<EventPage>
 }
 
-type EventRow = Row & {
+type EventRow = SqlRow & {
   id: string
   name: string
   rule: string

@@ -1,7 +1,7 @@
 // Pages of keys, versions and uploads. Each query asks for one entry more than the page, to know whether another page
 // follows.
 import { present } from '#base/errors.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ListedObject, ListQuery, Listings } from './objects.ts'
 import { type ListedRow, type UploadRow, toListed, toUpload } from './rows.ts'
@@ -17,8 +17,8 @@ export function createListings(deps: { state: Queryable }): Listings {
 }
 
 /** An entry, or the common prefix that contains it. */
-type Found = { key: string; common: string | null }
-type ListedFound = ListedRow & Found
+type FoundKey = { key: string; common: string | null }
+type ListedFound = ListedRow & FoundKey
 
 const VERSIONS = inColumns<ListedFound & { seq: string }>(
   'storage_list_versions($1, $2, $3, $4, $5, $6)',
@@ -110,7 +110,7 @@ async function listUploads(
   bucket: Bucket,
   query: ListQuery & { afterUpload?: string },
 ): ReturnType<Listings['uploads']> {
-  const { rows } = await state.query<UploadRow & Found>(
+  const { rows } = await state.query<UploadRow & FoundKey>(
     'select * from storage_list_uploads($1, $2, $3, $4, $5, $6)',
     [...given(bucket, query), query.afterUpload ?? '', query.limit + 1],
   )
@@ -123,7 +123,7 @@ async function listUploads(
  * The rows of a function as one row of JSON arrays. For 1001 rows of a listing the client took 7 to 10 ms of CPU for
  * objects and 1.4 to 2.3 ms for arrays; the server took 4.2 and 4.6 ms.
  */
-function inColumns<R extends Row>(call: string, names: readonly (keyof R & string)[]) {
+function inColumns<R extends SqlRow>(call: string, names: readonly (keyof R & string)[]) {
   // A JSON number cannot hold a seq.
   const columns = names.map((name) => `json_agg(${name === 'seq' ? 'seq::text' : name}) as ${name}`)
   const text = `select ${columns.join(', ')} from ${call}`
@@ -133,7 +133,7 @@ function inColumns<R extends Row>(call: string, names: readonly (keyof R & strin
       const found = present(rows[0], 'an aggregate has one row')
       const arrays = names.map((name) => found[name] ?? [])
       return (arrays[0] ?? []).map((_, at) => {
-        const row: Row = {}
+        const row: SqlRow = {}
         for (const [column, name] of names.entries()) row[name] = arrays[column]?.[at]
         return row as R
       })
@@ -148,7 +148,7 @@ const given = (bucket: Bucket, { prefix, delimiter, after }: ListQuery) => [
   after,
 ]
 
-function paged<R extends Found, T>(rows: readonly R[], limit: number, toEntry: (row: R) => T) {
+function paged<R extends FoundKey, T>(rows: readonly R[], limit: number, toEntry: (row: R) => T) {
   const seen = rows.slice(0, limit)
   const page = {
     entries: seen.filter((row) => row.common === null).map(toEntry),

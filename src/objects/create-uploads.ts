@@ -73,8 +73,8 @@ export function createUploads(deps: {
 
 type UploadName = { readonly key: string; readonly uploadId: string }
 /** The answer that storage_complete keeps with an upload. */
-type Answer = Omit<Completed, 'encryption'>
-type AnyUploadRow = UploadRow & { completed: ({ request: string } & Answer) | null }
+type StoredCompletion = Omit<Completed, 'encryption'>
+type AnyUploadRow = UploadRow & { completed: ({ request: string } & StoredCompletion) | null }
 
 async function findAny(
   state: Queryable,
@@ -145,7 +145,7 @@ async function complete(
     partCount: parts.length,
     ...writtenParts(parts),
   }
-  const { rows } = await state.query<{ refused: string | null; answer: Answer }>(
+  const { rows } = await state.query<{ refused: string | null; answer: StoredCompletion }>(
     'select * from storage_complete($1, $2, $3, $4, $5)',
     [bucket.id, upload.key, upload.uploadId, request, JSON.stringify(written)],
   )
@@ -154,7 +154,7 @@ async function complete(
   return answered(found, row.answer)
 }
 
-const answered = ({ attributes }: UploadRow, answer: Answer): Completed => ({
+const answered = ({ attributes }: UploadRow, answer: StoredCompletion): Completed => ({
   versionId: answer.versionId,
   modifiedAtMs: answer.modifiedAtMs,
   etag: answer.etag,

@@ -18,21 +18,25 @@ export interface Documents {
   of(bucket: { readonly id: number; readonly edition: string | number }): Promise<Configurations>
 }
 
-type Read = { readonly edition: string; readonly bytes: number; readonly found: Configurations }
+type ReadDocument = {
+  readonly edition: string
+  readonly bytes: number
+  readonly found: Configurations
+}
 
 /** `keptBytesMax` bounds the cache; the least recently used entry is evicted first. */
 export function createDocuments(
   deps: { state: Queryable },
   keptBytesMax = KEPT_BYTES_MAX,
 ): Documents {
-  const kept = new LRUCache<number, Read>({
+  const kept = new LRUCache<number, ReadDocument>({
     maxSize: keptBytesMax,
     sizeCalculation: ({ bytes }) => bytes,
   })
-  const reading = new Map<string, Promise<Read>>()
+  const reading = new Map<string, Promise<ReadDocument>>()
 
   /** Concurrent reads of one edition share a query. */
-  async function readOnce(id: number, edition: string): Promise<Read> {
+  async function readOnce(id: number, edition: string): Promise<ReadDocument> {
     const place = `${id} ${edition}`
     const running = reading.get(place) ?? read(deps.state, id)
     reading.set(place, running)
@@ -54,7 +58,7 @@ export function createDocuments(
   }
 }
 
-async function read(state: Queryable, id: number): Promise<Read> {
+async function read(state: Queryable, id: number): Promise<ReadDocument> {
   const { rows } = await state.query<{ edition: string; text: string }>(
     'select edition, configurations::text as text from buckets where id = $1',
     [id],

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { systemClock } from '#base/clock.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { createObjects } from './create-objects.ts'
 import { inlineObject, makeBucket, partsObject, withStore, type Store } from './store.fixture.ts'
 import type { ObjectTarget } from './objects.ts'
@@ -72,8 +72,8 @@ async function holds(
 }
 
 /** A state that does something to the rows of each answer. */
-const changed = (change: (rows: Row[]) => void): Queryable => ({
-  async query<R extends Row>(text: string, values?: readonly unknown[]) {
+const changed = (change: (rows: SqlRow[]) => void): Queryable => ({
+  async query<R extends SqlRow>(text: string, values?: readonly unknown[]) {
     const result = await store.state.query<R>(text, values)
     change(result.rows)
     return result
@@ -94,7 +94,7 @@ test('versions that are read together are those that are read alone', { skip }, 
     await holds(openObjects(changed((rows) => rows.reverse())), ids)
   })
   await t.test('which a mix-up of bodies or of rows would show', async () => {
-    const mixUps: ((rows: Row[]) => void)[] = [
+    const mixUps: ((rows: SqlRow[]) => void)[] = [
       (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)),
       (rows) => rows.forEach((row) => (row['inline'] = rows[0]?.['inline'])),
       (rows) => rows.forEach((row) => (row['bucket'] = rows[0]?.['bucket'])),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { createUploads } from './create-uploads.ts'
 import {
   OTHER,
@@ -318,7 +318,7 @@ test(
       let questions = 0
       let other: unknown
       const state: Queryable = {
-        async query<R extends Row>(text: string, values?: readonly unknown[]) {
+        async query<R extends SqlRow>(text: string, values?: readonly unknown[]) {
           const answer = await store.state.query<R>(text, values)
           if (++questions === moment) other = await store.uploads.complete(bucket, name, completion)
           return answer

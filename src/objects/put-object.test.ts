@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { systemClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { createObjects } from './create-objects.ts'
 import {
   askedOnce,
@@ -29,10 +29,10 @@ withStore(8, (opened) => (store = opened))
 
 /** Objects over a state that does something to what is asked, or to what is answered. */
 const openObjects = (
-  change: { values?(values: unknown[]): void; rows?(rows: Row[]): void; failed?(): void } = {},
+  change: { values?(values: unknown[]): void; rows?(rows: SqlRow[]): void; failed?(): void } = {},
 ) => {
   const state: Queryable = {
-    async query<R extends Row>(text: string, values: readonly unknown[] = []) {
+    async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
       const given = [...values]
       change.values?.(given)
       try {

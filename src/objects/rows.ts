@@ -1,7 +1,7 @@
 // Converts between rows of the state and the types of the object store.
 import { invariant } from '#base/errors.ts'
 import type { NewBlob } from '#blobs/blob.ts'
-import type { Row } from '#state/connect.ts'
+import type { SqlRow } from '#state/connect.ts'
 import type { Listed, ListedBucket } from './objects.ts'
 import type {
   Attributes,
@@ -122,7 +122,7 @@ export function toBody({ located }: VersionRow, inline: Buffer | null): ObjectBo
 }
 
 /** A bucket, from columns or from JSON. */
-export type BucketRow = Row & {
+export type BucketRow = SqlRow & {
   id: number
   name: string
   account: string
@@ -169,7 +169,7 @@ export const toBucket = (row: BucketRow, configurations: Bucket['configurations'
   configurations,
 })
 
-export type UploadRow = Row & {
+export type UploadRow = SqlRow & {
   id: string
   key: string
   initiator: string
@@ -185,7 +185,7 @@ export const toUpload = (row: UploadRow): Upload => ({
   attributes: row.attributes,
 })
 
-export type PartRow = Row & {
+export type PartRow = SqlRow & {
   number: number
   size: string
   etag: string

@@ -45,7 +45,7 @@ export type InstallOptions = {
 }
 
 /** The content of install.json: the choice, and the folder of the operator's own programs. */
-type Choice =
+type RungChoice =
   | { readonly rung: 'own'; readonly binFolder: string }
   | { readonly rung: 'managed' | 'bare'; readonly tree: string; readonly why?: string }
 
@@ -75,11 +75,11 @@ export async function installPostgres(options: InstallOptions): Promise<Postgres
   return install
 }
 
-async function recorded(folder: string): Promise<Choice | undefined> {
+async function recorded(folder: string): Promise<RungChoice | undefined> {
   const path = join(folder, RECORD)
   if (!existsSync(path)) return undefined
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Choice
+    return JSON.parse(await readFile(path, 'utf8')) as RungChoice
   } catch (error) {
     throw postgresFault(
       'postgres_install_damaged',
@@ -89,7 +89,7 @@ async function recorded(folder: string): Promise<Choice | undefined> {
   }
 }
 
-function demandSame(before: Choice, { ownBinFolder, folder }: InstallOptions): void {
+function demandSame(before: RungChoice, { ownBinFolder, folder }: InstallOptions): void {
   const made = before.rung === 'own' ? before.binFolder : undefined
   if (made === ownBinFolder) return
   const was = made === undefined ? `the ${before.rung} PostgreSQL` : `ERGON_PG_BIN=${made}`
@@ -101,12 +101,12 @@ function demandSame(before: Choice, { ownBinFolder, folder }: InstallOptions): v
 }
 
 /** A tree is kept until an upgrade, fixes of PostgreSQL included: that one waits is said at each start. */
-function tellOfNewer(before: Choice, log: Logger): void {
+function tellOfNewer(before: RungChoice, log: Logger): void {
   if (before.rung === 'own' || before.tree.startsWith(BARE_TREE)) return
   log.warn(`PostgreSQL ${SERVER_VERSION} is here, to use it ${UPGRADE}`, { inUse: before.tree })
 }
 
-async function choose(options: InstallOptions): Promise<Choice> {
+async function choose(options: InstallOptions): Promise<RungChoice> {
   const { ownBinFolder, log } = options
   if (ownBinFolder !== undefined) return { rung: 'own', binFolder: ownBinFolder }
   try {
@@ -122,7 +122,7 @@ async function choose(options: InstallOptions): Promise<Choice> {
 
 const managedTree = (files: ArtifactFiles) => `${BARE_TREE}-${files.name}-${files.version}`
 
-async function describe(choice: Choice, options: InstallOptions): Promise<PostgresInstall> {
+async function describe(choice: RungChoice, options: InstallOptions): Promise<PostgresInstall> {
   if (choice.rung === 'own') {
     const layout = await layoutOf(choice.binFolder, options.signal)
     const { binFolder, libFolder, shareFolder } = layout
@@ -173,7 +173,7 @@ async function assembleTree(
   }
 }
 
-async function record(folder: string, choice: Choice): Promise<void> {
+async function record(folder: string, choice: RungChoice): Promise<void> {
   const fresh = join(folder, `.${RECORD}`)
   await writeFile(fresh, `${JSON.stringify(choice)}\n`, { flush: true })
   await rename(fresh, join(folder, RECORD))

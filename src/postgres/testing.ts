@@ -189,7 +189,7 @@ async function answers(probe: () => Promise<void>): Promise<void> {
   }
 }
 
-type Query = {
+type PsqlQuery = {
   readonly socketFolder: string
   readonly user: string
   readonly password: string
@@ -197,7 +197,7 @@ type Query = {
   readonly sql: string
 }
 
-function psql(install: PostgresInstall, query: Query): Promise<CommandResult> {
+function psql(install: PostgresInstall, query: PsqlQuery): Promise<CommandResult> {
   const program = join(present(install.clientTools, 'the managed rung has client tools'), 'psql')
   const flags = '--no-psqlrc --no-align --tuples-only --quiet --set=ON_ERROR_STOP=1'.split(' ')
   const where = [

@@ -1,10 +1,9 @@
-// The public reads of the log: a receipt, the keys, a checkpoint, a tile, a bundle of entries.
-import { invariant } from '#base/errors.ts'
+// The public reads of the log: a receipt, the keys, a checkpoint, a tile.
 import type { ReceiptKey } from '#tlog/keys.ts'
-import { ENTRY_BYTES, HASH_BYTES, logEntry } from '#tlog/leaf.ts'
+import { HASH_BYTES } from '#tlog/leaf.ts'
 import type { Receipt } from '#tlog/proof.ts'
-import { inclusionProof, TILE_WIDTH, type TileId } from '#tlog/tiles.ts'
-import { logIndexOf, readLeaves, type ReceiptStore, type Shard } from './store.ts'
+import { inclusionProof, type TileId } from '#tlog/tiles.ts'
+import { logIndexOf, type ReceiptStore } from './store.ts'
 
 /** `account` owns the charge; who may read it is for the caller to decide. */
 export type ReceiptAnswer =
@@ -20,8 +19,6 @@ export type Receipts = {
   checkpoint(origin: string): Promise<string | undefined>
   /** The first `width` hashes of a tile, if a signed checkpoint covers them. */
   tile(origin: string, id: TileId & { width: number }): Promise<Buffer | undefined>
-  /** Entries as C2SP bundles them: each with its length as u16be before it. */
-  entries(origin: string, index: number, width: number): Promise<Buffer | undefined>
 }
 
 export function createReceipts({ store }: { store: ReceiptStore }): Receipts {
@@ -53,24 +50,5 @@ export function createReceipts({ store }: { store: ReceiptStore }): Receipts {
         ? undefined
         : stored.hashes.subarray(0, bytes)
     },
-    async entries(origin, index, width) {
-      const shard = (await store.shards()).find((each) => each.origin === origin)
-      const size = (await store.latest(origin))?.size ?? 0
-      if (shard === undefined || index * TILE_WIDTH + width > size) return undefined
-      return bundle(store, shard, index * TILE_WIDTH, width)
-    },
   }
-}
-
-async function bundle(
-  store: ReceiptStore,
-  shard: Shard,
-  from: number,
-  width: number,
-): Promise<Buffer> {
-  const page = await readLeaves(store, shard, from, width)
-  invariant(page.count === width, `The ledger lacks sealed leaves after ${from}`)
-  const length = Buffer.alloc(2)
-  length.writeUInt16BE(ENTRY_BYTES)
-  return Buffer.concat(page.leaves().flatMap((leaf) => [length, logEntry(leaf)]))
 }

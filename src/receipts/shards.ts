@@ -26,7 +26,7 @@ const RESTORED = 'restored: '
 
 type ShardDeps = { readonly store: ReceiptStore; readonly clock: Clock; readonly log: Logger }
 /** The facts at the start of a sealer, or when the year may have changed. */
-type Known = {
+type KnownLog = {
   readonly epoch: number
   readonly publicKey: Buffer
   /** The signature of the former key over this key, where it was requested. */
@@ -49,7 +49,7 @@ export type OpenShard = {
  * The shard to go on with: the last one, or one opened now for one of the three reasons. Throws
  * ErgonError `signers_unavailable` when too few signers answered to know what was signed last.
  */
-export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenShard> {
+export async function currentShard(known: KnownLog, deps: ShardDeps): Promise<OpenShard> {
   // Any three of the five include one of those that signed the last head.
   if (known.positions.length < THRESHOLD)
     throw fault(
@@ -80,7 +80,7 @@ export async function currentShard(known: Known, deps: ShardDeps): Promise<OpenS
  * is kept as lost, with its key.
  */
 async function keepLost(
-  { publicKey, positions }: Known,
+  { publicKey, positions }: KnownLog,
   shards: readonly Shard[],
   { store, log }: ShardDeps,
 ): Promise<void> {
@@ -106,7 +106,7 @@ export const isPastYear = (shard: Shard, clock: Clock): boolean =>
 
 const yearOf = (clock: Clock): number => new Date(clock.wallMs()).getUTCFullYear()
 
-type State = {
+type SignedState = {
   readonly last: Shard
   readonly signed: Position | undefined
   readonly size: number
@@ -114,7 +114,7 @@ type State = {
 }
 
 async function whyNewShard(
-  { last, signed, size, shards }: State,
+  { last, signed, size, shards }: SignedState,
   publicKey: Buffer,
   { store, clock }: ShardDeps,
 ): Promise<string | undefined> {
@@ -159,7 +159,7 @@ function furthest(positions: readonly (Position | null)[]): Position | undefined
     .at(-1)
 }
 
-type Opening = Known & {
+type Opening = KnownLog & {
   readonly last: Shard | undefined
   readonly signed: Position | undefined
   readonly size: number
@@ -207,7 +207,7 @@ function nextName(shards: readonly (string | undefined)[], year: number): string
  * it. Throws ErgonError `signers_unavailable` when the silent signers may have signed it too.
  */
 async function linkTo(
-  known: Known,
+  known: KnownLog,
   last: Shard | undefined,
   store: ReceiptStore,
 ): Promise<string | undefined> {
@@ -237,7 +237,7 @@ const bodyOf = ({ shard, size, root }: Position, publicKey: Buffer): string =>
 /** A note of the checkpoint, from the store or a signer. */
 async function voucherOf(
   body: string | undefined,
-  { positions, publicKey }: Pick<Known, 'positions' | 'publicKey'>,
+  { positions, publicKey }: Pick<KnownLog, 'positions' | 'publicKey'>,
   store: ReceiptStore,
 ): Promise<string | undefined> {
   if (body === undefined) return undefined
@@ -250,7 +250,7 @@ async function voucherOf(
 function newestNote({
   positions,
   publicKey,
-}: Pick<Known, 'positions' | 'publicKey'>): string | undefined {
+}: Pick<KnownLog, 'positions' | 'publicKey'>): string | undefined {
   const ranked = keptNotes(positions, publicKey).map((note) => {
     const { origin, size } = parseCheckpoint(parseNote(note).body)
     return { note, size, shard: shardOf(origin, publicKey) ?? '' }

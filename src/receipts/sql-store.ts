@@ -2,7 +2,7 @@
 import { raiseAlarm } from '#state/alarms.ts'
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import type { Queryable, Row, State } from '#state/connect.ts'
+import type { Queryable, SqlRow, State } from '#state/connect.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import type { Tile, TileId } from '#tlog/tiles.ts'
 import { LeafPage } from './leaf-page.ts'
@@ -156,28 +156,28 @@ async function requireEpoch(queries: Queryable, epoch: number): Promise<void> {
     throw fault('sealer_fenced', `Could not save as sealer ${epoch}: sealer ${current} has begun`)
 }
 
-const toKey = (row: Row): ReceiptKey => ({
+const toKey = (row: SqlRow): ReceiptKey => ({
   origin: String(row['origin']),
   shard: String(row['shard']),
   publicKey: toBytes(row['public_key']),
   validFrom: String(row['valid_from']),
 })
 
-const toShard = (row: Row): Shard => ({
+const toShard = (row: SqlRow): Shard => ({
   ...toKey(row),
   firstLeaf: Number(row['first_leaf']),
   link: row['link'] === null ? undefined : String(row['link']),
   handover: row['handover'] === null ? undefined : String(row['handover']),
 })
 
-const toCheckpoint = (row: Row): SealedCheckpoint => ({
+const toCheckpoint = (row: SqlRow): SealedCheckpoint => ({
   origin: String(row['origin']),
   size: Number(row['size']),
   root: toBytes(row['root']),
   note: String(row['note']),
 })
 
-const toStoredCharge = (row: Row): StoredCharge => ({
+const toStoredCharge = (row: SqlRow): StoredCharge => ({
   leafIndex: Number(row['leaf_index']),
   accountSeq: BigInt(String(row['account_seq'])),
   bytes: toBytes(row['bytes']),

@@ -9,14 +9,17 @@ import { createPresignCreate } from './authentication/presign-create.ts'
 import { createStorageProtocols } from './create-s3.ts'
 import type { StorageSettings } from './settings.ts'
 
-type Settings = { readonly blobs: BlobSettings; readonly storage: StorageSettings }
+type S3GatewaySettings = { readonly blobs: BlobSettings; readonly storage: StorageSettings }
 
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const CONNECTIONS = 16
 
-export const STORAGE_GATEWAY: GatewayProduct<Settings> = { name: 'storage', open }
+export const STORAGE_GATEWAY: GatewayProduct<S3GatewaySettings> = { name: 'storage', open }
 
-async function open(core: GatewayCore, { blobs, storage }: Settings): Promise<GatewayPart> {
+async function open(
+  core: GatewayCore,
+  { blobs, storage }: S3GatewaySettings,
+): Promise<GatewayPart> {
   const { readers, identity, payers, secret, hosts, baseUrl, clock, log, marks, charging } = core
   const keys = createDerivedKeys(secret)
   const stores = await openBlobStores(blobs, { log, clock })

@@ -5,7 +5,7 @@ import * as sdk from '@aws-sdk/client-s3'
 import { ErgonError } from '#base/errors.ts'
 import { match } from './match.ts'
 import { S3_OPERATIONS } from '#contract/s3-operations.ts'
-import { parseTarget } from './target.ts'
+import { parseTarget } from './target.fixture.ts'
 
 const BASES = { api: ['localhost'], website: ['website.localhost'] }
 type Sent = { method: string; path: string; query: Record<string, unknown>; headers: object }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseTarget } from './target.ts'
+import { parseTarget } from './target.fixture.ts'
 
 const BASES = { api: ['localhost', '127.0.0.1', '[::1]'], website: ['web.localhost'] }
 const at = (target: string, host = 'localhost:8080') => parseTarget(target, host, BASES)

@@ -35,19 +35,15 @@ export type RequestTarget = Pick<S3Target, 'form' | 'bucket' | 'rawPath' | 'rawQ
   readonly rawKey: string
 }
 
-/**
- * Parses a request target (origin form, one character for each byte, as node:http gives it) and a Host header. Throws
- * InvalidURI, KeyTooLongError, InvalidArgument (NUL in a key).
- */
-export const parseTarget = (rawTarget: string, host: string, bases: BaseHosts): S3Target =>
-  targetAt(parsePlace(rawTarget, host, bases))
-
-/** Decodes key and query. Throws what parseTarget throws. */
+/** Decodes key and query. Throws InvalidURI, KeyTooLongError, InvalidArgument (NUL in a key). */
 export function targetAt({ rawKey, ...place }: RequestTarget): S3Target {
   return { ...place, key: keyOf(rawKey), query: parseQuery(place.rawQuery) }
 }
 
-/** Finds the bucket and splits the address. Throws InvalidURI, InvalidArgument. */
+/**
+ * Finds the bucket and splits a request target (origin form, one character for each byte, as node:http gives it), with
+ * its Host header. Throws InvalidURI, InvalidArgument.
+ */
 export function parsePlace(rawTarget: string, host: string, bases: BaseHosts): RequestTarget {
   if (!rawTarget.startsWith('/')) throw storageFault('InvalidURI', undefined, { URI: rawTarget })
   const mark = rawTarget.indexOf('?')

@@ -16,7 +16,7 @@ const CONTEXT = 'FROST-ED25519-SHA512-v1'
 export type Point = Uint8Array
 /** 32 bytes, little-endian, below the group's order. */
 export type Scalar = Uint8Array
-type Parts = readonly (Uint8Array | string)[]
+type HashedParts = readonly (Uint8Array | string)[]
 
 export const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
@@ -59,17 +59,17 @@ export function toId(index: number): Scalar {
 }
 
 /** SHA-512 with the context of the suite and a tag: H4 and H5 of RFC 9591 §6.1. */
-export const hash = (tag: string, ...parts: Parts): Buffer => sha512([CONTEXT, tag, ...parts])
+export const hash = (tag: string, ...parts: HashedParts): Buffer => sha512([CONTEXT, tag, ...parts])
 
 /** The same as a scalar: H1 and H3. */
-export const hashToScalar = (tag: string, ...parts: Parts): Scalar =>
+export const hashToScalar = (tag: string, ...parts: HashedParts): Scalar =>
   sodium.crypto_core_ed25519_scalar_reduce(hash(tag, ...parts))
 
 /** H2: without a context, as plain Ed25519 does (RFC 8032 §5.1.6). */
 export const challengeOf = (commitment: Point, publicKey: Uint8Array, message: Uint8Array) =>
   sodium.crypto_core_ed25519_scalar_reduce(sha512([commitment, publicKey, message]))
 
-function sha512(parts: Parts): Buffer {
+function sha512(parts: HashedParts): Buffer {
   const sum = createHash('sha512')
   for (const part of parts) sum.update(part)
   return sum.digest()

@@ -81,7 +81,7 @@ async function serve(config: SignerConfig, lock: FileLock, log: Logger): Promise
 }
 
 /** The operations of a signer that has its share. */
-type Ready = {
+type ReadySigner = {
   readonly active: KeyShare
   readonly guard: Guard
   readonly nonces: NoncePool
@@ -93,14 +93,14 @@ type Ready = {
 type Service = {
   status(): Status
   readonly dkg: Dkg
-  ready(): Ready
+  ready(): ReadySigner
 }
 
 function createService({ index, folder }: SignerConfig): Service {
   const store = openKeyStore(folder)
   const dkg = createDkg(index, store)
-  let made: Ready | undefined
-  const ready = (): Ready => {
+  let made: ReadySigner | undefined
+  const ready = (): ReadySigner => {
     if (store.active === undefined) throw refusal('no_key', 'This signer has no key yet')
     // Another share has nonces of its own, and has signed nothing.
     if (made?.active !== store.active) made = makeReady(index, store, store.active)
@@ -109,7 +109,7 @@ function createService({ index, folder }: SignerConfig): Service {
   return { dkg, ready, status: () => statusOf(index, store, store.active && ready().guard) }
 }
 
-function makeReady(index: number, store: KeyStore, active: KeyShare): Ready {
+function makeReady(index: number, store: KeyStore, active: KeyShare): ReadySigner {
   const share = openShare(index, active)
   const guard = createGuard({
     publicKey: publicKeyOf(active.group),
@@ -153,13 +153,13 @@ function statusOf(index: number, store: KeyStore, guard: Guard | undefined): Sta
 }
 
 /** `refusals` is the last code that each call was refused with: of a row of them, one is logged. */
-type Said = { readonly log: Logger; readonly refusals: Map<string, string> }
-type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
+type ToldRefusals = { readonly log: Logger; readonly refusals: Map<string, string> }
+type SignerExchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
 async function answer(
   service: Service,
-  { request, response }: Exchange,
-  { log, refusals }: Said,
+  { request, response }: SignerExchange,
+  { log, refusals }: ToldRefusals,
 ): Promise<void> {
   const call = request.url?.split('?', 1)[0] ?? ''
   try {
@@ -225,7 +225,7 @@ function takeLeaves(guard: Guard, query: URLSearchParams, body: Buffer): { size:
  * The order is the safety: the guard has the head on disk before it returns, the nonce is gone from
  * memory before it is used, and only then is there a share that could leave.
  */
-function sign({ guard, nonces, share, handover }: Ready, request: SignRequest): string {
+function sign({ guard, nonces, share, handover }: ReadySigner, request: SignRequest): string {
   if (request.message !== handover()) guard.approve(request.message)
   const pair = nonces.take(request.nonce)
   try {

@@ -17,7 +17,7 @@ export type SigningTask = Goal & {
   readonly signal: AbortSignal
 }
 
-type SessionDeps = {
+type SigningDeps = {
   readonly log: Logger
   /** Signers that were caught; those found here are added. */
   readonly cheaters: Set<Member>
@@ -38,7 +38,7 @@ const ONCE = 'root_mismatch'
 type Signed = { readonly signature: Buffer; readonly by: readonly Member[] }
 
 /** Has the task's body signed. Throws as Quorum.sign() says. */
-export async function runSession(task: SigningTask, deps: SessionDeps): Promise<Signed> {
+export async function runSession(task: SigningTask, deps: SigningDeps): Promise<Signed> {
   const tally = createTally()
   const source = watchSource(task)
   let patience = 1
@@ -116,7 +116,7 @@ async function makeReady(
   return ready
 }
 
-type Round = SessionDeps & { readonly limits: SignerLimits; readonly failed: Failed }
+type Round = SigningDeps & { readonly limits: SignerLimits; readonly failed: Failed }
 
 /** One round of shares; undefined when it has to be done again without someone. */
 async function signOnce(

@@ -6,11 +6,11 @@ import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 
-export type Row = Record<string, unknown>
+export type SqlRow = Record<string, unknown>
 
 /** A runner of SQL: the pool, or one transaction of it. */
 export interface Queryable {
-  query<R extends Row = Row>(
+  query<R extends SqlRow = SqlRow>(
     text: string,
     values?: readonly unknown[],
   ): Promise<{ rows: R[]; rowCount: number }>
@@ -89,7 +89,7 @@ export function connectState(
   }
 
   return {
-    async query<R extends Row>(text: string, values?: readonly unknown[]) {
+    async query<R extends SqlRow>(text: string, values?: readonly unknown[]) {
       // Not the pool's own query(): at any error of SQL that ends the connection, and the next one, with every
       // function to compile anew, takes 20 to 60 ms of the server's CPU.
       const ask = () => session((client) => client.query<R>(text, values))
@@ -194,7 +194,7 @@ export const isStateAway = (error: unknown): boolean =>
 
 function queryable(client: pg.PoolClient, names?: Map<string, string>): Queryable {
   return {
-    async query<R extends Row>(text: string, values: readonly unknown[] = []) {
+    async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
       const name = names && nameOf(names, text)
       const query = { text, values: [...values], ...(name === undefined ? {} : { name }) }
       const result = await client.query<R>(query)

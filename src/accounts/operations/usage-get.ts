@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000
 export const ROWS_MAX = 1000
 
 /** The query of a request. A cursor holds the query with the number of rows that were given. */
-type Page = {
+type UsagePage = {
   readonly from: Date
   readonly to: Date
   readonly groupBy: string
@@ -87,7 +87,7 @@ const toEntry = (row: UsageRow) => ({
   charge_pusd: row.charge,
 })
 
-function readPage(query: URLSearchParams, nowMs: number): Page {
+function readPage(query: URLSearchParams, nowMs: number): UsagePage {
   const cursor = query.get('cursor')
   if (cursor !== null) return readCursor(cursor)
   const to = readTime(query.get('to'), 'to') ?? new Date(nowMs)
@@ -95,10 +95,10 @@ function readPage(query: URLSearchParams, nowMs: number): Page {
   return { from, to, groupBy: query.get('group_by') ?? 'service', offset: 0 }
 }
 
-const cursorOf = ({ from, to, groupBy, offset }: Page): string =>
+const cursorOf = ({ from, to, groupBy, offset }: UsagePage): string =>
   [from.getTime(), to.getTime(), groupBy, offset].join('.')
 
-function readCursor(text: string): Page {
+function readCursor(text: string): UsagePage {
   const [, from, to, groupBy, offset] =
     /^(\d{1,15})\.(\d{1,15})\.([a-z]+)\.(\d{1,6})$/.exec(text) ?? []
   if (groupBy === undefined)

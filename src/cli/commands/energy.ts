@@ -5,12 +5,12 @@ import { print, printJson } from '#cli/output.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Entry = { requests: number; energy_nj: string; carbon_mg: number }
+type EnergyEntry = { requests: number; energy_nj: string; carbon_mg: number }
 
 export async function run({ options }: CommandCall): Promise<void> {
   const from = sinceOf(options['since'])
   const { text } = await apiGet(options, `/v1/usage?from=${from.toISOString()}`)
-  const { data } = JSON.parse(text) as { data: Entry[] }
+  const { data } = JSON.parse(text) as { data: EnergyEntry[] }
   const energy = nj(data.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n))
   const requests = data.reduce((sum, row) => sum + row.requests, 0)
   // Picograms, as doubles do not add up to what the rows say.

@@ -5,8 +5,8 @@ import { dim, openPages, print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 
-type Status = ControlAnswer<'meter.status'>
-type Marginal = NonNullable<Status['carbon']['marginal']>
+type MeterAnswer = ControlAnswer<'meter.status'>
+type MarginalCarbon = NonNullable<MeterAnswer['carbon']['marginal']>
 
 const EVERY_MS = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -20,7 +20,7 @@ export async function run({ options }: CommandCall): Promise<void> {
 }
 
 /** Shows the meter every second until a signal; as JSON with one line each time. */
-async function watch(ask: () => Promise<Status>, isJson: boolean): Promise<void> {
+async function watch(ask: () => Promise<MeterAnswer>, isJson: boolean): Promise<void> {
   const stopping = new AbortController()
   const { signal } = stopping
   const stop = () => stopping.abort()
@@ -45,7 +45,7 @@ function pageOf({
   true_up: trueUp,
   carbon,
   indirect,
-}: Status) {
+}: MeterAnswer) {
   if (now === undefined) return 'the first window is not closed yet'
   const totals = Object.entries(trueUp).map(([name, value]) => `${name}=${value}`)
   return [
@@ -72,7 +72,7 @@ function indirectLines({
   level_milli,
   active_second_ms,
   operations,
-}: Status['indirect']): string[] {
+}: MeterAnswer['indirect']): string[] {
   if (operations.length === 0) return []
   return [
     `other cells, by request: ${Number(level_milli) / 10} % of these, and a share of ${active_second_ms} ms for each second with requests`,
@@ -86,7 +86,7 @@ function indirectLines({
 const grams = (mgPerKwh: string) => `${Number(mgPerKwh) / 1000} g/kWh`
 
 /** For deciding when to run: a bill never has it. */
-function marginalText({ source, region, mg_per_kwh: now, least, failure }: Marginal): string {
+function marginalText({ source, region, mg_per_kwh: now, least, failure }: MarginalCarbon): string {
   const figures =
     now === undefined || least === undefined
       ? 'no forecast'

@@ -3,7 +3,7 @@ import { apiGet, control } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Entry = {
+type ModelEntry = {
   id: string
   class: string
   tiers: string[]
@@ -14,7 +14,7 @@ type Entry = {
 }
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, '/v1/models')).text) as { data: Entry[] }
+  const list = JSON.parse((await apiGet(options, '/v1/models')).text) as { data: ModelEntry[] }
   if (options.json) return printJson(list.data)
   print(
     table(

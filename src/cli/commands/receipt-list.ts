@@ -3,7 +3,7 @@ import { apiGet } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type Entry = {
+type ReceiptEntry = {
   account_seq: string
   id: string
   to: string
@@ -20,7 +20,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options['before'] !== undefined) query.set('cursor', String(options['before']))
   if (options['limit'] !== undefined) query.set('limit', String(options['limit']))
   const { text } = await apiGet(options, `/v1/receipts?${query.toString()}`)
-  const list = JSON.parse(text) as { data: Entry[]; next_cursor: string | null }
+  const list = JSON.parse(text) as { data: ReceiptEntry[]; next_cursor: string | null }
   if (options.json) return printJson(list)
   print(
     table(

@@ -4,9 +4,9 @@ import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 
-type Status = ControlAnswer<'node.status'>
-type Holder = NonNullable<Status['state_holder']>
-type Books = NonNullable<Status['books']>
+type NodeStatus = ControlAnswer<'node.status'>
+type ShownHolder = NonNullable<NodeStatus['state_holder']>
+type BooksStatus = NonNullable<NodeStatus['books']>
 
 export async function run({ options }: CommandCall): Promise<void> {
   const status = await control(options, 'node.status', {})
@@ -42,7 +42,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(signersLine(receipts?.signers))
 }
 
-const holderLine = ({ host, folder, since, backend }: Holder) =>
+const holderLine = ({ host, folder, since, backend }: ShownHolder) =>
   `state    of the node on ${host} in ${folder}, since ${since}${backend === null ? '; its lock is not held now' : ''}`
 
 const alarmsWord = (alarms: string) =>
@@ -68,7 +68,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** When the books were checked, and what stops paid requests. */
-export function booksLine(books: Books): string {
+export function booksLine(books: BooksStatus): string {
   const { checked_age_s: ageS, halted_at: haltedAt, faults } = books
   const checked = ageS === null ? 'not checked yet' : `checked ${ageS} s ago`
   if (haltedAt === null) return `books    ${checked}`

@@ -5,7 +5,7 @@ import { control } from '#cli/client.ts'
 import { CommandError, printJson, tell } from '#cli/output.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 
-type Move = ControlAnswer<'storage.move'>
+type MoveAnswer = ControlAnswer<'storage.move'>
 
 const MIB = 1_048_576
 
@@ -32,7 +32,7 @@ async function stop(options: CommandCall['options']): Promise<void> {
   else tell(result.stopped ? 'The move stops; what was moved stays there' : 'Nothing moves')
 }
 
-function moveLine({ to, moved, bytes, permille, failure }: Move): string {
+function moveLine({ to, moved, bytes, permille, failure }: MoveAnswer): string {
   const done = `${moved} blobs, ${Math.floor(bytes / MIB)} MiB moved to ${to}`
   return failure === null ? `${done}, ${permille / 10} % looked at` : `${done}; waits: ${failure}`
 }

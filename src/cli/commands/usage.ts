@@ -6,7 +6,7 @@ import type { CommandCall } from '#cli/call.ts'
 
 const PAGES_MAX = 1000
 
-type Entry = {
+type UsageEntry = {
   group: string | null
   requests: number
   energy_j: number
@@ -46,7 +46,7 @@ function measuredShare(row: { energy_nj: string; measured_nj: string }): string 
   return energy === 0n ? '' : `${(measured * 100n) / energy} %`
 }
 
-type List = { data: Entry[]; has_more: boolean; next_cursor: string | null }
+type List = { data: UsageEntry[]; has_more: boolean; next_cursor: string | null }
 
 /** All pages as one list. */
 async function allOf(options: CommandCall['options'], query: string): Promise<List> {

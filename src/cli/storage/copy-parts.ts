@@ -96,10 +96,13 @@ async function taggingOf(
   return tags.toString()
 }
 
-type Parts = Omit<PartsCopy, 'from' | 'to'> & { readonly source: Source; readonly target: Target }
+type CopiedParts = Omit<PartsCopy, 'from' | 'to'> & {
+  readonly source: Source
+  readonly target: Target
+}
 
 /** Copies a few parts at once; the first that fails ends the others, and none runs on when it throws. */
-async function copyParts(session: TransferSession, parts: Parts): Promise<CompletedPart[]> {
+async function copyParts(session: TransferSession, parts: CopiedParts): Promise<CompletedPart[]> {
   const { source, target, lanes, moved } = parts
   const stopping = new AbortController()
   const abortSignal = AbortSignal.any([session.signal, stopping.signal])

@@ -4,7 +4,7 @@ import { CommandError, EXIT } from '#cli/output.ts'
 import { messageOf } from '#base/errors.ts'
 
 export type NextStep = { readonly next: string; readonly exitCode?: number }
-type Refusal = Error & {
+type S3Refusal = Error & {
   readonly BucketName?: string
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
 }
@@ -47,14 +47,14 @@ const PAYMENT_REQUIRED = 402
 /** A CommandError for whatever a call threw. */
 export function explained(error: unknown, service: string, buckets: BucketCalls): CommandError {
   if (error instanceof CommandError) return error
-  const refused = error as Refusal
+  const refused = error as S3Refusal
   if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, service)
   const { name, BucketName = buckets.bucket } = refused
   return commandErrorOf(refused, STEPS[name]?.(BucketName, buckets.target))
 }
 
 /** A CommandError for what the service answered, with a step that the caller knows. */
-export function commandErrorOf(error: Refusal, step: NextStep | undefined): CommandError {
+export function commandErrorOf(error: S3Refusal, step: NextStep | undefined): CommandError {
   const { name, $metadata: { httpStatusCode, requestId } = {} } = error
   const exitCode =
     httpStatusCode === PAYMENT_REQUIRED ? EXIT.payment : (step?.exitCode ?? EXIT.failed)

@@ -45,14 +45,14 @@ export async function* versionPagesOf(
   } while (after !== undefined)
 }
 
-type Entry = {
+type ToldVersion = {
   readonly Key?: string | undefined
   readonly VersionId?: string | undefined
   readonly IsLatest?: boolean | undefined
   readonly LastModified?: Date | undefined
 }
 
-const listed = (entry: Entry, size: number | undefined): ListedVersion => ({
+const listed = (entry: ToldVersion, size: number | undefined): ListedVersion => ({
   key: decoded(entry.Key ?? ''),
   size: size ?? 0,
   modified: entry.LastModified?.toISOString() ?? '',

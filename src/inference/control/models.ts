@@ -24,7 +24,7 @@ import type { State } from '#state/connect.ts'
 import { checkServer } from './server-check.ts'
 
 type Body = NewModelRequest
-type Call = ControlCall<ControlLine<'model.add'>>
+type AddCall = ControlCall<ControlLine<'model.add'>>
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,54}$/
 // Energy of a remote server's token when the operator declares none: an 8 B model at batch 64 on an H100, 0.12 to
@@ -79,7 +79,7 @@ export const modelHandlers = (deps: Deps) =>
     },
   }) satisfies Partial<ControlHandlers<typeof INFERENCE_CONTROL>>
 
-async function newModel(body: Body, deps: Deps, call: Call): Promise<NewModel> {
+async function newModel(body: Body, deps: Deps, call: AddCall): Promise<NewModel> {
   if (body.upstream !== undefined) return upstreamModel(body, body.upstream, deps)
   // The model's existence is checked first: other fields of an unknown model are not the fault.
   const known = body.default === undefined ? undefined : defaultModel(body.default)
@@ -278,7 +278,7 @@ function nameOf(body: Body, otherwise: string): string {
 }
 
 /** Downloads with resume and checks the hash; what is there and right is not fetched again. */
-async function pulled(body: Body, folder: string, { signal, progress }: Call): Promise<string> {
+async function pulled(body: Body, folder: string, { signal, progress }: AddCall): Promise<string> {
   const { pull: url = '' } = body
   const what = basename(url)
   return await pullUrl({

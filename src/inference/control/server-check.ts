@@ -2,7 +2,7 @@
 // key, an address without an API. A silent server may not be up yet: it is added with a warning.
 import { fault } from '#contract/errors.ts'
 import { askModels } from '#inference/providers/ask-models.ts'
-import type { Server } from '#inference/providers/ask-server.ts'
+import type { UpstreamServer } from '#inference/providers/ask-server.ts'
 import { askToken } from '#inference/providers/ask-token.ts'
 
 const IDS_TOLD_MAX = 5
@@ -12,7 +12,7 @@ const IDS_TOLD_MAX = 5
  * a server that refuses the key, or has no API at the address.
  */
 export async function checkServer(
-  server: Server,
+  server: UpstreamServer,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { baseUrl, apiKey, model } = server
@@ -46,7 +46,7 @@ export async function checkServer(
 }
 
 /** The commonest mistake: the address without `/v1`. */
-async function addressHint(server: Server, signal: AbortSignal): Promise<string> {
+async function addressHint(server: UpstreamServer, signal: AbortSignal): Promise<string> {
   const baseUrl = `${server.baseUrl}/v1`
   const answer = await askModels({ ...server, baseUrl }, signal)
   const isThere =
@@ -54,7 +54,7 @@ async function addressHint(server: Server, signal: AbortSignal): Promise<string>
   return isThere ? `; one does at ${baseUrl}` : ''
 }
 
-async function listHint(server: Server, signal: AbortSignal): Promise<string> {
+async function listHint(server: UpstreamServer, signal: AbortSignal): Promise<string> {
   const answer = await askModels(server, signal)
   const ids = (answer.reached ? answer.ids : undefined) ?? []
   if (ids.length === 0) return ''

@@ -5,7 +5,7 @@ import { fault } from '#contract/errors.ts'
 
 const HEADER_BYTES_MAX = 16 << 20
 
-type Entry = {
+type TensorEntry = {
   readonly dtype: string
   readonly shape: readonly number[]
   readonly data_offsets: readonly [number, number]
@@ -32,8 +32,8 @@ export function openSafetensors(file: string): Safetensors {
   }
   const headerBytes = Number(read(0, 8).readBigUInt64LE())
   if (headerBytes > HEADER_BYTES_MAX) throw invalid(file, `a header of ${headerBytes} bytes`)
-  const entries = JSON.parse(read(8, headerBytes).toString('utf8')) as Record<string, Entry>
-  const entryOf = (name: string): Entry => {
+  const entries = JSON.parse(read(8, headerBytes).toString('utf8')) as Record<string, TensorEntry>
+  const entryOf = (name: string): TensorEntry => {
     const entry = entries[name]
     if (entry === undefined) throw invalid(file, `no tensor ${name}`)
     return entry

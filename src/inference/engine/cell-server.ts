@@ -32,7 +32,7 @@ export type CellServer = {
 }
 
 /** Shared by the requests of one server. */
-type Cell = {
+type ServedModel = {
   readonly modelId: string
   readonly startedS: number
   readonly log: Logger
@@ -47,7 +47,14 @@ type Cell = {
 export async function serveCell(socket: string, modelId: string, log: Logger): Promise<CellServer> {
   const startedS = Math.floor(Date.now() / 1000)
   const stopping = new AbortController()
-  const cell: Cell = { modelId, startedS, log, stopping, calls: new Map(), engine: undefined }
+  const cell: ServedModel = {
+    modelId,
+    startedS,
+    log,
+    stopping,
+    calls: new Map(),
+    engine: undefined,
+  }
   const limits = { connectionsMax: CONNECTIONS_MAX, requestTimeoutMs: RECEIVE_TIMEOUT_MS }
   const { server } = await serveUnix({ socket, ...limits }, (request, response) => {
     // A connection kept alive would delay the end of a stopping cell by Node's 5 s.
@@ -70,7 +77,7 @@ export async function serveCell(socket: string, modelId: string, log: Logger): P
 }
 
 async function route(
-  cell: Cell,
+  cell: ServedModel,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -121,7 +128,7 @@ async function route(
  * Nobody waits for this call any more. The step that runs cannot be stopped, and its cost is known at its end:
  * the connection of the call stays open until then, for the last figures.
  */
-function endCall({ calls }: Cell, name: string, response: ServerResponse): void {
+function endCall({ calls }: ServedModel, name: string, response: ServerResponse): void {
   const gone = calls.get(name)
   gone?.abort(fault('client_closed', 'The caller went away'))
   response.writeHead(gone === undefined ? 404 : 204).end()
@@ -164,7 +171,7 @@ const stuckWords = (engine: CellEngine | undefined): string | null =>
   engine?.watch?.stuck.aborted === true ? messageOf(engine.watch.stuck.reason) : null
 
 /** Ready only when the model is loaded and warm; with the CPU of the process and how much was claimed. */
-function sendHealth(response: ServerResponse, { engine, modelId }: Cell): void {
+function sendHealth(response: ServerResponse, { engine, modelId }: ServedModel): void {
   if (engine === undefined) return sendJson(response, 503, { status: 'loading', model: modelId })
   if (stuckWords(engine) !== null)
     return sendJson(response, 503, { status: 'stuck', model: modelId })
@@ -178,7 +185,12 @@ function sendHealth(response: ServerResponse, { engine, modelId }: Cell): void {
 }
 
 /** Before the head: a status and the OpenAI error. After it: a last frame of the answer's own kind. */
-function fail(cell: Cell, response: ServerResponse, error: unknown, usage?: CellUsage): void {
+function fail(
+  cell: ServedModel,
+  response: ServerResponse,
+  error: unknown,
+  usage?: CellUsage,
+): void {
   const known = error instanceof ErgonError ? error : fault('internal', 'The model could not go on')
   if (known !== error) cell.log.error('A request failed', { error, detail: messageOf(error) })
   if (response.destroyed) return

@@ -10,7 +10,7 @@ import {
   type PartReader,
 } from './tool-calls.ts'
 
-type ChunkChoice = {
+type CellChoice = {
   readonly delta: object
   readonly logprobs: object | null
   readonly finish_reason: 'stop' | 'length' | 'tool_calls' | null
@@ -43,11 +43,11 @@ export function createChoiceWriter(request: CellChatRequest) {
     }
   }
   return {
-    write(event: Exclude<ChoiceEvent, { kind: 'prefill' }>): ChunkChoice[] {
+    write(event: Exclude<ChoiceEvent, { kind: 'prefill' }>): CellChoice[] {
       logprobs = [...logprobs, ...event.logprobs]
       const parts = reader.push(event.text)
       if (event.kind === 'end') parts.push(...reader.end())
-      const written: ChunkChoice[] = parts.map((part) => ({
+      const written: CellChoice[] = parts.map((part) => ({
         delta: delta(memberOf(part)),
         logprobs: takeLogprobs(),
         finish_reason: null,

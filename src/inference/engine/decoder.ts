@@ -30,14 +30,14 @@ export type Decoder = {
 }
 
 /** The work of a sequence since the clock last settled. */
-type Bound = {
+type BoundAccount = {
   readonly account: CpuAccount
   last: TokenMeterState
   readonly probabilities: boolean
 }
 
 export async function createDecoder(loaded: Loaded, config: ModelConfig): Promise<Decoder> {
-  const bound = new Map<LlamaContextSequence, Bound>()
+  const bound = new Map<LlamaContextSequence, BoundAccount>()
   const samplings = createSamplings(processClocks)
   const clock = createStepClock({
     ...processClocks,
@@ -87,7 +87,7 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
 const takeSequences = (context: LlamaContext, count: number) =>
   Array.from({ length: count }, () => context.getSequence())
 
-function sharesOf(bound: Map<LlamaContextSequence, Bound>): StepShare[] {
+function sharesOf(bound: Map<LlamaContextSequence, BoundAccount>): StepShare[] {
   const shares: StepShare[] = []
   for (const [sequence, entry] of bound) {
     const { usedInputTokens: input, usedOutputTokens: output } = sequence.tokenMeter.diff(

@@ -25,9 +25,13 @@ export function fieldsOf(value: unknown, param: string): BodyFields {
 /** The member, where null means absent, as in OpenAI's interface. */
 export const memberOf = (fields: BodyFields, key: string): unknown => fields[key] ?? undefined
 
-type Bounds = { readonly least: number; readonly most: number; readonly integer?: boolean }
+type NumberBounds = { readonly least: number; readonly most: number; readonly integer?: boolean }
 
-export function numberOf(fields: BodyFields, key: string, bounds: Bounds): number | undefined {
+export function numberOf(
+  fields: BodyFields,
+  key: string,
+  bounds: NumberBounds,
+): number | undefined {
   const value = memberOf(fields, key)
   if (value === undefined) return undefined
   const fits =

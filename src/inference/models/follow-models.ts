@@ -7,7 +7,7 @@ import type { Secret, Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { createCatalogue, type Catalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { ProviderConfig } from '#inference/providers/openai-provider.ts'
-import type { Server } from '#inference/providers/ask-server.ts'
+import type { UpstreamServer } from '#inference/providers/ask-server.ts'
 import type { Providers } from '#inference/providers/provider.ts'
 import { createProviders } from '#inference/providers/providers.ts'
 import { watchServers, type ServerStates } from '#inference/providers/server-states.ts'
@@ -45,7 +45,7 @@ type Configured = {
   readonly stored: StoredProvider
   readonly upstreamId: string
   readonly config: ProviderConfig
-  readonly server?: Server
+  readonly server?: UpstreamServer
 }
 
 const LOADING_RETRY_S = 2
@@ -152,15 +152,15 @@ const toOffer = (row: Row): ModelOffer => ({
 /** Kept with its config: by it a server is known to be the same. */
 const serverOf = (
   { at, apiKey }: ProviderConfig,
-  asked: Pick<Server, 'model' | 'isEmbedding'>,
-): { server?: Server } =>
+  asked: Pick<UpstreamServer, 'model' | 'isEmbedding'>,
+): { server?: UpstreamServer } =>
   at.kind === 'cell'
     ? {}
     : { server: { baseUrl: at.baseUrl, ...asked, ...(apiKey === undefined ? {} : { apiKey }) } }
 
-const serversOf = (configs: ReadonlyMap<string, Configured>): ReadonlyMap<string, Server> =>
+const serversOf = (configs: ReadonlyMap<string, Configured>): ReadonlyMap<string, UpstreamServer> =>
   new Map(
-    [...configs].flatMap(([name, { server }]): [string, Server][] =>
+    [...configs].flatMap(([name, { server }]): [string, UpstreamServer][] =>
       server === undefined ? [] : [[name, server]],
     ),
   )

@@ -8,9 +8,9 @@ import type { Learned } from '#inference/learned.ts'
 import type { ServerFault } from '#inference/providers/server-states.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
-type State = ModelOffer['state'] | ServerFault
+type OfferState = ModelOffer['state'] | ServerFault
 type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'structured' | 'state'> & {
-  readonly state: State
+  readonly state: OfferState
 }
 
 /** An alias is told as its model is, under its own name. */
@@ -67,7 +67,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
 const TOOLS = ['none', 'weak', 'trained'] as const
 const CLASSES = ['demo', 'standard', 'large'] as const
 /** One that is ready is enough. */
-const STATES: readonly State[] = ['failed', 'unauthorized', 'unreachable', 'loading', 'ready']
+const STATES: readonly OfferState[] = ['failed', 'unauthorized', 'unreachable', 'loading', 'ready']
 
 const lastOf = <Value>(order: readonly Value[], one: Value, other: Value): Value =>
   order.indexOf(one) < order.indexOf(other) ? other : one

@@ -1,6 +1,6 @@
 // Asks a server for its models, GET /models with its key. It costs the server nothing, and says nothing of
 // whether its answers will be good; ask-token.ts asks for that.
-import { askServer, type Server } from './ask-server.ts'
+import { askServer, type UpstreamServer } from './ask-server.ts'
 
 export type ModelsAnswer =
   /** Nobody took the connection. */
@@ -18,7 +18,7 @@ const ASK_MS_MAX = 2_000
 
 /** Never rejects, except with the signal's reason. */
 export async function askModels(
-  server: Pick<Server, 'baseUrl' | 'apiKey'>,
+  server: Pick<UpstreamServer, 'baseUrl' | 'apiKey'>,
   signal: AbortSignal,
 ): Promise<ModelsAnswer> {
   const answer = await askServer(server, { path: '/models', answerMsMax: ASK_MS_MAX }, signal)

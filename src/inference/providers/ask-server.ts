@@ -6,7 +6,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Secret } from '#base/log.ts'
 import { request as httpRequest } from '#base/node-http.ts'
 
-export type Server = {
+export type UpstreamServer = {
   readonly baseUrl: string
   readonly apiKey?: Secret
   /** The model that it is asked for, by the name that the server has for it. */
@@ -33,7 +33,7 @@ export const PROBE_AGENT = 'Ergon/1 (probe)'
 
 /** GETs the path below the server's address, or POSTs the body. Never rejects, except with the signal's reason. */
 export async function askServer(
-  { baseUrl, apiKey }: Pick<Server, 'baseUrl' | 'apiKey'>,
+  { baseUrl, apiKey }: Pick<UpstreamServer, 'baseUrl' | 'apiKey'>,
   question: { readonly path: string; readonly body?: object; readonly answerMsMax: number },
   signal: AbortSignal,
 ): Promise<ServerAnswer> {

@@ -1,7 +1,7 @@
 // Asks a server for one token of a model (an encoder for one embedding), with its key, as a caller's request
 // would: a list of models may be open to everybody, or missing, where the model itself is not. The operator
 // pays for it.
-import { askServer, type Server } from './ask-server.ts'
+import { askServer, type UpstreamServer } from './ask-server.ts'
 import { errorOf } from './upstream-error.ts'
 
 export type TokenAnswer =
@@ -21,7 +21,7 @@ export type TokenAnswer =
 const ASK_MS_MAX = 20_000
 
 /** Never rejects, except with the signal's reason. */
-export async function askToken(server: Server, signal: AbortSignal): Promise<TokenAnswer> {
+export async function askToken(server: UpstreamServer, signal: AbortSignal): Promise<TokenAnswer> {
   const answer = await askServer(server, { ...questionTo(server), answerMsMax: ASK_MS_MAX }, signal)
   if (!answer.reached) return { kind: 'unreached', why: answer.why }
   const { status, text } = answer
@@ -42,7 +42,7 @@ export async function askToken(server: Server, signal: AbortSignal): Promise<Tok
 /** Requests of callers do not follow one: a key goes to the address that it was given for. */
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
-const questionTo = ({ model, isEmbedding }: Server) =>
+const questionTo = ({ model, isEmbedding }: UpstreamServer) =>
   isEmbedding
     ? { path: '/embeddings', body: { model, input: 'Hi' } }
     : {
@@ -50,7 +50,7 @@ const questionTo = ({ model, isEmbedding }: Server) =>
         body: { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 },
       }
 
-function isInShape(text: string, { isEmbedding }: Server): boolean {
+function isInShape(text: string, { isEmbedding }: UpstreamServer): boolean {
   try {
     const answer = JSON.parse(text) as { choices?: unknown; data?: unknown } | null
     return Array.isArray(isEmbedding ? answer?.data : answer?.choices)

@@ -38,7 +38,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
   let countsTokens = true
 
   const ask = <Event>(job: Job<Event>, signal: AbortSignal) =>
-    new Answer({ upstream, calls, enter }, job, signal)
+    new AnswerSteps({ upstream, calls, enter }, job, signal)
 
   return {
     name: config.name,
@@ -79,15 +79,15 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
   }
 }
 
-type Server = {
+type ProviderServer = {
   readonly upstream: Upstream
   readonly calls: Calls
   readonly enter: () => Pass
 }
 
 /** One call, from the question to the end of its events, under the breaker. */
-class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
-  readonly #server: Server
+class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
+  readonly #server: ProviderServer
   readonly #job: Job<Event>
   readonly #signal: AbortSignal
   #pass: Pass | undefined
@@ -99,7 +99,7 @@ class Answer<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   /** Of the next step: the end, or what it throws. */
   #over: { readonly error?: unknown } | undefined
 
-  constructor(server: Server, job: Job<Event>, signal: AbortSignal) {
+  constructor(server: ProviderServer, job: Job<Event>, signal: AbortSignal) {
     super()
     this.#server = server
     this.#job = job

@@ -1,6 +1,6 @@
 // What the gateway asks of whoever serves a model, be it our cell or somebody's upstream.
 import type { Steps } from '#base/steps.ts'
-import type { EnergyElsewhere, Used } from '#charging/spend.ts'
+import type { EnergyElsewhere, Claim } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { Breaker } from './breaker.ts'
 
@@ -49,7 +49,7 @@ export type GenerationEvent =
 
 /** Cumulative since the start of the call. */
 export type Usage = {
-  readonly used: Used
+  readonly used: Claim
   readonly promptTokens: number
   readonly completionTokens: number
   /** Tokens of the prompt beyond promptTokensMax; of an upstream that declares them they are neither told nor billed. */

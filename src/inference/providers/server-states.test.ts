@@ -8,7 +8,7 @@ import { Secret } from '#base/log.ts'
 import { quietLog } from '#inference/testing/offers.ts'
 import { answering, startScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
 import { askModels } from './ask-models.ts'
-import type { Server } from './ask-server.ts'
+import type { UpstreamServer } from './ask-server.ts'
 import { askToken } from './ask-token.ts'
 import { watchServers } from './server-states.ts'
 
@@ -16,7 +16,7 @@ const { signal } = new AbortController()
 
 const ASKED = { model: 'upstream-name', isEmbedding: false }
 
-async function listen(port = 0): Promise<{ server: TcpServer; port: number } & Server> {
+async function listen(port = 0): Promise<{ server: TcpServer; port: number } & UpstreamServer> {
   const server = createServer(() => undefined).listen(port, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address() as AddressInfo
@@ -67,7 +67,7 @@ test('askModels() tells who is not there from who refuses, is slow, or lists its
 test('askToken() tells who serves from who refuses the key, has no API, or has not the model', async () => {
   const upstream = await startScriptedUpstream('port', () => undefined)
   const server = { baseUrl: upstream.baseUrl, ...ASKED }
-  const kindOf = async (status: number, body: unknown, asked: Server = server) => {
+  const kindOf = async (status: number, body: unknown, asked: UpstreamServer = server) => {
     upstream.probe = answering(status, body)
     return (await askToken(asked, signal)).kind
   }

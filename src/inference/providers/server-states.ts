@@ -4,7 +4,7 @@
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { askModels } from './ask-models.ts'
-import type { Server } from './ask-server.ts'
+import type { UpstreamServer } from './ask-server.ts'
 import { askToken, isRedirect } from './ask-token.ts'
 import type { Providers } from './provider.ts'
 
@@ -17,7 +17,7 @@ export interface ServerStates {
   /** Undefined for a server that may be asked. */
   faultOf(provider: string): ServerFault | undefined
   /** The servers of now, by provider; new ones are asked. */
-  replace(servers: ReadonlyMap<string, Server>): void
+  replace(servers: ReadonlyMap<string, UpstreamServer>): void
   /** Resolves when each server was asked that there was at this call. */
   asked(): Promise<void>
   close(): Promise<void>
@@ -28,12 +28,12 @@ export function watchServers(deps: {
   readonly log: Logger
   readonly askMs?: number
 }): ServerStates {
-  let servers: ReadonlyMap<string, Server> = new Map()
+  let servers: ReadonlyMap<string, UpstreamServer> = new Map()
   const faults = new Map<string, ServerFault>()
   const asking = new Map<string, Promise<void>>()
   const closing = new AbortController()
 
-  async function judge(name: string, server: Server): Promise<void> {
+  async function judge(name: string, server: UpstreamServer): Promise<void> {
     const found = await faultOf(server, closing.signal)
     if (servers.get(name) !== server || faults.get(name) === found?.fault) return
     if (found === undefined) {
@@ -46,7 +46,7 @@ export function watchServers(deps: {
   }
   /** Asks the server of that name; then the one that has taken its place meanwhile. */
   async function look(name: string): Promise<void> {
-    let asked: Server | undefined
+    let asked: UpstreamServer | undefined
     for (;;) {
       const server = servers.get(name)
       if (server === undefined || server === asked || closing.signal.aborted) return
@@ -90,10 +90,13 @@ const WORDS: Readonly<Record<ServerFault, string>> = {
   unauthorized: 'A server refuses its key',
 }
 
-type Found = { readonly fault: ServerFault; readonly why: string }
+type ServerFinding = { readonly fault: ServerFault; readonly why: string }
 
 /** The list of models settles it where there is one; else the server is asked for a token. */
-async function faultOf(server: Server, signal: AbortSignal): Promise<Found | undefined> {
+async function faultOf(
+  server: UpstreamServer,
+  signal: AbortSignal,
+): Promise<ServerFinding | undefined> {
   const models = await askModels(server, signal)
   if (!models.reached) return { fault: 'unreachable', why: models.why }
   const { status, ids } = models

@@ -51,7 +51,7 @@ export function send(
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
   signal.throwIfAborted()
-  const exchange = new Exchange(request, signal)
+  const exchange = new UpstreamExchange(request, signal)
   dispatcher.dispatch(
     {
       method: 'POST',
@@ -70,7 +70,7 @@ const JSON_TYPE = 'application/json'
 // abort() wants an error: nobody reads it.
 const READER_LEFT = new TypeError('The reader has left')
 
-class Exchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
+class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandler {
   readonly head = Promise.withResolvers<UpstreamReply>()
   #reply: UpstreamReply | undefined
   readonly #request: UpstreamRequest

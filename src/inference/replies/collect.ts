@@ -12,13 +12,13 @@ export type Collected = {
 }
 
 type End = Extract<AnswerEvent, { kind: 'end' }>
-type Events = readonly AnswerEvent[] | undefined
+type NextEvents = readonly AnswerEvent[] | undefined
 
 /** Reads to the end, at once where all is there. Throws what the events throw. */
 export function collectAnswers(steps: Started['events']): Collected | Promise<Collected> {
   const drafts: Draft[] = []
   let end: End | undefined
-  const add = (events: Events): boolean => {
+  const add = (events: NextEvents): boolean => {
     for (const event of events ?? [])
       if (event.kind === 'end') end = event
       else addEvent(drafts, event)

@@ -27,14 +27,14 @@ export type Misfit = { readonly code: Code; readonly param: string; readonly why
  */
 const BYTES_PER_TOKEN_MAX = 8
 
-type Rule = (offer: ModelOffer, facts: RequestFacts) => Misfit | undefined
+type OfferRule = (offer: ModelOffer, facts: RequestFacts) => Misfit | undefined
 const unsupported = (param: string, why: string): Misfit => ({
   code: 'unsupported_parameter',
   param,
   why,
 })
 
-const RULES: readonly Rule[] = [
+const RULES: readonly OfferRule[] = [
   (offer, facts) =>
     offer.modalities.includes(facts.asks)
       ? undefined

@@ -3,19 +3,19 @@
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { carbonOf, energyOfCpu, nj, priceOf, sum, type Nj } from '#base/units.ts'
 import type { Recorded } from '#charging/journal.ts'
-import type { Served, Spend, Used } from '#charging/spend.ts'
+import type { Served, Spend, Claim } from '#charging/spend.ts'
 import { chargeBytes, parseCharge, type Charge, type ChargePart } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 
 export type StrictSpend = Spend & {
-  readonly claims: readonly Used[]
+  readonly claims: readonly Claim[]
   readonly facts: Served
   readonly admissions: readonly Nj[]
   /** The least hold of each admission. */
   readonly leasts: readonly Nj[]
   readonly settled: Charge | undefined
   /** Absorbed energy. */
-  readonly absorbed: readonly Used[]
+  readonly absorbed: readonly Claim[]
   /** The gateway's own energy: a figure with all its digits. */
   readonly ownNj: Nj
   /** Cuts as a revoked token or a drain does. */
@@ -56,11 +56,11 @@ const ALIKE = {
 export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } = {}): StrictSpend {
   const cut = new AbortController()
   const ownNj = nj(options.ownNj ?? 123_456_789n)
-  const claims: Used[] = []
+  const claims: Claim[] = []
   const admissions: Nj[] = []
   const leasts: Nj[] = []
   const facts: Served = {}
-  const latest = new Map<string, Used>()
+  const latest = new Map<string, Claim>()
   const { absorb, absorbed } = absorbing(latest)
   let cutReason: ErgonError | undefined
   let charge: Charge | undefined
@@ -69,7 +69,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
   const parts = () => partsOf(ownNj, latest)
   const energy = () => sum(parts().map((part) => nj(BigInt(part.energy_nj))))
 
-  const take = (used: Used) => {
+  const take = (used: Claim) => {
     invariant(charge === undefined && admissions.length > 0, 'claimed beside its life')
     keepLatest(latest, used)
     claims.push(used)
@@ -129,7 +129,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
   }
 }
 
-const partsOf = (ownNj: Nj, latest: ReadonlyMap<string, Used>): ChargePart[] => [
+const partsOf = (ownNj: Nj, latest: ReadonlyMap<string, Claim>): ChargePart[] => [
   { meter: 'gateway', method: 'model', band_pct: '40', energy_nj: ownNj.toString() },
   ...[...latest].map(([meter, used]) => ({
     meter,
@@ -139,7 +139,7 @@ const partsOf = (ownNj: Nj, latest: ReadonlyMap<string, Used>): ChargePart[] => 
   })),
 ]
 
-function keepLatest(latest: Map<string, Used>, used: Used): void {
+function keepLatest(latest: Map<string, Claim>, used: Claim): void {
   const key = used.kind === 'cpu' ? used.cell : used.meter
   const before = latest.get(key)
   const grows = before === undefined || energyOf(used) >= energyOf(before)
@@ -147,8 +147,8 @@ function keepLatest(latest: Map<string, Used>, used: Used): void {
   latest.set(key, used)
 }
 
-function absorbing(latest: Map<string, Used>) {
-  const absorbed: Used[] = []
+function absorbing(latest: Map<string, Claim>) {
+  const absorbed: Claim[] = []
   const absorb = () => {
     absorbed.push(...latest.values())
     latest.clear()
@@ -156,7 +156,7 @@ function absorbing(latest: Map<string, Used>) {
   return { absorb, absorbed }
 }
 
-const energyOf = (used: Used): Nj =>
+const energyOf = (used: Claim): Nj =>
   used.kind === 'cpu' ? energyOfCpu(used.cpuNs, NJ_PER_CPU_S) : used.energyNj
 
 function chargeOf(of: {

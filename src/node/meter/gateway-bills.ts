@@ -15,12 +15,15 @@ export type GatewayBill = Billed & { readonly session: string; readonly activity
 /** The page of a gateway's inside that says so. */
 export const BILLED_PAGE = '/billed'
 
-type Page = Readonly<Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs', string>> & {
+type BilledPage = Readonly<Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs', string>> & {
   readonly activeSeconds: number
   readonly operations: Readonly<Record<string, OperationUsage>>
 }
 
-export function billedPage(session: string, charging: Pick<Charging, 'billed' | 'activity'>): Page {
+export function billedPage(
+  session: string,
+  charging: Pick<Charging, 'billed' | 'activity'>,
+): BilledPage {
   const { chargedNs, accruedNj } = charging.billed()
   const { operations, activeSeconds, indirectNs } = charging.activity
   return {
@@ -100,7 +103,8 @@ export async function askGateways(deps: {
 }
 
 function billOf(answer: unknown): GatewayBill {
-  const { session, chargedNs, accruedNj, indirectNs, activeSeconds, operations } = answer as Page
+  const { session, chargedNs, accruedNj, indirectNs, activeSeconds, operations } =
+    answer as BilledPage
   return {
     session,
     chargedNs: BigInt(chargedNs),

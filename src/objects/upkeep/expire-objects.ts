@@ -1,7 +1,7 @@
 // Applies lifecycle rules: walks the versions of each bucket with rules, a bounded number at a call, deletes expired
 // versions, and sets storage classes that are due. Object lock protects locked versions.
 import type { Clock } from '#base/clock.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { type Lifecycle, DAY_MS } from '#objects/lifecycle/rules.ts'
 import {
   isUploadDue,
@@ -22,7 +22,7 @@ type Place = { readonly bucket: number; readonly key: string; readonly seq: stri
 const SEQ_END = '9223372036854775807'
 const BEGINNING: Place = { bucket: 0, key: '', seq: SEQ_END }
 
-type UploadRow = Row & { id: string; key: string; initiated_at: Date }
+type ExpiringUpload = SqlRow & { id: string; key: string; initiated_at: Date }
 const UPLOADS = `select id, key, initiated_at from uploads
 where bucket = $1 and completed is null and (key, id) > ($2, $3) order by key, id limit $4`
 
@@ -84,7 +84,7 @@ async function bucketFrom(state: Queryable, id: number): Promise<Bucket | undefi
   return rows.map((row) => toBucket(row, row.configurations))[0]
 }
 
-type VersionRow = Row & {
+type ExpiringVersion = SqlRow & {
   key: string
   seq: string
   version_id: string
@@ -113,12 +113,16 @@ from object_versions v
 where v.bucket = $1 and v.key >= $2 and (v.key > $2 or v.seq < $3)
 order by v.key, v.seq desc limit $4`
 
-async function versionsFrom(state: Queryable, from: Place, limit: number): Promise<VersionRow[]> {
+async function versionsFrom(
+  state: Queryable,
+  from: Place,
+  limit: number,
+): Promise<ExpiringVersion[]> {
   const values = [from.bucket, from.key, from.seq, limit]
-  return (await state.query<VersionRow>(VERSIONS, values)).rows
+  return (await state.query<ExpiringVersion>(VERSIONS, values)).rows
 }
 
-const toVersion = (row: VersionRow): LifecycleVersion & { readonly storageClass: string } => ({
+const toVersion = (row: ExpiringVersion): LifecycleVersion & { readonly storageClass: string } => ({
   storageClass: row.storage_class,
   key: row.key,
   isLatest: row.is_latest,
@@ -136,7 +140,7 @@ const toVersion = (row: VersionRow): LifecycleVersion & { readonly storageClass:
  * without an id. The ETag of a marker is that of no object. An older version becomes the object again when its owner
  * removes the marker.
  */
-const toDeletion = (row: VersionRow): Deletion => ({
+const toDeletion = (row: ExpiringVersion): Deletion => ({
   key: row.key,
   ...(row.is_latest && !row.delete_marker ? {} : { versionId: row.version_id }),
   conditions: {
@@ -155,7 +159,7 @@ type Change = {
 }
 
 /** The version's new class, when it changes. */
-function changesOf(lifecycle: Lifecycle, row: VersionRow, day: At): Change[] {
+function changesOf(lifecycle: Lifecycle, row: ExpiringVersion, day: At): Change[] {
   const storageClass = lifecycleClass(lifecycle, toVersion(row), day)
   if (storageClass === undefined) return []
   const { key, seq, etag } = row
@@ -177,9 +181,9 @@ async function abortUploads(
   lifecycle: Lifecycle,
   { signal, ...day }: At & { readonly signal: AbortSignal },
 ): Promise<void> {
-  for (let last: UploadRow | undefined; ;) {
+  for (let last: ExpiringUpload | undefined; ;) {
     signal.throwIfAborted()
-    const { rows } = await state.query<UploadRow>(UPLOADS, [
+    const { rows } = await state.query<ExpiringUpload>(UPLOADS, [
       bucket.id,
       last?.key ?? '',
       last?.id ?? '',

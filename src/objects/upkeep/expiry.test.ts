@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import {
   ACCOUNT,
   attributes,
@@ -181,7 +181,7 @@ test(
 
 /** A state in which something happens after the versions were examined and before any of them is deleted. */
 const withRace = (race: () => Promise<unknown>): Queryable => ({
-  async query<R extends Row>(text: string, values?: readonly unknown[]) {
+  async query<R extends SqlRow>(text: string, values?: readonly unknown[]) {
     const answer = await store.state.query<R>(text, values)
     if (text.includes('as alone')) await race()
     return answer

@@ -2,7 +2,7 @@
 // rows at a call. Bodies stay as they are. An envelope that a request writes meanwhile with the old version stays
 // readable, as no version disappears.
 import { ErgonError } from '#base/errors.ts'
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { rotatedKeys, SETTLED_MS, type RotatedKey } from '#objects/encryption/key-versions.ts'
 import { resealed } from '#objects/encryption/seals.ts'
 import { createVault, type Vault } from '#objects/encryption/vault.ts'
@@ -22,7 +22,7 @@ type Place = {
 }
 const SEQ_END = '9223372036854775807'
 
-type VersionRow = Row & {
+type WrappedVersion = SqlRow & {
   bucket: number
   key: string
   seq: string
@@ -78,8 +78,12 @@ export async function rewrapKeys(
 const versionsOf = (keys: readonly RotatedKey[]): Map<string, number> =>
   new Map(keys.map(({ name, version }) => [name, version]))
 
-async function versionsFrom(state: Queryable, from: Place, limit: number): Promise<VersionRow[]> {
-  const { rows } = await state.query<VersionRow>(
+async function versionsFrom(
+  state: Queryable,
+  from: Place,
+  limit: number,
+): Promise<WrappedVersion[]> {
+  const { rows } = await state.query<WrappedVersion>(
     `select v.bucket, v.key, v.seq, v.version_id, storage_seals(v) as seals from object_versions v
      where (bucket, key) >= ($1, $2) and (bucket > $1 or key > $2 or seq < $3)
      order by bucket, key, seq desc limit $4`,
@@ -92,7 +96,7 @@ async function versionsFrom(state: Queryable, from: Place, limit: number): Promi
 async function rewrapRow(
   objects: Pick<Objects, 'reseal'>,
   vault: Vault,
-  row: VersionRow,
+  row: WrappedVersion,
 ): Promise<boolean> {
   const { bucket, key, version_id: versionId, seals } = row
   const encryption = encryptionOf(seals.encryption)

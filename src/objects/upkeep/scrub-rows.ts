@@ -1,7 +1,7 @@
 // Reads inline bodies and annotations again. PostgreSQL compares the checksum of each page that it reads from disk,
 // so reading finds a changed page (an error, which is logged). Bodies without encryption and parts are also compared
 // with their MD5, which finds changes above the disk.
-import type { Queryable, Row } from '#state/connect.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
 
 export type RowDamage = {
@@ -23,7 +23,7 @@ export type RowPass = {
   readonly rowsMax: number
 }
 
-type Read = Row & { place: RowPass['beginning']; size: number; damage: RowDamage | null }
+type ReadRow = SqlRow & { place: RowPass['beginning']; size: number; damage: RowDamage | null }
 
 /** The bodies of versions, by bucket, key, and seq from the newest. */
 export const BODIES: RowPass = {
@@ -71,7 +71,7 @@ export async function scrubRows(
   let leftBytes = bytesMax
   for (;;) {
     signal.throwIfAborted()
-    const { rows } = await state.query<Read>(next, [...place, rowsMax])
+    const { rows } = await state.query<ReadRow>(next, [...place, rowsMax])
     for (const { size, damage } of rows) {
       read += size
       leftBytes -= Math.max(size, ROW_BYTES_MIN)

@@ -168,10 +168,10 @@ function expiry(text: string): number {
   return expiresS
 }
 
-type Scope = Pick<SignedCredential, 'accessKey' | 'date' | 'region' | 'service'>
+type CredentialScope = Pick<SignedCredential, 'accessKey' | 'date' | 'region' | 'service'>
 
 /** `<access key>/<date>/<region>/s3/aws4_request`; any region, because one server serves all. */
-export function parseScope(text: string, malformed: (problem: string) => Error): Scope {
+export function parseScope(text: string, malformed: (problem: string) => Error): CredentialScope {
   const parts = text.split('/')
   if (parts.length < 5)
     throw malformed(

@@ -27,7 +27,7 @@ export interface DerivedKeys {
   pair(token: string): AccessPair
 }
 
-type Bound = Readonly<Record<string, string>>
+type BoundFields = Readonly<Record<string, string>>
 
 const KEY_BYTES = 32
 const PREFIXES = { presigned: 'svcp_', pair: 'svck_' } as const
@@ -37,7 +37,7 @@ export function createDerivedKeys(secret: Secret): DerivedKeys {
   const key = Buffer.from(
     hkdfSync('sha256', secret.reveal(), '', 'ergon access keys v1', KEY_BYTES),
   )
-  const make = (kind: DerivedId['kind'], token: string, purpose: Bound): AccessPair => {
+  const make = (kind: DerivedId['kind'], token: string, purpose: BoundFields): AccessPair => {
     // Canonical, so that each purpose has one text.
     const text = canonicalJson({ kind, token, ...purpose })
     return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ALGORITHMS, createHashers } from '#s3/checksums/algorithms.ts'
-import { parseTarget } from '#s3/target.ts'
+import { parseTarget } from '#s3/target.fixture.ts'
 import { SUMS_OF_NOTHING, withHoisted } from './hoisted.ts'
 
 const BASES = { api: ['localhost'], website: ['website.localhost'] }

@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
-import { parseTarget } from '#s3/target.ts'
+import { parseTarget } from '#s3/target.fixture.ts'
 import { parseCredential, type SignedCredential } from './credential.ts'
 import { createSignatureVerifier } from './verify.ts'
 

@@ -19,12 +19,12 @@ export type Deframer = {
   end(): ReadonlyMap<string, string>
 }
 
-type State = 'size' | 'data' | 'data-end' | 'trailers'
+type FrameState = 'size' | 'data' | 'data-end' | 'trailers'
 
 /** A deframer for a body with a declared length. */
 export function createDeframer(framing: Framing, length: number): Deframer {
   const chain = framing.seed === undefined ? undefined : createChain(framing.seed)
-  let state: State = 'size'
+  let state: FrameState = 'size'
   let carried: Buffer = EMPTY
   let left = 0
   let total = 0

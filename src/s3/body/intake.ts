@@ -82,13 +82,17 @@ async function* decoded(
   trailers.found = deframer.end()
 }
 
-type Running = {
+type RunningIntake = {
   readonly bytes: number
   readonly used: ChecksumAlgorithm
   readonly sums: Sums
 }
 
-function check(plan: BodyPlan, trailers: ReadonlyMap<string, string>, running: Running): Digests {
+function check(
+  plan: BodyPlan,
+  trailers: ReadonlyMap<string, string>,
+  running: RunningIntake,
+): Digests {
   const { used, bytes } = running
   const sumOf = (algorithm: ChecksumAlgorithm) =>
     present(running.sums.get(algorithm), 'What was opened was summed')

@@ -14,7 +14,7 @@ import type { PublicAccessBlock } from '#s3/policy/public-access.ts'
 import type { Website } from '#s3/website/website.ts'
 
 /** The types of the kinds; each document was parsed before it was stored. */
-type Documents = {
+type BucketDocuments = {
   acl: Acl
   policy: Policy
   cors: Cors
@@ -30,11 +30,11 @@ type Documents = {
 }
 
 /** One configuration, or undefined when the bucket has none. */
-export const documentOf = <K extends keyof Documents & ConfigurationKind>(
+export const documentOf = <K extends keyof BucketDocuments & ConfigurationKind>(
   bucket: Pick<Bucket, 'configurations'>,
   kind: K,
-): Documents[K] | undefined =>
-  (bucket.configurations[kind] ?? undefined) as Documents[K] | undefined
+): BucketDocuments[K] | undefined =>
+  (bucket.configurations[kind] ?? undefined) as BucketDocuments[K] | undefined
 
 /** An ACL that gives its owner everything and nobody else anything. */
 export const privateAcl = (owner: string): Acl => ({

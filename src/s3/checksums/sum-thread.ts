@@ -25,7 +25,7 @@ const AT_ONCE_MAX = 4
 /** A batch takes a millisecond; a thread that does not answer for this long is ended. */
 const SILENT_MS_MAX = 30_000
 
-type Payer = Pick<Spend, 'claimThread'>
+type ThreadPayer = Pick<Spend, 'claimThread'>
 type Algorithms = ReadonlySet<ChecksumAlgorithm>
 
 export interface SumThread {
@@ -33,7 +33,7 @@ export interface SumThread {
    * Opens the sums of a body, paid by `payer`. A body of one batch is summed inline. Throws ServiceUnavailable when
    * the thread ends; the next body starts a new one.
    */
-  open(algorithms: Algorithms, payer: Payer): Summing
+  open(algorithms: Algorithms, payer: ThreadPayer): Summing
 }
 
 export function createSumThread(deps: {
@@ -45,9 +45,9 @@ export function createSumThread(deps: {
   readonly program?: URL
 }): SumThread {
   const { program = new URL('./sum-worker.ts', import.meta.url) } = deps
-  let life: Life | undefined
+  let life: ThreadLife | undefined
   const living = () => {
-    life ??= new Life({ ...deps, program }, () => (life = undefined))
+    life ??= new ThreadLife({ ...deps, program }, () => (life = undefined))
     return life
   }
   return {
@@ -57,7 +57,7 @@ export function createSumThread(deps: {
 
 /** A waiter for a batch on the thread. */
 type Job = {
-  readonly payer: Payer
+  readonly payer: ThreadPayer
   readonly resolve: (sums: Sums | undefined) => void
   readonly reject: (error: unknown) => void
 }
@@ -70,7 +70,7 @@ type LifeDeps = {
 }
 
 /** One life of the thread. */
-class Life {
+class ThreadLife {
   readonly #worker: Worker
   readonly #joined: JoinedThread
   readonly #free: ArrayBuffer[] = []
@@ -124,7 +124,7 @@ class Life {
   }
 
   /** Resolves when the batch is summed and claimed. */
-  sum(batch: SumBatch, payer: Payer): Promise<Sums | undefined> {
+  sum(batch: SumBatch, payer: ThreadPayer): Promise<Sums | undefined> {
     if (this.#ended) throw gone()
     if (this.#jobs.length === 0) {
       this.#worker.ref()
@@ -179,19 +179,19 @@ class Life {
 
 const gone = () => storageFault('ServiceUnavailable', 'The checksums of the body were lost')
 
-type SummingDeps = { readonly hashers: Hashers; readonly living: () => Life }
+type SummingDeps = { readonly hashers: Hashers; readonly living: () => ThreadLife }
 
 class ThreadSumming implements Summing {
   readonly #deps: SummingDeps
   readonly #algorithms: Algorithms
-  readonly #payer: Payer
+  readonly #payer: ThreadPayer
   readonly #gathered: Buffer[] = []
   #bytes = 0
-  #place: { readonly life: Life; readonly body: number } | undefined
+  #place: { readonly life: ThreadLife; readonly body: number } | undefined
   /** Batches on the thread, the oldest first. */
   readonly #running: Promise<Sums | undefined>[] = []
 
-  constructor(deps: SummingDeps, algorithms: Algorithms, payer: Payer) {
+  constructor(deps: SummingDeps, algorithms: Algorithms, payer: ThreadPayer) {
     this.#deps = deps
     this.#algorithms = algorithms
     this.#payer = payer

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { present } from '#base/errors.ts'
 import { countOwnCpu, type CounterMemory } from '#metering/own-cpu.ts'
 import { createHashers, type ChecksumAlgorithm } from './algorithms.ts'
-import { digestAll, openAll, type Running } from './summing.ts'
+import { digestAll, openAll, type RunningSums } from './summing.ts'
 
 /** Batches are in slabs that one thread owns at a time: V8 copies from shared memory at a third of the speed. */
 export const BATCH_BYTES = 256 * 1024
@@ -36,7 +36,7 @@ if (parentPort !== null) serve(parentPort, workerData as WorkerData)
 function serve(port: NonNullable<typeof parentPort>, { counter }: WorkerData): void {
   const count = countOwnCpu(counter)
   const hashers = createHashers()
-  const bodies = new Map<number, Running>()
+  const bodies = new Map<number, RunningSums>()
   const sum = async ({ body, slab, length, open, isLast }: SumBatch): Promise<void> => {
     if (open !== undefined) bodies.set(body, await openAll(hashers, open))
     const running = present(bodies.get(body), 'a body begins with its first batch')

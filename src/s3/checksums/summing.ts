@@ -29,16 +29,16 @@ export async function sumInLine(
   }
 }
 
-export type Running = ReadonlyMap<ChecksumAlgorithm, Hasher>
+export type RunningSums = ReadonlyMap<ChecksumAlgorithm, Hasher>
 
 export async function openAll(
   hashers: Hashers,
   algorithms: Iterable<ChecksumAlgorithm>,
-): Promise<Running> {
+): Promise<RunningSums> {
   const running = new Map<ChecksumAlgorithm, Hasher>()
   for (const algorithm of algorithms) running.set(algorithm, await hashers.open(algorithm))
   return running
 }
 
-export const digestAll = (running: Running): Sums =>
+export const digestAll = (running: RunningSums): Sums =>
   new Map([...running].map(([algorithm, hasher]) => [algorithm, hasher.digest()]))

@@ -24,8 +24,8 @@ export function createLoggedBuckets(deps: {
   clock: Clock
 }): LoggedBuckets {
   const { buckets, clock } = deps
-  type Answer = { readonly found: Promise<LoggedBucket | undefined>; readonly untilMs: number }
-  const kept = new Map<string, Answer>()
+  type KeptBucket = { readonly found: Promise<LoggedBucket | undefined>; readonly untilMs: number }
+  const kept = new Map<string, KeptBucket>()
   let lookUps = 0
 
   async function lookUp(name: string): Promise<LoggedBucket | undefined> {

@@ -68,7 +68,7 @@ export const createHeadObject =
     return { kind: 'known', status, ...typed(headers), contentLength: length, body: () => '' }
   }
 
-type Answer = {
+type ObjectReply = {
   readonly status: 200 | 206 | 304
   readonly headers: Record<string, string>
   readonly range: RequestedRange | undefined
@@ -79,7 +79,7 @@ function answerOf(
   access: Access,
   request: StorageRequest,
   { bucket, version, body }: Found,
-): Answer {
+): ObjectReply {
   const { headers: asked, target } = request.body
   const number = target.query.get('partNumber')
   if (number !== undefined && asked.range !== undefined)

@@ -43,14 +43,14 @@ export type PolicyFacts = {
 /** The `aws:userid` of anonymous callers (IAM, "Principal key values"). */
 export const ANONYMOUS = 'anonymous'
 
-type Read = (facts: PolicyFacts) => string | readonly string[] | undefined
+type ReadFact = (facts: PolicyFacts) => string | readonly string[] | undefined
 
 const header =
-  (name: string): Read =>
+  (name: string): ReadFact =>
   ({ headers }) =>
     headers[name]
 const parameter =
-  (name: string): Read =>
+  (name: string): ReadFact =>
   ({ query }) =>
     query.get(name)
 
@@ -79,7 +79,7 @@ const VALUE_MAX = 2048
 
 const DAY_MS = 86_400_000
 
-const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
+const READS: ReadonlyMap<string, ReadFact> = new Map<string, ReadFact>([
   ['aws:currenttime', ({ nowMs }) => new Date(nowMs).toISOString()],
   ['aws:epochtime', ({ nowMs }) => String(Math.floor(nowMs / 1000))],
   ['aws:principalaccount', ({ account }) => account],
@@ -90,7 +90,7 @@ const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
   ['aws:sourceaccount', ({ sourceAccount }) => sourceAccount],
   ['aws:sourcearn', ({ sourceArn }) => sourceArn],
   ['aws:sourceip', ({ sourceIp }) => sourceIp],
-  ...HEADER_KEYS.map((name): [string, Read] => [`s3:${name}`, header(name)]),
+  ...HEADER_KEYS.map((name): [string, ReadFact] => [`s3:${name}`, header(name)]),
   ['s3:authtype', ({ signing }) => signing && AUTH_TYPES[signing.by]],
   ['s3:signatureversion', ({ signing }) => signing && SIGNATURE_VERSIONS[signing.version]],
   ['s3:if-none-match', notOver],

@@ -3,7 +3,7 @@
 import { malformedXml, type XmlElement } from './read.ts'
 
 type Often = 'one' | 'optional' | 'many'
-type Found<O extends Often> = O extends 'one'
+type ElementsBy<O extends Often> = O extends 'one'
   ? XmlElement
   : O extends 'optional'
     ? XmlElement | undefined
@@ -13,7 +13,7 @@ type Found<O extends Often> = O extends 'one'
 export function xmlFields<const S extends Readonly<Record<string, Often>>>(
   element: XmlElement,
   schema: S,
-): { readonly [Name in keyof S]: Found<S[Name]> } {
+): { readonly [Name in keyof S]: ElementsBy<S[Name]> } {
   if (element.text.trim() !== '') throw malformedXml(`${element.name} holds text`)
   const groups = new Map<string, XmlElement[]>()
   for (const child of element.children) {
@@ -32,7 +32,7 @@ export function xmlFields<const S extends Readonly<Record<string, Often>>>(
       throw malformedXml(`${name} is missing in ${element.name}`)
     else fields[name] = group[0]
   }
-  return fields as { readonly [Name in keyof S]: Found<S[Name]> }
+  return fields as { readonly [Name in keyof S]: ElementsBy<S[Name]> }
 }
 
 /** The text of a leaf. Throws MalformedXML. */

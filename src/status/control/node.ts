@@ -42,10 +42,10 @@ export const nodeHandlers = (deps: {
     'artifact.prune': (_, { signal }) => deps.artifacts.prune(signal),
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
-type Status = Sent<ControlAnswer<'node.status'>>
+type SentStatus = Sent<ControlAnswer<'node.status'>>
 
 /** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
-async function status({ state, cells }: { state: State; cells: Cells }): Promise<Status> {
+async function status({ state, cells }: { state: State; cells: Cells }): Promise<SentStatus> {
   const programs = cells.programs()
   return {
     isolation: cells.isolation,
@@ -101,13 +101,13 @@ async function booksOf(state: State) {
 }
 
 /** The sealer's own status; null while the jobs process does not answer. */
-async function sealerOf(cells: Cells): Promise<Status['receipts']> {
+async function sealerOf(cells: Cells): Promise<SentStatus['receipts']> {
   const jobs = cells.list().find((cell) => cell.spec.name === 'jobs' && cell.state === 'ready')
   if (jobs === undefined) return null
   const answer = await ask(jobs.socket, '/sealer', AbortSignal.timeout(ASK_TIMEOUT_MS)).catch(
     () => null,
   )
-  return answer as Status['receipts']
+  return answer as SentStatus['receipts']
 }
 
 /** The gateways' figures, added up, in the Prometheus text format. */

@@ -17,7 +17,7 @@ type Deps = {
   readonly cells: Pick<Cells, 'list'>
   readonly log: Logger
 }
-type Found = Sent<ControlAnswer<'request.find'>>
+type FoundRequest = Sent<ControlAnswer<'request.find'>>
 
 export const requestHandlers = (deps: Deps) =>
   ({
@@ -38,7 +38,7 @@ export const requestHandlers = (deps: Deps) =>
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
 /** The refusal in the gateway that made it. A gateway that does not answer is logged and left out. */
-async function refusalOf({ cells, log }: Deps, request: string): Promise<Found['refusal']> {
+async function refusalOf({ cells, log }: Deps, request: string): Promise<FoundRequest['refusal']> {
   const gateways = cells.list().filter(({ spec }) => spec.name.startsWith('gw-'))
   const found = await Promise.all(
     gateways.map(async ({ socket, spec }) => {
@@ -60,7 +60,7 @@ async function refusalOf({ cells, log }: Deps, request: string): Promise<Found['
 async function chargeOf(
   state: Pick<State, 'query'>,
   receipt: string,
-): Promise<Pick<Found, 'charge' | 'ledger_fault'>> {
+): Promise<Pick<FoundRequest, 'charge' | 'ledger_fault'>> {
   const asked = state.query<NonNullable<ControlAnswer<'request.find'>['charge']>>(
     `select id as receipt, account, token, operation, model, status, to_at as at, energy_nj::text, charge_pusd::text
      from charges where id = $1`,

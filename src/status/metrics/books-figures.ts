@@ -2,7 +2,7 @@
 import { present } from '#base/errors.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { SIGNERS_READY } from '#receipts/signer-store.ts'
-import type { Row, State } from '#state/connect.ts'
+import type { SqlRow, State } from '#state/connect.ts'
 
 export type BooksFigures = {
   /** Alarms that nobody has acknowledged. */
@@ -70,7 +70,7 @@ const FAULTS_MAX = 5
 /** The result of the last check of the books. Rejects when the state does not answer. */
 export async function booksCheck(state: State): Promise<BooksCheck> {
   const { rows } = await state.query<
-    Row & Omit<BooksCheck, 'halted_at'> & { halted_at: Date | null }
+    SqlRow & Omit<BooksCheck, 'halted_at'> & { halted_at: Date | null }
   >(CHECK, [FAULTS_MAX])
   const { halted_at: haltedAt, ...row } = present(rows[0], 'the books have a row')
   return { ...row, halted_at: haltedAt?.toISOString() ?? null }

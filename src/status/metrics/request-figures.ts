@@ -12,7 +12,7 @@ type Value = {
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
 }
-type Figure = {
+type CountedFigure = {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'histogram'
@@ -23,7 +23,7 @@ type Figure = {
 /** Requests, what they cost and their tokens by operation and model; durations by operation. */
 export function requestFigures(
   counts: Pick<RequestCounts, 'operations' | 'models'>,
-): readonly Figure[] {
+): readonly CountedFigure[] {
   const models = counts.models()
   return [
     counter('ergon_requests_total', 'Requests that were answered', models.flatMap(statusValues)),
@@ -57,7 +57,7 @@ export function requestFigures(
 
 const DURATION = 'ergon_request_duration_seconds'
 
-const counter = (name: string, help: string, values: readonly Value[]): Figure => ({
+const counter = (name: string, help: string, values: readonly Value[]): CountedFigure => ({
   name,
   help,
   type: 'counter',

@@ -21,7 +21,7 @@ export function automatonExpr(
   const names = automaton.map((state, index) =>
     isStretch(index) || isLast(state) ? undefined : rules.reserve(),
   )
-  const follow = ({ set, next }: Group): Expr => {
+  const follow = ({ set, next }: MoveGroup): Expr => {
     const parts: Expr[] = [write(set)]
     let at = next
     for (; isStretch(at);) {
@@ -43,10 +43,10 @@ export function automatonExpr(
   return first === undefined ? EMPTY : { kind: 'rule', name: first }
 }
 
-type Group = { readonly set: CharSet; readonly next: number }
+type MoveGroup = { readonly set: CharSet; readonly next: number }
 
 /** The moves of a state by where they lead. */
-function groups(state: AutomatonState | undefined): Group[] {
+function groups(state: AutomatonState | undefined): MoveGroup[] {
   const byTarget = new Map<number, [number, number][]>()
   for (const { from, to, next } of state?.moves ?? []) {
     const ranges = byTarget.get(next)

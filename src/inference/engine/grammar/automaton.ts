@@ -129,7 +129,7 @@ function sweep(
   })
 }
 
-type Found<Place> = {
+type FoundMoves<Place> = {
   readonly accepts: boolean
   readonly moves: readonly { readonly from: number; readonly to: number; readonly next: Place }[]
 }
@@ -138,7 +138,7 @@ type Found<Place> = {
 export function explore<Place extends readonly number[]>(
   first: Place,
   spend: (steps: number) => void,
-  look: (place: Place, isFirst: boolean) => Found<Place>,
+  look: (place: Place, isFirst: boolean) => FoundMoves<Place>,
 ): Automaton {
   const places: Place[] = [first]
   const numbers = new Map<string, number>()

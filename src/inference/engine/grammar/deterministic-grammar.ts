@@ -31,7 +31,7 @@ export function deterministicGrammar(given: Grammar, param: string): string {
   // The first exploration takes every tail for empty. Each exploration finds tails, and the next one uses them,
   // until no tail changes. Tails only grow, so this ends. A tail that is too large costs work, but changes no
   // text: a rule is then followed together with others instead of by itself.
-  for (let tails: Tails = new Map(); ;) {
+  for (let tails: RuleTails = new Map(); ;) {
     const found = new Explorer({ grammar, empty, tails, budget }).explore()
     if (isSame(found.tails, tails)) return gbnfText(found.states, grammar.root)
     tails = found.tails
@@ -58,9 +58,9 @@ function createWorkBudget(param: string): WorkBudget {
 }
 
 /** Characters that may follow a text of the rule and make another text of the rule. */
-type Tails = ReadonlyMap<number, CharSet>
+type RuleTails = ReadonlyMap<number, CharSet>
 
-const isSame = (one: Tails, other: Tails) =>
+const isSame = (one: RuleTails, other: RuleTails) =>
   one.size === other.size &&
   [...one].every(([rule, ranges]) => JSON.stringify(ranges) === JSON.stringify(other.get(rule)))
 
@@ -103,11 +103,13 @@ type Stack = {
   readonly below: Stack | undefined
 }
 /** A reading that has ended is undefined. */
-type Reading = Stack | undefined
+type OpenReading = Stack | undefined
 /** A rule that a reading is in, and what follows it. */
-type Within = { readonly rule: number; readonly after: Reading; readonly outer: Within } | undefined
+type Within =
+  | { readonly rule: number; readonly after: OpenReading; readonly outer: Within }
+  | undefined
 /** A character that may come next in one reading, what is left then, and the rules that it begins. */
-type Item = { readonly ranges: CharSet; readonly next: Reading; readonly within: Within }
+type Item = { readonly ranges: CharSet; readonly next: OpenReading; readonly within: Within }
 /** Readings that go on together, and what may come next. */
 type Readings = {
   readonly items: readonly Item[]
@@ -126,14 +128,14 @@ type Exploration = {
   readonly grammar: RuleGrammar
   /** The rules that have the empty text. */
   readonly empty: ReadonlySet<number>
-  readonly tails: Tails
+  readonly tails: RuleTails
   readonly budget: WorkBudget
 }
 
 class Explorer {
   readonly #grammar: RuleGrammar
   readonly #nullable: ReadonlySet<number>
-  readonly #tails: Tails
+  readonly #tails: RuleTails
   readonly #budget: WorkBudget
   readonly #stacks = new StackTable()
   readonly #found = new Map<number, GrammarState[]>()
@@ -150,7 +152,7 @@ class Explorer {
   }
 
   /** The states of every rule that is followed by itself. */
-  explore(): { states: Map<number, GrammarState[]>; tails: Tails } {
+  explore(): { states: Map<number, GrammarState[]>; tails: RuleTails } {
     this.#follow(this.#grammar.root)
     for (let rule = this.#todo.pop(); rule !== undefined; rule = this.#todo.pop())
       this.#exploreRule(rule)
@@ -187,7 +189,7 @@ class Explorer {
     const states = this.#found.get(rule) ?? []
     const numbers = new Map<string, number>()
     const sets: Readings[] = []
-    const numberOf = (all: readonly Reading[]): number => {
+    const numberOf = (all: readonly OpenReading[]): number => {
       const ids = all.map((stack) => stack?.id ?? 0)
       const key = ids.length === 1 ? String(ids[0]) : ids.toSorted((a, b) => a - b).join()
       const known = numbers.get(key)
@@ -218,7 +220,7 @@ class Explorer {
   }
 
   /** Every character that may come next. `itself`: a rule is not followed by itself at its start. */
-  #readings(all: readonly Reading[], itself: number | undefined): Readings {
+  #readings(all: readonly OpenReading[], itself: number | undefined): Readings {
     const items: Item[] = []
     const seen = new Set<Stack>()
     const twice = new Set<number>()
@@ -251,7 +253,10 @@ class Explorer {
   }
 
   /** A rule without empty text needs no such care: it is followed by itself like any other. */
-  #lastRule([stack, another]: readonly Reading[], itself: number | undefined): number | undefined {
+  #lastRule(
+    [stack, another]: readonly OpenReading[],
+    itself: number | undefined,
+  ): number | undefined {
     if (stack === undefined || another !== undefined || stack.below !== undefined) return undefined
     const symbol = stack.symbols[stack.at]
     if (symbol === undefined || 'set' in symbol || stack.at + 1 < stack.symbols.length)
@@ -263,7 +268,10 @@ class Explorer {
   #edges(
     explored: number,
     { items, twice }: Readings,
-    { numberOf, sets }: { numberOf(all: readonly Reading[]): number; sets: readonly Readings[] },
+    {
+      numberOf,
+      sets,
+    }: { numberOf(all: readonly OpenReading[]): number; sets: readonly Readings[] },
   ): Edge[] {
     const [only] = items
     // Most of a grammar is the one way through a name.
@@ -324,7 +332,7 @@ class Explorer {
 
   /** The items that begin each rule and what follows it there, outer rules first; and who begins alike. */
   #rulesIn(items: readonly Item[], classes: readonly CharClass[]) {
-    const inside = new Map<number, Map<Item, Reading>>()
+    const inside = new Map<number, Map<Item, OpenReading>>()
     for (const item of items)
       for (const { rule, after } of rulesAround(item)) {
         this.#budget.spend(1)
@@ -348,7 +356,7 @@ class StackTable {
   readonly #stacks = new Map<string, Stack>()
   readonly #ids = new Map<readonly GrammarSymbol[], number>()
 
-  of(symbols: readonly GrammarSymbol[], at: number, below: Reading): Reading {
+  of(symbols: readonly GrammarSymbol[], at: number, below: OpenReading): OpenReading {
     if (at >= symbols.length) return below
     const key = `${this.#idOf(symbols)} ${at} ${below?.id ?? 0}`
     const known = this.#stacks.get(key)

@@ -119,7 +119,7 @@ export class Rules {
    * The grammar without the alternatives that never end, as a list whose tail is a list again; undefined
    * when nothing is left. `spend` takes a step for each part that is looked at.
    */
-  finished(root: Expr, spend: Spend): Grammar | undefined {
+  finished(root: Expr, spend: SpendSteps): Grammar | undefined {
     const order = referredFirst(root, this.#rules)
     const ending = endingRules(order, this.#rules, spend)
     const body = pruned(root, ending, spend)
@@ -133,7 +133,7 @@ export class Rules {
   }
 }
 
-type Spend = (steps: number) => void
+type SpendSteps = (steps: number) => void
 
 function bodyOf(name: string, rules: ReadonlyMap<string, Expr>): Expr {
   const body = rules.get(name)
@@ -142,7 +142,7 @@ function bodyOf(name: string, rules: ReadonlyMap<string, Expr>): Expr {
 }
 
 /** The expression without the alternatives that never end; undefined when it never ends itself. */
-function pruned(expr: Expr, ending: ReadonlySet<string>, spend: Spend): Expr | undefined {
+function pruned(expr: Expr, ending: ReadonlySet<string>, spend: SpendSteps): Expr | undefined {
   spend(1)
   switch (expr.kind) {
     case 'text':
@@ -242,7 +242,7 @@ function renamed(expr: Expr, nameOf: (name: string) => string): Expr {
 function endingRules(
   order: readonly string[],
   rules: ReadonlyMap<string, Expr>,
-  spend: Spend,
+  spend: SpendSteps,
 ): ReadonlySet<string> {
   const ending = new Set<string>()
   const waiting = new Map<string, string[]>()
@@ -267,7 +267,7 @@ function push(lists: Map<string, string[]>, key: string, name: string): void {
   else list.push(name)
 }
 
-function endsWith(expr: Expr, ending: ReadonlySet<string>, spend: Spend): boolean {
+function endsWith(expr: Expr, ending: ReadonlySet<string>, spend: SpendSteps): boolean {
   spend(1)
   switch (expr.kind) {
     case 'text':
