@@ -1,16 +1,17 @@
 // The life of one cell after another: start, wait until it answers, wait for its end, clear away what is
 // left of it, wait as the restart rule says, start again; until stop().
-import { existsSync, rmSync } from 'node:fs'
-import { constants } from 'node:os'
+import { rmSync } from 'node:fs'
 import { baseFault } from '#base/own-errors.ts'
 
 import { type Clock, sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
-import type { Cell, CellSpec, CellState, Exit, OutputLine, Watch } from './cell.ts'
+import type { Cell, CellSpec, CellState, Exit, OutputLine } from './cell.ts'
 import { giveLeave, type StartedProcess } from './launch.ts'
 import { errorIn, readLines } from './output.ts'
+import { untilAnswering, untilStuck } from './answering.ts'
+import { untilExit } from './exit.ts'
 import { type Life, nextStart } from './restart.ts'
 import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
 
@@ -33,9 +34,6 @@ export type SupervisorDeps = {
 export type Observed = { readonly tree: Tree; cpuNs(): bigint; endLife(): void }
 
 const EXITS_MAX = 20
-const PROBE_TIMEOUT_MS = 2000
-const PROBE_DELAY_MIN_MS = 5
-const PROBE_DELAY_MAX_MS = 200
 
 /** Starts a cell and keeps it running. */
 export const superviseCell = (spec: CellSpec, deps: SupervisorDeps): Cell =>
@@ -240,78 +238,6 @@ class SupervisedCell implements Cell {
     await this.#deps.cleanUp()
     this.#become('stopped')
   }
-}
-
-/** True once the probe succeeds; otherwise the last reason why it did not. */
-async function untilAnswering(
-  spec: CellSpec,
-  socket: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  let reason: unknown = `there is no ${socket}`
-  for (let delayMs = PROBE_DELAY_MIN_MS; !signal.aborted;) {
-    // Asking nobody a dozen times for each cell took 0.2 s of CPU of a start.
-    if (existsSync(socket)) {
-      const attempt = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
-      try {
-        await Promise.race([spec.ready.probe(socket, attempt), untilAborted(attempt)])
-        return true
-      } catch (error) {
-        reason = error
-      }
-    }
-    await sleep(delayMs, signal).catch(() => undefined)
-    delayMs = Math.min(delayMs * 1.5, PROBE_DELAY_MAX_MS)
-  }
-  return reason
-}
-
-/**
- * Why a cell that was ready works no more; undefined once the signal is aborted. Silence is counted in looks: of time
- * that passed while this process was stopped nothing is known.
- */
-async function untilStuck(
-  { look, everyMs, silentMs }: Watch,
-  socket: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  for (let silent = 0; !signal.aborted;) {
-    await sleep(everyMs, signal).catch(() => undefined)
-    const attempt = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
-    try {
-      const words = await Promise.race([look(socket, attempt), untilAborted(attempt)])
-      if (words !== undefined) return words
-      silent = 0
-    } catch (error) {
-      silent += attempt.aborted ? 2 * everyMs : everyMs
-      if (silent >= silentMs) return `no answer for ${silentMs} ms: ${messageOf(error)}`
-    }
-  }
-  return undefined
-}
-
-/** Rejects when the signal is aborted: a probe may not listen to it. */
-const untilAborted = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-
-function untilExit(life: StartedProcess, hasInit: boolean, clock: Clock): Promise<Exit> {
-  return new Promise((resolve) => {
-    life.child.once('exit', (code, signal) => {
-      resolve({ ...decode(code, signal, hasInit), at: clock.wallMs() })
-    })
-    // Not started at all: no memory, no processes left.
-    life.child.once('error', () => resolve({ code: 127, signal: null, at: clock.wallMs() }))
-  })
-}
-
-/** Our init is a shell, which can only say 128 + n where its program was killed by signal n. */
-function decode(code: number | null, signal: NodeJS.Signals | null, hasInit: boolean) {
-  if (!hasInit || code === null || code <= 128) return { code, signal }
-  const named = Object.entries(constants.signals).find(([, number]) => number === code - 128)
-  return named === undefined ? { code, signal } : { code: null, signal: named[0] as NodeJS.Signals }
 }
 
 const cannot = (what: string, name: string) => baseFault('internal', `${what}: ${name}`)

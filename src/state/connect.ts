@@ -2,9 +2,9 @@
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Logger } from '#base/log.ts'
-import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { listenToChannel } from './listen.ts'
 
 export type SqlRow = Record<string, unknown>
 
@@ -55,7 +55,6 @@ const WAIT_MS_MAX = 15_000
 const STATEMENT_TIMEOUT_MS = 30_000
 // Longer than the server's own: it is the connection that is dead, and the pool makes another.
 const ANSWER_TIMEOUT_MS = 35_000
-const RELISTEN_MS = 500
 
 /**
  * Opens a pool of at most `connections`; the first query connects. Its queries throw `state_unavailable` when the
@@ -116,7 +115,8 @@ export function connectState(
           throw error
         }
       }),
-    listen: (channel, notified) => listen(configOf(options), options.log, channel, notified),
+    listen: (channel, notified) =>
+      listenToChannel({ config: configOf(options), log: options.log, channel, notified }),
     [Symbol.asyncDispose]: () => pool.end(),
   }
 }
@@ -212,77 +212,4 @@ function nameOf(names: Map<string, string>, text: string): string | undefined {
   const name = `s${names.size}`
   names.set(text, name)
   return name
-}
-
-/** Listens on a connection of its own, and on the next one when it is lost. */
-async function listen(
-  config: pg.PoolConfig,
-  log: Logger,
-  channel: string,
-  notified: (payload: string) => void,
-): Promise<AsyncDisposable> {
-  const stopping = new AbortController()
-  let listening = await listenOnce(config, channel, notified)
-  const kept = (async () => {
-    while (!stopping.signal.aborted) {
-      const reason = await listening.lost
-      if (stopping.signal.aborted) return
-      log.warn('The listening connection was lost', { channel, error: messageOf(reason) })
-      const next = await relisten(config, channel, notified, stopping.signal)
-      if (next === undefined) return
-      listening = next
-      // Notifications sent meanwhile were missed.
-      notified('')
-    }
-  })()
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort()
-      await listening.close()
-      await kept
-    },
-  }
-}
-
-async function relisten(
-  config: pg.PoolConfig,
-  channel: string,
-  notified: (payload: string) => void,
-  signal: AbortSignal,
-): Promise<Listening | undefined> {
-  for (;;) {
-    await sleep(RELISTEN_MS, signal).catch(() => undefined)
-    if (signal.aborted) return undefined
-    try {
-      const next = await listenOnce(config, channel, notified)
-      if (!signal.aborted) return next
-      await next.close()
-    } catch {
-      // Not back yet; that it was lost has been said.
-    }
-  }
-}
-
-type Listening = { readonly lost: Promise<unknown>; close(): Promise<void> }
-
-async function listenOnce(
-  config: pg.PoolConfig,
-  channel: string,
-  notified: (payload: string) => void,
-): Promise<Listening> {
-  const client = new pg.Client({ ...config, statement_timeout: 0 })
-  const lost = new Promise<unknown>((resolve) => {
-    // One loss is said by several events; the first one counts.
-    client.on('error', resolve)
-    client.on('end', () => resolve('it was closed'))
-  })
-  client.on('notification', (message) => notified(message.payload ?? ''))
-  try {
-    await client.connect()
-    await client.query(`listen ${channel}`)
-  } catch (error) {
-    void client.end()
-    throw error
-  }
-  return { lost, close: () => client.end() }
 }
