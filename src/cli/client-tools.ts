@@ -25,19 +25,19 @@ export function addressEnvironment(address: string): Readonly<Record<string, str
   }
 }
 
-export type Tool = { readonly process: ChildProcess; readonly name: string }
+export type RunningTool = { readonly process: ChildProcess; readonly name: string }
 
 export const startTool = (
   name: string,
   words: readonly string[],
   { address, stdio }: { readonly address: string; readonly stdio: StdioOptions },
-): Tool => ({
+): RunningTool => ({
   name,
   process: spawn(name, words, { stdio, env: environmentWith(addressEnvironment(address)) }),
 })
 
 /** Resolves with the exit status. Throws a CommandError where there is no such program. */
-export async function endOfTool({ name, process: tool }: Tool): Promise<number> {
+export async function endOfTool({ name, process: tool }: RunningTool): Promise<number> {
   const [code] = (await once(tool, 'close').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
       ? new CommandError(
@@ -51,7 +51,7 @@ export async function endOfTool({ name, process: tool }: Tool): Promise<number> 
 }
 
 /** Throws a CommandError unless a program ended well; it has said why not. */
-export async function demandDone(tool: Tool): Promise<void> {
+export async function demandDone(tool: RunningTool): Promise<void> {
   const code = await endOfTool(tool)
   if (code !== 0) throw new CommandError(`${tool.name} ended with status ${code}`, EXIT.failed)
 }

@@ -86,11 +86,8 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
         return end(response, refusal ?? STARTING)
       }
       response.once('close', () => use.release())
-      const used = uses.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
-      uses.set(id, used)
-      const unused = () => {
-        if (uses.get(id) === used) uses.delete(id)
-      }
+      const used = usedOf(uses, id, proxies)
+      const unused = () => void (uses.get(id) === used && uses.delete(id))
       // Backups have no sessions.
       if (path.startsWith(BACKUPS_PATH)) hold(used, response, unused)
       else join(used, { request, response }, unused)
@@ -132,6 +129,12 @@ export async function serveAwake(deps: AwakeDeps): Promise<AwakeServer> {
       await server.close()
     },
   }
+}
+
+function usedOf(uses: Map<string, Used>, id: string, proxies: number): Used {
+  const used = uses.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
+  uses.set(id, used)
+  return used
 }
 
 const setOrDelete = (map: Map<string, FatalError>, id: string, fatal: FatalError | undefined) =>

@@ -2,20 +2,20 @@
 // its write-ahead log as it grows. The driver knows the messages; this gives their bytes with back-pressure.
 import pg from 'pg'
 import { fault } from '#contract/errors.ts'
-import type { Row, StateAddress } from './connect.ts'
+import type { SqlRow, StateAddress } from './connect.ts'
 
-export type Copy = {
+export type ReplicationCopy = {
   /** The messages of the copy. Rejects with the server's error, or when the connection is lost. */
   readonly messages: AsyncIterable<Buffer>
   /** For a copy in both directions. */
   readonly send: (message: Buffer) => void
   /** The rows beside the copy, by result; after the last message. */
-  readonly results: () => Promise<readonly (readonly Row[])[]>
+  readonly results: () => Promise<readonly (readonly SqlRow[])[]>
 }
 
 export interface Replication extends AsyncDisposable {
-  query(text: string): Promise<readonly Row[]>
-  copy(text: string): Copy
+  query(text: string): Promise<readonly SqlRow[]>
+  copy(text: string): ReplicationCopy
 }
 
 /** A part of the driver that its types lack. */
@@ -50,7 +50,7 @@ export async function openReplication(address: StateAddress): Promise<Replicatio
   await client.connect()
   const wire = (client as unknown as { readonly connection: Wire }).connection
   return {
-    query: async (text) => (await client.query<Row>(text)).rows,
+    query: async (text) => (await client.query<SqlRow>(text)).rows,
     copy: (text) => startCopy(client, wire, { text, lost }),
     async [Symbol.asyncDispose]() {
       wire.stream.resume()
@@ -63,7 +63,7 @@ function startCopy(
   client: pg.Client,
   wire: Wire,
   { text, lost }: { readonly text: string; readonly lost: Promise<Error> },
-): Copy {
+): ReplicationCopy {
   const waiting: Buffer[] = []
   let waitingBytes = 0
   let ended: { readonly error?: unknown } | undefined
@@ -83,7 +83,9 @@ function startCopy(
     wake()
   })
   wire.on('commandComplete', () => (isComplete = true))
-  const done = client.query(text) as unknown as Promise<pg.QueryResult<Row> | pg.QueryResult<Row>[]>
+  const done = client.query(text) as unknown as Promise<
+    pg.QueryResult<SqlRow> | pg.QueryResult<SqlRow>[]
+  >
   done.then(() => end(), end)
   void lost.then(end)
   async function* messages(): AsyncGenerator<Buffer> {

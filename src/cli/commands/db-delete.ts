@@ -13,12 +13,12 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     )
   const { text } = await apiDelete(options, databasePath(name))
   if (options.json) printJson(JSON.parse(text))
-  else tell(`${name} is deleted. ${afterwards(JSON.parse(text) as Deleted, name)}`)
+  else tell(`${name} is deleted. ${afterwards(JSON.parse(text) as DeletedDatabase, name)}`)
 }
 
-type Deleted = { readonly id: string; readonly restorable_until: string | null }
+type DeletedDatabase = { readonly id: string; readonly restorable_until: string | null }
 
-const afterwards = ({ id, restorable_until: until }: Deleted, name: string): string =>
+const afterwards = ({ id, restorable_until: until }: DeletedDatabase, name: string): string =>
   until === null
     ? 'It had no backup yet'
     : `Until ${until} it can be restored: ergon db restore ${id} --as ${name}`

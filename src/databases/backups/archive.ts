@@ -5,7 +5,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable, StateAddress } from '#state/connect.ts'
-import { openReplication, type Copy, type Replication } from '#state/replication.ts'
+import { openReplication, type ReplicationCopy, type Replication } from '#state/replication.ts'
 import { BackupFault } from './plan.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 import { logMessage, positionOf, positionText, segmentStart, storedTo } from './wire.ts'
@@ -127,7 +127,7 @@ async function tellLost(
 
 function createStream(
   { state, blobs, clock, restMs }: ArchiveDeps,
-  copy: Copy,
+  copy: ReplicationCopy,
   { id, from, timeline }: { readonly id: string; readonly from: bigint; readonly timeline: number },
 ): Stream {
   let stored = from
