@@ -16,6 +16,7 @@ import { createDerivedKeys } from '#s3/authentication/derived-keys.ts'
 import type { Cells } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
+import { createOperatorMarks } from '#metering/marks.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
 import { createMeter, readLearned, type Meter } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
@@ -178,6 +179,8 @@ const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger
     meter: METER,
     journalFolder: deps.data.at(JOURNALS, AGENT),
     segmentBytes: SMALL_SEGMENT_BYTES,
+    // A hold of a cell is open for minutes: the agent's own CPU would be on the bill of the account.
+    marks: createOperatorMarks(),
     state: deps.state,
     log: deps.log,
     forget: () => undefined,

@@ -150,8 +150,9 @@ test('what two databases are billed is what their processes used, short connecti
   }
   for (const name of names) assert.equal((await ergon.cli('db', 'suspend', name)).code, 0)
   for (const [nth, { metered, billed }] of (await settled(cells)).entries()) {
-    t.diagnostic(`${names[nth]}: ${billed} nJ billed of ${metered} nJ metered`)
-    assert.ok(permilleOff(Number(billed), Number(metered)) <= OFF_PERMILLE_MAX)
+    const told = `${names[nth]}: ${billed} nJ billed of ${metered} nJ metered`
+    t.diagnostic(told)
+    assert.ok(permilleOff(Number(billed), Number(metered)) <= OFF_PERMILLE_MAX, told)
     // Planted: a bill that leaves out a hundredth.
     assert.ok(permilleOff(Number(billed) * 0.99, Number(metered)) > OFF_PERMILLE_MAX)
   }
