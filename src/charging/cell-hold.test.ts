@@ -1,5 +1,5 @@
-// Cells that are charged out of holds: whatever they use, the wallet and the budget are never passed, what is held
-// ahead is charged whole, and a cell that cannot be held is not charged for more than was left.
+// Cells that are charged out of holds: whatever they use, no charge passes the wallet or the budget. The use that a
+// hold covered is charged whole.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -23,6 +23,8 @@ export class CellHold {
   payer: CellPayer
   /** Why it is being ended. */
   unpaid: ErgonError | undefined
+  /** It stands still while its clients get their last message. */
+  isFrozen = false
   readonly #charging: Pick<Charging, 'open'>
   /** In windows, and not charged yet. */
   #measuredNj = NONE

@@ -124,6 +124,64 @@ export const databaseList = z.object({
   has_more: z.literal(false),
   next_cursor: z.null(),
 })
+/** Days that GET /v1/databases/{database}/energy sums at most. */
+export const DATABASE_ENERGY_DAYS_MAX = 31
+export const ENERGY_STEPS = ['minute', 'hour', 'day'] as const
+const time = z.iso.datetime()
+const wholeText = z.string().regex(/^\d+$/)
+const energyFigures = {
+  energy_j: z.number().min(0),
+  /** Of its server; the rest is for stored bytes. */
+  server_j: z.number().min(0),
+  carbon_mg: z.number().min(0),
+  energy_nj: wholeText,
+  charge_pusd: wholeText,
+}
+
+export const databaseEnergyQuery = z.object({
+  from: time.optional(),
+  to: time.optional(),
+  by: z.enum(ENERGY_STEPS).optional(),
+})
+
+/** The charges of the database: those of the last minute may be missing. */
+export const databaseEnergy = z.object({
+  object: z.literal('database.energy'),
+  from: time,
+  to: time,
+  by: z.enum(ENERGY_STEPS),
+  /** Of the whole time. */
+  ...energyFigures,
+  /** The steps in which anything was charged, the oldest first. */
+  data: z.array(z.object({ at: time, ...energyFigures })),
+})
+
+/** The queries of a database by the time that they took; half a minute old, or of the time before it fell asleep. */
+export const databaseQueries = z.object({
+  object: z.literal('database.queries'),
+  /** Says that `energy_j` is an estimate: nothing is billed by query. */
+  basis: z.literal('the energy of the server, apportioned by execution time; not billed'),
+  /** The time of the figures; null before the first. */
+  from: time.nullable(),
+  to: time.nullable(),
+  /** Of the server in that time, as charged. */
+  energy_j: z.number().min(0),
+  /** The part of queries that are not listed. */
+  other_j: z.number().min(0),
+  /** The longest first, at most 100. */
+  data: z.array(
+    z.object({
+      /** Without its constants, at most 500 characters. */
+      query: z.string(),
+      calls: z.int().min(0),
+      rows: z.int().min(0),
+      execution_ms: z.number().min(0),
+      energy_j: z.number().min(0),
+    }),
+  ),
+})
+export const QUERIES_BASIS = databaseQueries.shape.basis.value
+
 export const databaseUrlQuery = z.object({
   /** A role's name; the owner by default. */
   role: z.string().max(100).optional(),

@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs'
 import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
+import type { Cell } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
@@ -29,6 +30,7 @@ import {
   type ServersDeps,
 } from './servers.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
+import { keepStatements } from './statements.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
 import { createWatch, type DatabaseWatch } from './watch.ts'
 
@@ -58,9 +60,12 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
     await notArchived(core, server.id)
+    const size = sizeDepsOf(core, { server, watch, warnings, awake: front.awake })
+    const statements = { ...core, database: server, connect: server.connect }
     await Promise.all([
-      keepSize(sizeDepsOf(core, { server, watch, warnings, awake: front.awake }), signal),
+      keepSize(size, signal),
       lookInside(core, server, signal),
+      keepStatements(statements, signal),
     ])
   }
   const serving = new Set<string>()
@@ -114,23 +119,24 @@ const certificateOf = ({ config, data, state, log }: AgentCore, host: string) =>
 
 /** Servers whose energy cannot be paid end with words for their sessions. */
 function endUnpaid(
-  { accountCells, log }: AgentCore,
+  { accountCells }: AgentCore,
   servers: Servers,
   awake: () => Promise<AwakeServer | undefined>,
 ): void {
-  accountCells.onUnpaid(CELL_PREFIX, async (cell, why) => {
-    const id = resourceOfCell(cell.spec.name)
-    const proxies = await awake()
-    const words = energyWords(why)
-    proxies?.refuse(id, words)
-    // Nothing is used while the words travel; a server that is asked to stop has words of its own.
-    await cell
-      .freeze(true)
-      .catch((error: unknown) => log.warn('A server was not frozen', { error }))
-    if (words !== undefined) proxies?.cut(id, words)
-    await sleep(WORDS_MS)
-    await servers.stop(id)
-    proxies?.refuse(id, undefined)
+  const idOf = ({ spec }: Cell) => resourceOfCell(spec.name)
+  accountCells.onUnpaid(CELL_PREFIX, {
+    async tell(cell, why) {
+      const words = energyWords(why)
+      if (words === undefined) return
+      const proxies = await awake()
+      proxies?.refuse(idOf(cell), words)
+      proxies?.cut(idOf(cell), words)
+      await sleep(WORDS_MS)
+    },
+    async stop(cell) {
+      await servers.stop(idOf(cell))
+      ;(await awake())?.refuse(idOf(cell), undefined)
+    },
   })
 }
 

@@ -27,5 +27,6 @@ create or replace function delete_database(of_id text) returns void language sql
   select standing_end('database', n.id, n.name, n.account) from resources n join databases d using (id)
   where n.id = of_id and d.backup_bytes = 0;
   select set_budget(of_id, null, null);
+  delete from database_statements where database = of_id;
   select want_resource(of_id, 'deleted');
 $$;

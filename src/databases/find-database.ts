@@ -62,6 +62,9 @@ export async function findDatabase(
   throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
 }
 
+/** The server of a database, as receipts name it. */
+export const serverResourceOf = (id: string): string => `cell:${id.replace('_', '-')}`
+
 export const replyOf = (
   row: DatabaseRow,
   { host, port }: Pick<GatewaySettings, 'host' | 'port'>,

@@ -13,11 +13,13 @@ import {
 } from './operations/database-backups.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
+import { createDatabaseEnergy } from './operations/database-energy.ts'
 import {
   createDatabaseGet,
   createDatabaseList,
   createDatabaseUrl,
 } from './operations/database-get.ts'
+import { createDatabaseQueries } from './operations/database-queries.ts'
 import {
   createDatabaseRoleCreate,
   createDatabaseRoleDelete,
@@ -38,6 +40,8 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       'database.get': { handle: createDatabaseGet(deps) },
       'database.url': { handle: createDatabaseUrl(deps) },
       'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
+      'database.energy': { handle: createDatabaseEnergy({ state, now: Date.now }) },
+      'database.queries': { handle: createDatabaseQueries({ state }) },
       'database.delete': { handle: createDatabaseDelete(deps) },
       'database-role.list': { handle: createDatabaseRoleList(deps) },
       'database-role.create': {

@@ -1,4 +1,5 @@
 // The servers of databases on this node: how a cluster is made, started as a cell, and connected to.
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
@@ -15,6 +16,7 @@ import { installedIn, type Installed } from './look-inside.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from './proxy/backends.ts'
 import { SESSIONS_MAX } from './session-shares.ts'
+import { STATEMENT_SETTINGS, STATEMENTS_LIBRARY } from './statements.ts'
 
 /** The cells' sockets, which the proxy calls. */
 export const DATABASE_SOCKETS = 'databases'
@@ -229,6 +231,8 @@ async function startCell(
 ): Promise<Cell> {
   const { id, account } = database
   const name = cellNameOf(id)
+  // A PostgreSQL of the machine may be without it, and would not start.
+  const isCounting = existsSync(join(install.libFolder, STATEMENTS_LIBRARY))
   const spec = postgresCell({
     install,
     name,
@@ -238,6 +242,7 @@ async function startCell(
     payer: { kind: 'account', account },
     settings: {
       ...DATABASE_SETTINGS,
+      ...(isCounting && STATEMENT_SETTINGS),
       max_connections: String(connectionsMax(deps.proxies)),
       ...settings,
     },

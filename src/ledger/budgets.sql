@@ -20,6 +20,7 @@ begin
     on conflict (id) do update set nj_per_day = excluded.nj_per_day;
     perform fit_budget(wallet_id);
   end if;
+  perform pg_notify('ergon_budgets', budget_id);
 end $$;
 
 -- Brings the wallet of a day to its budget. The wallet and log_head are locked.

@@ -18,14 +18,18 @@ export interface AccountCells {
    */
   admit(cell: string, account: string): Promise<void>
   /** Names who ends cells whose names begin so when they cannot be paid; without it they are stopped. */
-  onUnpaid(prefix: string, end: UnpaidHandler): void
+  onUnpaid(prefix: string, handler: UnpaidHandler): void
   /** Energy of a cell that windows have measured and that is not charged yet. */
   measuredNj(cell: string): Nj
   /** Charges the energy that windows have measured of a cell, now. */
   settle(cell: string): void
 }
 
-export type UnpaidHandler = (cell: Cell, why: ErgonError) => Promise<void>
+export type UnpaidHandler = {
+  /** Tells the clients of a frozen cell. */
+  readonly tell: (cell: Cell, why: ErgonError) => Promise<void>
+  readonly stop: (cell: Cell) => Promise<void>
+}
 
 export type AccountCellsDeps = CellPayersDeps & {
   readonly charging: Pick<Charging, 'open'>
@@ -54,12 +58,17 @@ export function createAccountCells(
       log.warn('An event of a budget is lost', { cell, error: messageOf(error) })
     })
   }
-  const end = async (cell: Cell, why: ErgonError) => {
+  const end = async (cell: Cell, hold: CellHold | undefined, why: ErgonError) => {
     const { name } = cell.spec
     const failed = (error: unknown) => log.error('A cell was not ended', { cell: name, error })
     log.info('A cell is ended: it cannot be paid', { cell: name, why: why.message })
     const handler = [...handlers].find(([prefix]) => name.startsWith(prefix))?.[1]
-    await handler?.(cell, why).catch(failed)
+    // Nothing is used while the words travel. A program that is asked to stop has words of its own.
+    if (hold !== undefined) hold.isFrozen = true
+    await cell.freeze(true).catch(failed)
+    await handler?.tell(cell, why).catch(failed)
+    if (hold !== undefined) hold.isFrozen = false
+    await handler?.stop(cell).catch(failed)
     await cell.stop().catch(failed)
     settle(name)
     await tellExceeded(name, why)
@@ -67,7 +76,7 @@ export function createAccountCells(
   /** Nobody asked before its start: it is unpaid until the ledger has answered. */
   const takeLate = (cell: Cell, account: string) => {
     take(cell.spec.name, account, STOP_NJ).catch((error: unknown) => {
-      if (isUnpayable(error)) return end(cell, error)
+      if (isUnpayable(error)) return end(cell, undefined, error)
       return log.warn('A cell is not held', { cell: cell.spec.name, error: messageOf(error) })
     })
     return CHECK_MAX_MS

@@ -17,7 +17,7 @@ const AHEAD_MIN_MS = 25
 const ENDING_MS = 10
 
 /**
- * Ends a cell whose hold cannot grow, and kills one that uses up its hold while it is being ended. Returns the time
+ * Ends a cell whose hold cannot grow, and kills one that uses up its hold while it stops. Returns the time
  * until the next check.
  */
 export function checkCell(
@@ -25,7 +25,7 @@ export function checkCell(
   hold: CellHold,
   given: {
     readonly ahead: CellAhead
-    readonly end: (cell: Cell, why: ErgonError) => Promise<void>
+    readonly end: (cell: Cell, hold: CellHold, why: ErgonError) => Promise<void>
   },
 ): number {
   const { elapsedMs, mostNjPerMs, used } = given.ahead
@@ -38,8 +38,8 @@ export function checkCell(
     const aheadMs = AHEAD_MS.find((ms) => hold.covers(add(needed, most(ms))))
     if (aheadMs !== undefined) return aheadMs / 2
     hold.unpaid = hold.refusal
-    void given.end(cell, hold.unpaid)
+    void given.end(cell, hold, hold.unpaid)
   }
-  if (!hold.covers(add(used(), most(AHEAD_MIN_MS)))) cell.kill()
+  if (!hold.isFrozen && !hold.covers(add(used(), most(AHEAD_MIN_MS)))) cell.kill()
   return ENDING_MS
 }

@@ -14,6 +14,8 @@ export type CellPayersDeps = {
   readonly tick: () => Promise<void>
   /** Charges the energy that windows have measured of a cell, now. */
   readonly settle: (cell: string) => void
+  /** Calls back at each change of a budget. */
+  readonly onChange: (act: () => void) => void
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly log: Logger
 }
@@ -28,8 +30,11 @@ const RENEWAL_TICKS = 3
 export async function keepPayers(deps: CellPayersDeps, signal: AbortSignal): Promise<void> {
   const { holds, cells, clock } = deps
   const absentSinceMs = new Map<CellHold, number>()
+  let waiting = new AbortController()
+  deps.onChange(() => waiting.abort())
   while (!signal.aborted) {
-    await sleep(REST_MS, signal).catch(() => undefined)
+    await sleep(REST_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+    waiting = new AbortController()
     const running = new Set(cells.list().map(({ spec }) => spec.name))
     for (const [cell, hold] of holds) {
       if (signal.aborted) return

@@ -13,15 +13,13 @@ import { createArtifacts } from '#artifacts/fetch.ts'
 import { toolEnvironment } from '#config/env.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { createDerivedKeys } from '#s3/authentication/derived-keys.ts'
-import type { Cells } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
-import { createMeter, readLearned, type Meter } from '#node/meter/meter.ts'
+import { createMeter, readLearned } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
-import { createAccountCells } from '#node/account-cells.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import {
   openDataFolder,
@@ -39,13 +37,9 @@ import { startState } from '#node/state-cell.ts'
 import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
-import type { CellHold, CellPayer } from '#charging/cell-hold.ts'
-import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
-import { njPerDayOf, resourceOfCell } from '#ledger/budgets.ts'
-import { readCellWindows } from '#ledger/cell-windows.ts'
-import { createPayers } from '#identity/payers.ts'
-import { openAccounting, type Accounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { openAgentParts } from './agent-parts.ts'
+import { openCellCharging } from './cell-charging.ts'
 import { PROGRAMS } from './programs.ts'
 import { AGENT_PRODUCTS } from './products/agent.ts'
 import { SCHEMAS } from './schemas.ts'
@@ -60,7 +54,6 @@ const AGENT = 'agent'
 const JOURNALS = 'journals'
 const METER = 'node'
 const EXIT_LOST = 74
-const POST_TIMEOUT_MS = 5000
 
 /**
  * Starts the cloud; resolves when it answers. Models and signers may still be on their way. When the
@@ -110,12 +103,12 @@ export async function startAgent(
   await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
-  const { minutes, accountCells } = await openCellMinutes({ accounting, meter, cells, state, log })
+  const names = { meter: METER, process: AGENT }
+  const cellCharging = await openCellCharging({ accounting, meter, names, cells, state, log })
+  const { minutes, accountCells } = cellCharging
   const loop = startMeterLoop({ meter, session: accounting.session, minutes, state, log })
   started.defer(() => loop.stop())
-  const guarding = new AbortController()
-  const guard = accountCells.run(guarding.signal)
-  started.defer(() => (guarding.abort(), guard))
+  started.defer(() => cellCharging.close())
 
   const journals = createKeptJournals(left)
   const core = coreOf({ ...node, state, address, meter, routedTo, journals, accountCells })
@@ -186,54 +179,6 @@ const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger
     forget: () => undefined,
     failed: endLost(deps.log),
   })
-
-/** Charges accounts for their cells, and ends those that cannot be paid; begins with what an earlier life left. */
-async function openCellMinutes(deps: {
-  accounting: Accounting
-  meter: Meter
-  cells: Cells
-  state: State
-  log: Logger
-}): Promise<{ minutes: CellMinutes; accountCells: ReturnType<typeof createAccountCells> }> {
-  const { accounting, meter, cells, state, log } = deps
-  const { charging, session } = accounting
-  const payers = createPayers({ state, clock: systemClock })
-  const payerOf = async (account: string, cell: string): Promise<CellPayer> => {
-    const payer = await payers.payerOf(account)
-    const budget = resourceOfCell(cell)
-    const njPerDay = await njPerDayOf(state, budget)
-    return njPerDay === undefined ? payer : { ...payer, budgets: [budget], njPerDay }
-  }
-  const tick = () => session.tickNow(AbortSignal.timeout(POST_TIMEOUT_MS))
-  const holds = new Map<string, CellHold>()
-  const minutes = createCellMinutes({
-    charging,
-    payerOf: (account, resource) => payerOf(account, resource.replace(/^cell:/, '')),
-    meter: METER,
-    stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
-    left: await readCellWindows(state, { meter: METER, process: AGENT }),
-    holds,
-    log,
-  })
-  const accountCells = createAccountCells({
-    cells,
-    charging,
-    holds,
-    ahead: meter.ahead,
-    readMs: meter.readMs,
-    payerOf,
-    settle: minutes.settle,
-    tick,
-    async exceeded(cell) {
-      // Its last charge is posted before the event says what is used.
-      await tick()
-      await state.query('select note_exceeded($1)', [resourceOfCell(cell)])
-    },
-    clock: systemClock,
-    log,
-  })
-  return { minutes, accountCells }
-}
 
 const endLost =
   (log: Logger) =>

@@ -44,6 +44,8 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
       { body: { region: 'moon' }, param: 'region' },
     ],
   },
+  'database.energy': { path: () => `${path()}/energy?by=minute`, statuses },
+  'database.queries': { path: () => `${path()}/queries`, statuses },
   'database-role.list': { path: () => `${path()}/roles`, statuses },
   'database-role.create': {
     path: () => `${path()}/roles`,

@@ -1,12 +1,12 @@
 // GET /v1/usage?from&to&group_by&cursor: what the account used, summed from its charges. As usage/last it
 // waits until what was answered before this call is posted.
 import type { Posted } from '#accounts/posted.ts'
-import { dayOf } from '#base/clock.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { rawNumber } from '#contract/raw-json.ts'
+import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -106,22 +106,4 @@ function readCursor(text: string): UsagePage {
       param: 'cursor',
     })
   return { from: new Date(Number(from)), to: new Date(Number(to)), groupBy, offset: Number(offset) }
-}
-
-// RFC 3339 with optional time and zone. Date would read other forms in the zone of the server.
-const TIME =
-  /^(\d{4}-\d\d-\d\d)(?:[T ]((?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/i
-
-function readTime(text: string | null, name: string): Date | undefined {
-  if (text === null) return undefined
-  const [, day = '', time = '00:00', zone = 'Z'] = TIME.exec(text) ?? []
-  const read = new Date(`${day}T${time}${zone}`.toUpperCase())
-  // Date makes 2 March of the 30th of February.
-  if (Number.isNaN(read.getTime()) || dayOf(Date.parse(day)) !== day)
-    throw fault(
-      'invalid_request',
-      `Could not read the time: "${text.slice(0, 60)}" is not like 2026-11-23 or 2026-11-23T01:50:00Z`,
-      { param: name },
-    )
-  return read
 }

@@ -60,6 +60,16 @@ export const DATABASES_COMMANDS: CommandList = {
       load: () => import('./db-upgrade.ts'),
     },
     {
+      usage: 'db energy <name>',
+      help: 'The energy of the database as it was charged, with its carbon and price',
+      options: [
+        ['--since <duration>', 'how far back, such as 1h or 7d, at most 31d (default 24h)'],
+        ['--by <step>', 'minute, hour (default) or day'],
+        ['--queries', 'an estimate for each query instead, by execution time'],
+      ],
+      load: () => import('./db-energy.ts'),
+    },
+    {
       usage: 'db suspend <name>',
       help: 'Stop the server of the database until it is resumed; its bytes are still charged',
       load: () => import('./db-suspend.ts'),

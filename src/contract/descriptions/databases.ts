@@ -40,6 +40,17 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     replies: ok('The database', json(databases.databaseReply)),
     refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
   },
+  'database.energy': {
+    summary: 'The energy of a database as it was charged, with its carbon and price, by time',
+    query: databases.databaseEnergyQuery,
+    replies: ok('The energy', json(databases.databaseEnergy)),
+    refusals: ['database_not_found'],
+  },
+  'database.queries': {
+    summary: 'The queries of a database, with an estimate of the energy of each',
+    replies: ok('The queries', json(databases.databaseQueries)),
+    refusals: ['database_not_found'],
+  },
   'database.delete': {
     summary: 'Delete a database; it can be restored from its backups for some days',
     replies: ok('It is being deleted', json(databases.databaseDeleted)),

@@ -12,6 +12,8 @@ export const DATABASES = defineProduct({
     /** The address has the password in it. */
     'database.url': { ...database, scope: 'deploy' },
     'database.update': { ...database, scope: 'deploy' },
+    'database.energy': { ...database, scope: 'read' },
+    'database.queries': { ...database, scope: 'read' },
     'database.delete': { ...database, scope: 'deploy' },
     'database-role.list': { ...database, scope: 'read' },
     'database-role.create': { ...database, scope: 'deploy', idempotent: true },
@@ -42,6 +44,18 @@ export const DATABASES = defineProduct({
     },
     { method: 'PATCH', path: '/v1/databases/:database', operation: 'database.update', query: [] },
     { method: 'DELETE', path: '/v1/databases/:database', operation: 'database.delete', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/energy',
+      operation: 'database.energy',
+      query: ['from', 'to', 'by'],
+    },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/queries',
+      operation: 'database.queries',
+      query: [],
+    },
     {
       method: 'GET',
       path: '/v1/databases/:database/roles',

@@ -1,0 +1,77 @@
+// GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server and of its stored bytes, summed.
+import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
+import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import { rawNumber } from '#contract/raw-json.ts'
+import { findDatabase, serverResourceOf } from '#databases/find-database.ts'
+import { readTime } from '#http/read-time.ts'
+import type { Handler } from '#http/reply.ts'
+import { sumResources, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
+import type { Queryable } from '#state/connect.ts'
+
+const DAY_MS = 86_400_000
+
+export const createDatabaseEnergy =
+  ({ state, now }: { readonly state: Queryable; readonly now: () => number }): Handler =>
+  async ({ who, parameters, query }) => {
+    const account = who?.account ?? ''
+    const {
+      id,
+      name,
+      created_at: made,
+    } = await findDatabase(state, account, parameters['database'] ?? '')
+    const { from, to, by } = readSpan(query(), now())
+    const server = serverResourceOf(id)
+    // A deleted database of its name may have been charged before.
+    const since = new Date(Math.max(from.getTime(), made.getTime()))
+    const resources = [server, `database:${name}`]
+    const rows = await sumResources(state, { account, resources, from: since, to }, by)
+    const figures = (some: readonly ResourceEnergyRow[]) => figuresOf(some, server)
+    const steps = Map.groupBy(rows, ({ at }) => at.toISOString())
+    const reply = {
+      object: 'database.energy',
+      from: from.toISOString(),
+      to: to.toISOString(),
+      by,
+      ...figures(rows),
+      data: [...steps].map(([at, some]) => ({ at, ...figures(some) })),
+    }
+    return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
+  }
+
+function figuresOf(rows: readonly ResourceEnergyRow[], server: string) {
+  const sumOf = (key: 'energy' | 'carbon' | 'charge', some = rows) =>
+    some.reduce((sum, row) => sum + BigInt(row[key]), 0n)
+  const energy = sumOf('energy')
+  const ofServer = sumOf(
+    'energy',
+    rows.filter(({ resource }) => resource === server),
+  )
+  return {
+    energy_j: rawNumber(printJoules(nj(energy))),
+    server_j: rawNumber(printJoules(nj(ofServer))),
+    carbon_mg: rawNumber(printMilligrams(pg(sumOf('carbon')))),
+    energy_nj: energy.toString(),
+    charge_pusd: sumOf('charge').toString(),
+  }
+}
+
+function readSpan(query: URLSearchParams, nowMs: number) {
+  const to = readTime(query.get('to'), 'to') ?? new Date(nowMs)
+  const from = readTime(query.get('from'), 'from') ?? new Date(to.getTime() - DAY_MS)
+  if (from > to || to.getTime() - from.getTime() > DATABASE_ENERGY_DAYS_MAX * DAY_MS)
+    throw fault(
+      'invalid_request',
+      `Could not sum: the range must be 0 to ${DATABASE_ENERGY_DAYS_MAX} days`,
+      { param: 'from' },
+    )
+  const text = query.get('by') ?? 'hour'
+  const by = ENERGY_STEPS.find((step) => step === text)
+  if (by === undefined)
+    throw fault(
+      'invalid_request',
+      `Could not sum by "${text.slice(0, 20)}": it is not one of ${ENERGY_STEPS.join(', ')}`,
+      { param: 'by' },
+    )
+  return { from, to, by }
+}

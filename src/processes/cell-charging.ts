@@ -1,0 +1,90 @@
+// The agent's charges for cells of accounts: by the minute, out of holds, with a guard that ends those that cannot be
+// paid. Begins with the windows that an earlier life left.
+import { systemClock } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cells } from '#cells/cell.ts'
+import type { CellHold, CellPayer } from '#charging/cell-hold.ts'
+import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
+import { createPayers } from '#identity/payers.ts'
+import { njPerDayOf, resourceOfCell } from '#ledger/budgets.ts'
+import { readCellWindows } from '#ledger/cell-windows.ts'
+import { createAccountCells, type AccountCells } from '#node/account-cells.ts'
+import type { Accounting } from '#node/accounting.ts'
+import type { Meter } from '#node/meter/meter.ts'
+import type { State } from '#state/connect.ts'
+
+export type CellCharging = {
+  readonly minutes: CellMinutes
+  readonly accountCells: AccountCells
+  /** Ends the guard. */
+  close(): Promise<void>
+}
+
+const TICK_TIMEOUT_MS = 5000
+
+export async function openCellCharging(deps: {
+  readonly accounting: Accounting
+  readonly meter: Meter
+  /** The names of the meter and of this process. */
+  readonly names: { readonly meter: string; readonly process: string }
+  readonly cells: Cells
+  readonly state: State
+  readonly log: Logger
+}): Promise<CellCharging> {
+  const { accounting, meter, names, cells, state, log } = deps
+  const { charging, session } = accounting
+  const payerOf = payersOf(state)
+  const holds = new Map<string, CellHold>()
+  const minutes = createCellMinutes({
+    charging,
+    payerOf: (account, resource) => payerOf(account, resource.replace(/^cell:/, '')),
+    meter: names.meter,
+    stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
+    left: await readCellWindows(state, names),
+    holds,
+    log,
+  })
+  const tick = () => session.tickNow(AbortSignal.timeout(TICK_TIMEOUT_MS))
+  const changes: (() => void)[] = []
+  const accountCells = createAccountCells({
+    cells,
+    charging,
+    holds,
+    ahead: meter.ahead,
+    readMs: meter.readMs,
+    payerOf,
+    settle: minutes.settle,
+    tick,
+    onChange: (act) => void changes.push(act),
+    async exceeded(cell) {
+      // Its last charge is posted before the event says what is used.
+      await tick()
+      await state.query('select note_exceeded($1)', [resourceOfCell(cell)])
+    },
+    clock: systemClock,
+    log,
+  })
+  const listening = await state.listen('ergon_budgets', () => changes.forEach((act) => act()))
+  const ending = new AbortController()
+  const guarding = accountCells.run(ending.signal)
+  return {
+    minutes,
+    accountCells,
+    async close() {
+      ending.abort()
+      await guarding
+      await listening[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The payer of a cell: its account, limited by the budget of its resource. */
+function payersOf(state: State): (account: string, cell: string) => Promise<CellPayer> {
+  const payers = createPayers({ state, clock: systemClock })
+  return async (account, cell) => {
+    const payer = await payers.payerOf(account)
+    const budget = resourceOfCell(cell)
+    const njPerDay = await njPerDayOf(state, budget)
+    return njPerDay === undefined ? payer : { ...payer, budgets: [budget], njPerDay }
+  }
+}
