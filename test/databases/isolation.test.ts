@@ -15,6 +15,8 @@ const NOT_SERVED = '0A000'
 const RESERVED = '42939'
 const UNKNOWN = '42704'
 const NOT_FOUND = '42883'
+const NO_FILE = '58P01'
+const FIXED = '55P02'
 
 type Probe = readonly [sql: string, ...codes: readonly string[]]
 
@@ -169,6 +171,21 @@ const WRITES: readonly Probe[] = [
   ['refresh materialized view summed', DENIED],
 ]
 
+/** Settings that a session may not begin with, and the codes of the refusal. */
+const SETTINGS: readonly Probe[] = [
+  ['role=postgres', DENIED],
+  ['session_authorization=postgres', DENIED],
+  ['session_preload_libraries=x', DENIED],
+  ['local_preload_libraries=../../x', NO_FILE, DENIED],
+  ['shared_preload_libraries=x', FIXED],
+  ['is_superuser=on', FIXED],
+  ['fsync=off', FIXED],
+  ['config_file=/etc/passwd', FIXED],
+  ['temp_file_limit=-1', DENIED],
+  ['log_statement=all', DENIED],
+  ['dynamic_library_path=/tmp', DENIED],
+]
+
 const NAME = 'notes_of_probes'
 let owner: URL
 let reader: URL
@@ -221,6 +238,21 @@ test(`no probe of ${ESCAPES.length} succeeds as the owner`, async () => {
 test(`no probe of ${ESCAPES.length + WRITES.length} succeeds as a role that reads`, async () => {
   const denied = ESCAPES.map(([sql, ...codes]): Probe => [sql, DENIED, ...codes])
   assert.deepEqual(await notRefused(reader, [...denied, ...WRITES]), [])
+})
+
+test('no session begins as another role or with a setting of the server', async () => {
+  for (const url of [owner, reader])
+    for (const [setting, ...codes] of SETTINGS)
+      await assert.rejects(
+        withClient(url, async () => undefined, { options: `-c ${setting}` }),
+        ({ code = '' }: { code?: string }) => codes.includes(code),
+        setting,
+      )
+  await withClient(reader, async (client) => {
+    for (const role of [owner.username, 'postgres'])
+      for (const sql of ['set role', 'set session authorization', 'grant pg_monitor to'])
+        await assert.rejects(client.query(`${sql} "${role}"`), { code: DENIED }, sql)
+  })
 })
 
 test('the service runs no code of the customer while it works in the database as superuser', async () => {
