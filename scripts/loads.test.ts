@@ -30,7 +30,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
     'zod',
   ],
   'processes/tasks.ts': ['@node-rs/crc32', 'graphile-worker', 'lru-cache', 'pg'],
-  'databases/programs/backups.ts': ['@node-rs/crc32', 'pg'],
+  'databases/programs/backups.ts': ['@node-rs/crc32', 'lru-cache', 'pg'],
   'databases/programs/pg-proxy.ts': ['lru-cache', 'node:tls', 'pg'],
   'receipts/programs/jobs.ts': ['libsodium-wrappers-sumo', 'pg'],
   'signers/programs/signer.ts': ['libsodium-wrappers-sumo'],

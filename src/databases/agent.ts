@@ -9,7 +9,7 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
-import { BACKUPS } from './backups/backups-cell.ts'
+import { BACKUPS, BACKUPS_CELL } from './backups/backups-cell.ts'
 import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
@@ -43,6 +43,7 @@ const DISK_USED_MAX = 0.9
 export const DATABASES_AGENT: AgentProduct = {
   name: 'databases',
   programs: [PROXY, BACKUPS],
+  journals: [BACKUPS_CELL],
   open,
 }
 

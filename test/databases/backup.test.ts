@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 
 const WAIT_MS = 60_000
@@ -154,7 +155,22 @@ test('times that no backup has are refused in words, and so are wrong words', as
   assert.match(await restore(), /needs a name/)
   assert.match(await refused('db', 'backup', 'list', 'none'), /Could not find the database/)
   assert.match(await refused('db', 'show', 'x'), /Could not find the database/)
+  assert.deepEqual(await createFrom({ time: '2020-01-01T00:00:00Z' }), [
+    409,
+    'database_not_restorable',
+  ])
+  assert.deepEqual(await createFrom({ backup: 'bkp_none' }), [404, 'backup_not_found'])
 })
+
+async function createFrom(moment: object): Promise<[number, string]> {
+  const answer = await fetch(`${ergon.baseUrl}/v1/databases`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'x', from: { database: 'notes', ...moment } }),
+  })
+  const { error } = (await answer.json()) as { error: { code: string } }
+  return [answer.status, error.code]
+}
 
 test('a deleted database is restored by its id, with its last row', async () => {
   await withClient('asleep', (client) => client.query('insert into timed values (3)'))
@@ -285,4 +301,30 @@ test('an export is imported with every row, and a broken one changes nothing', a
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('backups are charged: their CPU, and their bytes as stored bytes, also of a deleted database', async () => {
+  const charged = (operation: string, resource: string) =>
+    ergon.sql('select from charges where operation = $1 and resource = $2 and energy_nj > 0', [
+      operation,
+      resource,
+    ])
+  await until(
+    'a backup is charged',
+    async () => (await charged('database.backup', 'database:notes')).length > 0,
+  )
+  const due = () =>
+    ergon.sql<{ bytes: string; backup_bytes: string }>(
+      `select s.bytes, d.backup_bytes from standing_samples s join databases d using (id) join resources n using (id)
+       where s.kind = 'database' and n.desired = 'deleted' and d.backup_bytes > 0`,
+    )
+  await until('the backups of a deleted one are sampled', async () =>
+    (await due()).some(({ bytes, backup_bytes: own }) => bytes === own),
+  )
+  const [sums] = await ergon.sql<{ counted: string; named: string }>(
+    `select sum(backup_bytes) as counted, (select sum(size) from blobs where id in (
+       select blob from database_parts union select blob from database_wal)) as named from databases`,
+  )
+  assert.ok(Number(sums?.counted) >= Number(sums?.named))
+  assert.deepEqual(await bookFaults(ergon), [])
 })

@@ -23,6 +23,14 @@ export const DATABASES = defineProduct({
     'database-backup.list': { ...database, scope: 'read' },
     'database-backup.get': { ...database, scope: 'read' },
     'database-backup.delete': { ...database, scope: 'deploy' },
+    /** No request: a backup or a restore. */
+    'database.backup': {
+      ...look,
+      service: 'databases',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
     /** No request: what a database stored for a minute. */
     'database.standing': {
       ...look,

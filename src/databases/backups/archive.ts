@@ -15,6 +15,8 @@ export type ArchiveDeps = {
   readonly blobs: SealedBlobs
   readonly clock: Clock
   readonly log: Logger
+  /** The CPU since the mark before is the operator's. */
+  readonly mark: () => void
   /** The longest time that a stored commit waits. */
   readonly restMs: number
 }
@@ -126,7 +128,7 @@ async function tellLost(
 }
 
 function createStream(
-  { state, blobs, clock, restMs }: ArchiveDeps,
+  { state, blobs, clock, restMs, mark }: ArchiveDeps,
   copy: ReplicationCopy,
   { id, from, timeline }: { readonly id: string; readonly from: bigint; readonly timeline: number },
 ): Stream {
@@ -154,6 +156,7 @@ function createStream(
       stored = end
     }
     tell()
+    mark()
   }
   /** One after another; a failure ends the stream, and the server keeps the log. */
   const flush = () => (work = work.then(store))

@@ -24,8 +24,12 @@ export async function startBackups(core: AgentCore, agent: BackupsConfig['agent'
   const signal = AbortSignal.timeout(SETTLE_MS)
   const blobs = await settleBlobStores({ config, data, state, log, signal })
   const restoredFolder = restoredFolderOf(core)
+  const journalFolder = data.at('journals', BACKUPS_CELL)
   const settings: Omit<BackupsConfig, 'socket' | 'logLevel'> = {
     state: address,
+    meter: core.meterName,
+    journalFolder,
+    journalSync: config.journalSync === 'sync',
     blobs,
     secret: data.secrets.state,
     agent,
@@ -41,7 +45,7 @@ export async function startBackups(core: AgentCore, agent: BackupsConfig['agent'
       place,
       config: settings,
       socketGroup: BACKUPS_CELL,
-      writes: [blobs.folder, restoredFolder],
+      writes: [blobs.folder, restoredFolder, journalFolder],
       calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS],
     }),
   )

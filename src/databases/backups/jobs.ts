@@ -18,6 +18,8 @@ export type JobDeps = {
   readonly blobs: SealedBlobs
   readonly clock: Clock
   readonly log: Logger
+  /** Charges the CPU of work to an account. */
+  readonly charged: (job: Charged, work: ChargedWork, signal: AbortSignal) => Promise<void>
   /** The agent, which keeps servers running. */
   readonly agent: { readonly socketPath: string; readonly secret: string }
   readonly superuserPassword: string
@@ -25,13 +27,20 @@ export type JobDeps = {
   readonly restoredFolder: string
 }
 
-type Job = {
+/** The payer of work, and the name on the receipt. */
+export type Charged = { readonly account: string; readonly name: string }
+export type ChargedWork = (mark: () => void, signal: AbortSignal) => Promise<void>
+
+type Job = Charged & {
   readonly kind: 'backup' | 'restore'
   /** Of the backup, or of the new database. */
   readonly id: string
   readonly database: string
   readonly attempts: number
 }
+
+/** `mark` charges the CPU since the mark before. */
+type WorkDeps = JobDeps & { readonly mark: () => void }
 
 const TRY_AGAIN = 'the service could not do it now; try again'
 const AGAIN_MS = 5000
@@ -40,13 +49,15 @@ const TOLD_MS = 500
 const STORED_MS = 60_000
 const LOOK_MS = 50
 const JOB_MS_MAX = 24 * 3_600_000
+const PAYER = `(select account from resources where id = database) as account,
+  (select name from resources where id = database) as name`
 const NEXT = `update database_backups set status = 'running', attempts = attempts + 1, started_at = ledger_now(),
     done_bytes = 0
   where id = (select id from database_backups where status = 'wanted' order by id limit 1)
-  returning 'backup' as kind, id, database, attempts`
+  returning 'backup' as kind, id, database, attempts, ${PAYER}`
 const NEXT_RESTORE = `update database_restores set status = 'running', attempts = attempts + 1, done_bytes = 0
   where database = (select database from database_restores where status = 'wanted' order by database limit 1)
-  returning 'restore' as kind, database as id, source as database, attempts`
+  returning 'restore' as kind, database as id, source as database, attempts, ${PAYER}`
 
 /** Works until the signal aborts; `woken` resolves at each notification. Never rejects. */
 export async function followJobs(
@@ -84,7 +95,8 @@ async function doJob(deps: JobDeps, job: Job, ending: AbortSignal): Promise<void
   const signal = AbortSignal.any([ending, AbortSignal.timeout(JOB_MS_MAX)])
   try {
     if (job.attempts > ATTEMPTS_MAX) throw new BackupFault('its process ended three times')
-    await (job.kind === 'backup' ? backUp(deps, job, signal) : restore(deps, job, signal))
+    const work = job.kind === 'backup' ? backUp : restore
+    await deps.charged(job, (mark, paid) => work({ ...deps, mark }, job, paid), signal)
     log.info('Done with a database', { kind: job.kind, id: job.id, database: job.database })
   } catch (error) {
     if (ending.aborted) return
@@ -112,7 +124,7 @@ async function fail(state: State, { kind, id }: Job, error: unknown): Promise<vo
   await state.query("select want_resource($1, 'deployed')", [id])
 }
 
-async function backUp(deps: JobDeps, { id, database }: Job, ending: AbortSignal): Promise<void> {
+async function backUp(deps: WorkDeps, { id, database }: Job, ending: AbortSignal): Promise<void> {
   const { state } = deps
   await state.query('select drop_parts($1)', [id])
   const { awake, address, signal } = await wake(deps, database, ending)
@@ -192,9 +204,10 @@ async function reach(
 }
 
 /** Writes the progress down, twice a second at most. */
-function teller({ state, clock }: JobDeps, text: string, id: string) {
+function teller({ state, clock, mark }: WorkDeps, text: string, id: string) {
   let lastMs = -Infinity
   return (doneBytes: number, totalBytes?: number) => {
+    mark()
     const nowMs = clock.monotonicMs()
     if (totalBytes === undefined && nowMs - lastMs < TOLD_MS) return
     lastMs = nowMs
@@ -202,7 +215,7 @@ function teller({ state, clock }: JobDeps, text: string, id: string) {
   }
 }
 
-async function restore(deps: JobDeps, { id, database }: Job, ending: AbortSignal): Promise<void> {
+async function restore(deps: WorkDeps, { id, database }: Job, ending: AbortSignal): Promise<void> {
   const { state } = deps
   const { rows } = await state.query<WantedRestore & { is_awake: boolean; size: string }>(
     `select r.source, r.backup, r.until, n.desired = 'deployed' and not d.is_archived as is_awake

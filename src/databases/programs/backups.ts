@@ -4,15 +4,23 @@ import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
+import { nj, NJ_PER_J } from '#base/units.ts'
 import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
+import { during } from '#charging/during.ts'
+import { createPayers } from '#identity/payers.ts'
+import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { createArchives } from '#databases/backups/archives.ts'
-import { followJobs } from '#databases/backups/jobs.ts'
+import { followJobs, type JobDeps } from '#databases/backups/jobs.ts'
 import { createSealedBlobs } from '#databases/backups/sealed-blobs.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
 export type BackupsConfig = {
   readonly state: StateAddress
+  /** The gateway whose tariff gives carbon and price of a charge. */
+  readonly meter: string
+  readonly journalFolder: string
+  readonly journalSync: boolean
   readonly blobs: BlobSettings
   /** The secret from which the keys of all blobs are derived. */
   readonly secret: string
@@ -28,15 +36,63 @@ export type BackupsConfig = {
 }
 
 const CONNECTIONS = 6
+const LEDGER_CONNECTIONS = 2
+const PROCESS = 'db-backups'
+const EXIT_LOST = 74
+/** Of one backup or restore: some days of one core. It is asked for in steps. */
+const CEILING_NJ = nj(1_000_000n * NJ_PER_J)
+const LEASE_LEAST_NJ = nj(10n * NJ_PER_J)
 
 const config = await readConfig<BackupsConfig>()
-const log = createLogger('db-backups', { level: config.logLevel })
+const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
+const ledgerState = connectState({
+  address: config.state,
+  connections: LEDGER_CONNECTIONS,
+  log,
+  prepares: true,
+})
+const { charging, marks, close } = await openAccounting({
+  process: PROCESS,
+  meter: config.meter,
+  journalFolder: config.journalFolder,
+  segmentBytes: SMALL_SEGMENT_BYTES,
+  journalSync: config.journalSync,
+  state: ledgerState,
+  log,
+  leaseLeastNj: LEASE_LEAST_NJ,
+  forget: () => undefined,
+  failed(error) {
+    log.error('The journal or the session of backups is lost; the process ends', { error })
+    process.exit(EXIT_LOST)
+  },
+})
+const { payerOf } = createPayers({ state, clock: systemClock })
+const charged: JobDeps['charged'] = async ({ account, name }, work, signal) =>
+  await during(
+    { charging, clock: systemClock },
+    {
+      payer: await payerOf(account),
+      operation: 'database.backup',
+      ceilingNj: CEILING_NJ,
+      served: { resource: `database:${name}` },
+      signal,
+    },
+    (meter, paid) => work(() => meter.mark(), paid),
+  )
 const stores = await openBlobStores(config.blobs, { log, clock: systemClock })
 const blobs = createSealedBlobs({ stores, secret: config.secret })
-const deps = { ...config, state, blobs, log, clock: systemClock }
+const deps = {
+  ...config,
+  state,
+  blobs,
+  log,
+  clock: systemClock,
+  charged,
+  mark: () => marks.mark(marks.operator),
+}
 const ending = new AbortController()
 const archives = createArchives(deps)
 let wake: () => void = () => undefined
@@ -50,6 +106,7 @@ process.once('SIGTERM', () => {
   ending.abort()
   void working.then(async () => {
     await inside.close()
+    await close()
     process.exit(0)
   })
 })
