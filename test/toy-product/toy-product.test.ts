@@ -104,12 +104,12 @@ test('the reference knows the endpoint, the setting, the command, the event and 
   const { paths } = JSON.parse(page('openapi.json')) as { paths: Record<string, object> }
   assert.ok(paths['/v1/toy/count'])
   assert.match(page('settings.md'), /ERGON_TOY_GREETING/)
-  assert.match(page('cli.md'), /ergon toy counts/)
+  assert.match(page('cli.md'), /ergon toy tallies/)
   assert.match(page('events.md'), /## toy\.counted/)
   assert.match(page('errors.md'), /`toy_full`/)
   assert.match(JSON.stringify(paths['/v1/toy/count']), /409_toy_full/)
   const coverage = readFileSync(join(FOLDER, 'acceptance/COVERAGE.md'), 'utf8')
-  for (const name of ['toy\\.count: PATCH', 'toy\\.counted', 'toy_full', 'ergon toy counts'])
+  for (const name of ['toy\\.count: PATCH', 'toy\\.counted', 'toy_full', 'ergon toy tallies'])
     assert.ok(new RegExp(`^\\| \`${name}.* \\| test/.*toy`, 'm').test(coverage), name)
 })
 
@@ -221,7 +221,7 @@ test('the operator asks for the counts, on the socket and with the command line'
     rows.map(({ account }) => account),
     [ergon.account],
   )
-  const { stdout } = await inCopy('src/cli/ergon.mjs', 'toy', 'counts', '--data', ergon.dataFolder)
+  const { stdout } = await inCopy('src/cli/ergon.mjs', 'toy', 'tallies', '--data', ergon.dataFolder)
   assert.deepEqual(JSON.parse(stdout), rows)
 })
 

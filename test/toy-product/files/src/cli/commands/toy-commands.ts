@@ -2,8 +2,8 @@
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const TOY_COMMANDS: CommandList = {
-  groups: { toy: 'The toy: counts' },
+  groups: { toy: 'The toy: tallies' },
   commands: [
-    { usage: 'toy counts', help: 'Counts by account', load: () => import('./toy-counts.ts') },
+    { usage: 'toy tallies', help: 'Counts by account', load: () => import('./toy-tallies.ts') },
   ],
 }

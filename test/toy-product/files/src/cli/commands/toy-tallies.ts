@@ -1,4 +1,4 @@
-// ergon toy counts.
+// ergon toy tallies.
 import type { CommandCall } from '#cli/call.ts'
 import { control } from '#cli/client.ts'
 import { printJson } from '#cli/output.ts'
