@@ -104,7 +104,8 @@ async function play(
   for (let ticks = 0; ticks < 2; ticks++) await bench.session.tickNow(AbortSignal.timeout(60_000))
   const charged = chargesOf(bench).reduce((sum, charge) => sum + chargeEnergy(charge), 0n)
   assert.ok(charged <= perDay * J, 'charged above the budget')
-  assert.ok(charged <= funds * J, 'charged above the funds')
+  const cost = chargesOf(bench).reduce((sum, charge) => sum + BigInt(charge.charge_pusd), 0n)
+  assert.ok(cost <= funds * PUSD_PER_J, 'charged above the funds')
   assert.ok(charged <= used + lied)
   if (lied === 0n) assert.equal(charged, used, 'what is covered is charged whole')
   const left = bench.books.wallets.get(budgetDay('db_1', Date.now()))?.posted

@@ -192,7 +192,7 @@ test('an account that cannot pay reads so in its driver, in the middle of a sess
       "select grant_funds($1, ceil($2 * pusd_per_j), 'test', 10, 'grant') from current_price()",
       [account, joules],
     )
-  await fund(ROOM_J)
+  await fund(2 * ROOM_J)
   const ask = async (path: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const given = body && { method: 'POST', body: JSON.stringify(body) }
@@ -204,15 +204,18 @@ test('an account that cannot pay reads so in its driver, in the middle of a sess
     return (await ask('/v1/databases/poor')).status === 'deployed' || undefined
   })
   const capped = url
-  url = new URL((await ask('/v1/databases/poor/url')).url)
-  const error = await endOf((client) => client.query(LOOP))
-  assert.deepEqual([error.code, error.hint?.slice(0, 9)], ['53400', 'Add funds'], error.message)
-  await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
-  await fund(100)
-  const client = await connect()
-  await client.query('select 1')
-  await client.end()
-  url = capped
+  try {
+    url = new URL((await ask('/v1/databases/poor/url')).url)
+    const error = await endOf((client) => client.query(LOOP))
+    assert.deepEqual([error.code, error.hint?.slice(0, 9)], ['53400', 'Add funds'], error.message)
+    await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
+    await fund(100)
+    const client = await connect()
+    await client.query('select 1')
+    await client.end()
+  } finally {
+    url = capped
+  }
 })
 
 test('a raised budget goes on by itself, and events tell of each budget', async () => {
