@@ -247,6 +247,13 @@ export const databaseDeleted = z.object({
   restorable_until: z.iso.datetime().nullable(),
 })
 
+/** There is nothing to choose. */
+export const backupRequest = ownObject({})
+export type BackupRequest = z.infer<typeof backupRequest>
+
+/** Throws invalid_request. */
+export const parseBackupRequest = (json: unknown): BackupRequest => parseWith(backupRequest, json)
+
 export const backupReply = z.object({
   id: z.string(),
   object: z.literal('database.backup'),

@@ -1,5 +1,6 @@
 // Databases in a gateway: the API that creates, lists and deletes them. No byte of a database passes here.
 import {
+  parseBackupRequest,
   parseDatabaseChange,
   parseDatabaseRequest,
   parseDatabaseRoleRequest,
@@ -50,7 +51,7 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       },
       'database-role.rotate': { handle: createDatabaseRoleRotate(deps) },
       'database-role.delete': { handle: createDatabaseRoleDelete(deps) },
-      'database-backup.create': { handle: createBackupCreate(deps) },
+      'database-backup.create': { parse: parseBackupRequest, handle: createBackupCreate(deps) },
       'database-backup.list': { handle: createBackupList(deps) },
       'database-backup.get': { handle: createBackupGet(deps) },
       'database-backup.delete': { handle: createBackupDelete(deps) },

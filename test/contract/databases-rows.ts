@@ -59,7 +59,12 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
   },
   'database-role.rotate': { path: () => `${path()}/roles/owner/password`, statuses },
   'database-role.delete': { path: () => `${path()}/roles/none`, statuses: [404] },
-  'database-backup.create': { path: () => `${path()}/backups`, statuses: [201, 404, 409] },
+  'database-backup.create': {
+    path: () => `${path()}/backups`,
+    body: {},
+    statuses: [201, 404, 409],
+    badBodies: [{ body: { kind: 'weekly' }, param: 'kind' }],
+  },
   'database-backup.list': { path: () => `${path()}/backups`, statuses },
   'database-backup.get': { path: () => `${path()}/backups/none`, statuses: [404] },
   'database-backup.delete': { path: () => `${path()}/backups/none`, statuses: [404] },

@@ -49,6 +49,21 @@ async function fits(operation: Route['operation'], answer: Response): Promise<vo
     if (on !== 'streamed') assert.ok(answer.headers.has(name), `${operation} lacks ${name}`)
 }
 
+/** Asks for a backup once the database is there; its id. */
+async function madeBackup(path: string, headers: Record<string, string>): Promise<string> {
+  const limit = AbortSignal.timeout(SEALED_MAX_MS)
+  for (;;) {
+    const answer = await ask(`${path}/backups`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+      signal: limit,
+    })
+    if (answer.status === 201) return ((await answer.json()) as { id: string }).id
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
 test('every GET answers with the documented status, type, schema and headers', async () => {
   const receipt = await sealedReceipt()
   // A request that usage/last remembers: the list of buckets.
@@ -61,7 +76,8 @@ test('every GET answers with the documented status, type, schema and headers', a
   const headers = { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ name: database })
   await fits('database.create', await ask('/v1/databases', { method: 'POST', headers, body }))
-  const values: Record<string, string> = { receipt, log, shard, database, '*': '0/000.p/1' }
+  const backup = await madeBackup(`/v1/databases/${database}`, headers)
+  const values: Record<string, string> = { receipt, log, shard, database, backup, '*': '0/000.p/1' }
   const asked: string[] = []
   for (const { method, path, operation } of ROUTES) {
     if (method !== 'GET' || operation === 'model.get') continue
@@ -135,7 +151,10 @@ type Document = {
 }
 
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
-  for (const { path } of ROUTES.filter(({ method }) => method === 'POST')) {
+  // A backup has nothing to choose.
+  const takesNothing = ['database-backup.create']
+  const posts = ROUTES.filter(({ method }) => method === 'POST')
+  for (const { path } of posts.filter(({ operation }) => !takesNothing.includes(operation))) {
     const answer = await ask(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

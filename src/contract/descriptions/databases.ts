@@ -79,6 +79,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
   },
   'database-backup.create': {
     summary: 'Take a backup now, which is kept until it is deleted',
+    request: databases.backupRequest,
     replies: { 201: { help: 'The backup, on its way', media: json(databases.backupReply) } },
     refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
   },

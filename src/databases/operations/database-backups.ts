@@ -1,4 +1,5 @@
 // /v1/databases/{id or name}/backups: create, list, get, delete. The process of backups makes them.
+import type { BackupRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { backupsOf, findBackedUp, findBackup } from '#databases/find-backup.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
@@ -20,7 +21,7 @@ const databaseOf = (
   })
 
 export const createBackupCreate =
-  (deps: Deps): Handler =>
+  (deps: Deps): Handler<BackupRequest> =>
   async (call) => {
     const { state, settings } = deps
     const { id, name, desired, actual } = await databaseOf(deps, call)
