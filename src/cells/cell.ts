@@ -46,6 +46,8 @@ export type CellSpec = {
     readonly timeoutMs: number
   }
   readonly socket: string
+  /** True where it bills accounts by tariff, and says so on a page of its socket (node/meter/gateway-bills.ts). */
+  readonly bills?: true
   /** The supervisor's test that a ready cell still works; absent: while the process lives. */
   readonly watch?: Watch
   readonly stop: { readonly signal: NodeJS.Signals; readonly graceMs: number }

@@ -200,8 +200,6 @@ export type DatabaseUrl = z.infer<typeof databaseUrl>
 
 /** Roles that a database has at most, its owner included. */
 export const DATABASE_ROLES_MAX = 20
-/** The name of the first role. */
-export const OWNER_LABEL = 'owner'
 
 export const databaseRoleRequest = ownObject({
   name: z

@@ -13,7 +13,7 @@ import { BACKUPS, BACKUPS_CELL } from './backups/backups-cell.ts'
 import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
-import { createFrontCell, PROXY, PROXY_CELLS } from './front-cell.ts'
+import { createFrontCell, PROXY, PROXY_CELLS, proxyNames } from './front-cell.ts'
 import type { AwakeServer } from './awake-server.ts'
 import { energyWords } from './energy-words.ts'
 import { lookInside } from './look-inside.ts'
@@ -43,7 +43,7 @@ const DISK_USED_MAX = 0.9
 export const DATABASES_AGENT: AgentProduct = {
   name: 'databases',
   programs: [PROXY, BACKUPS],
-  journals: [BACKUPS_CELL],
+  journals: (config) => [...proxyNames(config), BACKUPS_CELL],
   open,
 }
 

@@ -63,15 +63,19 @@ export function createFrontCell(
 }
 
 async function startProxy(
-  { cells, config, data, place, address }: AgentCore,
+  { cells, config, data, place, address, meterName }: AgentCore,
   own: Pick<ProxyConfig, 'name' | 'number' | 'agent'>,
 ): Promise<Cell> {
   const names = proxyNames(config)
+  const journalFolder = data.at('journals', own.name)
   const settings: Omit<ProxyConfig, 'socket' | 'logLevel'> = {
     ...own,
     proxies: names.map((name) => socketOf(place, PROXY_CELLS, name)),
     listen: { host: config.host, port: data.pgPort, shared: names.length > 1 },
     state: address,
+    journalFolder,
+    journalSync: config.journalSync === 'sync',
+    meter: meterName,
   }
   return await cells.start(
     programCell(PROXY, {
@@ -80,6 +84,8 @@ async function startProxy(
       place,
       config: settings,
       socketGroup: PROXY_CELLS,
+      bills: true,
+      writes: [journalFolder],
       calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS, PROXY_CELLS],
     }),
   )

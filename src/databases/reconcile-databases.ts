@@ -1,6 +1,6 @@
 // The databases that accounts want, made and removed: the reconciler of resources for this kind.
 import { invariant } from '#base/errors.ts'
-import { OWNER_LABEL } from '#contract/databases.ts'
+import { OWNER_LABEL } from './owner-label.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'

@@ -62,7 +62,7 @@ export type AgentProduct = {
   readonly name: string
   /** Programs that run as its cells: their code is compiled before the first of them starts. */
   readonly programs?: readonly Program[]
-  /** Names of its cells that keep a journal. */
-  readonly journals?: readonly string[]
+  /** Names of its cells that keep a journal. Each start of the agent posts it, as such a cell may start later or never. */
+  readonly journals?: (config: Config) => readonly string[]
   open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> | AgentPart
 }

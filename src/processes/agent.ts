@@ -97,9 +97,8 @@ export async function startAgent(
   })
   started.defer(() => meter.close())
   await meter.publish(state)
-  const kept = AGENT_PRODUCTS.flatMap(({ journals = [] }) => journals)
-  const processes = [AGENT, TASKS_CELL, ...kept, ...gatewayNames(config)]
-  const left = { journals: data.at(JOURNALS), running: processes, meter: METER, state, log }
+  const own = [AGENT, TASKS_CELL, ...gatewayNames(config)]
+  const left = { journals: data.at(JOURNALS), running: own, meter: METER, state, log }
   await settleLeftJournals({ ...left, signal })
   const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
@@ -110,7 +109,8 @@ export async function startAgent(
   started.defer(() => loop.stop())
   started.defer(() => cellCharging.close())
 
-  const journals = createKeptJournals(left)
+  const later = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
+  const journals = createKeptJournals({ ...left, running: [...own, ...later] })
   const core = coreOf({ ...node, state, address, meter, routedTo, journals, accountCells })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))

@@ -76,6 +76,7 @@ export async function startGateways(deps: {
         place,
         config: settings,
         socketGroup: GATEWAY_SOCKETS,
+        bills: true,
         writes: [journalFolder, ...writes],
         calls: [STATE_SOCKETS, ...calls, ...(others.length === 0 ? [] : [GATEWAY_SOCKETS])],
       }),

@@ -11,6 +11,7 @@ import { readPair, type Pair } from '#databases/certificate/pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import { cancelMessage } from '#databases/proxy/wire.ts'
+import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { connectTo, endOf, makeDatabase, until } from './driver.ts'
 
@@ -88,6 +89,24 @@ test('the most sessions of a database are those of both proxies together', async
   const rest = clients.filter((client) => proxyOf(client) === 2)
   await Promise.all([...again, ...rest].map((client) => client.end()))
 })
+
+test('the CPU of both proxies is charged to the account of the database when its sessions have ended', async () => {
+  const clients = await oneAtEach()
+  for (const client of clients) for (let n = 0; n < 200; n++) await client.query('select 1')
+  await Promise.all(clients.map((client) => client.end()))
+  await until('both are charged', async () => (await proxyCharges()).length === 2)
+  for (const { energy_nj: energy } of await proxyCharges()) assert.ok(BigInt(energy) > 0n)
+  assert.deepEqual(await bookFaults(ergon), [])
+})
+
+/** By proxy. */
+const proxyCharges = () =>
+  ergon.sql<{ proxy: string; energy_nj: string }>(
+    `select split_part(session, '.', 1) as proxy, sum(energy_nj) as energy_nj from charges
+     where operation = 'database.session' and account = $1
+     and convert_from(bytes, 'UTF8')::json ->> 'resource' = 'database:shared' group by 1`,
+    [ergon.account],
+  )
 
 test('an end with words reaches the sessions of both proxies', async () => {
   const ended = Promise.all((await oneAtEach()).map(endOf))

@@ -31,6 +31,14 @@ export const DATABASES = defineProduct({
       remembered: false,
       unrouted: true,
     },
+    /** No request: the CPU of the proxy for sessions of a database, by the minute. */
+    'database.session': {
+      ...look,
+      service: 'databases',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
     /** No request: what a database stored for a minute. */
     'database.standing': {
       ...look,

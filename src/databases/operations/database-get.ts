@@ -1,6 +1,6 @@
 // GET /v1/databases, /v1/databases/{id or name}, and its connection string.
 import { fault } from '#contract/errors.ts'
-import { OWNER_LABEL } from '#contract/databases.ts'
+import { OWNER_LABEL } from '#databases/owner-label.ts'
 import { findRole } from '#databases/find-role.ts'
 import { findCertificate } from '#databases/find-certificate.ts'
 import { databasesOf, findDatabase, replyOf } from '#databases/find-database.ts'

@@ -1,7 +1,6 @@
 // /v1/databases/{id or name}/roles: list, create, rotate, delete. The agent makes and removes the roles in the server.
 import {
   DATABASE_ROLES_MAX,
-  OWNER_LABEL,
   type DatabaseRoleReply,
   type DatabaseRoleRequest,
 } from '#contract/databases.ts'
@@ -10,6 +9,7 @@ import { findDatabase } from '#databases/find-database.ts'
 import { findRole, rolesOf, type RoleRow } from '#databases/find-role.ts'
 import { passwordOf } from '#databases/passwords.ts'
 import { makeVerifier, verifierText } from '#databases/scram.ts'
+import { OWNER_LABEL } from '#databases/owner-label.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'

@@ -1,15 +1,24 @@
 // The database proxy as a process.
+import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
+import { nj } from '#base/units.ts'
+import { keepAwake } from '#databases/awake.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
+import { openBill } from '#databases/proxy/bill.ts'
 import { createCancels } from '#databases/proxy/cancels.ts'
 import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
 import { createFront, listenOn } from '#databases/proxy/front.ts'
+import { createPipeMarks } from '#databases/proxy/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
 import { createUses } from '#databases/proxy/uses.ts'
+import { STOPPED } from '#databases/proxy/wire.ts'
+import { createPayers } from '#identity/payers.ts'
+import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { serveInside } from '#node/inside.ts'
+import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
 export type ProxyConfig = {
@@ -19,6 +28,10 @@ export type ProxyConfig = {
   readonly proxies: readonly string[]
   readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
   readonly state: StateAddress
+  readonly journalFolder: string
+  readonly journalSync: boolean
+  /** The meter whose tariff gives carbon and price of a charge. */
+  readonly meter: string
   /** The agent's socket that keeps servers running and sends the certificate, and the proof that this process may ask. */
   readonly agent: { readonly socketPath: string; readonly secret: string }
   readonly socket: string
@@ -26,31 +39,67 @@ export type ProxyConfig = {
 }
 
 const CONNECTIONS = 4
+const LEDGER_CONNECTIONS = 2
+const EXIT_LOST = 74
 
 const config = await readConfig<ProxyConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
-const state = connectState({ address: config.state, connections: CONNECTIONS, log, prepares: true })
+const connect = (connections: number) =>
+  connectState({ address: config.state, connections, log, prepares: true })
+const marks = createPipeMarks()
+const ledgerState = connect(LEDGER_CONNECTIONS)
+const state = connect(CONNECTIONS)
+const accounting = await openAccounting({
+  process: config.name,
+  meter: config.meter,
+  journalFolder: config.journalFolder,
+  segmentBytes: SMALL_SEGMENT_BYTES,
+  journalSync: config.journalSync,
+  state: ledgerState,
+  log,
+  marks: marks.accounting,
+  // Wallets may be small: they keep what no session holds.
+  leaseLeastNj: nj(0n),
+  forget: () => undefined,
+  failed(error) {
+    log.error('The journal or the session is lost; this proxy ends', { error })
+    process.exit(EXIT_LOST)
+  },
+})
+const { session, charging } = accounting
+const { payerOf } = createPayers({ state, clock: systemClock })
 const backends = createBackends()
-const uses = createUses(config.agent)
+const uses = createUses({
+  wake: (database, signal) => keepAwake(config.agent, database, signal),
+  bill: (database) => openBill({ charging, clock: systemClock, marks, payerOf }, database),
+})
 const cancels = createCancels({ ...config, log })
-const conversations = createConversations({ backends, cancels, uses, log })
-const certificate = await followCertificate(config.agent, log)
-const roleOf = createRoles(state)
-const front = createFront({ cancels, certificate, roleOf, conversations, uses, log })
+const front = createFront({
+  cancels,
+  certificate: await followCertificate(config.agent, log),
+  roleOf: createRoles(state),
+  conversations: createConversations({ backends, cancels, uses, log }),
+  marks,
+  log,
+})
 await listenOn(front.server, config.listen)
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true, sessions: cancels.count }),
+  [BILLED_PAGE]: () => billedPage(session.id, charging),
   ...cancels.pages,
 })
 
 process.once('SIGTERM', () => {
-  void (async () => {
-    front.close()
-    backends.close()
+  const charged = uses.close(STOPPED)
+  front.close()
+  backends.close()
+  void charged.then(async () => {
     await inside.close()
+    await accounting.close()
+    await ledgerState[Symbol.asyncDispose]()
     await state[Symbol.asyncDispose]()
     process.exit(0)
-  })()
+  })
 })
 onParentGone(() => process.exit(0))

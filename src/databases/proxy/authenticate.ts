@@ -8,7 +8,7 @@ import {
   type Verifier,
 } from '#databases/scram.ts'
 import { LoginRefusal } from './handshake.ts'
-import { readMessage } from './read-bytes.ts'
+import { readMessage, type ByteWait } from './read-bytes.ts'
 import { authentication, TYPE } from './wire.ts'
 
 const SASL = 10
@@ -25,13 +25,13 @@ export async function authenticate(
     /** The binding data of tls-server-end-point. */
     readonly channel: Buffer | undefined
   },
-  signal: AbortSignal,
+  waiting: ByteWait,
 ): Promise<void> {
   const { role, verifier, channel } = login
   const scram = createScramServer(verifier, channel)
   const mechanisms = channel === undefined ? [SCRAM] : [SCRAM_PLUS, SCRAM]
   const answerOf = async (): Promise<Buffer> => {
-    const { type, body } = await readMessage(socket, { bytesMax: MESSAGE_BYTES_MAX, signal })
+    const { type, body } = await readMessage(socket, MESSAGE_BYTES_MAX, waiting)
     if (type !== TYPE.password) throw new ScramFault('another message than that of SASL came')
     return body
   }

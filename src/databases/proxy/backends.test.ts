@@ -8,7 +8,8 @@ import { test, type TestContext } from 'node:test'
 import { createBackends, KEPT_MAX } from './backends.ts'
 import { AUTHENTICATED, message, queryMessage, READY, TYPE } from './wire.ts'
 
-const { signal } = new AbortController()
+const mark = () => undefined
+const waiting = { signal: new AbortController().signal, mark }
 
 /** A server that logs everybody in, and answers each query with ReadyForQuery. */
 async function serve(t: TestContext) {
@@ -36,7 +37,7 @@ async function serve(t: TestContext) {
 test('a server that has ended breaks the write to it, and nothing else', async (t) => {
   const { place, sockets } = await serve(t)
   const backends = createBackends()
-  const { socket } = await backends.open(place, signal)
+  const { socket } = await backends.open(place, waiting)
   const closed = new Promise((resolve) => socket.once('close', resolve))
   sockets[0]?.destroy()
   for (let n = 0; n < 10; n++) socket.write(queryMessage('select 1'))
@@ -50,11 +51,11 @@ test('backends that are kept at the same time are all there for the next clients
   const { place, sockets } = await serve(t)
   const backends = createBackends()
   const [one, other] = await Promise.all([
-    backends.open(place, signal),
-    backends.open(place, signal),
+    backends.open(place, waiting),
+    backends.open(place, waiting),
   ])
-  await Promise.all([one, other].map((backend) => backends.keep(place, backend)))
-  const again = [await backends.open(place, signal), await backends.open(place, signal)]
+  await Promise.all([one, other].map((backend) => backends.keep(place, backend, mark)))
+  const again = [await backends.open(place, waiting), await backends.open(place, waiting)]
   assert.deepEqual(new Set(again), new Set([one, other]))
   assert.equal(sockets.length, 2)
   for (const backend of again) backend.socket.destroy()
@@ -63,16 +64,16 @@ test('backends that are kept at the same time are all there for the next clients
 test('a backend whose cancel request is under way waits for its end before the next client', async (t) => {
   const { place, sockets } = await serve(t)
   const backends = createBackends()
-  const backend = await backends.open(place, signal)
+  const backend = await backends.open(place, waiting)
   void backends.cancel(place, backend)
   let isKept = false
-  const kept = backends.keep(place, backend).then(() => (isKept = true))
+  const kept = backends.keep(place, backend, mark).then(() => (isKept = true))
   while (sockets.length < 2) await new Promise((resolve) => setImmediate(resolve))
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.equal(isKept, false)
   sockets[1]?.end()
   await kept
-  assert.equal(await backends.open(place, signal), backend)
+  assert.equal(await backends.open(place, waiting), backend)
   backend.socket.destroy()
 })
 
@@ -80,11 +81,11 @@ test('the backends that are kept of one server are few, and those kept longest m
   const { place } = await serve(t)
   const backends = createBackends()
   const all = await Promise.all(
-    Array.from({ length: KEPT_MAX + 1 }, () => backends.open(place, signal)),
+    Array.from({ length: KEPT_MAX + 1 }, () => backends.open(place, waiting)),
   )
-  for (const backend of all) await backends.keep(place, backend)
+  for (const backend of all) await backends.keep(place, backend, mark)
   assert.ok(all[0]?.socket.destroyed === true || all[0]?.socket.writableEnded === true)
   for (const backend of all.slice(1).toReversed())
-    assert.equal(await backends.open(place, signal), backend)
+    assert.equal(await backends.open(place, waiting), backend)
   for (const { socket } of all) socket.destroy()
 })

@@ -2,7 +2,7 @@
 // So the proxy resets a backend whose client has left, and keeps it for the next client of equal role and parameters.
 import { connect, type Socket } from 'node:net'
 import { postgresFault } from '#postgres/faults.ts'
-import { readMessage } from './read-bytes.ts'
+import { readMessage, type ByteWait } from './read-bytes.ts'
 import { cancelMessage, message, queryMessage, startupMessage, TERMINATE, TYPE } from './wire.ts'
 
 export type Backend = {
@@ -32,9 +32,9 @@ export class BackendRefusal extends Error {
 
 export interface Backends {
   /** A reset backend, or a new one. Rejects with a BackendRefusal, or where the server is away. */
-  open(place: BackendPlace, signal: AbortSignal): Promise<Backend>
+  open(place: BackendPlace, waiting: ByteWait): Promise<Backend>
   /** Resets a backend that is outside of a transaction, and keeps it in the place of the one kept longest. */
-  keep(place: BackendPlace, backend: Backend): Promise<void>
+  keep(place: BackendPlace, backend: Backend, mark: ByteWait['mark']): Promise<void>
   /** Ends a backend whatever it does. */
   end(place: BackendPlace, backend: Backend): void
   /** Cancels the query of a backend; resolves when the server has acted on the request. */
@@ -99,12 +99,12 @@ export function createBackends(): Backends {
     end(place, oldest.backend)
   }
   return {
-    async open(place, signal) {
-      return take(place) ?? (await start(place, signal))
+    async open(place, waiting) {
+      return take(place) ?? (await start(place, waiting))
     },
-    async keep(place, backend) {
+    async keep(place, backend, mark) {
       await Promise.all(backend.cancels)
-      if (await reset(backend)) store(place, backend)
+      if (await reset(backend, mark)) store(place, backend)
       else end(place, backend)
     },
     end,
@@ -120,7 +120,7 @@ const nameOf = ({ socketPath, parameters }: BackendPlace): string =>
 
 async function start(
   { socketPath, parameters }: BackendPlace,
-  signal: AbortSignal,
+  waiting: ByteWait,
 ): Promise<Backend> {
   const socket = connect(socketPath)
   // For its whole life: a write to a server that has just ended fails at any time.
@@ -130,7 +130,7 @@ async function start(
     const said: Buffer[] = []
     let key = Buffer.alloc(8)
     for (;;) {
-      const { type, body } = await readMessage(socket, { bytesMax: MESSAGE_BYTES_MAX, signal })
+      const { type, body } = await readMessage(socket, MESSAGE_BYTES_MAX, waiting)
       if (type === TYPE.ready) {
         return { socket, key, parameters: Buffer.concat(said), cancels: new Set() }
       }
@@ -147,13 +147,13 @@ async function start(
 }
 
 /** True when the session is as new. */
-async function reset({ socket }: Backend): Promise<boolean> {
+async function reset({ socket }: Backend, mark: ByteWait['mark']): Promise<boolean> {
   if (socket.destroyed) return false
-  const options = { bytesMax: MESSAGE_BYTES_MAX, signal: AbortSignal.timeout(RESET_TIMEOUT_MS) }
+  const waiting = { signal: AbortSignal.timeout(RESET_TIMEOUT_MS), mark }
   try {
     socket.write(RESET)
     for (;;) {
-      const { type, body } = await readMessage(socket, options)
+      const { type, body } = await readMessage(socket, MESSAGE_BYTES_MAX, waiting)
       if (type === TYPE.error) return false
       if (type === TYPE.ready) return body.toString() === 'I' && socket.readableLength === 0
     }

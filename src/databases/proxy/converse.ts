@@ -1,14 +1,16 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
 import type { Socket } from 'node:net'
 import type { Logger } from '#base/log.ts'
-import { NotAwake, SUSPENDED } from '#databases/awake.ts'
+import { SUSPENDED } from '#databases/awake.ts'
 import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
 import type { Cancels } from './cancels.ts'
+import { fatalOf } from './bill.ts'
 import { LoginRefusal } from './handshake.ts'
 import { relay } from './relay.ts'
 import type { Role } from './roles.ts'
-import { LOGIN_GONE, type Use, type Uses } from './uses.ts'
+import { LOGIN_GONE, type Use } from './used-database.ts'
+import type { Uses } from './uses.ts'
 import {
   AUTHENTICATED,
   fatalMessage,
@@ -19,9 +21,15 @@ import {
   type FatalError,
 } from './wire.ts'
 
+export type Login = {
+  readonly parameters: ReadonlyMap<string, string>
+  /** The CPU that it took. */
+  readonly cpuNs: number
+}
+
 export interface Conversations {
   /** Resolves when the session has ended. Rejects with a LoginRefusal. */
-  converse(socket: Socket, role: Role, parameters: ReadonlyMap<string, string>): Promise<void>
+  converse(socket: Socket, role: Role, login: Login): Promise<void>
 }
 
 const BACKEND_TIMEOUT_MS = 10_000
@@ -47,24 +55,25 @@ export function createConversations(deps: {
   async function talk(
     { socket, login }: { readonly socket: Socket; readonly login: string },
     place: BackendPlace,
-    { relays, awake, fatal }: Use,
+    { relays, awake, bill, fatal, giveUp }: Use,
   ): Promise<void> {
-    const limit = AbortSignal.timeout(BACKEND_TIMEOUT_MS)
-    const backend = await backends.open(place, limit).catch((error: unknown) => {
+    const waiting = { signal: AbortSignal.timeout(BACKEND_TIMEOUT_MS), mark: bill.mark }
+    const backend = await backends.open(place, waiting).catch((error: unknown) => {
       const words = fatal()
+      giveUp()
       // A server that is being ended refuses with words of its own.
       if (words === undefined && error instanceof BackendRefusal) socket.write(error.bytes)
       else socket.write(fatalMessage(words ?? STARTING))
       log.debug('There is no backend', { error: String(error) })
     })
     if (backend === undefined) return
-    if (socket.destroyed) return await backends.keep(place, backend)
+    if (socket.destroyed) return await backends.keep(place, backend, bill.mark)
     const key = cancels.issue(() => void backends.cancel(place, backend))
     const warning = awake.warning === null ? [] : [warningMessage(awake.warning)]
     const keyMessage = message(TYPE.backendKey, key)
     const greeting = [AUTHENTICATED, backend.parameters, keyMessage, ...warning, READY]
     socket.write(Buffer.concat(greeting))
-    const session = { ...relay(socket, backend.socket), login }
+    const session = { ...relay(socket, backend.socket, bill.piece), login }
     const pid = backend.key.readInt32BE(0)
     relays.set(pid, session)
     const late = fatal()
@@ -74,21 +83,23 @@ export function createConversations(deps: {
     const end = await session.ended
     if (relays.get(pid) === session) relays.delete(pid)
     cancels.revoke(key)
-    if (end === 'idle') await backends.keep(place, backend)
+    if (end === 'backend-gone') giveUp()
+    if (end === 'idle') await backends.keep(place, backend, bill.mark)
     else backends.end(place, backend)
   }
 
   return {
-    async converse(socket, role, parameters) {
+    async converse(socket, role, { parameters, cpuNs }) {
       demandServed(socket, role, parameters)
-      const use = await uses.take(role.database).catch((error: unknown) => {
-        throw error instanceof NotAwake ? new LoginRefusal(socket, error.fatal) : error
+      const use = await uses.take(role).catch((error: unknown) => {
+        throw new LoginRefusal(socket, fatalOf(error))
       })
       if (use === undefined) throw new LoginRefusal(socket, FULL)
       const own = [
         ['user', role.serverRole],
         ['database', role.databaseName],
       ] as const
+      use.bill.addLogin(cpuNs)
       try {
         const { socketPath, logins } = use.awake
         if (!logins.includes(role.name)) throw new LoginRefusal(socket, STARTING)

@@ -13,6 +13,7 @@ import { createCancels } from './cancels.ts'
 import { openCertificate } from './certificate.ts'
 import { createConversations } from './converse.ts'
 import { createFront } from './front.ts'
+import { createPipeMarks } from './pipe-marks.ts'
 import { createUses } from './uses.ts'
 import { startupMessage } from './wire.ts'
 
@@ -21,13 +22,14 @@ test('a client is told to try again while the state is away', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   const certificate = openCertificate(readPair(await selfSigned(folder, 'localhost')))
   const cancels = createCancels({ number: 1, proxies: [], log: quiet })
-  const uses = createUses({ socketPath: 'none', secret: '' })
+  const away = () => Promise.reject(new TypeError('the state is away'))
+  const uses = createUses({ wake: away, bill: away })
   const { server } = createFront({
     certificate: () => certificate,
-    roleOf: () => Promise.reject(new TypeError('the state is away')),
+    roleOf: away,
     cancels,
     conversations: createConversations({ backends: createBackends(), cancels, uses, log: quiet }),
-    uses,
+    marks: createPipeMarks(),
     log: quiet,
   })
   server.listen(0, '127.0.0.1')

@@ -9,22 +9,22 @@ import type { Cancels } from './cancels.ts'
 import type { Certificate } from './certificate.ts'
 import type { Conversations } from './converse.ts'
 import { greet, LoginRefusal } from './handshake.ts'
+import type { PipeMarks } from './pipe-marks.ts'
 import type { Role } from './roles.ts'
-import type { Uses } from './uses.ts'
-import { fatalMessage, STOPPED, type FatalError } from './wire.ts'
+import { fatalMessage, type FatalError } from './wire.ts'
 
 export type FrontDeps = {
   readonly certificate: () => Certificate
   readonly roleOf: (name: string) => Promise<Role | undefined>
   readonly cancels: Pick<Cancels, 'request'>
   readonly conversations: Conversations
-  readonly uses: Uses
+  readonly marks: Pick<PipeMarks, 'mark'>
   readonly log: Logger
 }
 
 export interface Front {
   readonly server: Server
-  /** Ends all sessions with words. */
+  /** Takes no new connection, and ends those that there are. */
   close(): void
 }
 
@@ -48,7 +48,7 @@ const UNENCRYPTED: FatalError = {
 }
 
 export function createFront(deps: FrontDeps): Front {
-  const { cancels, certificate, roleOf, conversations, uses, log } = deps
+  const { cancels, certificate, roleOf, conversations, marks, log } = deps
   const decoy = randomBytes(DECOY_BYTES)
   const sockets = new Set<Socket>()
   /** The oldest first. */
@@ -56,9 +56,12 @@ export function createFront(deps: FrontDeps): Front {
 
   /** Speaks with a client to the end of its session; resolves with the socket that it speaks on by then. */
   async function serve(raw: Socket, known: () => void): Promise<Socket> {
-    const limit = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
+    // Of a login that fails nobody is billed for this.
+    const payer = { cpuNs: 0 }
+    const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
+    const waiting = { signal, mark: () => marks.mark(payer) }
     const { context, channel } = certificate()
-    const greeting = await greet(raw, context, limit)
+    const greeting = await greet(raw, context, waiting)
     if (greeting.kind === 'cancel') {
       cancels.request(greeting.key)
       return raw
@@ -76,10 +79,12 @@ export function createFront(deps: FrontDeps): Front {
       verifier: role?.verifier ?? decoyVerifier(decoy, name),
       channel: isEncrypted ? channel : undefined,
     }
-    await authenticate(socket, login, limit)
+    await authenticate(socket, login, waiting)
     known()
+    marks.mark(payer)
+    const { cpuNs } = payer
     // No password fits a decoy.
-    if (role !== undefined) await conversations.converse(socket, role, parameters)
+    if (role !== undefined) await conversations.converse(socket, role, { parameters, cpuNs })
     return socket
   }
 
@@ -117,7 +122,6 @@ export function createFront(deps: FrontDeps): Front {
     server,
     close() {
       server.close()
-      for (const session of uses.relays()) session.cut(STOPPED)
       for (const socket of sockets) socket.destroySoon()
     },
   }

@@ -3,8 +3,20 @@ import type { Socket } from 'node:net'
 
 export class ConnectionClosed extends Error {}
 
+/** The work that waits for bytes: until when, and who pays for what it did before. */
+export type ByteWait = {
+  readonly signal: AbortSignal
+  /** The CPU of this process since the last mark is this work's. */
+  readonly mark: () => void
+}
+
 /** The next bytes; rejects when the socket ends or fails first, or with the signal's reason. */
-export function readBytes(socket: Socket, count: number, signal: AbortSignal): Promise<Buffer> {
+export function readBytes(
+  socket: Socket,
+  count: number,
+  { signal, mark }: ByteWait,
+): Promise<Buffer> {
+  mark()
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       socket.off('readable', look).off('end', ended).off('error', reject).off('close', ended)
@@ -29,11 +41,12 @@ export function readBytes(socket: Socket, count: number, signal: AbortSignal): P
 /** A message's type and body. Throws a RangeError for one of more than `bytesMax`. */
 export async function readMessage(
   socket: Socket,
-  { bytesMax, signal }: { readonly bytesMax: number; readonly signal: AbortSignal },
+  bytesMax: number,
+  waiting: ByteWait,
 ): Promise<{ readonly type: number; readonly body: Buffer }> {
-  const head = await readBytes(socket, 5, signal)
+  const head = await readBytes(socket, 5, waiting)
   const length = head.readInt32BE(1) - 4
   if (length < 0 || length > bytesMax) throw new RangeError(`a message of ${length} bytes`)
-  const body = length === 0 ? Buffer.alloc(0) : await readBytes(socket, length, signal)
+  const body = length === 0 ? Buffer.alloc(0) : await readBytes(socket, length, waiting)
   return { type: head[0] ?? 0, body }
 }

@@ -29,7 +29,7 @@ async function session(t: TestContext) {
     driver,
     backend,
     server,
-    session: relay(client, backend),
+    session: relay(client, backend, () => undefined),
     told: () => Buffer.concat(told),
   }
 }

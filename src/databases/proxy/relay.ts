@@ -17,7 +17,8 @@ export interface Relay {
 const BOUNDARY_MS = 1000
 const IDLE = 0x49
 
-export function relay(client: Socket, backend: Socket): Relay {
+/** `relayed` is called after each piece, with its bytes. */
+export function relay(client: Socket, backend: Socket, relayed: (bytes: number) => void): Relay {
   /** ReadyForQuery messages that the client has asked for, and those that came. */
   let asked = 0
   let ready = 0
@@ -69,12 +70,14 @@ export function relay(client: Socket, backend: Socket): Relay {
     const passing = scanned(fromClient, chunk)
     if (passing === undefined) return stop('busy')
     if (passing.length > 0 && !backend.write(passing)) client.pause()
+    relayed(chunk.length)
     if (isLeaving) leave()
   }
   const toClient = (chunk: Buffer) => {
     const passing = scanned(fromServer, chunk)
     if (passing === undefined) return stop('busy')
     if (!client.write(passing)) backend.pause()
+    relayed(chunk.length)
     if (fatal !== undefined && fromServer.isAtBoundary) endWith('busy')
   }
   client.on('data', toServer).on('close', leave).on('end', leave).on('drain', readServer)

@@ -1,6 +1,6 @@
 // The logins that the proxy knows: looked up in the state, kept for a moment.
 import { LRUCache } from 'lru-cache'
-import { OWNER_LABEL } from '#contract/databases.ts'
+import { OWNER_LABEL } from '#databases/owner-label.ts'
 import type { Queryable } from '#state/connect.ts'
 import { parseVerifier, type Verifier } from '#databases/scram.ts'
 
@@ -10,6 +10,7 @@ export type Role = {
   readonly serverRole: string
   readonly verifier: Verifier
   readonly database: string
+  readonly account: string
   readonly databaseName: string
   /** The state of the database, and the state that its owner wants. */
   readonly actual: string
@@ -33,7 +34,7 @@ export function createRoles(state: Queryable): (name: string) => Promise<Role | 
     if (known !== undefined) return known.role
     const { rows } = await state.query<Omit<Role, 'verifier'> & { verifier: string }>(
       `select r.name, case when r.is_read_only then r.name else o.name end as "serverRole", r.verifier,
-         r.database, n.name as "databaseName", n.actual, n.desired
+         r.database, n.account, n.name as "databaseName", n.actual, n.desired
        from database_roles r join resources n on n.id = r.database
          join database_roles o on o.database = r.database and o.label = $2
        where r.name = $1 and n.desired <> 'deleted'`,

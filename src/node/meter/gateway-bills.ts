@@ -1,4 +1,4 @@
-// Energy that all gateways of a node have billed by tariff since its start, and the operations billed. The meter is
+// Energy that all gateways and proxies of a node have billed by tariff since its start, and the operations. The meter is
 // compared with it, and the agent learns from it which CPU operations cause elsewhere.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -76,7 +76,7 @@ export function createBills(): Bills {
   }
 }
 
-/** Asks every gateway that answers; one that does not keeps what it said last. */
+/** Asks every cell that bills and answers; one that does not keeps what it said last. */
 export async function askGateways(deps: {
   bills: Bills
   cells: Cells
@@ -85,9 +85,7 @@ export async function askGateways(deps: {
   signal: AbortSignal
 }): Promise<void> {
   const { bills, cells, ask, log, signal } = deps
-  const gateways = cells
-    .list()
-    .filter((cell) => cell.spec.name.startsWith('gw-') && cell.state === 'ready')
+  const gateways = cells.list().filter((cell) => cell.spec.bills === true && cell.state === 'ready')
   await Promise.all(
     gateways.map(async ({ spec, socket }) => {
       try {

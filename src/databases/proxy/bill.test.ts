@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { NJ_PER_CPU_S, openTestCharging } from '#charging/charging.fixture.ts'
+import { createMarks } from '#metering/marks.ts'
+import { openBill } from './bill.ts'
+import { createPipeMarks } from './pipe-marks.ts'
+
+const MS = 1e6
+const NJ_PER_MS = NJ_PER_CPU_S / 1000n
+
+test('two databases are billed their own work and logins, and nobody what is not marked', async () => {
+  await using used = await openTestCharging()
+  let cpuNs = 0
+  const marks = createPipeMarks(createMarks({ cpuNs: () => cpuNs }))
+  const open = (account: string) => {
+    const payer = used.payer(account, 10n ** 12n)
+    const { charging } = used
+    const deps = { charging, clock: systemClock, marks, payerOf: () => payer }
+    return openBill(deps, { account, databaseName: account })
+  }
+  const billed = () => used.charging.billed().accruedNj
+  const [one, other] = [await open('one'), await open('other')]
+  cpuNs += 3 * MS
+  one.mark()
+  cpuNs += 5 * MS
+  other.piece(100)
+  other.addLogin(2 * MS)
+  await one.end()
+  assert.equal(billed(), 3n * NJ_PER_MS)
+  // A login that fails, or a tick.
+  cpuNs += 50 * MS
+  marks.mark({ cpuNs: 0 })
+  await other.end()
+  assert.equal(billed(), 10n * NJ_PER_MS)
+})
+
+test('a bill is not opened for an account that cannot pay', async () => {
+  await using used = await openTestCharging(0n)
+  const payer = used.payer('poor', 0n)
+  const { charging } = used
+  const deps = { charging, clock: systemClock, marks: createPipeMarks(), payerOf: () => payer }
+  await assert.rejects(openBill(deps, { account: 'poor', databaseName: 'x' }), {
+    code: 'balance_depleted',
+  })
+})

@@ -1,0 +1,93 @@
+// The CPU of this proxy that sessions of a database cost: their logins, TLS and the bytes that are relayed. One charge
+// for each minute, and one when the database is not in use any more. A login that fails is the operator's.
+import type { TimerClock } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+import { nj } from '#base/units.ts'
+import { during, type DuringDeps } from '#charging/during.ts'
+import { NotAwake } from '#databases/awake.ts'
+import { energyWords } from '#databases/energy-words.ts'
+import type { Payer } from '#charging/spend.ts'
+import type { PipeMarks } from './pipe-marks.ts'
+import type { Role } from './roles.ts'
+import { STOPPED, type FatalError } from './wire.ts'
+
+export interface Bill {
+  /** The CPU of this process since the last mark of anybody is of these sessions. */
+  mark(): void
+  /** So many bytes were relayed in one piece. */
+  piece(bytes: number): void
+  /** A login to the database has used so much. */
+  addLogin(cpuNs: number): void
+  /** Resolves with the last message of the sessions when nothing more can be billed. */
+  readonly cut: Promise<FatalError>
+  /** Resolves when everything is charged. */
+  end(): Promise<void>
+}
+
+export type BillDeps = DuringDeps & {
+  readonly clock: TimerClock
+  readonly marks: PipeMarks
+  readonly payerOf: (account: string) => Payer | Promise<Payer>
+}
+
+/** Of one use of a database, which may go on for years: no amount that can be reached. */
+const CEILING_NJ = nj(10n ** 18n)
+/** The marks of all sessions together, as a charge adds them up. */
+const SESSIONS = 'sessions'
+/** Between two looks at whether the account can pay what was used. */
+const CLAIM_MS = 250
+
+const AWAY: FatalError = {
+  code: '57P03',
+  message: 'the use of the database cannot be charged now',
+  hint: 'Try again in a few seconds.',
+}
+
+/** Begins to bill; rejects with the error of charging, see `fatalOf()`. */
+export async function openBill(
+  deps: BillDeps,
+  { account, databaseName }: Pick<Role, 'account' | 'databaseName'>,
+): Promise<Bill> {
+  const { marks } = deps
+  const payer = { cpuNs: 0 }
+  const begun = Promise.withResolvers<Bill>()
+  const over = Promise.withResolvers<void>()
+  const cut = Promise.withResolvers<FatalError>()
+  const long = {
+    payer: await deps.payerOf(account),
+    operation: 'database.session',
+    ceilingNj: CEILING_NJ,
+    served: { resource: `database:${databaseName}` },
+  } as const
+  const work = during(deps, long, async (meter, signal) => {
+    signal.addEventListener('abort', () => cut.resolve(fatalOf(signal.reason)), { once: true })
+    const claim = () => {
+      marks.flush()
+      meter.claim({ kind: 'cpu', cell: SESSIONS, cpuNs: BigInt(payer.cpuNs) })
+    }
+    const timer = setInterval(claim, CLAIM_MS).unref()
+    begun.resolve({
+      mark: () => marks.mark(payer),
+      piece: (bytes) => marks.piece(payer, bytes),
+      addLogin: (cpuNs) => void (payer.cpuNs += cpuNs),
+      cut: cut.promise,
+      end,
+    })
+    await over.promise
+    clearInterval(timer)
+    claim()
+  })
+  async function end(): Promise<void> {
+    over.resolve()
+    await work
+  }
+  work.catch((error: unknown) => begun.reject(error))
+  return await begun.promise
+}
+
+/** Why sessions cannot begin or go on, for their clients. */
+export function fatalOf(error: unknown): FatalError {
+  if (error instanceof NotAwake) return error.fatal
+  const isDraining = error instanceof ErgonError && error.code === 'draining'
+  return isDraining ? STOPPED : (energyWords(error) ?? AWAY)
+}
