@@ -131,7 +131,7 @@ const time = z.iso.datetime()
 const wholeText = z.string().regex(/^\d+$/)
 const energyFigures = {
   energy_j: z.number().min(0),
-  /** Of its server; the rest is for stored bytes. */
+  /** Of its server; the rest is for stored bytes, backups and the proxy. */
   server_j: z.number().min(0),
   carbon_mg: z.number().min(0),
   energy_nj: wholeText,

@@ -1,10 +1,13 @@
 // The charges of a resource in a span of time, summed from the charges themselves.
+import type { OperationName } from '#contract/operations.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type ResourceSpan = {
   readonly account: string
   /** Resources as receipts name them: `cell:db-x`, `database:notes`. */
   readonly resources: readonly string[]
+  /** The operations that charge them: others are not searched. */
+  readonly operations: readonly OperationName[]
   readonly from: Date
   readonly to: Date
 }
@@ -24,7 +27,7 @@ export type ResourceEnergyRow = {
  */
 export async function sumResources(
   state: Queryable,
-  { account, resources, from, to }: ResourceSpan,
+  { account, resources, operations, from, to }: ResourceSpan,
   step: 'minute' | 'hour' | 'day',
 ): Promise<readonly ResourceEnergyRow[]> {
   const { rows } = await state.query<ResourceEnergyRow>(
@@ -32,9 +35,9 @@ export async function sumResources(
        sum(energy_nj)::text as energy, sum(carbon_pg)::text as carbon, sum(charge_pusd)::text as charge
      from charges join unnest($2::text[]) as r (resource)
        on position('"resource":"' || r.resource || '"' in convert_from(bytes, 'UTF8')) > 0
-     where account = $1 and to_at > $3 and to_at <= $4 and operation like '%.standing'
+     where account = $1 and to_at > $3 and to_at <= $4 and operation = any($6)
      group by 1, 2 order by 1, 2`,
-    [account, resources, from, to, step],
+    [account, resources, from, to, step, operations],
   )
   return rows
 }

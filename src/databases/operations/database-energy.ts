@@ -1,4 +1,5 @@
-// GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server and of its stored bytes, summed.
+// GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server, its sessions at the proxy, its
+// backups and its stored bytes, summed.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
@@ -10,6 +11,12 @@ import { sumResources, type ResourceEnergyRow } from '#ledger/resource-energy.ts
 import type { Queryable } from '#state/connect.ts'
 
 const DAY_MS = 86_400_000
+const OPERATIONS = [
+  'cell.standing',
+  'database.standing',
+  'database.session',
+  'database.backup',
+] as const
 
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: Queryable; readonly now: () => number }): Handler =>
@@ -25,7 +32,11 @@ export const createDatabaseEnergy =
     // A deleted database of its name may have been charged before.
     const since = new Date(Math.max(from.getTime(), made.getTime()))
     const resources = [server, `database:${name}`]
-    const rows = await sumResources(state, { account, resources, from: since, to }, by)
+    const rows = await sumResources(
+      state,
+      { account, resources, operations: OPERATIONS, from: since, to },
+      by,
+    )
     const figures = (some: readonly ResourceEnergyRow[]) => figuresOf(some, server)
     const steps = Map.groupBy(rows, ({ at }) => at.toISOString())
     const reply = {

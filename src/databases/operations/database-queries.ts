@@ -27,7 +27,8 @@ async function energyOf(
   { account, id, found }: { account: string; id: string; found: Statements },
 ): Promise<bigint> {
   const { since: from, sampled_at: to } = found
-  const span = { account, resources: [serverResourceOf(id)], from, to }
+  const resources = [serverResourceOf(id)]
+  const span = { account, resources, operations: ['cell.standing'], from, to } as const
   const rows = await sumResources(state, span, 'day')
   return rows.reduce((all, { energy }) => all + BigInt(energy), 0n)
 }
