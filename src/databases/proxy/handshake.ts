@@ -18,10 +18,13 @@ import {
 
 /** A startup message is the largest that a stranger may send. */
 const STARTUP_BYTES_MAX = 8192
+/** The first byte of a record of TLS that belongs to its handshake. */
 const TLS_RECORD = 0x16
 const ALPN = 'postgresql'
 const REQUEST_BYTES = 8
 const RECORD_HEAD_BYTES = 5
+/** Source: RFC 8446, section 5.1. */
+const RECORD_BYTES_MAX = 16_384
 const CANCEL_KEY_BYTES = 8
 /** The bits of a protocol's number that are its minor version. */
 const MINOR = 0xffff
@@ -123,7 +126,10 @@ async function encrypt(
 ): Promise<TLSSocket> {
   // A connection that never begins TLS costs no TLS state.
   const head = await readBytes(socket, RECORD_HEAD_BYTES, waiting)
-  const hello = await readBytes(socket, head.readUInt16BE(3), waiting)
+  const length = head.readUInt16BE(3)
+  if (head[0] !== TLS_RECORD || length === 0 || length > RECORD_BYTES_MAX)
+    throw new RangeError(`a TLS record of ${length} bytes`)
+  const hello = await readBytes(socket, length, waiting)
   socket.unshift(Buffer.concat([head, hello]))
   const secured = new TLSSocket(socket, {
     isServer: true,
