@@ -12,6 +12,8 @@ export type UpstreamDouble = AsyncDisposable & {
   ends: ((response: ServerResponse) => boolean) | undefined
 }
 
+const NO_SUCH_KEY = '<Error><Code>NoSuchKey</Code></Error>'
+
 export async function startUpstream(): Promise<UpstreamDouble> {
   const objects = new Map<string, Buffer>()
   const parts = new Map<string, Buffer[]>()
@@ -32,7 +34,7 @@ export async function startUpstream(): Promise<UpstreamDouble> {
     if (request.method === 'DELETE') objects.delete(key)
     const found = objects.get(key)
     if (request.method === 'DELETE') return void response.writeHead(204).end()
-    if (found === undefined) return void response.writeHead(404).end()
+    if (found === undefined) return void response.writeHead(404).end(NO_SUCH_KEY)
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
     const bytes = first === undefined ? found : found.subarray(Number(first), Number(last) + 1)
     response.setHeader('last-modified', new Date().toUTCString())

@@ -9,6 +9,7 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
+import { lateAfterMs } from './backups/archive.ts'
 import { BACKUPS, BACKUPS_CELL } from './backups/backups-cell.ts'
 import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
@@ -169,6 +170,7 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
     minuteMs: config.storageMinuteS * 1000,
     backupDayMs,
     backupsKeptMs,
+    logLateMs: lateAfterMs(config.dbArchiveSeconds * 1000),
     power: { milliwattsPerTb: config.storageMilliwattsPerTb, pueMilli: Number(config.pueMilli) },
   }
   return { gateway: { settings: gateway }, tasks: { settings: tasks } }

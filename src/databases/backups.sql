@@ -35,6 +35,28 @@ returns void language sql as $$
   update databases set backup_bytes = backup_bytes + (stored ->> 'size')::bigint where id = of_database;
 $$;
 
+-- Notes that everything is stored that a server had written by a time; `late_ms` later the log would be late.
+create or replace function log_stored(of_database text, by_ms bigint, late_ms bigint) returns void language sql as $$
+  update databases set log_stored_at = by_at, is_log_late = is_log_late and by_at < ledger_now() - late_ms * interval '1 ms'
+  from to_timestamp(by_ms / 1000.0) by_at where id = of_database;
+$$;
+
+-- Tells the operator that the log of a database waits to be stored: once, until it is stored again.
+create or replace function tell_late_log(of_database text, waiting_bytes bigint default null) returns void
+language plpgsql as $$
+begin
+  update databases set is_log_late = true where id = of_database and not is_log_late;
+  if not found then return; end if;
+  perform raise_alarm('database_log_waiting', jsonb_strip_nulls(jsonb_build_object('database', id,
+    'stored_to', log_stored_at, 'waiting_bytes', waiting_bytes))) from databases where id = of_database;
+end $$;
+
+-- Finds log that is late, also of servers that have stopped since, and where nobody stores logs.
+create or replace function tell_late_logs(late_ms bigint) returns void language sql as $$
+  select tell_late_log(d.id) from databases d join resources n using (id)
+  where not d.is_archived and n.actual <> 'deleted' and d.log_stored_at < ledger_now() - late_ms * interval '1 ms';
+$$;
+
 -- Gives up blobs of the backups of a database.
 create or replace function drop_backup_blobs(of_database text, ids uuid[]) returns void language sql as $$
   update databases set backup_bytes = backup_bytes - coalesce((select sum(size) from blobs where id = any (ids)), 0)

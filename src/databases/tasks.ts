@@ -16,6 +16,8 @@ export type DatabasesTaskSettings = {
   /** From one nightly backup to the next, and how long times can be restored. */
   readonly backupDayMs: number
   readonly backupsKeptMs: number
+  /** Log that is not stored for so long raises an alarm. */
+  readonly logLateMs: number
 }
 
 const MINUTE_MS = 60_000
@@ -62,13 +64,14 @@ function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
 
 const backupTasks = (
   { state }: TasksCore,
-  { backupDayMs, backupsKeptMs }: DatabasesTaskSettings,
+  { backupDayMs, backupsKeptMs, logLateMs }: DatabasesTaskSettings,
 ): Tasks => ({
   'databases.backups': {
     attempts: ATTEMPTS,
     timeoutMs: TIMEOUT_MS,
     everyMs: Math.min(MINUTE_MS, backupDayMs / LOOKS_PER_DAY),
     async run() {
+      await state.query('select tell_late_logs($1)', [logLateMs])
       await state.query('select want_nightly_backups($1)', [backupDayMs])
       await state.query('select expire_backups($1)', [backupsKeptMs])
     },

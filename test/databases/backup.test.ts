@@ -1,25 +1,43 @@
-// Backups as owners of databases use them: taken while clients write and of a sleeping database. They are restored to
-// their end, to a time and to the last moment, also after a deletion; and damage is found.
+// Backups as owners of databases use them, in an S3 store: taken while clients write and of a sleeping database. They
+// are restored to their end, to a time and to the last moment, also after a deletion; and damage is found. ERGON_LONG=1
+// also ends processes amid backups, and lets more log wait than anybody should.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { startUpstream, type UpstreamDouble } from '#blobs/upstream.fixture.ts'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 
 const WAIT_MS = 60_000
+const LONG = process.env['ERGON_LONG'] === '1'
+const STORE = 's3://bodies/cloud'
+const AWAY = 503
 
 let ergon: Ergon
+let upstream: UpstreamDouble
 before(async () => {
+  upstream = await startUpstream()
   ergon = await startErgon({
-    env: { ERGON_DB_IDLE_SECONDS: '1', ERGON_DB_ARCHIVE_SECONDS: '1', ERGON_STORAGE_MINUTE_S: '2' },
+    env: {
+      ERGON_DB_IDLE_SECONDS: '1',
+      ERGON_DB_ARCHIVE_SECONDS: '1',
+      ERGON_STORAGE_MINUTE_S: '2',
+      ERGON_STORAGE_BLOBS: STORE,
+      ERGON_STORAGE_S3_ENDPOINT: upstream.url,
+      ERGON_STORAGE_S3_REGION: 'eu-north-1',
+      ERGON_STORAGE_S3_KEY: 'key:secret',
+    },
   })
   await done('db', 'create', 'notes')
 })
-after(() => ergon?.stop())
+after(async () => {
+  await ergon?.stop()
+  await upstream?.[Symbol.asyncDispose]()
+})
 
 /** Runs a command that must succeed. */
 async function done(...words: readonly string[]): Promise<string> {
@@ -85,6 +103,7 @@ test('a backup under writes has each row that was acknowledged before it', async
       while (isWriting) {
         await client.query('insert into written values ($1)', [acknowledged + 1])
         acknowledged++
+        await pause(1)
       }
     })()
     await until('some rows are written', () => acknowledged > 100)
@@ -101,8 +120,6 @@ test('a backup under writes has each row that was acknowledged before it', async
       rows,
       [...rows.keys()].map((row) => row + 1),
     )
-    await done('db', 'clone', 'notes', 'copy')
-    assert.equal((await numbersOf('copy', 'written')).length, acknowledged)
   })
   const list = await done('db', 'backup', 'list', 'notes')
   assert.match(list, /^bkp_\S+ +manual +done /m)
@@ -126,7 +143,7 @@ test('a restore to a time is between two rows, and after the last one it has all
   await pause(1000)
   await done('db', 'restore', 'notes', '--to', new Date().toISOString(), '--as', 'all')
   assert.deepEqual(await numbersOf('all', 'timed'), [1, 2])
-  for (const name of ['then', 'copy', 'between', 'all']) await done('db', 'delete', name, '--force')
+  for (const name of ['then', 'between', 'all']) await done('db', 'delete', name, '--force')
 })
 
 test('a sleeping database has its whole log in the backups', async () => {
@@ -142,7 +159,6 @@ test('a sleeping database has its whole log in the backups', async () => {
   await done('db', 'clone', 'notes', 'asleep')
   assert.ok(isAsleep(id), 'the clone woke it up')
   assert.deepEqual(await numbersOf('asleep', 'timed'), [1, 2])
-  await done('db', 'backup', 'create', 'notes')
 })
 
 test('times that no backup has are refused in words, and so are wrong words', async () => {
@@ -172,22 +188,6 @@ async function createFrom(moment: object): Promise<[number, string]> {
   return [answer.status, error.code]
 }
 
-test('a deleted database is restored by its id, with its last row', async () => {
-  await withClient('asleep', (client) => client.query('insert into timed values (3)'))
-  await done('db', 'backup', 'create', 'asleep')
-  await withClient('asleep', (client) => client.query('insert into timed values (4)'))
-  const id = await idOf('asleep')
-  const { stderr } = await ergon.cli('db', 'delete', 'asleep', '--force')
-  assert.match(
-    stderr,
-    new RegExp(`Until 20.* it can be restored: ergon db restore ${id} --as asleep`),
-  )
-  await until('its files are gone', () => !clusters().includes(id))
-  await done('db', 'restore', id, '--as', 'again')
-  assert.deepEqual(await numbersOf('again', 'timed'), [1, 2, 3, 4])
-  await done('db', 'delete', 'again', '--force')
-})
-
 test('a damaged backup and a gap in the log fail in words and leave nothing', async () => {
   const backup = await done('db', 'backup', 'create', 'notes')
   const before = clusters()
@@ -196,19 +196,20 @@ test('a damaged backup and a gap in the log fail in words and leave nothing', as
     [backup],
   )
   const id = part?.blob ?? ''
-  truncateSync(join(ergon.dataFolder, 'blobs', id.slice(0, 2), id), 100_000)
+  const key = [...upstream.objects.keys()].find((name) => name.includes(id)) ?? ''
+  upstream.objects.set(key, upstream.objects.get(key)?.subarray(0, 100_000) ?? Buffer.of())
   const words = await refused('db', 'restore', 'notes', '--backup', backup, '--as', 'bad')
   assert.match(words, /blob/)
   await until('nothing is left', () => clusters().join() === before.join())
   assert.match(await refused('db', 'show', 'bad'), /Could not find/)
   await done('db', 'backup', 'delete', 'notes', backup)
-  await ergon.sql(
-    `delete from database_wal where (database, begin_lsn) =
-       (select database, begin_lsn from database_wal where database = $1 order by begin_lsn desc offset 1 limit 1)`,
-    [await idOf('notes')],
-  )
+  const hide = `update database_wal set database = $2 where (database, begin_lsn) =
+    (select database, begin_lsn from database_wal where database = $1 order by begin_lsn desc offset 1 limit 1)`
+  const [notes, asleep] = [await idOf('notes'), await idOf('asleep')]
+  await ergon.sql(hide, [notes, asleep])
   assert.match(await refused('db', 'clone', 'notes', 'bad'), /the log has a gap after/)
   assert.match(await refused('db', 'show', 'bad'), /Could not find/)
+  await ergon.sql(`update database_wal set database = $1 where database = $2`, [notes, asleep])
 })
 
 /** Blobs that rows name and that belong to no backup. */
@@ -242,20 +243,24 @@ async function killedAmid(kill: () => Promise<void>): Promise<void> {
   await done('db', 'delete', 'killed', '--force')
 }
 
-test('a kill -9 of the process of backups or of the agent costs no backup', async () => {
-  await done('db', 'create', 'large')
-  await withClient('large', (client) =>
-    client.query(
-      `create table filled as select n, string_agg(md5(n::text || m), '') as text
+test(
+  'a kill -9 of the process of backups or of the agent costs no backup',
+  { skip: !LONG },
+  async () => {
+    await done('db', 'create', 'large')
+    await withClient('large', (client) =>
+      client.query(
+        `create table filled as select n, string_agg(md5(n::text || m), '') as text
        from generate_series(1, 40000) n, generate_series(1, 50) m group by n`,
-    ),
-  )
-  await killedAmid(() => ergon.killCell('db-backups'))
-  await killedAmid(async () => {
-    await ergon.kill()
-    await ergon.resume()
-  })
-})
+      ),
+    )
+    await killedAmid(() => ergon.killCell('db-backups'))
+    await killedAmid(async () => {
+      await ergon.kill()
+      await ergon.resume()
+    })
+  },
+)
 
 /** Runs a command with the client programs of the server's own version. */
 async function withClients(...words: readonly string[]): Promise<string> {
@@ -285,22 +290,90 @@ test('an export is imported with every row, and a broken one changes nothing', a
     const [custom, plain] = [join(folder, 'notes.dump'), join(folder, 'notes.sql')]
     await withClients('db', 'export', 'notes', custom)
     await withClients('db', 'export', 'notes', plain, '--format', 'plain')
-    for (const [name, source] of [
-      ['custom', custom],
-      ['plain', plain],
-      ['pulled', await done('db', 'url', 'notes')],
-    ] as const) {
-      await done('db', 'create', name)
-      await withClients('db', 'import', name, source)
-      assert.deepEqual(await numbersOf(name, 'timed'), [1, 2], name)
+    await done('db', 'create', 'other')
+    for (const source of [await done('db', 'url', 'notes'), custom, plain]) {
+      await withClient('other', (client) => client.query('drop table if exists timed, written'))
+      await withClients('db', 'import', 'other', source)
+      assert.deepEqual(await numbersOf('other', 'timed'), [1, 2], source)
     }
     // The tables are there already: all or nothing.
-    assert.notEqual((await exported('db', 'import', 'plain', plain)).code, 0)
-    assert.deepEqual(await numbersOf('plain', 'timed'), [1, 2])
-    assert.match(await refused('db', 'import', 'plain', join(folder, 'none')), /Could not read/)
+    assert.notEqual((await exported('db', 'import', 'other', plain)).code, 0)
+    assert.deepEqual(await numbersOf('other', 'timed'), [1, 2])
+    assert.match(await refused('db', 'import', 'other', join(folder, 'none')), /Could not read/)
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+type Told = { readonly waiting_bytes?: number }
+
+/** Alarms of log that waits; stores refuse meanwhile, and the log is stored in the end. */
+async function toldWhile(
+  name: string,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<Told[]> {
+  const id = await idOf(name)
+  const alarms = () =>
+    ergon.sql<{ detail: Told }>(
+      `select detail from alarms where kind = 'database_log_waiting' and detail ->> 'database' = $1`,
+      [id],
+    )
+  const isLate = `select from databases where id = $1 and is_log_late`
+  await withClient(name, async (client) => {
+    try {
+      upstream.refuses = AWAY
+      await work(client)
+      await until('the operator is told', async () => {
+        await done('admin', 'tasks', 'run', 'databases.backups')
+        return (await alarms()).length > 0
+      })
+      await done('admin', 'tasks', 'run', 'databases.backups')
+    } finally {
+      upstream.refuses = undefined
+    }
+    await until('it is stored', async () => (await ergon.sql(isLate, [id])).length === 0)
+  })
+  const found = await done('admin', 'alarm', 'list', '--json')
+  const [alarm] = (JSON.parse(found) as { id: string; kind: string }[]).filter(
+    ({ kind }) => kind === 'database_log_waiting',
+  )
+  await done('admin', 'alarm', 'acknowledge', alarm?.id ?? '')
+  return (await alarms()).map(({ detail }) => detail)
+}
+
+test('the operator hears once of log that a store does not take, and the log is stored later', async () => {
+  const told = await toldWhile('notes', async (client) => {
+    await client.query('create table waits as select 1 as n')
+    // Six minutes pass.
+    await pause(1500)
+    await ergon.sql("update databases set log_stored_at = log_stored_at - interval '6 minutes'")
+  })
+  assert.equal(told.length, 1)
+})
+
+test('the operator hears of 256 MB of log that wait', { skip: !LONG }, async () => {
+  const told = await toldWhile(
+    'large',
+    async (client) =>
+      void (await client.query(
+        'create table waits as select f.* from filled f, generate_series(1, 6)',
+      )),
+  )
+  assert.equal(told.length, 1)
+  assert.ok((told[0]?.waiting_bytes ?? 0) > 256_000_000)
+})
+
+test('a deleted database is restored by its id, with its last row', async () => {
+  await withClient('notes', (client) => client.query('insert into timed values (3)'))
+  const id = await idOf('notes')
+  const { stderr } = await ergon.cli('db', 'delete', 'notes', '--force')
+  assert.match(
+    stderr,
+    new RegExp(`Until 20.* it can be restored: ergon db restore ${id} --as notes`),
+  )
+  await until('its files are gone', () => !clusters().includes(id))
+  await done('db', 'restore', id, '--as', 'again')
+  assert.deepEqual(await numbersOf('again', 'timed'), [1, 2, 3])
 })
 
 test('backups are charged: their CPU, and their bytes as stored bytes, also of a deleted database', async () => {

@@ -36,9 +36,15 @@ const STATUS_MS = 10_000
 const AGAIN_MS_MIN = 100
 const AGAIN_MS_MAX = 5000
 const END_MS = 15_000
+/** Log that waits longer raises an alarm, long before the server drops it. */
+const LATE_MS = 300_000
+const LATE_BYTES = 268_435_456n
 const SLOT = 'ergon'
 /** SQLSTATE of a slot that is there already. */
 const IS_THERE = '42710'
+
+/** A log that is stored each hour is not late after five minutes. */
+export const lateAfterMs = (restMs: number): number => Math.max(LATE_MS, 3 * restMs)
 
 export function createArchive(
   deps: ArchiveDeps,
@@ -95,8 +101,11 @@ async function openStream(
   const stored = typeof end === 'string' ? positionOf(end) : kept
   if (kept > stored) await tellLost(deps, id, { from: stored, to: kept })
   const from = kept > stored ? kept : stored
+  const written = positionOf(String(system?.['xlogpos']))
+  if (written - from >= LATE_BYTES)
+    await deps.state.query('select tell_late_log($1, $2)', [id, String(written - from)])
   const copy = replication.copy(`START_REPLICATION SLOT ${SLOT} PHYSICAL ${positionText(from)}`)
-  return createStream(deps, copy, { id, from, timeline: Number(system?.['timeline']) })
+  return createStream(deps, copy, { id, from, written, timeline: Number(system?.['timeline']) })
 }
 
 /** Makes the server keep what is not stored yet; the first position that it has. */
@@ -127,11 +136,22 @@ async function tellLost(
   await state.query("select want_backup($1, 'nightly')", [id])
 }
 
+type StreamBegin = {
+  readonly id: string
+  readonly from: bigint
+  /** The end of the server's log. */
+  readonly written: bigint
+  readonly timeline: number
+}
+
 function createStream(
   { state, blobs, clock, restMs, mark }: ArchiveDeps,
   copy: ReplicationCopy,
-  { id, from, timeline }: { readonly id: string; readonly from: bigint; readonly timeline: number },
+  { id, from, timeline, ...begin }: StreamBegin,
 ): Stream {
+  let written = begin.written
+  /** The end of the log at a time: the next one to reach. */
+  let goal = { position: written, atMs: clock.wallMs() }
   let stored = from
   let arrived = from
   let waiting: Buffer[] = []
@@ -155,6 +175,10 @@ function createStream(
       ])
       stored = end
     }
+    if (stored >= goal.position) {
+      await state.query('select log_stored($1, $2, $3)', [id, goal.atMs, lateAfterMs(restMs)])
+      goal = { position: written, atMs: clock.wallMs() }
+    }
     tell()
     mark()
   }
@@ -172,6 +196,7 @@ function createStream(
         for await (const message of copy.messages) {
           if (failure !== undefined) throw failure.error
           const said = logMessage(message)
+          written = said?.written ?? written
           if (said?.kind === 'log') {
             waiting.push(said.bytes)
             arrived = said.at + BigInt(said.bytes.length)
@@ -182,7 +207,10 @@ function createStream(
         await work
         if (stored !== arrived) throw new BackupFault('the server left before its log was stored')
         // The server stopped in order: it has waited for the last byte.
-        await state.query('update databases set is_archived = true where id = $1', [id])
+        await state.query(
+          'update databases set is_archived = true, is_log_late = false where id = $1',
+          [id],
+        )
       } finally {
         clearInterval(timer)
         clearInterval(status)

@@ -12,7 +12,11 @@ const FOLLOWED_MS = 5000
 /** From a start on: until the process of backups says that the whole log of this life is stored. */
 export const notArchived = ({ state, log }: AgentCore, id: string): Promise<unknown> =>
   state
-    .query('update databases set is_archived = false where id = $1', [id])
+    .query(
+      `update databases set is_archived = false,
+         log_stored_at = case when is_archived then ledger_now() else log_stored_at end where id = $1`,
+      [id],
+    )
     .catch((error: unknown) => log.warn('A start was not recorded', { id, error }))
 
 /**

@@ -1,8 +1,10 @@
 // Messages of the streaming replication protocol (PostgreSQL 16, chapters 55.4 and 55.7), and positions in the log.
 
-export type LogMessage =
+/** `written` is the end of the server's log. */
+export type LogMessage = { readonly written: bigint } & (
   | { readonly kind: 'log'; readonly at: bigint; readonly bytes: Buffer }
   | { readonly kind: 'alive'; readonly wantsReply: boolean }
+)
 
 const LOG_HEADER = 25
 const POSTGRES_EPOCH_MS = 946_684_800_000n
@@ -11,8 +13,14 @@ const POSTGRES_EPOCH_MS = 946_684_800_000n
 export function logMessage(message: Buffer): LogMessage | undefined {
   const kind = String.fromCharCode(message[0] ?? 0)
   if (kind === 'w')
-    return { kind: 'log', at: message.readBigUInt64BE(1), bytes: message.subarray(LOG_HEADER) }
-  if (kind === 'k') return { kind: 'alive', wantsReply: message[17] === 1 }
+    return {
+      kind: 'log',
+      at: message.readBigUInt64BE(1),
+      written: message.readBigUInt64BE(9),
+      bytes: message.subarray(LOG_HEADER),
+    }
+  if (kind === 'k')
+    return { kind: 'alive', written: message.readBigUInt64BE(1), wantsReply: message[17] === 1 }
   return undefined
 }
 
