@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { relay } from './relay.ts'
+import { relay, STILL_THERE } from './relay.ts'
 import { message, queryMessage, READY, TERMINATE, TYPE } from './wire.ts'
 
 /** Both ends of a connection. */
@@ -51,6 +51,19 @@ test('a cut waits for the end of a message', async (t) => {
   await once(driver, 'close')
   assert.ok(told().subarray(0, ROW.length).equals(ROW))
   assert.match(told().subarray(ROW.length).toString(), /^E.*C53400\0/s)
+})
+
+test('a client that goes while its bytes wait for the server is noticed', async (t) => {
+  const { driver, session: own, told } = await session(t)
+  const piece = queryMessage(' '.repeat(1_000_000))
+  while (driver.writableLength < 2_000_000) {
+    driver.write(piece)
+    await pause(1)
+  }
+  while (told().length === 0) await pause(10)
+  assert.deepEqual(told(), STILL_THERE, 'a message that says nothing new')
+  driver.destroy()
+  assert.equal(await own.ended, 'busy')
 })
 
 test('a session that has ended leaves its backend alone, whatever was planned', async (t) => {

@@ -2,7 +2,7 @@
 // end a session between two messages with an error that the driver shows.
 import type { Socket } from 'node:net'
 import { FrameScanner } from './frames.ts'
-import { fatalMessage, TYPE, type FatalError } from './wire.ts'
+import { fatalMessage, message, TYPE, type FatalError } from './wire.ts'
 
 /** The state of the backend after a session: free for another client, of no use, or gone. */
 export type SessionEnd = 'idle' | 'busy' | 'backend-gone'
@@ -16,6 +16,13 @@ export interface Relay {
 /** A server that does not come to the end of a message in this time is not waited for. */
 const BOUNDARY_MS = 1000
 const IDLE = 0x49
+/** As client_connection_check_interval of the servers. */
+const PROBE_MS = 1000
+/**
+ * Sent to a client that is not read from while the server takes no more: only a write tells whether it is there. This
+ * parameter never changes, and ParameterStatus may come at any time (PostgreSQL 16, chapter 55.2.7).
+ */
+export const STILL_THERE = message(TYPE.parameterStatus, 'integer_datetimes', 'on')
 
 /** `relayed` is called after each piece, with its bytes. */
 export function relay(client: Socket, backend: Socket, relayed: (bytes: number) => void): Relay {
@@ -26,8 +33,7 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
   let isLeaving = false
   let hasEnded = false
   let fatal: FatalError | undefined
-  let finish: (end: SessionEnd) => void = () => undefined
-  const ended = new Promise<SessionEnd>((resolve) => (finish = resolve))
+  const { promise: ended, resolve: finish } = Promise.withResolvers<SessionEnd>()
 
   const fromClient = new FrameScanner((type) => {
     if (type === TYPE.terminate) {
@@ -38,17 +44,18 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
     return true
   })
   const fromServer = new FrameScanner((type, status) => {
-    if (type === TYPE.ready) {
-      ready++
-      isOutsideTransaction = status === IDLE
-    }
+    if (type !== TYPE.ready) return true
+    ready++
+    isOutsideTransaction = status === IDLE
     return true
   })
+  const hold = createHold(client, fromServer)
 
   const stop = (end: SessionEnd) => {
     // The backend may have another client by now.
     if (hasEnded) return
     hasEnded = true
+    hold.end()
     client.off('data', toServer).off('close', leave).off('end', leave).off('drain', readServer)
     backend.off('data', toClient).off('close', lose).off('drain', readClient)
     backend.pause()
@@ -69,7 +76,7 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
   const toServer = (chunk: Buffer) => {
     const passing = scanned(fromClient, chunk)
     if (passing === undefined) return stop('busy')
-    if (passing.length > 0 && !backend.write(passing)) client.pause()
+    if (passing.length > 0 && !backend.write(passing)) hold.begin()
     relayed(chunk.length)
     if (isLeaving) leave()
   }
@@ -90,6 +97,22 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
       if (fromServer.isAtBoundary) return endWith('busy')
       setTimeout(() => stop('busy'), BOUNDARY_MS).unref()
     },
+  }
+}
+
+/** Reads no more from a client until it is resumed, and sees to it meanwhile that a client that goes is noticed. */
+function createHold(client: Socket, fromServer: FrameScanner): { begin(): void; end(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const probe = () => {
+    const canSay = fromServer.isAtBoundary && client.writableLength === 0
+    if (client.isPaused() && canSay) client.write(STILL_THERE)
+  }
+  return {
+    begin() {
+      client.pause()
+      timer ??= setInterval(probe, PROBE_MS).unref()
+    },
+    end: () => clearInterval(timer),
   }
 }
 
