@@ -147,7 +147,8 @@ async function settle(
   const { server, cut, sizeBytes, spaceBytes } = deps
   const room = roomOf(deps, stored, 1)
   const fatal = fullMessage(deps)
-  if (stored.temporaryBytes > roomOf(deps, stored, least === undefined ? 1 : OVER_MAX))
+  const roomForQueries = roomOf(deps, stored, least === undefined ? 1 : OVER_MAX)
+  if (stored.temporaryBytes > Math.max(0, roomForQueries))
     await endQueries(deps, stored.temporaryPids)
   if (least === undefined) {
     if (room <= 0) {
