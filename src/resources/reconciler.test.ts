@@ -1,26 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { reconcile } from './reconciler.ts'
+import { reconcile, type ReconcilerDeps } from './reconciler.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
 
+const OTHER = 'acct_b'
+
 async function withState(work: (state: State) => Promise<void>): Promise<void> {
   await using url = await openTestUrl()
   await using state = await openLedgerState(url.of, 3)
-  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+  for (const id of [ACCOUNT, OTHER]) await addTestAccount(state, { id, env: 'test', lowWater: 0n })
   await work(state)
 }
 
-const add = async (state: State, name: string, most = 9) =>
+const add = async (state: State, name: string, most = 9, account = ACCOUNT) =>
   (
     await state.query<{ id: string | null }>(
       "select add_resource('database', $1, $2, 'local', $3) as id",
-      [ACCOUNT, name, most],
+      [account, name, most],
     )
   ).rows[0]?.id
 const rowOf = async (state: State, id: unknown) =>
@@ -67,44 +70,99 @@ test('the machine refuses moves that it does not have', { skip }, () =>
   }),
 )
 
+/** Runs a reconciler during the work, which can wait for the row of a resource. */
+async function reconciling(
+  state: State,
+  deps: Partial<ReconcilerDeps>,
+  work: (
+    reaches: (id: unknown, row: { actual?: string; reason?: RegExp }) => Promise<void>,
+  ) => Promise<void>,
+): Promise<void> {
+  const ending = new AbortController()
+  const nothing = async () => undefined
+  const log = { ...quiet, error: () => undefined }
+  const own = { state, log, kind: 'database', deploy: nothing, suspend: nothing, remove: nothing }
+  const running = reconcile({ ...own, ...deps }, ending.signal)
+  await work(async (id, { actual, reason }) => {
+    const lastMs = performance.now() + 20_000
+    for (;;) {
+      const row = await rowOf(state, id)
+      const isReached = actual === undefined || row?.actual === actual
+      if (isReached && (reason === undefined || reason.test(String(row?.reason)))) return
+      assert.ok(performance.now() < lastMs, `${actual} ${reason}: ${JSON.stringify(row)}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })
+  ending.abort()
+  await running
+}
+
 test(
   'resources are made and removed as they are wanted; a failure keeps its details in the log',
   { skip },
   () =>
     withState(async (state) => {
-      const ending = new AbortController()
       const removed: string[] = []
       const suspended: string[] = []
-      const running = reconcile(
-        {
-          state,
-          log: { ...quiet, error: () => undefined },
-          kind: 'database',
-          deploy: async ({ name }) => {
-            if (name === 'bad') throw new TypeError('no room in /srv/secret/path')
-          },
-          suspend: async ({ id }) => void suspended.push(id),
-          remove: async ({ id }) => void removed.push(id),
+      const deps: Partial<ReconcilerDeps> = {
+        deploy: async ({ name }) => {
+          if (name === 'bad') throw new TypeError('no room in /srv/secret/path')
         },
-        ending.signal,
-      )
-      const reaches = async (id: unknown, actual: string) => {
-        const lastMs = performance.now() + 20_000
-        while ((await rowOf(state, id))?.actual !== actual) {
-          assert.ok(performance.now() < lastMs, actual)
-          await new Promise((resolve) => setTimeout(resolve, 20))
+        suspend: async ({ id }) => void suspended.push(id),
+        remove: async ({ id }) => void removed.push(id),
+      }
+      await reconciling(state, deps, async (reaches) => {
+        const [good, bad] = [await add(state, 'good'), await add(state, 'bad')]
+        await reaches(good, { actual: 'deployed' })
+        await reaches(bad, { actual: 'failed' })
+        assert.doesNotMatch((await rowOf(state, bad))?.reason ?? '', /secret/)
+        for (const wanted of ['suspended', 'deployed', 'deleted']) {
+          await state.query('select want_resource($1, $2)', [good, wanted])
+          await reaches(good, { actual: wanted })
         }
-      }
-      const [good, bad] = [await add(state, 'good'), await add(state, 'bad')]
-      await reaches(good, 'deployed')
-      await reaches(bad, 'failed')
-      assert.doesNotMatch((await rowOf(state, bad))?.reason ?? '', /secret/)
-      for (const wanted of ['suspended', 'deployed', 'deleted']) {
-        await state.query('select want_resource($1, $2)', [good, wanted])
-        await reaches(good, wanted)
-      }
-      assert.deepEqual([suspended, removed], [[good], [good]])
-      ending.abort()
-      await running
+        assert.deepEqual([suspended, removed], [[good], [good]])
+      })
     }),
+)
+
+test('work on a resource of one account does not hold up another account', { skip }, () =>
+  withState(async (state) => {
+    const goOn = Promise.withResolvers<void>()
+    const begun: string[] = []
+    const deploy: ReconcilerDeps['deploy'] = async ({ name, account }) => {
+      begun.push(name)
+      if (account === ACCOUNT) await goOn.promise
+    }
+    await reconciling(state, { deploy }, async (reaches) => {
+      const [slow, next] = [await add(state, 'slow'), await add(state, 'next')]
+      await reaches(slow, { actual: 'deploying' })
+      await reaches(await add(state, 'theirs', 9, OTHER), { actual: 'deployed' })
+      // A new wish for what is in work, and another resource of its account, wait for the end of that work.
+      await state.query("select want_resource($1, 'deployed')", [slow])
+      await reaches(await add(state, 'last', 9, OTHER), { actual: 'deployed' })
+      assert.deepEqual(begun, ['slow', 'theirs', 'last'])
+      goOn.resolve()
+      await reaches(next, { actual: 'deployed' })
+      await reaches(slow, { actual: 'deployed' })
+    })
+  }),
+)
+
+test('a change that fails leaves what is deployed, and says why until it is made', { skip }, () =>
+  withState(async (state) => {
+    let why: string | undefined
+    const deploy = async () => {
+      if (why !== undefined) throw fault('database_not_ready', why)
+    }
+    await reconciling(state, { deploy }, async (reaches) => {
+      const id = await add(state, 'one')
+      await reaches(id, { actual: 'deployed' })
+      why = 'Could not change the roles'
+      await state.query("select want_resource($1, 'deployed')", [id])
+      await reaches(id, { actual: 'deployed', reason: /^Could not change the roles$/ })
+      why = undefined
+      await state.query("select want_resource($1, 'deployed')", [id])
+      await reaches(id, { actual: 'deployed', reason: /^null$/ })
+    })
+  }),
 )

@@ -1,5 +1,6 @@
-// Brings resources of one kind to the state that their accounts want, one after another. Only a reconciler makes and
-// removes what belongs to a resource (instances.ts starts and ends what runs); each step may be repeated after a kill.
+// Brings resources of one kind to the state that their accounts want: one resource of an account at a time, and several
+// accounts side by side. Only a reconciler makes and removes what belongs to a resource (instances.ts starts and ends
+// what runs); each step may be repeated after a kill.
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -19,6 +20,7 @@ export type ReconcilerDeps = {
   readonly remove: (resource: Resource) => Promise<void>
 }
 
+/** A resource that is not as its account wants it. */
 type Unsettled = Resource & {
   readonly desired: 'deployed' | 'suspended' | 'deleted'
   readonly revision: string
@@ -27,11 +29,19 @@ type Unsettled = Resource & {
 /** Thrown by `deploy` where other work must be done first. That work wants the resource again at its end. */
 export class NotYet extends Error {}
 
-/** A missed notification and a failed resource wait for this. */
+/** A missed notification and a failed change wait for this. */
 const AGAIN_MS = 15_000
-const PAGE = 20
+/** Accounts whose resources are worked on side by side, one resource of each: none makes the others wait. */
+const ACCOUNTS_MAX = 4
 const INTERNAL = 500
-const TRIED_AGAIN = 'it could not be made; it is tried again every 15 seconds'
+const TRIED_AGAIN = 'the last change failed; it is tried again every 15 seconds'
+/** The change that has waited longest of each account. */
+const UNSETTLED = `select id, account, name, desired, revision::text from (
+    select distinct on (account) * from resources
+    where kind = $1 and (actual <> desired or reached_revision < revision)
+      and account <> all ($2) and id || ' ' || revision <> all ($3)
+    order by account, changed_at, id
+  ) n order by changed_at, id limit $4`
 
 /** Works until the signal aborts. Never rejects. */
 export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
@@ -45,72 +55,84 @@ export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Prom
 
 async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   const { state, kind } = deps
-  let wake: () => void = () => undefined
-  let isPending = false
+  let waiting = new AbortController()
+  const wake = () => waiting.abort()
   await using _ = await state.listen('ergon_resources', (changed) => {
-    if (changed !== kind) return
-    isPending = true
-    wake()
+    if (changed === kind) wake()
   })
+  await using work = createWork(deps, { wake, signal })
   while (!signal.aborted) {
-    isPending = false
-    await round(deps, signal)
-    const waiting = new AbortController()
-    wake = () => waiting.abort()
-    if (isPending) continue
+    waiting = new AbortController()
+    const { running, resting } = work
+    const most = ACCOUNTS_MAX - running.size
+    const given = [kind, [...running.keys()], [...resting], most]
+    for (const change of (await state.query<Unsettled>(UNSETTLED, given)).rows) work.begin(change)
     await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
   }
 }
 
-async function round(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
-  const { state, kind } = deps
-  for (let after = ''; ;) {
-    const { rows } = await state.query<Unsettled>(
-      `select id, account, name, desired, revision::text from resources
-       where kind = $1 and (actual <> desired or reached_revision < revision) and id > $2 order by id limit ${PAGE}`,
-      [kind, after],
-    )
-    for (const { desired, revision, ...resource } of rows) {
-      signal.throwIfAborted()
-      if (desired === 'deployed') await deploy(deps, { resource, revision }, signal)
-      else await end(deps, { resource, revision }, desired)
-      after = resource.id
-    }
-    if (rows.length < PAGE) return
-  }
-}
-
-async function deploy(
+/** The changes in work, by their accounts, and those that failed, which rest before they are tried again. */
+function createWork(
   deps: ReconcilerDeps,
-  { resource, revision }: { readonly resource: Resource; readonly revision: string },
-  signal: AbortSignal,
+  { wake, signal }: { readonly wake: () => void; readonly signal: AbortSignal },
 ) {
-  const { state, log, kind } = deps
-  const move = (reached: string, why: string | null = null, of: string | null = null) =>
-    state.query('select move_resource($1, $2, $3, $4)', [resource.id, reached, why, of])
-  await move('deploying')
-  try {
-    await deps.deploy(resource, signal)
-    await move('deployed', null, revision)
-  } catch (error) {
-    // A stop in the middle: the next start goes on. A new wish: the next round knows it.
-    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return
-    log.error('A resource could not be deployed', { kind, id: resource.id, error })
-    // The account reads this: paths and names of the node stay in its log.
-    const isOwn = error instanceof ErgonError && error.status < INTERNAL
-    await move('failed', isOwn ? error.message : TRIED_AGAIN)
+  const running = new Map<string, Promise<void>>()
+  const resting = new Set<string>()
+  const rest = (change: string) => {
+    resting.add(change)
+    setTimeout(() => {
+      resting.delete(change)
+      wake()
+    }, AGAIN_MS).unref()
+  }
+  const work = async (change: Unsettled) => {
+    const { id, account, revision } = change
+    const isSettled = await settle(deps, change, signal).catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
+      return false
+    })
+    if (!isSettled) rest(`${id} ${revision}`)
+    running.delete(account)
+    wake()
+  }
+  return {
+    running: running as ReadonlyMap<string, Promise<void>>,
+    resting: resting as ReadonlySet<string>,
+    begin: (change: Unsettled) => void running.set(change.account, work(change)),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.values())
+    },
   }
 }
 
-async function end(
+/** Makes one change; resolves with false when it failed, or must wait. Rejects while the state is away. */
+async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
-  { resource, revision }: { readonly resource: Resource; readonly revision: string },
-  wanted: 'suspended' | 'deleted',
-) {
+  { desired, revision, ...resource }: Unsettled,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { id } = resource
+  const move = (reached: string, why: string | null = null, of: string | null = null) =>
+    state.query('select move_resource($1, $2, $3, $4)', [id, reached, why, of])
+  const steps = {
+    deployed: () => deps.deploy(resource, signal),
+    suspended: () => deps.suspend(resource),
+    deleted: () => deps.remove(resource),
+  }
   try {
-    await (wanted === 'deleted' ? deps.remove(resource) : deps.suspend(resource))
-    await state.query('select move_resource($1, $2, null, $3)', [resource.id, wanted, revision])
+    if (desired === 'deployed') await move('deploying')
+    await steps[desired]()
+    await move(desired, null, revision)
+    return true
   } catch (error) {
-    log.error('A resource could not be ended', { kind, id: resource.id, wanted, error })
+    // A stop in the middle: the next start goes on. A new wish: the next query finds it.
+    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return false
+    log.error('A resource could not be changed', { kind, id, desired, error })
+    await move('failed', whyOf(error))
+    return false
   }
 }
+
+/** For the account: paths and names of the node stay in its log. */
+const whyOf = (error: unknown): string =>
+  error instanceof ErgonError && error.status < INTERNAL ? error.message : TRIED_AGAIN

@@ -34,16 +34,19 @@ begin
   return of_kind is not null;
 end $$;
 
--- Records what is there now. A move that the machine does not have changes nothing and returns false.
+-- Records what is there now. A move that the machine does not have changes nothing and returns false. A change that
+-- failed leaves what is there as it is, with the reason: only what was never made is failed.
 create or replace function move_resource(of_id text, reached text, why text default null,
   of_revision bigint default null) returns boolean
 language sql as $$
-  update resources set actual = reached, reason = why, changed_at = ledger_now(),
+  update resources set reason = why, changed_at = ledger_now(),
+    actual = case when reached = 'failed' and actual in ('deployed', 'suspended') then actual else reached end,
     reached_revision = coalesce(of_revision, reached_revision)
   where id = of_id and (actual, reached) in (
     ('pending', 'deploying'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
     ('deploying', 'suspended'), ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'suspended'),
     ('failed', 'deleted'), ('deployed', 'deployed'), ('deployed', 'suspended'), ('deployed', 'deleted'),
-    ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'deleted'))
+    ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'deleted'),
+    ('deployed', 'failed'), ('suspended', 'failed'), ('failed', 'failed'))
   returning true
 $$;
