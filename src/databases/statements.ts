@@ -38,8 +38,9 @@ export const STATEMENT_SETTINGS = {
 export const STATEMENTS_LIBRARY = 'pg_stat_statements.so'
 
 const READ = `with all_of as (
-    select left(s.query, ${QUERY_CHARACTERS_MAX}) as query, s.calls, s.rows, s.total_exec_time as ms, d.datname = $1 as is_own
-    from public.pg_stat_statements s left join pg_database d on d.oid = s.dbid
+    select left(s.query, ${QUERY_CHARACTERS_MAX}) as query, s.calls, s.rows, s.total_exec_time as ms,
+      d.datname = $1 and not coalesce(r.rolsuper, false) as is_own
+    from public.pg_stat_statements s left join pg_database d on d.oid = s.dbid left join pg_roles r on r.oid = s.userid
   ), listed as (
     select query, calls, rows, round(ms::numeric, 6) as ms from all_of where is_own order by ms desc limit ${STATEMENTS_MAX}
   )
