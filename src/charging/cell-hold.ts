@@ -76,6 +76,16 @@ export class CellHold {
     return this.#work?.reach(add(this.#measuredNj, energy)) ?? false
   }
 
+  /** Another session wants what is not used of the wallet or of a budget: sessions of a database at a proxy do. */
+  get isWanted(): boolean {
+    return this.#work?.isWanted ?? false
+  }
+
+  /** Gives back all but so much more than was measured. */
+  keep(energy: Nj): void {
+    this.#work?.keep(add(this.#measuredNj, energy))
+  }
+
   /** Asks the ledger for so much more than was measured; one request at a time. Never rejects. */
   fill(energy: Nj): Promise<void> {
     const work = this.#work

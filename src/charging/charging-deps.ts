@@ -1,5 +1,6 @@
 // What charging needs of the process it is in.
 import type { TimerClock } from '#base/clock.ts'
+import type { Nj } from '#base/units.ts'
 import type { Marks } from '#metering/marks.ts'
 import type { Leases } from './leases.ts'
 import type { Session } from './session.ts'
@@ -9,4 +10,6 @@ export type ChargingDeps = {
   leases: Leases
   marks: Marks
   clock: TimerClock
+  /** The most that running work holds beyond its use. By default a first 5 J, then three times what it has used. */
+  aheadNj?: Nj | undefined
 }

@@ -12,6 +12,7 @@ import {
   type TestCharging,
 } from './charging.fixture.ts'
 import { during, type LongWork } from './during.ts'
+import type { Payer } from './spend.ts'
 
 const J = 1_000_000_000n
 const CPU_S = 1e9
@@ -42,8 +43,14 @@ const chargesOf = async (bench: TestCharging): Promise<Charge[]> => {
   return [...bench.books.records.values()].flat().map((text) => parseCharge(Buffer.from(text)))
 }
 
-const longWork = (bench: TestCharging, over: Partial<LongWork> = {}): LongWork => ({
-  payer: bench.payer('acct_1', 1000n * PUSD_PER_J),
+const longWork = (
+  bench: TestCharging,
+  {
+    payer = bench.payer('acct_1', 1000n * PUSD_PER_J),
+    ...over
+  }: Partial<LongWork> & { payer?: Payer } = {},
+): LongWork => ({
+  payerOf: () => payer,
   operation: 'storage.log-delivery',
   ceilingNj: nj(100n * J),
   served: { resource: 's3://logs' },
@@ -73,6 +80,26 @@ test('each minute is a charge, and all of them are what was used', async () => {
     ],
   )
   assert.equal(bench.charging.running, 0)
+})
+
+test('a minute without work has no charge, and the next one has the payer of its begin', async () => {
+  await using bench = await openTestCharging()
+  const minutes = createMinutes()
+  const payers = ['acct_1', 'acct_2', 'acct_3'].map((name) => bench.payer(name, 1000n * PUSD_PER_J))
+  const long = { ...longWork(bench), payerOf: () => payers.shift() as Payer }
+  await during({ charging: bench.charging, clock: minutes }, long, async (meter) => {
+    meter.claim({ kind: 'cpu', cell: 'db-1', cpuNs: 100_000_000n })
+    await minutes.end()
+    await minutes.end()
+    meter.claim({ kind: 'cpu', cell: 'db-1', cpuNs: 200_000_000n })
+  })
+  assert.deepEqual(
+    (await chargesOf(bench)).map((charge) => [charge.account, chargeEnergy(charge)]),
+    [
+      ['acct_1', NJ_PER_CPU_S / 10n],
+      ['acct_3', NJ_PER_CPU_S / 10n],
+    ],
+  )
 })
 
 test('the work is cut when the wallet ends, and billed what the wallet had', async () => {

@@ -12,7 +12,8 @@ import type { Charging } from './charging.ts'
 import type { Payer, Served, Spend, Claim } from './spend.ts'
 
 export type LongWork = {
-  readonly payer: Payer
+  /** Who pays for the next minute: funds and budgets may change while the work goes on. */
+  readonly payerOf: () => Payer | Promise<Payer>
   readonly operation: OperationName
   /** The most energy that all of it may be billed. */
   readonly ceilingNj: Nj
@@ -69,7 +70,7 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
       throw fault('ceiling_reached', 'Could not go on: the work used its ceiling')
     const minute = charging.open()
     try {
-      await minute.admit(long.payer, long.operation, ceilingNj)
+      await minute.admit(await long.payerOf(), long.operation, ceilingNj)
     } catch (error) {
       minute.drop()
       throw error
@@ -93,7 +94,9 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     const next = await admit(subtract(leftNj, smaller(leftNj, before.measured())))
     running = next
     claims.settled()
-    await settle(before, STATUS_DONE)
+    // A minute without work has no charge.
+    if (before.measured() === 0n) before.drop()
+    else await settle(before, STATUS_DONE)
   }
   let turning = Promise.resolve()
   let cancelTimer = () => {}

@@ -64,6 +64,19 @@ export class HeldLease {
     this.#amount += amount
   }
 
+  /** Another session wants what this one does not use of the wallet. */
+  get isWanted(): boolean {
+    return (this.source?.scarceTicks ?? 0) > 0
+  }
+
+  /** Gives back what is held beyond an energy. */
+  keep(energy: Nj): void {
+    const excess = -this.missing(energy)
+    if (this.#lease === undefined || excess <= 0n) return
+    this.#leases.settle(this.#lease, excess, 0n)
+    this.#amount -= excess
+  }
+
   ask(energy: Nj): void {
     this.#leases.ask(this.source ?? this.want, this.missing(energy))
   }

@@ -133,6 +133,18 @@ export class Hold {
     return this.reach(this.capNj) || this.#takeAll()
   }
 
+  /** Another session wants what is not used of the wallet or of a budget. */
+  get isWanted(): boolean {
+    return this.#leases.some((lease) => lease.isWanted)
+  }
+
+  /** Gives back what is held beyond an energy. */
+  keep(energy: Nj): void {
+    if (this.#isEnded) return
+    for (const lease of this.#leases) lease.keep(energy)
+    this.#note()
+  }
+
   /** Why no more can be taken: the wallet that pays is empty, or a budget is used up. */
   refusal(): ReturnType<typeof depleted> {
     const [paying, ...budgets] = this.#leases

@@ -92,7 +92,7 @@ export class OpenSpend implements Spend, Billable {
     this.operation = operation
     this.#ceilingNj = larger(this.#ceilingNj, ceiling)
     hold.capNj = larger(hold.capNj, add(this.#ceilingNj, this.#indirectCeiling(hold)))
-    const wished = larger(FIRST_HOLD_NJ, add(this.measured(), least))
+    const wished = larger(this.#deps.aheadNj ?? FIRST_HOLD_NJ, add(this.measured(), least))
     if (hold.reach(wished)) return undefined
     return hold.wait(wished, this.cut).then(() => {
       if (!hold.reach(least)) throw hold.refusal()
@@ -125,6 +125,16 @@ export class OpenSpend implements Spend, Billable {
     if (hold.reach(wished)) return true
     await hold.wait(wished, this.cut)
     return hold.reach(wished)
+  }
+
+  /** Another session wants what is not used of the wallet or of a budget. */
+  get isWanted(): boolean {
+    return this.#paying?.isWanted ?? false
+  }
+
+  /** Gives back what is held beyond an energy, for another session. */
+  keep(energy: Nj): void {
+    this.#paying?.keep(larger(energy, this.measured()))
   }
 
   /** Why no more can be held. */
@@ -316,12 +326,13 @@ export class OpenSpend implements Spend, Billable {
     return this.#hold?.isEmpty === false ? this.#hold : undefined
   }
 
-  /** Doubles the hold while leases allow; cuts only when they cannot and the hold is used up. */
+  /** Grows the hold while leases allow; cuts only when they cannot and the hold is used up. */
   #grow(): void {
     const hold = this.#paying
     if (hold === undefined || this.#growing || this.#isOver) return
     const measured = this.measured()
-    if (measured * 2n < hold.coveredNj) return
+    const aheadNj = this.#deps.aheadNj ?? nj(measured * 3n)
+    if ((hold.coveredNj - measured) * 3n > aheadNj) return
     // This process's own CPU rises with what else runs here and no caller can lower it: beyond the ceiling
     // it is the operator's, as far as that can be noise.
     const claimed = this.measure.claimedEnergy(hold.terms.tariff)
@@ -332,7 +343,7 @@ export class OpenSpend implements Spend, Billable {
       hold.takeLeft()
       return this.stop(hold.refusal())
     }
-    const wished = nj(measured * 4n)
+    const wished = add(measured, aheadNj)
     if (hold.reach(wished)) return
     this.#growing = true
     const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {

@@ -5,6 +5,7 @@ import { nj, priceCeiling } from '#base/units.ts'
 import { systemClock } from '#base/clock.ts'
 import { leaseWallet } from '#ledger/model.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import { CellHold } from './cell-hold.ts'
 import {
   NJ_PER_CPU_S,
   openTestCharging,
@@ -80,4 +81,18 @@ test('what running work holds is not given back: who waits for it hears so after
   await assert.rejects(ask(other, payer), { code: 'balance_depleted' })
   work.settle(200)
   await ask(other, payer)
+})
+
+test('a hold that is larger than its use gives back what another session wants', async () => {
+  await using one = await openTestCharging()
+  await using two = await besideOf(one)
+  const payer = one.payer('acct_1', priceOfMj(4000n))
+  const hold = await CellHold.take(one.charging, payer, nj(1000n * MJ))
+  assert.ok(hold.covers(nj(3990n * MJ)))
+  await assert.rejects(ask(two, payer), { code: 'balance_depleted' })
+  assert.ok(hold.isWanted)
+  hold.keep(nj(1000n * MJ))
+  await ask(two, payer)
+  assert.ok(hold.covers(nj(1000n * MJ)))
+  hold.end()
 })

@@ -7,7 +7,7 @@ import type { Cell } from '#cells/cell.ts'
 import { CellHold } from '#charging/cell-hold.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isUnpayable } from '#charging/faults.ts'
-import { CHECK_MAX_MS, checkCell, STOP_NJ } from './cell-guard.ts'
+import { CHECK_MAX_MS, checkCell, isHeldAgain, STOP_NJ } from './cell-guard.ts'
 import { keepPayers, type CellPayersDeps } from './cell-payers.ts'
 import type { CellAhead } from './meter/meter.ts'
 
@@ -61,11 +61,16 @@ export function createAccountCells(
   const end = async (cell: Cell, hold: CellHold | undefined, why: ErgonError) => {
     const { name } = cell.spec
     const failed = (error: unknown) => log.error('A cell was not ended', { cell: name, error })
-    log.info('A cell is ended: it cannot be paid', { cell: name, why: why.message })
     const handler = [...handlers].find(([prefix]) => name.startsWith(prefix))?.[1]
     // Nothing is used while the words travel. A program that is asked to stop has words of its own.
     if (hold !== undefined) hold.isFrozen = true
     await cell.freeze(true).catch(failed)
+    if (hold?.isWanted === true && (await isHeldAgain(hold, deps.ahead(cell)))) {
+      hold.isFrozen = false
+      hold.unpaid = undefined
+      return await cell.freeze(false).catch(failed)
+    }
+    log.info('A cell is ended: it cannot be paid', { cell: name, why: why.message })
     await handler?.tell(cell, why).catch(failed)
     if (hold !== undefined) hold.isFrozen = false
     await handler?.stop(cell).catch(failed)

@@ -45,6 +45,8 @@ export type AccountingOptions = {
   marks?: Marks
   /** The least energy that a lease requests, beyond the energy held (default 500 J). */
   leaseLeastNj?: Nj
+  /** The most that running work holds beyond its use, where wallets and budgets may be small. */
+  aheadNj?: Nj
   /** Replies wait until their charge survives a power cut. */
   journalSync?: boolean
   segmentBytes?: number
@@ -95,7 +97,13 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
     lost: failed,
     ticked: () => charging.ticked(),
   })
-  const charging: Charging = createCharging({ session, leases, marks, clock: systemClock })
+  const charging: Charging = createCharging({
+    session,
+    leases,
+    marks,
+    clock: systemClock,
+    aheadNj: options.aheadNj,
+  })
   // A revocation waits until every session has acted on it: one message goes to all sessions.
   const credentials = await state
     .listen('ergon_credentials', () => session.poke())

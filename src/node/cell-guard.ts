@@ -13,6 +13,10 @@ export const STOP_NJ = nj(500_000_000n)
 /** The time that a hold must last at the machine's full power; after half of it comes the next check. */
 const AHEAD_MS = [2000, 1000, 500, 250, 100, 50, 25] as const
 const AHEAD_MIN_MS = 25
+/** The longest of these times while another session wants energy of the same wallet or budget. */
+const AHEAD_WANTED_MS = 250
+/** The time between two checks where less can be held: a session that wants of it waits for a second. */
+const CHECK_SCARCE_MS = 250
 /** While a cell is being ended. */
 const ENDING_MS = 10
 
@@ -32,14 +36,30 @@ export function checkCell(
   const most = (ms: number) => nj(mostNjPerMs * BigInt(Math.ceil(ms)))
   if (hold.unpaid === undefined) {
     // The cell cannot use more, so its CPU need not be read.
-    if (hold.covers(add(most(elapsedMs + 2 * CHECK_MAX_MS), STOP_NJ))) return CHECK_MAX_MS
+    const { isWanted } = hold
+    if (!isWanted && hold.covers(add(most(elapsedMs + 2 * CHECK_MAX_MS), STOP_NJ)))
+      return CHECK_MAX_MS
     const needed = add(used(), STOP_NJ)
-    void hold.fill(add(needed, most(2 * CHECK_MAX_MS)))
-    const aheadMs = AHEAD_MS.find((ms) => hold.covers(add(needed, most(ms))))
-    if (aheadMs !== undefined) return aheadMs / 2
+    const aheadMaxMs = isWanted ? AHEAD_WANTED_MS : 2 * CHECK_MAX_MS
+    if (isWanted) hold.keep(add(needed, most(aheadMaxMs)))
+    void hold.fill(add(needed, most(aheadMaxMs)))
+    const aheadMs = AHEAD_MS.find((ms) => ms <= aheadMaxMs && hold.covers(add(needed, most(ms))))
+    if (aheadMs !== undefined) return Math.min(aheadMs / 2, CHECK_SCARCE_MS)
     hold.unpaid = hold.refusal
     void given.end(cell, hold, hold.unpaid)
   }
   if (!hold.isFrozen && !hold.covers(add(used(), most(AHEAD_MIN_MS)))) cell.kill()
   return ENDING_MS
+}
+
+/** True when a frozen cell can go on: the ledger has energy that the hold gave back, and no other session took it. */
+export async function isHeldAgain(
+  hold: CellHold,
+  { mostNjPerMs, used }: CellAhead,
+): Promise<boolean> {
+  const needed = add(add(used(), STOP_NJ), nj(mostNjPerMs * BigInt(AHEAD_WANTED_MS)))
+  // The first request may have been made before, for less.
+  await hold.fill(needed)
+  await hold.fill(needed)
+  return hold.covers(needed)
 }

@@ -3,13 +3,13 @@
 import { systemClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
-import type { CellHold, CellPayer } from '#charging/cell-hold.ts'
+import type { CellHold } from '#charging/cell-hold.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
-import { createPayers } from '#identity/payers.ts'
-import { njPerDayOf, resourceOfCell } from '#ledger/budgets.ts'
+import { resourceOfCell } from '#ledger/budgets.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createAccountCells, type AccountCells } from '#node/account-cells.ts'
 import type { Accounting } from '#node/accounting.ts'
+import { createLimitedPayers } from '#node/limited-payers.ts'
 import type { Meter } from '#node/meter/meter.ts'
 import type { State } from '#state/connect.ts'
 
@@ -33,7 +33,8 @@ export async function openCellCharging(deps: {
 }): Promise<CellCharging> {
   const { accounting, meter, names, cells, state, log } = deps
   const { charging, session } = accounting
-  const payerOf = payersOf(state)
+  const limited = createLimitedPayers(state)
+  const payerOf = (account: string, cell: string) => limited(account, resourceOfCell(cell))
   const holds = new Map<string, CellHold>()
   const minutes = createCellMinutes({
     charging,
@@ -75,16 +76,5 @@ export async function openCellCharging(deps: {
       await guarding
       await listening[Symbol.asyncDispose]()
     },
-  }
-}
-
-/** The payer of a cell: its account, limited by the budget of its resource. */
-function payersOf(state: State): (account: string, cell: string) => Promise<CellPayer> {
-  const payers = createPayers({ state, clock: systemClock })
-  return async (account, cell) => {
-    const payer = await payers.payerOf(account)
-    const budget = resourceOfCell(cell)
-    const njPerDay = await njPerDayOf(state, budget)
-    return njPerDay === undefined ? payer : { ...payer, budgets: [budget], njPerDay }
   }
 }

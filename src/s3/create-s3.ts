@@ -39,10 +39,13 @@ export function createStorageProtocols(
   const deliver = createDeliver({
     ...parts,
     during: async ({ account, name }, work, signal) => {
-      const payer = await payerOf(account)
-      const served = { resource: `s3://${name}` }
-      const operation = 'storage.log-delivery'
-      const long = { payer, operation, ceilingNj: DELIVERY_NJ, served, signal } as const
+      const long = {
+        payerOf: () => payerOf(account),
+        operation: 'storage.log-delivery',
+        ceilingNj: DELIVERY_NJ,
+        served: { resource: `s3://${name}` },
+        signal,
+      } as const
       return await during({ charging, clock }, long, work)
     },
   })

@@ -74,7 +74,7 @@ const charged: JobDeps['charged'] = async ({ account, name }, work, signal) =>
   await during(
     { charging, clock: systemClock },
     {
-      payer: await payerOf(account),
+      payerOf: () => payerOf(account),
       operation: 'database.backup',
       ceilingNj: CEILING_NJ,
       served: { resource: `database:${name}` },

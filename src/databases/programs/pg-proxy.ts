@@ -1,6 +1,7 @@
 // The database proxy as a process.
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
+import { messageOf } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { nj } from '#base/units.ts'
@@ -15,7 +16,7 @@ import { createPipeMarks } from '#databases/proxy/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
 import { createUses } from '#databases/proxy/uses.ts'
 import { STOPPED } from '#databases/proxy/wire.ts'
-import { createPayers } from '#identity/payers.ts'
+import { createLimitedPayers } from '#node/limited-payers.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
@@ -41,6 +42,9 @@ export type ProxyConfig = {
 const CONNECTIONS = 4
 const LEDGER_CONNECTIONS = 2
 const EXIT_LOST = 74
+const TICK_TIMEOUT_MS = 5000
+/** Some hundred logins. A server needs the rest of a small budget. */
+const AHEAD_NJ = nj(500_000_000n)
 
 const config = await readConfig<ProxyConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
@@ -61,6 +65,7 @@ const accounting = await openAccounting({
   marks: marks.accounting,
   // Wallets may be small: they keep what no session holds.
   leaseLeastNj: nj(0n),
+  aheadNj: AHEAD_NJ,
   forget: () => undefined,
   failed(error) {
     log.error('The journal or the session is lost; this proxy ends', { error })
@@ -68,11 +73,26 @@ const accounting = await openAccounting({
   },
 })
 const { session, charging } = accounting
-const { payerOf } = createPayers({ state, clock: systemClock })
+const payerOf = createLimitedPayers(state)
+const billing = {
+  charging,
+  clock: systemClock,
+  marks,
+  payerOf,
+  async exceeded(database: string) {
+    try {
+      // The last charge is posted before the event says what is used.
+      await session.tickNow(AbortSignal.timeout(TICK_TIMEOUT_MS))
+      await state.query('select note_exceeded($1)', [database])
+    } catch (error) {
+      log.warn('An event of a budget is lost', { database, error: messageOf(error) })
+    }
+  },
+}
 const backends = createBackends()
 const uses = createUses({
   wake: (database, signal) => keepAwake(config.agent, database, signal),
-  bill: (database) => openBill({ charging, clock: systemClock, marks, payerOf }, database),
+  bill: (database) => openBill(billing, database),
 })
 const cancels = createCancels({ ...config, log })
 const front = createFront({

@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { NJ_PER_CPU_S, openTestCharging } from '#charging/charging.fixture.ts'
 import { createMarks } from '#metering/marks.ts'
+import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
 import { openBill } from './bill.ts'
 import { createPipeMarks } from './pipe-marks.ts'
 
 const MS = 1e6
+const exceeded = async () => assert.fail('no budget')
 const NJ_PER_MS = NJ_PER_CPU_S / 1000n
 
 test('two databases are billed their own work and logins, and nobody what is not marked', async () => {
@@ -16,8 +18,8 @@ test('two databases are billed their own work and logins, and nobody what is not
   const open = (account: string) => {
     const payer = used.payer(account, 10n ** 12n)
     const { charging } = used
-    const deps = { charging, clock: systemClock, marks, payerOf: () => payer }
-    return openBill(deps, { account, databaseName: account })
+    const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
+    return openBill(deps, { account, database: account, databaseName: account })
   }
   const billed = () => used.charging.billed().accruedNj
   const [one, other] = [await open('one'), await open('other')]
@@ -39,8 +41,41 @@ test('a bill is not opened for an account that cannot pay', async () => {
   await using used = await openTestCharging(0n)
   const payer = used.payer('poor', 0n)
   const { charging } = used
-  const deps = { charging, clock: systemClock, marks: createPipeMarks(), payerOf: () => payer }
-  await assert.rejects(openBill(deps, { account: 'poor', databaseName: 'x' }), {
+  const deps = {
+    charging,
+    clock: systemClock,
+    marks: createPipeMarks(),
+    payerOf: async () => payer,
+    exceeded,
+  }
+  await assert.rejects(openBill(deps, { account: 'poor', database: 'db_x', databaseName: 'x' }), {
     code: 'balance_depleted',
   })
+})
+
+test('sessions are billed what the budget of their database has, and then cut by its name', async () => {
+  await using used = await openTestCharging()
+  const { charging, books } = used
+  let cpuNs = 0
+  const marks = createPipeMarks(createMarks({ cpuNs: () => cpuNs }))
+  const payer = used.payer('one', 10n ** 12n)
+  const budget = { id: 'db_1', account: 'one', njPerDay: 6_000_000_000n }
+  setBudget(books, budget, Date.now())
+  const told: string[] = []
+  const deps = {
+    charging,
+    clock: systemClock,
+    marks,
+    payerOf: async () => ({ ...payer, budgets: ['db_1'] }),
+    exceeded: async (database: string) => void told.push(database),
+  }
+  const bill = await openBill(deps, { account: 'one', database: 'db_1', databaseName: 'notes' })
+  cpuNs += 2000 * MS
+  bill.mark()
+  const { message } = await bill.cut
+  assert.match(message, /energy budget/)
+  await bill.end()
+  assert.deepEqual(told, ['db_1'])
+  await used.session.tickNow(AbortSignal.timeout(60_000))
+  assert.equal(books.wallets.get(budgetDay('db_1', Date.now()))?.posted, 0n)
 })

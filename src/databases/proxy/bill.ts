@@ -1,5 +1,5 @@
 // The CPU of this proxy that sessions of a database cost: their logins, TLS and the bytes that are relayed. One charge
-// for each minute, and one when the database is not in use any more. A login that fails is the operator's.
+// for each minute with work, and one when the database is not in use any more. A login that fails is the operator's.
 import type { TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
@@ -25,9 +25,12 @@ export interface Bill {
 }
 
 export type BillDeps = DuringDeps & {
+  /** Called when sessions were ended by the budget of a database. */
+  readonly exceeded: (database: string) => Promise<void>
   readonly clock: TimerClock
   readonly marks: PipeMarks
-  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  /** The account of a database, limited by the budget of the database. */
+  readonly payerOf: (account: string, database: string) => Promise<Payer>
 }
 
 /** Of one use of a database, which may go on for years: no amount that can be reached. */
@@ -46,7 +49,7 @@ const AWAY: FatalError = {
 /** Begins to bill; rejects with the error of charging, see `fatalOf()`. */
 export async function openBill(
   deps: BillDeps,
-  { account, databaseName }: Pick<Role, 'account' | 'databaseName'>,
+  { account, database, databaseName }: Pick<Role, 'account' | 'database' | 'databaseName'>,
 ): Promise<Bill> {
   const { marks } = deps
   const payer = { cpuNs: 0 }
@@ -54,7 +57,7 @@ export async function openBill(
   const over = Promise.withResolvers<void>()
   const cut = Promise.withResolvers<FatalError>()
   const long = {
-    payer: await deps.payerOf(account),
+    payerOf: () => deps.payerOf(account, database),
     operation: 'database.session',
     ceilingNj: CEILING_NJ,
     served: { resource: `database:${databaseName}` },
@@ -76,10 +79,13 @@ export async function openBill(
     await over.promise
     clearInterval(timer)
     claim()
+    return signal.reason as unknown
   })
   async function end(): Promise<void> {
     over.resolve()
-    await work
+    const reason = await work
+    if (reason instanceof ErgonError && reason.code === 'budget_exhausted')
+      await deps.exceeded(database)
   }
   work.catch((error: unknown) => begun.reject(error))
   return await begun.promise
