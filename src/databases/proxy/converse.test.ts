@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import type { Awake } from '#databases/awake.ts'
+import { decoyVerifier } from '#databases/scram.ts'
+import { quiet } from '#postgres/testing.ts'
+import { createBackends } from './backends.ts'
+import type { Bill } from './bill.ts'
+import { createCancels } from './cancels.ts'
+import { createConversations } from './converse.ts'
+import { createUses } from './uses.ts'
+import type { FatalError } from './wire.ts'
+
+const LOGIN = 'u_1'
+const role = {
+  name: LOGIN,
+  serverRole: LOGIN,
+  verifier: decoyVerifier(Buffer.alloc(32), LOGIN),
+  database: 'db_1',
+  account: 'acct_1',
+  databaseName: 'notes',
+  actual: 'deployed',
+  desired: 'deployed',
+}
+
+const never = new Promise<FatalError>(() => undefined)
+const bill: Bill = {
+  mark: () => undefined,
+  piece: () => undefined,
+  addLogin: () => undefined,
+  cut: never,
+  end: async () => undefined,
+}
+/** What the agent said of a server that has gone since. */
+const goneServer = (): Awake => ({
+  socketPath: '/nonexistent/.s.PGSQL.5432',
+  sessions: 4,
+  warning: null,
+  logins: [LOGIN],
+  onLogins: () => undefined,
+  onCut: () => undefined,
+  onRecall: () => 0,
+  more: async () => undefined,
+  ended: never,
+  release: () => undefined,
+})
+
+async function clientSocket(t: TestContext): Promise<{ client: Socket; socket: Socket }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const client = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  server.close()
+  t.after(() => [client, socket].forEach((one) => one.destroy()))
+  return { client, socket }
+}
+
+test('a server that has gone is asked for anew by the next client, however soon it comes', async (t) => {
+  let asked = 0
+  const wake = async () => {
+    asked++
+    return goneServer()
+  }
+  const uses = createUses({ wake, bill: async () => bill })
+  const cancels = createCancels({ number: 1, proxies: [], log: quiet })
+  const { converse } = createConversations({
+    backends: createBackends(),
+    cancels,
+    uses,
+    log: quiet,
+  })
+  for (let clients = 1; clients <= 3; clients++) {
+    const { client, socket } = await clientSocket(t)
+    const told = once(client, 'data')
+    await converse(socket, role, { parameters: new Map(), cpuNs: 0 })
+    assert.match(String(await told), /C57P03\0/)
+    assert.equal(asked, clients)
+  }
+})
