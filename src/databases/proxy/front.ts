@@ -35,6 +35,8 @@ export const STRANGERS_MAX = 500
 /** For what was written before the end of a connection. */
 const LAST_WORDS_MS = 10_000
 const CONNECTIONS_MAX = 10_000
+/** Connections that the kernel keeps for us. Of a thousand at once 511, Node's default, had no room for all. */
+const BACKLOG = 4096
 const DECOY_BYTES = 32
 const AWAY: FatalError = {
   code: '57P03',
@@ -140,5 +142,5 @@ export const listenOn = (
     server.once('error', (cause) =>
       reject(fault('port_taken', `Could not listen: port ${where.port} is taken`, { cause })),
     )
-    server.listen({ ...where, reusePort: shared }, () => resolve())
+    server.listen({ ...where, reusePort: shared, backlog: BACKLOG }, () => resolve())
   })
