@@ -199,11 +199,16 @@ export const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.i
 const OWN_NAMES = '-c search_path=pg_catalog'
 
 /** The superuser's connection to a database of a server. */
-function connectTo({ superuserPassword, log }: ServersDeps, socketPath: string, database: string) {
+function connectTo(
+  { superuserPassword, log }: ServersDeps,
+  socketPath: string,
+  database: string,
+  more: { readonly unhurried?: true } = {},
+): State {
   const password = superuserPassword.reveal()
   const host = dirname(socketPath)
   const address = { host, user: SUPERUSER, password, database, options: OWN_NAMES }
-  return connectState({ address, connections: 1, log })
+  return connectState({ address, connections: 1, log, ...more })
 }
 
 async function recoverFirst(
@@ -218,7 +223,11 @@ async function recoverFirst(
   const begin = (own: OwnCell) => startCell(deps, { install, database }, own)
   const cell = await recoverIn(begin, { log: deps.log, signal })
   try {
-    await adopt((name) => connectTo(deps, cell.socket, name), restored, database)
+    await adopt(
+      (name) => connectTo(deps, cell.socket, name, { unhurried: true }),
+      restored,
+      database,
+    )
   } finally {
     await cell.stop()
   }

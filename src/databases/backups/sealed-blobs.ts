@@ -1,6 +1,6 @@
 // Bytes of backups as blobs: compressed, then encrypted as bodies of objects are, each with a key of its own that the
 // secret of the data folder wraps. All of it in bounded memory.
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import type { NewBlob } from '#blobs/blob.ts'
 import { storeOf, type OpenBlobStores } from '#blobs/stores.ts'
@@ -39,7 +39,9 @@ export function createSealedBlobs(deps: {
       await stores.target.admit()
       const { key, envelope } = vault.create(ENCRYPTION, undefined)
       let size = 0
-      const compressed = Readable.from(bytes).pipe(createZstdCompress(), { end: true })
+      const compressed = createZstdCompress()
+      // An error of the source is thrown by the one that reads; pipe() would end the process with it.
+      pipeline(Readable.from(bytes), compressed, () => undefined)
       async function* counted(): AsyncGenerator<Buffer> {
         for await (const chunk of compressed as AsyncIterable<Buffer>) {
           size += chunk.length

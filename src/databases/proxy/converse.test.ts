@@ -32,7 +32,7 @@ const bill: Bill = {
   cut: never,
   end: async () => undefined,
 }
-/** What the agent said of a server that has gone since. */
+/** The last words of the agent on a server that has gone since. */
 const goneServer = (): Awake => ({
   socketPath: '/nonexistent/.s.PGSQL.5432',
   sessions: 4,
