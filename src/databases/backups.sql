@@ -1,8 +1,12 @@
--- Asks for a backup; the process of backups makes it.
+-- Asks for a backup; the process of backups makes it. One that waits already is as good.
 create or replace function want_backup(of_database text, of_kind text) returns text language plpgsql as $$
 declare
-  made constant text := new_id('bkp', ledger_now());
+  made text;
 begin
+  perform from databases where id = of_database for no key update;
+  select id into made from database_backups where database = of_database and kind = of_kind and status = 'wanted';
+  if found then return made; end if;
+  made := new_id('bkp', ledger_now());
   insert into database_backups (id, database, kind, created_at) values (made, of_database, of_kind, ledger_now());
   perform pg_notify('ergon_backups', '');
   return made;
@@ -99,13 +103,14 @@ create or replace function drop_old_wal(of_database text, kept_ms bigint) return
   select drop_backup_blobs(of_database, array(select blob from gone));
 $$;
 
--- Nightly backups that are due: each day, of databases that wrote since the last one.
+-- Nightly backups that are due: each day, of databases that wrote since the last one. One that failed is tried again an
+-- hour later.
 create or replace function want_nightly_backups(day_ms bigint) returns void language sql as $$
   select want_backup(d.id, 'nightly') from databases d join resources n using (id)
   where n.desired = 'deployed' and n.actual = 'deployed'
     and not exists (select from database_backups b where b.database = d.id and (
-      b.kind = 'nightly' and (b.created_at > ledger_now() - day_ms * interval '1 ms'
-        or b.status in ('wanted', 'running'))
+      b.kind = 'nightly' and (b.status in ('wanted', 'running') or b.created_at > ledger_now()
+        - day_ms * interval '1 ms' / case b.status when 'failed' then 24 else 1 end)
       or b.status = 'done' and d.is_archived
         and not exists (select from database_wal w where w.database = d.id and w.end_lsn > b.end_lsn)));
 $$;

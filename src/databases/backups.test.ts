@@ -209,6 +209,34 @@ test('want_nightly_backups() wants one a day, of databases that wrote', { skip }
   }
 })
 
+test('a backup of the day that failed is tried again within the hour', { skip }, async () => {
+  const id = await newDatabase('tried-again')
+  const wanted = async () => {
+    await value('want_nightly_backups($1)', [DAY_MS])
+    const { rows } = await state.query<{ id: string }>(
+      "select id from database_backups where database = $1 and status = 'wanted'",
+      [id],
+    )
+    return rows.length
+  }
+  assert.equal(await wanted(), 1)
+  await state.query("update database_backups set status = 'failed' where database = $1", [id])
+  await at(0.5 / 24)
+  assert.equal(await wanted(), 0)
+  await at(1.1 / 24)
+  assert.equal(await wanted(), 1)
+})
+
+test('a backup that waits already is the one that is asked for', { skip }, async () => {
+  const id = await newDatabase('impatient')
+  const ask = (kind: string) => value('want_backup($1, $2)', [id, kind])
+  const first = await ask('manual')
+  assert.equal(await ask('manual'), first)
+  assert.notEqual(await ask('nightly'), first)
+  await state.query("update database_backups set status = 'running' where database = $1", [id])
+  assert.notEqual(await ask('manual'), first)
+})
+
 test('tell_late_logs() raises an alarm once, until the log is stored again', { skip }, async () => {
   const id = await newDatabase('late')
   const minutes = (count: number) => count / 1440

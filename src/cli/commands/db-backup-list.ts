@@ -22,7 +22,10 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   ])
   if (rows.length > 0) print(table(['BACKUP', 'KIND', 'STATUS', 'TIME', 'STORED MB'], rows))
   const from = list.restorable_from
-  if (from === null) return tell('There is no backup yet; the first one is taken within a minute')
+  if (from === null)
+    return tell(
+      'There is no backup yet; the first one is taken within a minute, or an hour after one that failed',
+    )
   const stored = (list.stored_bytes / MB).toFixed(1)
   tell(`It can be restored to each second from ${from} on; with the log ${stored} MB are stored`)
 }
