@@ -7,6 +7,8 @@ import type { SqlRow, StateAddress } from './connect.ts'
 export type ReplicationCopy = {
   /** The messages of the copy. Rejects with the server's error, or when the connection is lost. */
   readonly messages: AsyncIterable<Buffer>
+  /** Ends the messages with an error. */
+  readonly fail: (error: unknown) => void
   /** For a copy in both directions. */
   readonly send: (message: Buffer) => void
   /** The rows beside the copy, by result; after the last message. */
@@ -104,6 +106,10 @@ function startCopy(
   }
   return {
     messages: messages(),
+    fail(error) {
+      ended ??= { error }
+      wake()
+    },
     send: (message) => wire.sendCopyFromChunk(message),
     async results() {
       const results = await done

@@ -1,0 +1,122 @@
+// The log of a server as it comes, stored in pieces.
+import type { Clock } from '#base/clock.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { ReplicationCopy } from '#state/replication.ts'
+import { BackupFault } from './plan.ts'
+import type { SealedBlobs } from './sealed-blobs.ts'
+import { logMessage, positionText, storedTo } from './wire.ts'
+
+export type LogStreamDeps = {
+  readonly state: Queryable
+  readonly blobs: SealedBlobs
+  readonly clock: Clock
+  /** The CPU since the mark before is the operator's. */
+  readonly mark: () => void
+  /** The longest time that a stored commit waits. */
+  readonly restMs: number
+}
+
+export type LogStream = {
+  /** Stores what has arrived. */
+  flush(): Promise<void>
+  /** Resolves when the server has stopped in order. */
+  run(): Promise<void>
+}
+
+/** Pieces have at most about so many bytes of the log. */
+const PIECE_BYTES_MAX = 4_194_304
+const PUT_MS = 60_000
+const STATUS_MS = 10_000
+const ARCHIVED = 'update databases set is_archived = true, is_log_late = false where id = $1'
+/** Log that waits longer raises an alarm, long before the server drops it. */
+const LATE_MS = 300_000
+
+/** A log that is stored each hour is not late after five minutes. */
+export const lateAfterMs = (restMs: number): number => Math.max(LATE_MS, 3 * restMs)
+
+export type LogStreamBegin = {
+  readonly id: string
+  readonly from: bigint
+  /** The end of the server's log. */
+  readonly written: bigint
+  readonly timeline: number
+}
+
+/** Throws what the server and the store throw: from then on the server keeps the log. */
+export function createLogStream(
+  { state, blobs, clock, restMs, mark }: LogStreamDeps,
+  copy: ReplicationCopy,
+  { id, from, timeline, ...begin }: LogStreamBegin,
+): LogStream {
+  let written = begin.written
+  /** The end of the log at a time: the next one to reach. */
+  let goal = { position: written, atMs: clock.wallMs() }
+  let stored = from
+  let arrived = from
+  let waiting: Buffer[] = []
+  let work: Promise<void> = Promise.resolve()
+  const tell = () => copy.send(storedTo(stored, clock.wallMs()))
+
+  async function store(): Promise<void> {
+    const [bytes, end] = [waiting, arrived]
+    if (end > stored) {
+      waiting = []
+      const signal = AbortSignal.timeout(PUT_MS)
+      const { blob, size, key } = await blobs.put(each(bytes), signal)
+      await state.query('select keep_wal($1, $2, $3, $4, $5, $6, $7)', [
+        id,
+        positionText(stored),
+        positionText(end),
+        timeline,
+        JSON.stringify(blob),
+        size,
+        JSON.stringify(key),
+      ])
+      stored = end
+    }
+    if (stored >= goal.position) {
+      await state.query('select log_stored($1, $2, $3)', [id, goal.atMs, lateAfterMs(restMs)])
+      goal = { position: written, atMs: clock.wallMs() }
+    }
+    tell()
+    mark()
+  }
+  /** One after another; a failure ends the stream, also where the server has nothing more to say. */
+  const flush = () => {
+    work = work.then(store)
+    work.catch(copy.fail)
+    return work
+  }
+
+  return {
+    flush,
+    async run() {
+      const timer = setInterval(() => void flush(), restMs)
+      const status = setInterval(tell, STATUS_MS)
+      try {
+        for await (const message of copy.messages) {
+          const said = logMessage(message)
+          written = said?.written ?? written
+          if (said?.kind === 'log') {
+            waiting.push(said.bytes)
+            arrived = said.at + BigInt(said.bytes.length)
+          }
+          const isLarge = arrived - stored >= PIECE_BYTES_MAX
+          if (isLarge || (said?.kind === 'alive' && said.wantsReply)) await flush()
+        }
+        await work
+        if (stored !== arrived) throw new BackupFault('the server left before its log was stored')
+        // The server stopped in order: it has waited for the last byte.
+        await state.query(ARCHIVED, [id])
+      } finally {
+        clearInterval(timer)
+        clearInterval(status)
+        await work.catch(() => undefined)
+      }
+    },
+  }
+}
+
+async function* each(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* chunks
+}
