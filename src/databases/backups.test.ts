@@ -1,10 +1,14 @@
 // The rows of backups: which copies and which log the retention keeps, which databases get a copy of the day, and which
 // log the operator hears of. On a state without servers, by its clock.
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import { sweepRestored } from './backups/sweep-restored.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
@@ -44,7 +48,7 @@ const newBlob = () =>
 /** A database on the first day. */
 async function newDatabase(name: string): Promise<string> {
   await at(0)
-  const id = String(await value("add_database($1, $2, 'local', 9, 1000000)", [ACCOUNT, name]))
+  const id = String(await value("add_database($1, $2, 'local', 99, 1000000)", [ACCOUNT, name]))
   for (const reached of ['deploying', 'deployed'])
     await value('move_resource($1, $2)', [id, reached])
   return id
@@ -272,4 +276,28 @@ test('tell_late_logs() raises an alarm once, until the log is stored again', { s
   await value('tell_late_log($1, 5)', [id])
   const third = { database: id, stored_to: '2026-03-01T00:30:00+00:00', waiting_bytes: 5 }
   assert.deepEqual(await told(), [alarm, second, third])
+})
+
+test('sweepRestored() leaves the files that wait for their servers', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-restored-'))
+  try {
+    const source = await newDatabase('source')
+    const ids: Record<string, string> = {}
+    for (const status of ['wanted', 'running', 'unpacked', 'done', 'failed']) {
+      const id = (ids[status] = await newDatabase(status))
+      await value('want_restore($1, $2, null, null)', [id, source])
+      await state.query('update database_restores set status = $2 where database = $1', [
+        id,
+        status,
+      ])
+      for (const name of [id, `${id}~`]) mkdirSync(join(folder, name, 'data'), { recursive: true })
+    }
+    await sweepRestored(state, folder)
+    assert.deepEqual(readdirSync(folder), [ids['unpacked']])
+    await value('delete_database($1)', [ids['unpacked']])
+    await sweepRestored(state, folder)
+    assert.deepEqual(readdirSync(folder), [])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

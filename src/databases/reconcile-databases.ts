@@ -34,12 +34,12 @@ export const reconcileDatabases = (
         ;(await front.awake())?.keep(resource.id, logins)
       },
       async suspend({ id }) {
-        recoveries.cancel(id)
+        await recoveries.cancel(id)
         ;(await front.awake())?.cut(id, SUSPENDED)
         await servers.stop(id)
       },
       async remove(resource) {
-        recoveries.cancel(resource.id)
+        await recoveries.remove(resource.id)
         await servers.remove(resource.id, () => keepLastLog(core, servers, resource))
       },
     },

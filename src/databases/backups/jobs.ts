@@ -1,5 +1,6 @@
-// Backups and restores that rows ask for, one after another. Each may begin anew after a kill: what an earlier attempt
-// stored is given up first.
+// Backups and restores that rows ask for: one backup and one restore at a time. Each may begin anew after a kill: what
+// an earlier attempt stored is given up first.
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sleep, type Clock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
@@ -10,6 +11,7 @@ import { connectState, type State, type StateAddress } from '#state/connect.ts'
 import { copyFiles } from './copy-files.ts'
 import { BackupFault, planRestore, type WantedRestore } from './plan.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
+import { sweepRestored } from './sweep-restored.ts'
 import { unpackCluster, type Until } from './unpack.ts'
 import { positionText } from './wire.ts'
 
@@ -31,8 +33,10 @@ export type JobDeps = {
 export type Charged = { readonly account: string; readonly name: string }
 export type ChargedWork = (mark: () => void, signal: AbortSignal) => Promise<void>
 
+export type JobKind = 'backup' | 'restore'
+
 type Job = Charged & {
-  readonly kind: 'backup' | 'restore'
+  readonly kind: JobKind
   /** Of the backup, or of the new database. */
   readonly id: string
   readonly database: string
@@ -51,43 +55,61 @@ const LOOK_MS = 50
 const JOB_MS_MAX = 24 * 3_600_000
 const PAYER = `(select account from resources where id = database) as account,
   (select name from resources where id = database) as name`
-const NEXT = `update database_backups set status = 'running', attempts = attempts + 1, started_at = ledger_now(),
-    done_bytes = 0
-  where id = (select id from database_backups where status = 'wanted' order by id limit 1)
-  returning 'backup' as kind, id, database, attempts, ${PAYER}`
-const NEXT_RESTORE = `update database_restores set status = 'running', attempts = attempts + 1, done_bytes = 0
-  where database = (select database from database_restores where status = 'wanted' order by database limit 1)
-  returning 'restore' as kind, database as id, source as database, attempts, ${PAYER}`
+/** For each kind: what runs is wanted again, the next one, and the work. */
+const LANES = {
+  backup: {
+    again: "update database_backups set status = 'wanted' where status = 'running'",
+    next: `update database_backups set status = 'running', attempts = attempts + 1, started_at = ledger_now(),
+        done_bytes = 0
+      where id = (select id from database_backups where status = 'wanted' order by id limit 1)
+      returning 'backup' as kind, id, database, attempts, ${PAYER}`,
+    work: backUp,
+  },
+  restore: {
+    again: "update database_restores set status = 'wanted' where status = 'running'",
+    next: `update database_restores set status = 'running', attempts = attempts + 1, done_bytes = 0
+      where database = (select database from database_restores where status = 'wanted' order by database limit 1)
+      returning 'restore' as kind, database as id, source as database, attempts, ${PAYER}`,
+    work: restore,
+  },
+} as const
 
-/** Works until the signal aborts; `woken` resolves at each notification. Never rejects. */
+/**
+ * Works until the signal aborts; `woken` resolves at each notification. A restore waits for no backup. Never rejects.
+ */
 export async function followJobs(
   deps: JobDeps,
-  woken: () => Promise<void>,
+  woken: (kind: JobKind) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  await Promise.all([
+    followLane(deps, 'backup', woken, signal),
+    followLane(deps, 'restore', woken, signal),
+  ])
+}
+
+async function followLane(
+  deps: JobDeps,
+  kind: JobKind,
+  woken: (kind: JobKind) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { again, next } = LANES[kind]
   while (!signal.aborted)
     try {
       // This process alone does them: those that run were cut by its end.
-      for (const table of ['database_backups', 'database_restores'])
-        await deps.state.query(`update ${table} set status = 'wanted' where status = 'running'`)
+      await deps.state.query(again)
+      if (kind === 'restore') await sweepRestored(deps.state, deps.restoredFolder)
       while (!signal.aborted) {
-        const job = await nextOf(deps.state)
-        if (job === undefined) await Promise.race([woken(), sleep(AGAIN_MS, signal)])
-        else await doJob(deps, job, signal)
+        const { rows } = await deps.state.query<Job>(next)
+        if (rows[0] === undefined) await Promise.race([woken(kind), sleep(AGAIN_MS, signal)])
+        else await doJob(deps, rows[0], signal)
       }
     } catch (error) {
       if (signal.aborted) return
-      deps.log.warn('Backups could not be followed', { error: messageOf(error) })
+      deps.log.warn('Backups could not be followed', { kind, error: messageOf(error) })
       await sleep(AGAIN_MS, signal).catch(() => undefined)
     }
-}
-
-async function nextOf(state: State): Promise<Job | undefined> {
-  for (const text of [NEXT_RESTORE, NEXT]) {
-    const { rows } = await state.query<Job>(text)
-    if (rows[0] !== undefined) return rows[0]
-  }
-  return undefined
 }
 
 async function doJob(deps: JobDeps, job: Job, ending: AbortSignal): Promise<void> {
@@ -95,7 +117,7 @@ async function doJob(deps: JobDeps, job: Job, ending: AbortSignal): Promise<void
   const signal = AbortSignal.any([ending, AbortSignal.timeout(JOB_MS_MAX)])
   try {
     if (job.attempts > ATTEMPTS_MAX) throw new BackupFault('its process ended three times')
-    const work = job.kind === 'backup' ? backUp : restore
+    const { work } = LANES[job.kind]
     await deps.charged(job, (mark, paid) => work({ ...deps, mark }, job, paid), signal)
     log.info('Done with a database', { kind: job.kind, id: job.id, database: job.database })
   } catch (error) {
@@ -134,7 +156,7 @@ async function backUp(deps: WorkDeps, { id, database }: Job, ending: AbortSignal
     const told = teller(
       deps,
       'update database_backups set done_bytes = $2, total_bytes = $3 where id = $1',
-      id,
+      { id },
     )
     const { timeline, begin, end, bytes } = await copyFiles(
       deps,
@@ -203,15 +225,22 @@ async function reach(
   }
 }
 
-/** Writes the progress down, twice a second at most. */
-function teller({ state, clock, mark }: WorkDeps, text: string, id: string) {
+/** Writes the progress down, twice a second at most; `gone` hears that nobody waits for it. */
+function teller(
+  { state, clock, mark }: WorkDeps,
+  text: string,
+  { id, gone }: { readonly id: string; readonly gone?: () => void },
+) {
   let lastMs = -Infinity
   return (doneBytes: number, totalBytes?: number) => {
     mark()
     const nowMs = clock.monotonicMs()
     if (totalBytes === undefined && nowMs - lastMs < TOLD_MS) return
     lastMs = nowMs
-    state.query(text, [id, doneBytes, totalBytes ?? null]).catch(() => undefined)
+    state.query(text, [id, doneBytes, totalBytes ?? null]).then(
+      ({ rowCount }) => rowCount === 0 && gone?.(),
+      () => undefined,
+    )
   }
 }
 
@@ -235,17 +264,28 @@ async function restore(deps: WorkDeps, { id, database }: Job, ending: AbortSigna
   }
   const plan = await planRestore(state, wanted)
   const until: Until = wanted.backup === null ? (wanted.until ?? 'end') : 'consistent'
+  // A deletion ends the restore.
+  const gone = new AbortController()
   const told = teller(
     deps,
-    'update database_restores set done_bytes = $2, total_bytes = coalesce($3, total_bytes) where database = $1',
-    id,
+    `update database_restores set done_bytes = $2, total_bytes = coalesce($3, total_bytes)
+     where database = $1 and status = 'running'`,
+    { id, gone: () => gone.abort() },
   )
   told(0, plan.filesBytes)
-  await unpackCluster(deps, { folder: join(deps.restoredFolder, id), plan, until }, told, ending)
+  const folder = join(deps.restoredFolder, id)
+  const signal = AbortSignal.any([ending, gone.signal])
+  try {
+    await unpackCluster(deps, { folder, plan, until }, told, signal)
+  } catch (error) {
+    if (gone.signal.aborted) return
+    throw error
+  }
   const last = plan.log.at(-1)?.end ?? plan.consistent
-  await state.query(
-    "update database_restores set status = 'unpacked', least_lsn = $2 where database = $1",
+  const { rowCount } = await state.query(
+    "update database_restores set status = 'unpacked', least_lsn = $2 where database = $1 and status = 'running'",
     [id, positionText(until === 'end' ? last : plan.consistent)],
   )
-  await state.query("select want_resource($1, 'deployed')", [id])
+  if (rowCount === 0) await rm(folder, { recursive: true, force: true })
+  else await state.query("select want_resource($1, 'deployed')", [id])
 }

@@ -1,4 +1,5 @@
 // Restored databases on their way from their files to their first server, beside the reconciler: a long log takes long.
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseRoles } from '#databases/make-database.ts'
 import type { Servers } from '#databases/servers.ts'
@@ -15,17 +16,26 @@ export interface Recoveries {
   /** Throws NotYet until a restored database is recovered, and why it cannot be. */
   recover(database: Restoring, signal: AbortSignal): Promise<void>
   /** Ends a recovery that goes on. */
-  cancel(id: string): void
+  cancel(id: string): Promise<void>
+  /** Ends a recovery that goes on, and removes the files that wait for one. */
+  remove(id: string): Promise<void>
 }
 
 export function createRecoveries(core: AgentCore, servers: Servers): Recoveries {
   const { state, log, data } = core
-  const running = new Map<string, AbortController>()
+  const running = new Map<string, { readonly ending: AbortController; done: Promise<void> }>()
+
+  const waiting = (id: string) => join(restoredFolderOf(core), id)
+  async function cancel(id: string): Promise<void> {
+    const one = running.get(id)
+    one?.ending.abort()
+    await one?.done
+  }
 
   async function begin(database: Restoring, restored: Restored, signal: AbortSignal) {
     const { id } = database
     try {
-      await placeRestored(join(restoredFolderOf(core), id), data.at('databases', id))
+      await placeRestored(waiting(id), data.at('databases', id))
       await servers.recover(database, restored, signal)
       await state.query("update database_restores set status = 'done' where database = $1", [id])
     } catch (error) {
@@ -48,13 +58,17 @@ export function createRecoveries(core: AgentCore, servers: Servers): Recoveries 
       if (restored === undefined) return
       if (!running.has(id)) {
         const ending = new AbortController()
-        running.set(id, ending)
-        begin(database, restored, AbortSignal.any([signal, ending.signal]))
+        const done = begin(database, restored, AbortSignal.any([signal, ending.signal]))
           .catch((error: unknown) => log.error('A restored database waits', { id, error }))
           .finally(() => running.delete(id))
+        running.set(id, { ending, done })
       }
       throw new NotYet()
     },
-    cancel: (id) => running.get(id)?.abort(),
+    cancel,
+    async remove(id) {
+      await cancel(id)
+      await rm(waiting(id), { recursive: true, force: true })
+    },
   }
 }

@@ -10,7 +10,7 @@ import { during } from '#charging/during.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { createArchives } from '#databases/backups/archives.ts'
-import { followJobs, type JobDeps } from '#databases/backups/jobs.ts'
+import { followJobs, type JobDeps, type JobKind } from '#databases/backups/jobs.ts'
 import { createSealedBlobs } from '#databases/backups/sealed-blobs.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
@@ -95,9 +95,9 @@ const deps = {
 }
 const ending = new AbortController()
 const archives = createArchives(deps)
-let wake: () => void = () => undefined
-const woken = () => new Promise<void>((resolve) => (wake = resolve))
-await state.listen('ergon_backups', () => wake())
+const wakes = new Map<JobKind, () => void>()
+const woken = (kind: JobKind) => new Promise<void>((resolve) => wakes.set(kind, resolve))
+await state.listen('ergon_backups', () => wakes.forEach((wake) => wake()))
 await state.listen('ergon_archive', (id) => archives.flush(id))
 const working = Promise.all([archives.run(ending.signal), followJobs(deps, woken, ending.signal)])
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
