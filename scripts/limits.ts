@@ -7,6 +7,9 @@ import * as inference from '#contract/inference-limits.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
+import { STRANGERS_MAX } from '#databases/proxy/front.ts'
+import * as logins from '#databases/proxy/login-limits.ts'
+import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
 import { KEPT_BODY_BYTES_MAX } from '#http/idempotency.ts'
 import * as http from '#http/limits.ts'
@@ -205,7 +208,43 @@ const STORAGE: LimitSection = {
   ],
 }
 
-export const LIMITS: readonly LimitSection[] = [REQUESTS, BODIES, INFERENCE, ACCOUNT, STORAGE]
+const paceText = ({ burst, perSecond }: logins.LoginPace): string =>
+  `${count(burst)}, then ${count(perSecond)} a second`
+const sqlState = (state: string): Beyond => words(`SQLSTATE ${state}`)
+
+const DATABASES: LimitSection = {
+  title: 'Databases',
+  limits: [
+    ['sessions of a database', count(SESSIONS_MAX), sqlState('53300')],
+    ['logins of a database, at each proxy', paceText(logins.LOGINS), sqlState('53300')],
+    [
+      'wrong passwords of a role from an address, at each proxy',
+      paceText(logins.ROLE_FAILURES),
+      words(
+        `28P01 after up to ${seconds(logins.FAILURE_DELAY_MS_MAX)}, then 53300 for that role and address`,
+      ),
+    ],
+    [
+      'wrong passwords of all roles from an address, at each proxy',
+      paceText(logins.ADDRESS_FAILURES),
+      words('the same for that address'),
+    ],
+    [
+      'connections that have not logged in, at each proxy',
+      count(STRANGERS_MAX),
+      words('the oldest is closed'),
+    ],
+  ],
+}
+
+export const LIMITS: readonly LimitSection[] = [
+  REQUESTS,
+  BODIES,
+  INFERENCE,
+  ACCOUNT,
+  STORAGE,
+  DATABASES,
+]
 
 export const beyondText = (beyond: Beyond): string =>
   'code' in beyond ? `${ERRORS[beyond.code].status} \`${beyond.code}\`` : beyond.words

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -13,7 +13,7 @@ import { SESSIONS_MAX } from '#databases/session-shares.ts'
 import { cancelMessage } from '#databases/proxy/wire.ts'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
-import { connectTo, endOf, makeDatabase, until } from './driver.ts'
+import { connectTo, endOf, makeDatabase, until, urlOfRole } from './driver.ts'
 
 let ergon: Ergon
 let url: URL
@@ -107,6 +107,36 @@ const proxyCharges = () =>
      and convert_from(bytes, 'UTF8')::json ->> 'resource' = 'database:shared' group by 1`,
     [ergon.account],
   )
+
+/** The socket of a client with another address. */
+class OtherAddress extends Socket {
+  override connect(...[port, host]: unknown[]): this {
+    return super.connect({ port: Number(port), host: String(host), localAddress: '127.0.0.2' })
+  }
+}
+
+test('wrong passwords shut out their address, and not the owner elsewhere', async () => {
+  assert.equal((await ergon.cli('db', 'role', 'create', 'shared', 'guessed')).code, 0)
+  const guessed = await urlOfRole(ergon, 'shared', 'guessed')
+  guessed.hostname = '127.0.0.1'
+  const right = (config = {}) => connectTo(guessed, config)
+  await until('the role is there', () =>
+    right().then(
+      (client) => client.end().then(() => true),
+      () => false,
+    ),
+  )
+  const wrong = new URL(guessed)
+  wrong.password = 'wrong'
+  const codes = await Promise.all(
+    Array.from({ length: 60 }, () => connectTo(wrong).catch(({ code }) => code as string)),
+  )
+  assert.deepEqual(new Set(codes), new Set(['28P01']))
+  await assert.rejects(right(), { code: '53300', hint: /ergon db url/ })
+  const owner = await right({ stream: () => new OtherAddress() })
+  await owner.query('select 1')
+  await owner.end()
+})
 
 test('an end with words reaches the sessions of both proxies', async () => {
   const ended = Promise.all((await oneAtEach()).map(endOf))

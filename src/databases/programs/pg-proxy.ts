@@ -12,6 +12,7 @@ import { createCancels } from '#databases/proxy/cancels.ts'
 import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
 import { createFront, listenOn } from '#databases/proxy/front.ts'
+import { createLoginLimits } from '#databases/proxy/login-limits.ts'
 import { createPipeMarks } from '#databases/proxy/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
 import { createUses } from '#databases/proxy/uses.ts'
@@ -100,6 +101,7 @@ const front = createFront({
   certificate: await followCertificate(config.agent, log),
   roleOf: createRoles(state),
   conversations: createConversations({ backends, cancels, uses, log }),
+  limits: createLoginLimits(systemClock),
   marks,
   log,
 })

@@ -11,6 +11,8 @@ import { LoginRefusal } from './handshake.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
 import { authentication, TYPE } from './wire.ts'
 
+/** The SQLSTATE of a wrong password. */
+export const WRONG_PASSWORD = '28P01'
 const SASL = 10
 const SASL_CONTINUE = 11
 const SASL_FINAL = 12
@@ -48,7 +50,7 @@ export async function authenticate(
       throw new LoginRefusal(
         socket,
         error.isWrongPassword
-          ? { code: '28P01', message: `password authentication failed for user "${role}"` }
+          ? { code: WRONG_PASSWORD, message: `password authentication failed for user "${role}"` }
           : { code: '08P01', message: error.message },
       )
     if (error instanceof RangeError)

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import { readPair } from '#databases/certificate/pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { quiet } from '#postgres/testing.ts'
@@ -13,6 +14,7 @@ import { createCancels } from './cancels.ts'
 import { openCertificate } from './certificate.ts'
 import { createConversations } from './converse.ts'
 import { createFront } from './front.ts'
+import { createLoginLimits } from './login-limits.ts'
 import { createPipeMarks } from './pipe-marks.ts'
 import { createUses } from './uses.ts'
 import { startupMessage } from './wire.ts'
@@ -29,6 +31,7 @@ test('a client is told to try again while the state is away', async (t) => {
     roleOf: away,
     cancels,
     conversations: createConversations({ backends: createBackends(), cancels, uses, log: quiet }),
+    limits: createLoginLimits(systemClock),
     marks: createPipeMarks(),
     log: quiet,
   })

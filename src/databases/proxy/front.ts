@@ -1,15 +1,19 @@
 // The database proxy: one port for all. It ends TLS and SCRAM, and finds the database by the role's name.
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
+import { sleep } from '#base/clock.ts'
+import { present } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { decoyVerifier } from '#databases/scram.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, WRONG_PASSWORD } from './authenticate.ts'
 import type { Cancels } from './cancels.ts'
 import type { Certificate } from './certificate.ts'
 import type { Conversations } from './converse.ts'
 import { greet, LoginRefusal } from './handshake.ts'
+import type { LoginLimits } from './login-limits.ts'
 import type { PipeMarks } from './pipe-marks.ts'
+import type { ByteWait } from './read-bytes.ts'
 import type { Role } from './roles.ts'
 import { fatalMessage, type FatalError } from './wire.ts'
 
@@ -18,6 +22,7 @@ export type FrontDeps = {
   readonly roleOf: (name: string) => Promise<Role | undefined>
   readonly cancels: Pick<Cancels, 'request'>
   readonly conversations: Conversations
+  readonly limits: LoginLimits
   readonly marks: Pick<PipeMarks, 'mark'>
   readonly log: Logger
 }
@@ -50,7 +55,7 @@ const UNENCRYPTED: FatalError = {
 }
 
 export function createFront(deps: FrontDeps): Front {
-  const { cancels, certificate, roleOf, conversations, marks, log } = deps
+  const { cancels, certificate, conversations, limits, marks, log } = deps
   const decoy = randomBytes(DECOY_BYTES)
   const sockets = new Set<Socket>()
   /** The oldest first. */
@@ -60,6 +65,8 @@ export function createFront(deps: FrontDeps): Front {
   async function serve(raw: Socket, known: () => void): Promise<Socket> {
     // Of a login that fails nobody is billed for this.
     const payer = { cpuNs: 0 }
+    // A socket that is closed has none.
+    const address = raw.remoteAddress
     const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
     const waiting = { signal, mark: () => marks.mark(payer) }
     const { context, channel } = certificate()
@@ -71,22 +78,14 @@ export function createFront(deps: FrontDeps): Front {
     const { socket, isEncrypted, parameters } = greeting
     socket.on('error', () => socket.destroy())
     if (!isEncrypted && !isLocal(raw)) throw new LoginRefusal(socket, UNENCRYPTED)
-    const name = parameters.get('user') ?? ''
-    const role = await roleOf(name).catch((cause: unknown) => {
-      log.warn('A role could not be looked up', { error: String(cause) })
-      throw new LoginRefusal(socket, AWAY)
-    })
-    const login = {
-      role: name,
-      verifier: role?.verifier ?? decoyVerifier(decoy, name),
-      channel: isEncrypted ? channel : undefined,
-    }
-    await authenticate(socket, login, waiting)
+    const login = { socket, address, name: parameters.get('user') ?? '', isEncrypted, channel }
+    const role = await identify({ ...deps, decoy }, login, waiting)
     known()
     marks.mark(payer)
     const { cpuNs } = payer
-    // No password fits a decoy.
-    if (role !== undefined) await conversations.converse(socket, role, { parameters, cpuNs })
+    const tooOften = limits.loggedIn(role.database)
+    if (tooOften !== undefined) throw new LoginRefusal(socket, tooOften)
+    await conversations.converse(socket, role, { parameters, cpuNs })
     return socket
   }
 
@@ -127,6 +126,38 @@ export function createFront(deps: FrontDeps): Front {
       for (const socket of sockets) socket.destroySoon()
     },
   }
+}
+
+/** Resolves with the role when the client has proved who it is; rejects with a LoginRefusal. */
+async function identify(
+  { roleOf, limits, log, decoy }: FrontDeps & { readonly decoy: Buffer },
+  login: {
+    readonly socket: Socket
+    readonly address: string | undefined
+    readonly name: string
+    readonly isEncrypted: boolean
+    readonly channel: Buffer
+  },
+  waiting: ByteWait,
+): Promise<Role> {
+  const { socket, address, name, isEncrypted, channel } = login
+  const tooMany = limits.refusal(name, address)
+  if (tooMany !== undefined) throw new LoginRefusal(socket, tooMany)
+  const role = await roleOf(name).catch((cause: unknown) => {
+    log.warn('A role could not be looked up', { error: String(cause) })
+    throw new LoginRefusal(socket, AWAY)
+  })
+  const proof = {
+    role: name,
+    verifier: role?.verifier ?? decoyVerifier(decoy, name),
+    channel: isEncrypted ? channel : undefined,
+  }
+  await authenticate(socket, proof, waiting).catch(async (error: unknown) => {
+    if (error instanceof LoginRefusal && error.fatal.code === WRONG_PASSWORD)
+      await sleep(limits.failed(name, address), waiting.signal)
+    throw error
+  })
+  return present(role, 'no password fits a decoy')
 }
 
 /** A unix socket has no address. */

@@ -6,6 +6,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { setFlagsFromString } from 'node:v8'
@@ -17,6 +18,7 @@ import { makeVerifier, SCRAM } from '#databases/scram.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openCertificate } from './certificate.ts'
 import { createFront } from './front.ts'
+import { createLoginLimits } from './login-limits.ts'
 import { createPipeMarks } from './pipe-marks.ts'
 import { cancelMessage, int32, message, SSL_REQUEST, GSS_REQUEST, startupMessage } from './wire.ts'
 
@@ -165,6 +167,7 @@ before(async () => {
     roleOf: async (name) => (name === 'known' ? role : undefined),
     cancels: { request: () => undefined },
     conversations: { converse: async () => void sessions++ },
+    limits: createLoginLimits(systemClock),
     marks: createPipeMarks(),
     log: quiet,
   })

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  ADDRESS_FAILURES,
+  createLoginLimits,
+  FAILURE_DELAY_MS_MAX,
+  LOGINS,
+  ROLE_FAILURES,
+} from './login-limits.ts'
+
+const atTime = () => {
+  const clock = { nowMs: 1000, monotonicMs: () => clock.nowMs }
+  return { clock, limits: createLoginLimits(clock) }
+}
+const times = (count: number, act: () => void) => {
+  for (let nth = 0; nth < count; nth++) act()
+}
+
+test('wrong passwords are answered later and later, and then the role is refused from that address alone', () => {
+  const { clock, limits } = atTime()
+  const fail = () => limits.failed('u_1', '192.0.2.1')
+  times(ROLE_FAILURES.burst, () => assert.equal(fail(), 0))
+  assert.deepEqual([fail(), fail()], [1000, 2000])
+  assert.equal(limits.refusal('u_1', '192.0.2.1'), undefined)
+  times(100, () => assert.ok(fail() <= FAILURE_DELAY_MS_MAX))
+  assert.equal(limits.refusal('u_1', '192.0.2.1')?.code, '53300')
+  assert.equal(limits.refusal('u_1', '192.0.2.2'), undefined)
+  assert.equal(limits.refusal('u_2', '192.0.2.1'), undefined)
+  clock.nowMs += 200_000
+  assert.equal(limits.refusal('u_1', '192.0.2.1'), undefined)
+  assert.equal(fail(), 0)
+})
+
+test('an address that tries many roles is refused for each, with all of its network', () => {
+  const { limits } = atTime()
+  const failures =
+    ADDRESS_FAILURES.burst + (FAILURE_DELAY_MS_MAX / 1000) * ADDRESS_FAILURES.perSecond
+  for (let nth = 0; nth < failures; nth++) limits.failed(`u_${nth}`, `2001:db8::${nth}`)
+  assert.equal(limits.refusal('u_x', '2001:db8::ffff')?.code, '53300')
+  assert.equal(limits.refusal('u_x', '2001:db9::1'), undefined)
+  assert.equal(limits.refusal('u_x', '::ffff:192.0.2.1'), undefined)
+})
+
+test('logins of a database have a pace of their own', () => {
+  const { clock, limits } = atTime()
+  times(LOGINS.burst, () => assert.equal(limits.loggedIn('db_1'), undefined))
+  times(3, () => assert.equal(limits.loggedIn('db_1')?.code, limits.loggedIn('db_2') ?? '53300'))
+  clock.nowMs += 1000
+  times(LOGINS.perSecond, () => assert.equal(limits.loggedIn('db_1'), undefined))
+  assert.equal(limits.loggedIn('db_1')?.code, '53300')
+})
