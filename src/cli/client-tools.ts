@@ -30,11 +30,21 @@ export type RunningTool = { readonly process: ChildProcess; readonly name: strin
 export const startTool = (
   name: string,
   words: readonly string[],
-  { address, stdio }: { readonly address: string; readonly stdio: StdioOptions },
-): RunningTool => ({
-  name,
-  process: spawn(name, words, { stdio, env: environmentWith(addressEnvironment(address)) }),
-})
+  {
+    address,
+    stdio,
+    socketFolder,
+  }: {
+    readonly address: string
+    readonly stdio: StdioOptions
+    /** Of a unix socket, in the place of host and port. */
+    readonly socketFolder?: string | undefined
+  },
+): RunningTool => {
+  const socket = socketFolder === undefined ? {} : { PGHOST: socketFolder, PGPORT: '5432' }
+  const env = environmentWith({ ...addressEnvironment(address), ...socket })
+  return { name, process: spawn(name, words, { stdio, env }) }
+}
 
 /** Resolves with the exit status. Throws a CommandError where there is no such program. */
 export async function endOfTool({ name, process: tool }: RunningTool): Promise<number> {

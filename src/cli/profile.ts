@@ -117,6 +117,12 @@ export function tokenOf(options: GlobalOptions): string {
 /** The next step for a user without a token. */
 export const LOGIN = 'set ERGON_TOKEN, or ergon login < token-file'
 
+/** The folder of sockets of the service that is asked, where its data folder is on this machine. */
+export function localRunFolder(options: GlobalOptions): string | undefined {
+  if ((options.baseUrl ?? environment().baseUrl) !== undefined) return undefined
+  return dataFolder(options)?.runFolder
+}
+
 /** The operator's socket in a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {
   const local = dataFolder(options) ?? dataFolderOfClone(options)

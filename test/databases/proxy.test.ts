@@ -1,11 +1,13 @@
 // Two database proxies on one port, as clients meet them.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect as connectTcp, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import type pg from 'pg'
 import { readPair, type Pair } from '#databases/certificate/pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
@@ -14,6 +16,8 @@ import { cancelMessage } from '#databases/proxy/wire.ts'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { connectTo, endOf, makeDatabase, until, urlOfRole } from './driver.ts'
+
+const CLI = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 
 let ergon: Ergon
 let url: URL
@@ -136,6 +140,31 @@ test('wrong passwords shut out their address, and not the owner elsewhere', asyn
   const owner = await right({ stream: () => new OtherAddress() })
   await owner.query('select 1')
   await owner.end()
+})
+
+const hasPsql = (process.env['PATH'] ?? '').split(':').some((one) => existsSync(join(one, 'psql')))
+
+test('db psql beside the data folder takes the unix socket', { skip: !hasPsql }, async () => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [CLI, 'db', 'psql', 'shared', '--command', '\\conninfo'],
+    {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        ERGON_DATA: ergon.dataFolder,
+        ERGON_TOKEN: ergon.token,
+      },
+      timeout: 30_000,
+    },
+  )
+  const folder = /via socket in "([^"]+)"/.exec(stdout)?.[1]
+  assert.ok(folder !== undefined, stdout)
+  const wrong = new URL(url)
+  wrong.password = 'wrong'
+  await assert.rejects(connectTo(wrong, { host: folder, port: 5432, ssl: false }), {
+    code: '28P01',
+  })
+  assert.equal(statSync(join(folder, '.s.PGSQL.5432')).mode & 0o007, 0)
 })
 
 test('an end with words reaches the sessions of both proxies', async () => {

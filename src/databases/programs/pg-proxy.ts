@@ -1,17 +1,19 @@
 // The database proxy as a process.
+import { dirname, join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { messageOf } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { nj } from '#base/units.ts'
+import { LOCAL_SOCKET } from '#contract/database-socket.ts'
 import { keepAwake } from '#databases/awake.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
 import { openBill } from '#databases/proxy/bill.ts'
 import { createCancels } from '#databases/proxy/cancels.ts'
 import { followCertificate } from '#databases/proxy/certificate.ts'
 import { createConversations } from '#databases/proxy/converse.ts'
-import { createFront, listenOn } from '#databases/proxy/front.ts'
+import { createFront, listenLocally, listenOn } from '#databases/proxy/front.ts'
 import { createLoginLimits } from '#databases/proxy/login-limits.ts'
 import { createPipeMarks } from '#databases/proxy/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
@@ -106,6 +108,7 @@ const front = createFront({
   log,
 })
 await listenOn(front.server, config.listen)
+await listenLocally(front.localServer, join(dirname(config.socket), LOCAL_SOCKET))
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true, sessions: cancels.count }),
   [BILLED_PAGE]: () => billedPage(session.id, charging),

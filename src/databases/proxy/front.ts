@@ -1,5 +1,7 @@
 // The database proxy: one port for all. It ends TLS and SCRAM, and finds the database by the role's name.
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
@@ -29,6 +31,8 @@ export type FrontDeps = {
 
 export interface Front {
   readonly server: Server
+  /** For clients of this machine. */
+  readonly localServer: Server
   /** Takes no new connection, and ends those that there are. */
   close(): void
 }
@@ -109,7 +113,7 @@ export function createFront(deps: FrontDeps): Front {
     setTimeout(() => raw.destroy(), LAST_WORDS_MS).unref()
   }
 
-  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+  const take = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
@@ -117,12 +121,16 @@ export function createFront(deps: FrontDeps): Front {
     })
     socket.on('error', () => socket.destroy())
     void accept(socket)
-  })
-  server.maxConnections = CONNECTIONS_MAX
+  }
+  const server = createServer({ noDelay: true, keepAlive: true }, take)
+  const localServer = createServer(take)
+  for (const one of [server, localServer]) one.maxConnections = CONNECTIONS_MAX
   return {
     server,
+    localServer,
     close() {
       server.close()
+      localServer.close()
       for (const socket of sockets) socket.destroySoon()
     },
   }
@@ -175,3 +183,10 @@ export const listenOn = (
     )
     server.listen({ ...where, reusePort: shared, backlog: BACKLOG }, () => resolve())
   })
+
+/** Listens on a unix socket, whose folder decides who may connect. */
+export async function listenLocally(server: Server, path: string): Promise<void> {
+  server.listen(path)
+  await once(server, 'listening')
+  chmodSync(path, 0o660)
+}
