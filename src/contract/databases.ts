@@ -99,7 +99,7 @@ export const databaseReply = z.object({
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
   /** Of a restore under way: the bytes that are read, and the expected number. */
   restore: z.object({ done_bytes: z.int(), total_bytes: z.int().nullable() }).nullable(),
-  /** Why the status is not what was asked for. */
+  /** Why the status is not what was asked for, or why the last change is not made yet. */
   reason: z.string().nullable(),
   /** As of the last start of its server; null before the first. */
   postgres_version: z.string().nullable(),

@@ -22,6 +22,7 @@ export type DatabaseRow = {
   readonly wants_upgrade: boolean
   readonly actual: DatabaseReply['status']
   readonly reason: string | null
+  readonly is_pending: boolean
   readonly role: string
   readonly revision: number
   readonly created_at: Date
@@ -34,7 +35,7 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
   const { rows } = await state.query<DatabaseRow>(
     `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
        d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade,
-       n.actual, n.reason, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
+       n.actual, n.reason, n.reached_revision < n.revision as is_pending, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
        budget_used_nj(n.id)::text as used_nj,
        s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes
      from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
@@ -62,6 +63,9 @@ export async function findDatabase(
   throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
 }
 
+/** Statuses that do not say by themselves that there is work. */
+const IS_MADE: ReadonlySet<DatabaseReply['status']> = new Set(['deployed', 'suspended'])
+
 /** The server of a database, as receipts name it. */
 export const serverResourceOf = (id: string): string => `cell:${id.replace('_', '-')}`
 
@@ -85,7 +89,8 @@ export const replyOf = (
     row.restored_bytes === null
       ? null
       : { done_bytes: Number(row.restored_bytes), total_bytes: numberOf(row.restore_bytes) },
-  reason: row.reason,
+  reason:
+    row.reason ?? (row.is_pending && IS_MADE.has(row.actual) ? 'a change is under way' : null),
   postgres_version: row.postgres_version,
   vector_version: row.vector_version,
   extensions: row.extensions,

@@ -1,10 +1,11 @@
 // The databases that accounts want, made and removed: the reconciler of resources for this kind.
 import { invariant } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
 import { OWNER_LABEL } from './owner-label.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
-import type { Queryable } from '#state/connect.ts'
+import { isLocked, type Queryable } from '#state/connect.ts'
 import { SUSPENDED } from './awake.ts'
 import { keepLastLog } from './backups/last-log.ts'
 import { createRecoveries } from './backups/recoveries.ts'
@@ -28,10 +29,11 @@ export const reconcileDatabases = (
       kind: 'database',
       async deploy(resource) {
         await front.ready(signal)
-        await recoveries.recover({ ...resource, ...(await rolesOf(state, resource.id)) }, signal)
-        await deploy(state, { servers, resource }, signal)
+        // First: sessions of a deleted role end also where the work in the server fails.
         const logins = await loginsOf(state, resource)
         ;(await front.awake())?.keep(resource.id, logins)
+        await recoveries.recover({ ...resource, ...(await rolesOf(state, resource.id)) }, signal)
+        await deploy(state, { servers, resource }, signal)
       },
       async suspend({ id }) {
         await recoveries.cancel(id)
@@ -56,12 +58,21 @@ async function deploy(
   const roles = await rolesOf(state, id)
   try {
     await recordInstalled(state, id, await servers.deploy({ ...resource, ...roles }, signal))
+  } catch (error) {
+    throw isLocked(error) ? locked(error) : error
   } finally {
     // Once: a script that fails would fail again.
     if (roles.wantsUpgrade)
       await state.query('update databases set wants_upgrade = false where id = $1', [id])
   }
 }
+
+const locked = (cause: unknown) =>
+  fault(
+    'database_not_ready',
+    'Could not change the roles or extensions: an open transaction of the database holds a lock',
+    { cause },
+  )
 
 /** The roles in the server. Logins that write are the owner there. */
 async function rolesOf(state: Queryable, id: string): Promise<DatabaseRoles> {

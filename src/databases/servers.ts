@@ -194,9 +194,11 @@ export const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.i
 
 /**
  * No schema of a customer is on the path of the superuser. A function or an operator there can fit a call better than
- * the one of PostgreSQL does, and would run as the superuser.
+ * the one of PostgreSQL does, and would run as the superuser. A transaction of a customer that stays open delays the
+ * service by a second, and roles can be changed while the database is full.
  */
-const OWN_NAMES = '-c search_path=pg_catalog'
+const SUPERUSER_OPTIONS =
+  '-c search_path=pg_catalog -c lock_timeout=1s -c default_transaction_read_only=off'
 
 /** The superuser's connection to a database of a server. */
 function connectTo(
@@ -207,8 +209,8 @@ function connectTo(
 ): State {
   const password = superuserPassword.reveal()
   const host = dirname(socketPath)
-  const address = { host, user: SUPERUSER, password, database, options: OWN_NAMES }
-  return connectState({ address, connections: 1, log, ...more })
+  const address = { host, user: SUPERUSER, password, database, options: SUPERUSER_OPTIONS }
+  return connectState({ address, connections: 1, log, called: 'the server of a database', ...more })
 }
 
 async function recoverFirst(

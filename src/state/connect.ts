@@ -63,11 +63,14 @@ const ANSWER_TIMEOUT_MS = 35_000
  */
 export function connectState(
   options: PoolOptions & {
+    /** The server in the texts of errors (default: the state). */
+    readonly called?: string
     /** Each connection parses a statement once; their texts are few and always the same. */
     readonly prepares?: boolean
   },
 ): State {
   const pool = openPool(options)
+  const { called = 'the state' } = options
   const names = options.prepares === true ? new Map<string, string>() : undefined
 
   async function session<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
@@ -98,7 +101,7 @@ export function connectState(
           throw error
         })
         .catch((error: unknown) => {
-          throw isAway(error) ? away(error) : error
+          throw isAway(error) ? away(called, error) : error
         })
     },
     session,
@@ -177,13 +180,17 @@ const breaks = (error: Error): boolean =>
 const isDeadlock = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === '40P01'
 
+/** True for a statement that waited longer than its `lock_timeout` for another transaction. */
+export const isLocked = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '55P03'
+
 const isAway = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? AWAY.test(error.code ?? '')
     : error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
 
-const away = (cause: unknown) =>
-  fault('state_unavailable', `Could not ask the state: ${messageOf(cause)}`, {
+const away = (called: string, cause: unknown) =>
+  fault('state_unavailable', `Could not ask ${called}: ${messageOf(cause)}`, {
     cause,
     retryAfterS: 1,
   })
