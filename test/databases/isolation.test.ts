@@ -295,3 +295,16 @@ test('the service runs no code of the customer while it works in the database as
     assert.equal(caught.rowCount, 0)
   })
 })
+
+test('a role that is made again has none of the passwords of the earlier one', async () => {
+  const ergon = sharedErgon()
+  const passwords: string[] = []
+  for (let times = 0; times < 2; times++) {
+    assert.equal((await ergon.cli('db', 'role', 'create', NAME, 'again')).code, 0)
+    passwords.push((await urlOfRole(ergon, NAME, 'again')).password)
+    assert.equal((await ergon.cli('db', 'role', 'rotate', NAME, 'again')).code, 0)
+    passwords.push((await urlOfRole(ergon, NAME, 'again')).password)
+    assert.equal((await ergon.cli('db', 'role', 'delete', NAME, 'again')).code, 0)
+  }
+  assert.equal(new Set(passwords).size, 4)
+})

@@ -9,14 +9,12 @@ import { fault } from '#contract/errors.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { findDatabase, replyOf } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
-import { passwordOf } from '#databases/passwords.ts'
-import { makeVerifier, verifierText } from '#databases/scram.ts'
+import { newPassword } from '#databases/new-password.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findOrigin } from './find-origin.ts'
 
 const TOO_MANY = 'EG020'
-const FIRST_REVISION = 1
 
 export function createDatabaseCreate(deps: {
   readonly state: State
@@ -76,9 +74,10 @@ export function createDatabaseCreate(deps: {
 
 async function addOwner(state: Queryable, settings: GatewaySettings, id: string): Promise<void> {
   const role = `u${id.slice(id.indexOf('_'))}`
-  const password = passwordOf(settings.passwordKey, role, FIRST_REVISION)
+  const key = settings.passwordKey
+  const { revision, verifier } = await newPassword(state, { key, role })
   await state.query(
     'insert into database_roles (name, database, revision, verifier) values ($1, $2, $3, $4)',
-    [role, id, FIRST_REVISION, verifierText(await makeVerifier(password))],
+    [role, id, revision, verifier],
   )
 }

@@ -7,16 +7,13 @@ import {
 import { fault } from '#contract/errors.ts'
 import { findDatabase } from '#databases/find-database.ts'
 import { findRole, rolesOf, type RoleRow } from '#databases/find-role.ts'
-import { passwordOf } from '#databases/passwords.ts'
-import { makeVerifier, verifierText } from '#databases/scram.ts'
+import { newPassword } from '#databases/new-password.ts'
 import { OWNER_LABEL } from '#databases/owner-label.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
-
-const FIRST_REVISION = 1
 
 const replyOf = ({ name, label, is_read_only: isReadOnly }: RoleRow): DatabaseRoleReply => ({
   object: 'database.role',
@@ -55,12 +52,12 @@ export const createDatabaseRoleCreate =
           `Could not create the role "${label}": a database has at most ${DATABASE_ROLES_MAX}`,
         )
       const name = `${owner}_${label}`
-      const password = passwordOf(settings.passwordKey, name, FIRST_REVISION)
-      const verifier = verifierText(await makeVerifier(password))
+      const key = settings.passwordKey
+      const { revision, verifier } = await newPassword(transaction, { key, role: name })
       await transaction.query(
         `insert into database_roles (name, database, label, is_read_only, revision, verifier)
          values ($1, $2, $3, $4, $5, $6)`,
-        [name, id, label, isReadOnly, FIRST_REVISION, verifier],
+        [name, id, label, isReadOnly, revision, verifier],
       )
       await transaction.query('select want_resource(id, desired) from resources where id = $1', [
         id,
@@ -78,11 +75,11 @@ export const createDatabaseRoleRotate =
       const { id } = await databaseOf(transaction, call)
       await transaction.query('select from databases where id = $1 for no key update', [id])
       const role = await findRole(transaction, id, label)
-      const revision = role.revision + 1
-      const password = passwordOf(settings.passwordKey, role.name, revision)
+      const key = settings.passwordKey
+      const { revision, verifier } = await newPassword(transaction, { key, role: role.name })
       await transaction.query(
         'update database_roles set revision = $2, verifier = $3 where name = $1',
-        [role.name, revision, verifierText(await makeVerifier(password))],
+        [role.name, revision, verifier],
       )
       return known(replyOf(role))
     })
