@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket, type SecureContext } from 'node:tls'
 import { once } from 'node:events'
 import { readBytes, type ByteWait } from './read-bytes.ts'
+import { startupRefusal } from './startup-options.ts'
 import {
   CANCEL_REQUEST,
   GSS_REQUEST,
@@ -107,6 +108,8 @@ async function startupOf(
   const parameters = parseParameters(bytes)
   if (parameters === undefined)
     throw new LoginRefusal(socket, violation('invalid startup packet layout'))
+  const refusal = startupRefusal(parameters)
+  if (refusal !== undefined) throw new LoginRefusal(socket, refusal)
   negotiate(socket, code & MINOR, parameters)
   return parameters
 }
