@@ -10,6 +10,19 @@ export type DatabaseRoles = {
   readonly wantsUpgrade: boolean
 }
 
+/** PostgreSQL lets each role make and fill large objects, which only the role itself can remove. */
+const LARGE_OBJECT_WRITES = [
+  'lo_creat(integer)',
+  'lo_create(oid)',
+  'lo_from_bytea(oid, bytea)',
+  'lo_put(oid, bigint, bytea)',
+  'lo_truncate(integer, integer)',
+  'lo_truncate64(integer, bigint)',
+  'lowrite(integer, bytea)',
+]
+  .map((name) => `pg_catalog.${name}`)
+  .join(', ')
+
 const IDENTIFIER = /^[a-z][a-z0-9_-]{0,62}$/
 
 function quoted(name: string): string {
@@ -44,6 +57,8 @@ export async function makeDatabase(
     "select from pg_namespace where nspname = 'public' and nspowner = 'pg_database_owner'::regrole",
   )
   if (isNew > 0) await own.query(`alter schema public owner to ${quoted(owner)}`)
+  await own.query(`revoke execute on function ${LARGE_OBJECT_WRITES} from public`)
+  await own.query(`grant execute on function ${LARGE_OBJECT_WRITES} to ${quoted(owner)}`)
   for (const reader of readers) await letRead(own, { database, owner, reader })
   for (const role of there.filter((one) => one !== owner && !readers.includes(one)))
     await removeRole(own, { owner, role })

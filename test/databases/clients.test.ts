@@ -99,6 +99,7 @@ test('pg_dump | psql: another database has the same dump afterwards', async () =
     `create table kept (id serial primary key, at timestamptz default now(), data jsonb, embedding vector(3));
      create index on kept using hnsw (embedding vector_l2_ops);
      create view newest as select max(at) from kept;
+     select lo_from_bytea(4711, 'large');
      create function twice(n int) returns int language sql as 'select n * 2';
      insert into kept (data, embedding) select '{"a": "\\\\ü\\n"}', array[n, 1, 2]::vector
        from generate_series(1, 100) n;`,

@@ -70,6 +70,7 @@ const ROLES: readonly Probe[] = [
   ['alter role current_user superuser', DENIED],
   ["alter role postgres password 'x'", DENIED],
   ['alter role postgres set search_path = public', DENIED],
+  ['alter role current_user set post_auth_delay = 1', FIXED],
   ['grant pg_read_server_files to current_user', DENIED],
   ['grant pg_execute_server_program to current_user', DENIED],
   ['grant postgres to current_user', DENIED],
@@ -169,6 +170,13 @@ const WRITES: readonly Probe[] = [
   ['comment on table kept is $$mine$$', DENIED],
   ['create index on kept (id)', DENIED],
   ['refresh materialized view summed', DENIED],
+  ["select lo_from_bytea(0, 'x')", DENIED],
+  ['select lo_creat(-1)', DENIED],
+  ['select lo_create(0)', DENIED],
+  ["select lo_put(1, 0, 'x')", DENIED],
+  ["select lowrite(0, 'x')", DENIED],
+  ['select lo_truncate(0, 1)', DENIED],
+  ['select lo_truncate64(0, 1)', DENIED],
 ]
 
 /** Settings that a session may not begin with, and the codes of the refusal. */
@@ -184,6 +192,8 @@ const SETTINGS: readonly Probe[] = [
   ['temp_file_limit=-1', DENIED],
   ['log_statement=all', DENIED],
   ['dynamic_library_path=/tmp', DENIED],
+  // Logins would outlast the patience of the proxy, and keep their places.
+  ['post_auth_delay=1', DENIED],
 ]
 
 const NAME = 'notes_of_probes'
