@@ -27,7 +27,7 @@ function storedCredentials(): Credentials | undefined {
   return JSON.parse(readFileSync(credentialsFile(), 'utf8')) as Credentials
 }
 
-type ProfileFolder = { readonly port: number; readonly runFolder: string }
+type ProfileFolder = { readonly folder: string; readonly port: number; readonly runFolder: string }
 
 /** The one that was named, else that of the current directory. */
 const dataFolder = (options: GlobalOptions): ProfileFolder | undefined =>
@@ -41,8 +41,13 @@ const DATA = '.ergon'
 
 function readDataFolder(folder: string): ProfileFolder | undefined {
   const file = join(folder, 'ergon.json')
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ProfileFolder) : undefined
+  if (!existsSync(file)) return undefined
+  return { ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<ProfileFolder, 'folder'>), folder }
 }
+
+/** The data folder of a service on this machine, if there is one. */
+export const localDataFolder = (options: GlobalOptions): ProfileFolder | undefined =>
+  dataFolder(options) ?? dataFolderOfClone(options)
 
 /**
  * Throws a CommandError where a data folder is named and is none: another service would answer in the place
@@ -125,7 +130,7 @@ export function localRunFolder(options: GlobalOptions): string | undefined {
 
 /** The operator's socket in a data folder. */
 export function controlSocketOf(options: GlobalOptions): string {
-  const local = dataFolder(options) ?? dataFolderOfClone(options)
+  const local = localDataFolder(options)
   if (local === undefined)
     throw new CommandError(
       'No data folder here',

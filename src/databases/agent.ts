@@ -4,6 +4,7 @@ import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
 import type { Cell } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
+import { POSTGRES_FOLDER } from '#contract/client-tools.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
@@ -225,7 +226,7 @@ const sizeDepsOf = (
 
 const install = ({ config, data, artifacts, log }: AgentCore): Promise<PostgresInstall> =>
   installPostgres({
-    folder: data.at('postgres'),
+    folder: data.at(POSTGRES_FOLDER),
     ...(config.pgBin === undefined ? {} : { ownBinFolder: config.pgBin }),
     artifacts,
     log,

@@ -5,6 +5,7 @@ import { Secret, type Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
+import { POSTGRES_FOLDER } from '#contract/client-tools.ts'
 import { fault } from '#contract/errors.ts'
 import { initialiseCluster } from '#postgres/cluster.ts'
 import { installPostgres } from '#postgres/install.ts'
@@ -120,7 +121,7 @@ async function startCell({
   })
   const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(INSTALL_TIMEOUT_MS)])
   const install = await installPostgres({
-    folder: data.at('postgres'),
+    folder: data.at(POSTGRES_FOLDER),
     ...(config.pgBin === undefined ? {} : { ownBinFolder: config.pgBin }),
     upgrade: config.pgUpgrade,
     artifacts,

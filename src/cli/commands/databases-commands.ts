@@ -41,7 +41,7 @@ export const DATABASES_COMMANDS: CommandList = {
     {
       usage: 'db psql <name>',
       help: 'Open psql on the database',
-      options: [['--command <sql>', 'run this and end; several statements by semicolon']],
+      options: [['-c, --command <sql>', 'run this and end; several statements by semicolon']],
       load: () => import('./db-psql.ts'),
     },
     {

@@ -1,14 +1,13 @@
 // ergon db import: a dump of this machine, or another database that this machine can reach, into a database. The
 // service itself connects to no address that anybody gives.
-import { open } from 'node:fs/promises'
 import type { CommandCall } from '#cli/call.ts'
-import { demandDone, startTool } from '#cli/client-tools.ts'
+import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
-import { CommandError, EXIT, tell } from '#cli/output.ts'
+import { dumpKind } from '#cli/dump-file.ts'
+import { tell } from '#cli/output.ts'
+import type { GlobalOptions } from '#cli/profile.ts'
 
 const NO_OWNER = ['--no-owner', '--no-privileges']
-/** Of a dump in the format custom. */
-const MAGIC = 'PGDMP'
 /** All or nothing. */
 const PSQL = [
   '--no-psqlrc',
@@ -24,28 +23,30 @@ export async function run({
   options,
   words: [name = '', source = ''],
 }: CommandCall): Promise<void> {
-  const target = (await connectionOf(options, name)).url
-  if (/^postgres(ql)?:\/\//.test(source)) await pull(source, target)
-  else if (await isCustom(source))
-    await demandDone(
-      startTool('pg_restore', [...NO_OWNER, '--single-transaction', '--dbname', '', source], {
-        address: target,
-        stdio: 'inherit',
-      }),
-    )
-  else
-    await demandDone(
-      startTool('psql', [...PSQL, '--file', source], { address: target, stdio: 'inherit' }),
-    )
+  const address = (await connectionOf(options, name)).url
+  if (/^postgres(ql)?:\/\//.test(source)) await pull(options, source, address)
+  else {
+    const [program, words] =
+      (await dumpKind(source)) === 'archive'
+        ? (['pg_restore', [...NO_OWNER, '--single-transaction', source]] as const)
+        : (['psql', [...PSQL, '--file', source]] as const)
+    await demandDone(startTool(await findTool(options, program, address), words))
+  }
   tell(`${name} has everything of the import`)
 }
 
-async function pull(source: string, target: string): Promise<void> {
-  const dump = startTool('pg_dump', ['--format', 'plain', ...NO_OWNER], {
-    address: source,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const psql = startTool('psql', PSQL, { address: target, stdio: ['pipe', 'inherit', 'inherit'] })
+async function pull(options: GlobalOptions, source: string, target: string): Promise<void> {
+  // Both are found before one of them starts.
+  const tools = [
+    await findTool(options, 'pg_dump', source),
+    await findTool(options, 'psql', target),
+  ] as const
+  const dump = startTool(
+    tools[0],
+    ['--format', 'plain', ...NO_OWNER],
+    ['ignore', 'pipe', 'inherit'],
+  )
+  const psql = startTool(tools[1], PSQL, ['pipe', 'inherit', 'inherit'])
   const [from, into] = [dump.process.stdout, psql.process.stdin]
   if (from === null || into === null) return
   into.on('error', () => dump.process.kill())
@@ -61,17 +62,4 @@ async function pull(source: string, target: string): Promise<void> {
   })
   into.end()
   await demandDone(psql)
-}
-
-async function isCustom(path: string): Promise<boolean> {
-  const file = await open(path).catch((error: unknown) => {
-    throw new CommandError(`Could not read ${path}: ${(error as Error).message}`, EXIT.failed)
-  })
-  try {
-    const head = Buffer.alloc(MAGIC.length)
-    await file.read(head, 0, head.length, 0)
-    return head.toString('latin1') === MAGIC
-  } finally {
-    await file.close()
-  }
 }
