@@ -5,19 +5,26 @@ import { CommandError, EXIT, print } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 
 export type Database = {
+  readonly id: string
   readonly name: string
   readonly status: string
   readonly reason: string | null
   readonly region: string
   readonly size_bytes: number
   readonly stored_bytes: number
+  readonly wal_bytes: number
   readonly full: boolean
   readonly energy_budget: string | null
   readonly energy_budget_used_j: number | null
   readonly upgrading: boolean
+  readonly postgres_version: string | null
   readonly vector_version: string | null
   readonly extensions: readonly { readonly name: string; readonly version: string }[]
   readonly restore: { readonly done_bytes: number; readonly total_bytes: number | null } | null
+  readonly role: string
+  readonly host: string
+  readonly port: number
+  readonly created_at: string
 }
 
 export type Backup = {
@@ -106,16 +113,33 @@ export async function waitForStatus(
   }
 }
 
-const KEY_WIDTH = 20
+const LABEL_WIDTH = 16
+const MB = 1_000_000
+const mb = (bytes: number): string => String(Number((bytes / MB).toFixed(1)))
 
+/** A line for each thing that a user asks of a database; --json has all. */
 export function printDatabase(database: Database): void {
-  const extensions = database.extensions.map(({ name, version }) => `${name} ${version}`)
-  const shown = { ...database, extensions: extensions.join(', ') || null }
-  for (const [key, value] of Object.entries(shown))
-    print(`${key.padEnd(KEY_WIDTH)} ${textOf(value)}`)
+  for (const [label, text] of linesOf(database)) print(`${label.padEnd(LABEL_WIDTH)} ${text}`)
 }
 
-const textOf = (value: unknown): string => {
-  if (value === null) return '-'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+function linesOf(one: Database): (readonly [label: string, text: string])[] {
+  const { energy_budget: budget, energy_budget_used_j: usedJ, restore } = one
+  const extensions = one.extensions.map(({ name, version }) => `${name} ${version}`)
+  const full = one.full ? ': full, transactions are read-only' : ''
+  return [
+    ['name', one.name],
+    ['id', one.id],
+    ['status', one.reason === null ? one.status : `${one.status}: ${one.reason}`],
+    ...(restore === null ? [] : [['restore', `${mb(restore.done_bytes)} MB are read`] as const]),
+    ['region', one.region],
+    ['size', `${mb(one.stored_bytes)} of ${mb(one.size_bytes)} MB${full}`],
+    ['write-ahead log', `${mb(one.wal_bytes)} MB`],
+    ['energy budget', budget === null ? 'none' : `${(usedJ ?? 0).toFixed(1)} J of ${budget}`],
+    ['PostgreSQL', one.postgres_version ?? 'not started yet'],
+    ['pgvector', one.vector_version ?? 'not on this machine'],
+    ['extensions', extensions.join(', ') || 'none'],
+    ...(one.upgrading ? [['upgrade', 'waits'] as const] : []),
+    ['endpoint', `${one.host}:${one.port}, login ${one.role}`],
+    ['created', one.created_at],
+  ]
 }

@@ -52,12 +52,16 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   )
 }
 
+/** One place after the point from 100 ms on, three digits below. */
+const shortMs = (ms: number): string =>
+  ms < 100 ? String(Number(ms.toPrecision(3))) : ms.toFixed(1)
+
 function printQueries({ basis, from, to, energy_j, other_j, data }: Queries, name: string): void {
   if (to === null) return tell(`${name} has not been awake for half a minute yet`)
   const rows = data.map((one) => [
     String(one.energy_j),
     String(one.calls),
-    one.execution_ms.toFixed(1),
+    shortMs(one.execution_ms),
     one.query.replaceAll(/\s+/g, ' ').slice(0, QUERY_WIDTH),
   ])
   print(table(['JOULES', 'CALLS', 'MS', 'QUERY'], [...rows, [String(other_j), '', '', '(others)']]))
