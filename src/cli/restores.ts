@@ -38,7 +38,7 @@ export async function makeFrom(
     for (;;) {
       const found = await getDatabase(options, name)
       if (found.status === 'deployed') return found
-      if (found.status === 'failed') return await giveUp(options, found)
+      if (found.status === 'failed') return await giveUp(options, found, made.from.database)
       const { done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
       bar.show(`restore of ${name}`, done, total ?? undefined)
       await sleep(LOOK_MS)
@@ -48,7 +48,15 @@ export async function makeFrom(
   tell(`${name} is ready: ergon db psql ${name}`)
 }
 
-async function giveUp(options: GlobalOptions, { name, reason }: Database): Promise<never> {
+async function giveUp(
+  options: GlobalOptions,
+  { name, reason }: Database,
+  from: string,
+): Promise<never> {
   await apiDelete(options, databasePath(name))
-  throw new CommandError(reason ?? `Could not make ${name}`, EXIT.failed, `ergon db backup list`)
+  throw new CommandError(
+    reason ?? `Could not make ${name}`,
+    EXIT.failed,
+    `ergon db backup list ${from}`,
+  )
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj } from '#base/units.ts'
-import { energyPerDay, printEnergyPerDay } from './energy-budget.ts'
+import { energyBudget, energyPerDay, printEnergyPerDay } from './energy-budget.ts'
 
 test('a budget is an energy with its unit for a day', () => {
   const J = 10n ** 9n
@@ -32,4 +32,10 @@ test('a printed budget reads back', () => {
     }),
   )
   assert.equal(printEnergyPerDay(nj(5n * 10n ** 12n)), '5 kJ/day')
+})
+
+test('the bounds that a refusal names are budgets', () => {
+  const refusal = energyBudget.safeParse('1 GJ/day').error?.message ?? ''
+  const [, least = '', most = ''] = /from (.*) to (.*), such/.exec(refusal) ?? []
+  for (const bound of [least, most]) assert.ok(energyPerDay(bound), bound)
 })

@@ -40,5 +40,5 @@ export const energyBudget = z
   .string()
   .refine(
     (text) => energyPerDay(text) !== undefined,
-    'must be an energy in J, kJ, MJ, Wh or kWh for a day, from 10 J/day to 1000 GJ, such as 5 kJ/day',
+    'must be an energy for a day in J, kJ, MJ, Wh or kWh, from 10 J/day to 1000000 MJ/day, such as 5 kJ/day',
   )

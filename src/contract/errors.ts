@@ -10,7 +10,7 @@ import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
 /** The codes of the service itself, then one line an area. */
 export const ERRORS = {
-  invalid_request: caller(400, 'Correct the field named in `param`.'),
+  invalid_request: caller(400, 'Correct what the message names.'),
   invalid_json: caller(400, 'Send one JSON value in UTF-8 with Content-Type: application/json.'),
   malformed_request: caller(400, 'Send a well-formed HTTP/1.1 request.'),
   token_missing: caller(401, 'Send Authorization: Bearer <token>.', 'authentication_error'),

@@ -175,7 +175,7 @@ test('times that no backup has are refused in words, and so are wrong words', as
   assert.match(await restore('--as', 'x', '--to', '2090-01-01T00:00:00Z'), /to times from 20/)
   assert.match(await restore('--as', 'x', '--to', 'yesterday'), /no time with its zone/)
   assert.match(await restore('--as', 'x', '--backup', 'bkp_none'), /Could not find the backup/)
-  assert.match(await restore('--as', 'notes'), /"notes" is there/)
+  assert.match(await restore('--as', 'notes'), /"notes" exists already/)
   assert.match(await restore(), /needs a name/)
   assert.match(await refused('db', 'backup', 'list', 'none'), /Could not find the database/)
   assert.match(await refused('db', 'show', 'x'), /Could not find the database/)
@@ -195,6 +195,24 @@ async function createFrom(moment: object): Promise<[number, string]> {
   const { error } = (await answer.json()) as { error?: { code: string } }
   return [answer.status, error?.code ?? '']
 }
+
+test('a nightly backup is not deleted by hand, in words', async () => {
+  const [asked] = await ergon.sql<{ id: string }>("select want_backup($1, 'nightly') as id", [
+    await idOf('notes'),
+  ])
+  const id = asked?.id ?? ''
+  await until('it is done', async () => {
+    const rows = await ergon.sql<{ status: string }>(
+      'select status from database_backups where id = $1',
+      [id],
+    )
+    return rows[0]?.status === 'done'
+  })
+  assert.match(
+    await refused('db', 'backup', 'delete', 'notes', id, '--json'),
+    /"backup_not_deletable".*nightly ones end with the retention/,
+  )
+})
 
 test('a damaged backup and a gap in the log fail in words and leave nothing', async () => {
   const backup = await done('db', 'backup', 'create', 'notes')
@@ -318,6 +336,10 @@ test('an export is imported with every row, and a broken one changes nothing', a
     assert.match(await refused('db', 'import', 'other', join(folder, 'nothing')), /is empty/)
     // A failed export leaves no file, and the one that is there as it is.
     await done('db', 'suspend', 'other')
+    assert.match(
+      await refused('db', 'backup', 'create', 'other', '--json'),
+      /"database_suspended".*it is suspended\. Resume/,
+    )
     const before = readFileSync(custom)
     for (const file of [custom, join(folder, 'new.dump')])
       assert.match(await refused('db', 'export', 'other', file), /pg_dump ended with status 1/)

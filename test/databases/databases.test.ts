@@ -89,12 +89,14 @@ test('db create makes a database, and db url is its connection string', async ()
   assert.equal(url.searchParams.get('sslmode'), 'require')
   const { stdout } = await ergon.cli('db', 'list')
   assert.match(stdout, /^notes +deployed +local +1000 +- +-$/m)
-  assert.match((await ergon.cli('db', 'show', 'notes')).stdout, /^status +deployed$/m)
+  const shown = (await ergon.cli('db', 'show', 'notes')).stdout
+  assert.match(shown, /^status +deployed$/m)
+  assert.match(shown, /^size +[\d.]+ of 1000 MB$/m)
 })
 
 test('a name is taken once, and a bad one is refused', async () => {
   const again = await ergon.cli('db', 'create', 'notes')
-  assert.match(again.stderr, /Could not create the database: "notes" is there/)
+  assert.match(again.stderr, /Could not create the database: "notes" exists already/)
   for (const name of ['postgres', 'Notes', '1a', 'a"b'])
     assert.match((await ergon.cli('db', 'create', name)).stderr, /Could not accept name/, name)
   assert.match((await ergon.cli('db', 'create', 'a', '--size', '1')).stderr, /64MB to 1TB/)

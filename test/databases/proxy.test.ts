@@ -180,6 +180,8 @@ test('the certificate is checked by the file of db url --ca, and its fingerprint
   await ergon.cli('db', 'resume', 'shared')
   const file = join(ergon.dataFolder, 'ca.pem')
   const shown = await ergon.cli('db', 'url', 'shared', '--ca', file)
+  const nowhere = await ergon.cli('db', 'url', 'shared', '--ca', '/none/ca.pem')
+  assert.match(nowhere.stderr, /Could not write the certificate to .*\n  try: --ca/)
   const checked = new URL(shown.stdout.trim())
   assert.equal(checked.searchParams.get('sslmode'), 'verify-full')
   assert.equal(checked.searchParams.get('sslrootcert'), file)

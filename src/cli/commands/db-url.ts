@@ -1,6 +1,7 @@
 // ergon db url: the connection string alone on stdout, for scripts.
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { messageOf } from '#base/errors.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { connectionOf } from '#cli/databases.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
@@ -22,9 +23,19 @@ function checked(address: string, ca: string | null, file: string): string {
       EXIT.failed,
       'leave --ca out, and connect with sslmode=verify-full and sslrootcert=system',
     )
-  writeFileSync(file, ca)
+  try {
+    writeFileSync(file, ca)
+  } catch (error) {
+    throw new CommandError(
+      `Could not write the certificate to ${file}: ${messageOf(error)}`,
+      EXIT.failed,
+      '--ca <file> in a folder that is there and that you may write to',
+    )
+  }
   const url = new URL(address)
   url.searchParams.set('sslmode', 'verify-full')
   url.searchParams.set('sslrootcert', file)
+  // libpq reads a plus as a plus.
+  url.search = url.search.replaceAll('+', '%20')
   return url.href
 }

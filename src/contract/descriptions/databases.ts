@@ -38,7 +38,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
       'Change the size or the energy budget of a database, suspend or resume it, upgrade its extensions',
     request: databases.databaseChange,
     replies: ok('The database', json(databases.databaseReply)),
-    refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
+    refusals: ['database_not_found', 'database_not_ready', 'database_suspended', 'databases_off'],
   },
   'database.energy': {
     summary: 'The energy of a database as it was charged, with its carbon and price, by time',
@@ -81,7 +81,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     summary: 'Take a backup now, which is kept until it is deleted',
     request: databases.backupRequest,
     replies: { 201: { help: 'The backup, on its way', media: json(databases.backupReply) } },
-    refusals: ['database_not_found', 'database_not_ready', 'databases_off'],
+    refusals: ['database_not_found', 'database_not_ready', 'database_suspended', 'databases_off'],
   },
   'database-backup.list': {
     summary: 'The backups of a database, the newest first; by id also those of a deleted one',
@@ -96,6 +96,6 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
   'database-backup.delete': {
     summary: 'Delete a backup; its bytes are charged no longer',
     replies: ok('It is deleted', json(databases.backupDeleted)),
-    refusals: ['database_not_found', 'backup_not_found', 'database_not_ready'],
+    refusals: ['database_not_found', 'backup_not_found', 'backup_not_deletable'],
   },
 }

@@ -3,12 +3,17 @@ import { caller, service, type ErrorTable } from '#contract/error-entry.ts'
 
 export const DATABASES_ERRORS = {
   database_not_found: caller(404, 'Check the name: `ergon db list`.', 'not_found_error'),
-  database_exists: caller(409, 'Choose another name, or use the database that is there.'),
+  database_exists: caller(409, 'Choose another name, or use the existing database.'),
   database_role_not_found: caller(404, 'Check the name: `ergon db role list`.', 'not_found_error'),
-  database_role_exists: caller(409, 'Choose another name, or use the role that is there.'),
+  database_role_exists: caller(409, 'Choose another name, or use the existing role.'),
   database_not_ready: caller(409, 'Wait until the database is deployed: `ergon db show`.'),
+  database_suspended: caller(409, 'Resume the database first: `ergon db resume`.'),
   too_many_databases: caller(409, 'Delete a database that is not needed any more.'),
   database_not_restorable: caller(409, 'Choose another time or backup: `ergon db backup list`.'),
+  backup_not_deletable: caller(
+    409,
+    'A backup by hand can be deleted once it is done; nightly ones end with the retention by themselves.',
+  ),
   backup_not_found: caller(404, 'Check the id: `ergon db backup list`.', 'not_found_error'),
   databases_off: service(
     503,

@@ -26,6 +26,10 @@ export const createBackupCreate =
     const { state, settings } = deps
     const { id, name, desired, actual } = await databaseOf(deps, call)
     if (!settings.isOn) throw fault('databases_off', `Could not back up "${name}"`)
+    if (desired === 'deleted')
+      throw fault('database_not_found', `Could not back up "${name}": it is deleted`)
+    if (desired === 'suspended')
+      throw fault('database_suspended', `Could not back up "${name}": it is suspended`)
     if (desired !== 'deployed' || actual !== 'deployed')
       throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
     const { rows } = await state.query<{ id: string }>("select want_backup($1, 'manual') as id", [
@@ -64,11 +68,11 @@ export const createBackupDelete =
     const { id: database } = await databaseOf(deps, call)
     const { id, status, kind } = await findBackup(state, database, call.parameters['backup'] ?? '')
     if (status === 'running')
-      throw fault('database_not_ready', `Could not delete the backup "${id}": it is being made`)
+      throw fault('backup_not_deletable', `Could not delete the backup "${id}": it is being made`)
     if (kind === 'nightly' && status === 'done')
       throw fault(
-        'database_not_ready',
-        `Could not delete the backup "${id}": the times of the retention need it, and it goes by itself`,
+        'backup_not_deletable',
+        `Could not delete the backup "${id}": the times of the retention need it`,
       )
     await state.query('select drop_backup($1)', [id])
     return known({ id, object: 'database.backup', deleted: true })

@@ -48,7 +48,7 @@ export function createDatabaseCreate(deps: {
         )
         const id = rows[0]?.id
         if (typeof id !== 'string')
-          throw fault('database_exists', `Could not create the database: "${name}" is there`)
+          throw fault('database_exists', `Could not create the database: "${name}" exists already`)
         if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
         await addOwner(transaction, settings, id)
         if (origin !== undefined)

@@ -45,7 +45,7 @@ export const createDatabaseRoleCreate =
       await transaction.query('select from databases where id = $1 for no key update', [id])
       const roles = await rolesOf(transaction, id)
       if (roles.some((one) => one.label === label))
-        throw fault('database_role_exists', `Could not create the role: "${label}" is there`)
+        throw fault('database_role_exists', `Could not create the role: "${label}" exists already`)
       if (roles.length >= DATABASE_ROLES_MAX)
         throw fault(
           'invalid_request',

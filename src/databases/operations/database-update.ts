@@ -22,7 +22,9 @@ export function createDatabaseUpdate(deps: {
       throw fault('invalid_request', `Could not accept size: "${name}" stores ${stored} bytes`, {
         param: 'size',
       })
-    if (upgrade === true && (actual !== 'deployed' || suspended === true))
+    if (upgrade === true && (actual === 'suspended' || suspended === true))
+      throw fault('database_suspended', `Could not upgrade "${name}": it is suspended`)
+    if (upgrade === true && actual !== 'deployed')
       throw fault('database_not_ready', `Could not upgrade "${name}": it is not deployed`)
     if (suspended !== undefined && actual !== 'deployed' && actual !== 'suspended')
       throw fault('database_not_ready', `Could not change "${name}": it is ${actual}`)
