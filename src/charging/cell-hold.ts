@@ -30,7 +30,8 @@ export class CellHold {
   #measuredNj = NONE
   #work: OpenSpend | undefined
   #filling: Promise<void> | undefined
-  #isReleased = false
+  /** While it is released: what the hold before covers beyond what is measured. */
+  #leftNj: Nj | undefined
 
   private constructor(charging: Pick<Charging, 'open'>, payer: CellPayer) {
     this.#charging = charging
@@ -67,11 +68,12 @@ export class CellHold {
   /** A window has measured so much more. */
   measured(energy: Nj): void {
     this.#measuredNj = add(this.#measuredNj, energy)
+    if (this.#leftNj !== undefined) this.#leftNj = nj(this.#leftNj - energy)
   }
 
   /** True while so much more than was measured can be paid: it is held then. */
   covers(energy: Nj): boolean {
-    if (this.#isReleased) return true
+    if (this.#leftNj !== undefined) return energy <= this.#leftNj
     if (this.#work === undefined) this.#begin()
     return this.#work?.reach(add(this.#measuredNj, energy)) ?? false
   }
@@ -112,7 +114,7 @@ export class CellHold {
   settle(due: Due, source: EnergyBand & { readonly meter: string }): boolean {
     const work = this.#work
     this.#measuredNj = NONE
-    if (work?.isPaid !== true || !this.#begin()) return false
+    if (work?.isPaid !== true || this.#begin() === undefined) return false
     const isWhole = work.reach(due.energyNj)
     if (!isWhole) work.takeLeft()
     work.happened(due)
@@ -124,15 +126,22 @@ export class CellHold {
     return true
   }
 
-  /** Gives back what is held while another payer or budget comes into force; it covers anything until `regain`. */
-  release(): void {
+  /**
+   * Gives back what is held, after `settle` has charged it, while another payer or budget comes into force. Until
+   * `regain` it covers what it covered before: else a budget that is changed again and again would limit nothing.
+   */
+  release(payer: CellPayer, settle: () => void): void {
+    const leftNj = nj((this.#work?.coveredNj ?? NONE) - this.#measuredNj)
+    this.payer = payer
+    settle()
     this.end()
-    this.#isReleased = true
+    this.#leftNj = leftNj
   }
 
-  regain(): void {
-    this.#isReleased = false
-    this.#begin()
+  /** Resolves when the new payer holds, or cannot. Never rejects. */
+  async regain(): Promise<void> {
+    await this.#begin()?.asked
+    this.#leftNj = undefined
   }
 
   /** Gives back what is held. */
@@ -141,22 +150,20 @@ export class CellHold {
     this.#work = undefined
   }
 
-  /** Takes a first hold, or what the leases have left; false while nobody is admitted. */
-  #begin(): boolean {
+  /** Takes a first hold, or what the leases have left until `asked`; undefined while nobody is admitted. */
+  #begin(): { readonly asked: Promise<void> } | undefined {
     const work = this.#charging.open()
+    let asked: void | Promise<void>
     try {
-      const asked = work.admit(this.payer, CELL_OPERATION, CEILING_NJ)
-      if (asked !== undefined) {
-        work.takeLeft()
-        // The guard sees what came of it.
-        asked.catch(() => undefined)
-      }
+      asked = work.admit(this.payer, CELL_OPERATION, CEILING_NJ)
+      if (asked !== undefined) work.takeLeft()
     } catch (error) {
       work.drop()
       if (!(error instanceof ErgonError)) throw error
-      return false
+      return undefined
     }
     this.#work = work
-    return true
+    // The guard sees what came of it.
+    return { asked: Promise.resolve(asked).catch(() => undefined) }
   }
 }

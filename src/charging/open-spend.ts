@@ -137,6 +137,11 @@ export class OpenSpend implements Spend, Billable {
     this.#paying?.keep(larger(energy, this.measured()))
   }
 
+  /** The energy that is held. */
+  get coveredNj(): Nj {
+    return this.#paying?.coveredNj ?? NONE
+  }
+
   /** Why no more can be held. */
   get refusal(): ErgonError {
     return this.#admitted.refusal()

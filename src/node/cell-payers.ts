@@ -20,6 +20,7 @@ export type CellPayersDeps = {
   readonly log: Logger
 }
 
+/** Also between two changes of one cell: the guard, which checks each second, sees each hold. */
 const REST_MS = 2000
 /** A hold without its cell is kept for so long: for a start, and for the last window. */
 const ABSENT_MS = 10_000
@@ -30,6 +31,7 @@ const RENEWAL_TICKS = 3
 export async function keepPayers(deps: CellPayersDeps, signal: AbortSignal): Promise<void> {
   const { holds, cells, clock } = deps
   const absentSinceMs = new Map<CellHold, number>()
+  const changedMs = new WeakMap<CellHold, number>()
   let waiting = new AbortController()
   deps.onChange(() => waiting.abort())
   while (!signal.aborted) {
@@ -40,7 +42,8 @@ export async function keepPayers(deps: CellPayersDeps, signal: AbortSignal): Pro
       if (signal.aborted) return
       if (running.has(cell)) {
         absentSinceMs.delete(hold)
-        await keepPayer(deps, cell, hold)
+        if (clock.monotonicMs() < (changedMs.get(hold) ?? -Infinity) + REST_MS) continue
+        if (await keepPayer(deps, cell, hold)) changedMs.set(hold, clock.monotonicMs())
         continue
       }
       const nowMs = clock.monotonicMs()
@@ -54,24 +57,27 @@ export async function keepPayers(deps: CellPayersDeps, signal: AbortSignal): Pro
   }
 }
 
+/** Resolves with true when the hold has another payer. */
 async function keepPayer(
-  { payerOf, settle, tick, log }: CellPayersDeps,
+  { holds, payerOf, settle, tick, log }: CellPayersDeps,
   cell: string,
   hold: CellHold,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const payer = await payerOf(hold.payer.account, cell)
-    if (isSame(payer, hold.payer)) return
-    hold.payer = payer
-    settle(cell)
-    hold.release()
+    if (isSame(payer, hold.payer)) return false
+    hold.release(payer, () => settle(cell))
     try {
       for (let ticks = 0; ticks < RENEWAL_TICKS; ticks++) await tick()
     } finally {
-      hold.regain()
+      await hold.regain()
+      // Another life of the cell has a hold of its own.
+      if (holds.get(cell) !== hold) hold.end()
     }
+    return true
   } catch (error) {
     log.debug('The payer of a cell could not be read', { cell, error: messageOf(error) })
+    return false
   }
 }
 

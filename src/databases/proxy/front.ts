@@ -1,7 +1,7 @@
 // The database proxy: one port for all. It ends TLS and SCRAM, and finds the database by the role's name.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
@@ -186,6 +186,8 @@ export const listenOn = (
 
 /** Listens on a unix socket, whose folder decides who may connect. */
 export async function listenLocally(server: Server, path: string): Promise<void> {
+  // A killed process leaves its socket.
+  rmSync(path, { force: true })
   server.listen(path)
   await once(server, 'listening')
   chmodSync(path, 0o660)
