@@ -28,6 +28,8 @@ const REST_MS = 30_000
 const FIRST_MS = 3000
 const STATEMENTS_MAX = 100
 const QUERY_CHARACTERS_MAX = 500
+/** The file of the whole texts, which counts as a part of the database: 4 KB for each statement. */
+const TEXTS_MAX_BYTES = 4_000_000
 /** Settings of a server whose statements are counted. */
 export const STATEMENT_SETTINGS = {
   shared_preload_libraries: 'pg_stat_statements',
@@ -48,6 +50,9 @@ const READ = `with all_of as (
     (select coalesce(sum(ms), 0) from all_of) - (select coalesce(sum(ms), 0) from listed) as other_ms,
     (select coalesce(json_agg(json_build_object('query', query, 'calls', calls, 'rows', rows, 'execution_ms', ms)
       order by ms desc), '[]') from listed) as statements`
+/** Where the texts are too long, counting begins anew: a database must not stay full of its queries. */
+const RESET = `select public.pg_stat_statements_reset()
+  from pg_stat_file('pg_stat_tmp/pgss_query_texts.stat', true) where size > ${TEXTS_MAX_BYTES}`
 const WRITE = `insert into database_statements (database, since, sampled_at, other_ms, statements)
   values ($1, $2, ledger_now(), greatest(0, $3::float8), $4)
   on conflict (database) do update set since = excluded.since, sampled_at = excluded.sampled_at,
@@ -74,6 +79,7 @@ export async function keepStatements(
       const { rows } = await server.query<Omit<Statements, 'sampled_at'>>(READ, [database.name])
       for (const { since, other_ms: otherMs, statements } of rows)
         await state.query(WRITE, [database.id, since, otherMs, JSON.stringify(statements)])
+      await server.query(RESET)
     } catch (error) {
       if (!signal.aborted)
         log.debug('The statements of a database were not read', { error: messageOf(error) })

@@ -22,14 +22,15 @@ test("an account's tables, kept files, log and temporary files count, and the se
     'base/pgsql_tmp/pgsql_tmp77.0': 400,
     'base/pgsql_tmp/pgsql_tmp77.1': 400,
     'base/pgsql_tmp/pgsql_tmp99.0.fileset/i0of1.p0.0': 200,
-    'pg_stat/pgstat.stat': 1_000_000,
+    'pg_stat_tmp/pgss_query_texts.stat': 40,
+    'postmaster.pid': 5,
   }
   for (const [name, bytes] of Object.entries(files)) {
     mkdirSync(dirname(join(data, name)), { recursive: true })
     writeFileSync(join(data, name), Buffer.alloc(bytes))
   }
   assert.deepEqual(readStored(data), {
-    bytes: 8352,
+    bytes: 8397,
     walBytes: 5000,
     temporaryBytes: 1000,
     temporaryPids: [77, 99],

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Stored = {
-  /** Tables, indexes and large objects, and what transactions and notifications keep. */
+  /** Tables, indexes and large objects, and all else that the server keeps but its log. */
   readonly bytes: number
   readonly walBytes: number
   /** Files of queries that sort or hash on disk, and the backends that wrote them. */
@@ -14,9 +14,9 @@ export type Stored = {
 
 /** template1, template0 and postgres: PostgreSQL 15 and later give them these numbers. */
 const OWN_DATABASES: ReadonlySet<string> = new Set(['1', '4', '5'])
+const BASE = 'base'
+const WAL = 'pg_wal'
 const TEMPORARY = 'pgsql_tmp'
-/** Folders beside the tables that an account can fill: by transactions, and by NOTIFY without a reader. */
-const KEPT = ['global', 'pg_xact', 'pg_subtrans', 'pg_multixact', 'pg_notify']
 const WRITER = /^pgsql_tmp(\d+)\./
 
 /**
@@ -24,17 +24,16 @@ const WRITER = /^pgsql_tmp(\d+)\./
  * readdir(3) where there is no cluster.
  */
 export function readStored(data: string): Stored {
-  const base = join(data, 'base')
+  const base = join(data, BASE)
+  const kept = readdirSync(data).filter((name) => name !== BASE && name !== WAL)
   const databases = readdirSync(base).filter(
     (name) => !OWN_DATABASES.has(name) && name !== TEMPORARY,
   )
-  const tables = databases.reduce((sum, name) => sum + bytesBelow(join(base, name)), 0)
-  const kept = KEPT.reduce((sum, name) => sum + bytesBelow(join(data, name)), 0)
   const temporary = join(base, TEMPORARY)
   const writers = namesIn(temporary).map((name) => Number(WRITER.exec(name)?.[1]))
   return {
-    bytes: tables + kept,
-    walBytes: bytesBelow(join(data, 'pg_wal')),
+    bytes: bytesOf(data, kept) + bytesOf(base, databases),
+    walBytes: bytesBelow(join(data, WAL)),
     temporaryBytes: bytesBelow(temporary),
     temporaryPids: [...new Set(writers)].filter((pid) => pid > 0),
   }
@@ -49,8 +48,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function bytesBelow(folder: string): number {
-  return namesIn(folder).reduce((sum, name) => {
+const bytesBelow = (folder: string): number => bytesOf(folder, namesIn(folder))
+
+function bytesOf(folder: string, names: readonly string[]): number {
+  return names.reduce((sum, name) => {
     const path = join(folder, name)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found === undefined) return sum

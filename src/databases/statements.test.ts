@@ -1,0 +1,49 @@
+// Statements of a database beside a real server.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
+import { connectState } from '#state/connect.ts'
+import { readStored } from './size/stored.ts'
+import { keepStatements, readStatements, STATEMENT_SETTINGS } from './statements.ts'
+
+const WAIT_MS = 30_000
+const COMMENT_BYTES = 5_000_000
+
+test(
+  'long texts of queries are bytes of the database until they are read',
+  { skip: whyNoServer() },
+  async (t) => {
+    await using server = await startTestServer(await cachedInstall(), STATEMENT_SETTINGS)
+    const connect = () =>
+      connectState({
+        address: { host: server.socketFolder, database: 'postgres', ...server.superuser },
+        connections: 1,
+        log: quiet,
+      })
+    const bytes = () => readStored(join(server.folder, 'data')).bytes
+    await using state = connect()
+    // The table of the state, in the same server.
+    await state.query(`create table database_statements (database text primary key, since timestamptz,
+      sampled_at timestamptz, other_ms double precision, statements jsonb)`)
+    await state.query(
+      'create function ledger_now() returns timestamptz language sql as $$ select now() $$',
+    )
+    const before = bytes()
+    await state.query(`select /* ${'x'.repeat(COMMENT_BYTES)} */ 'long'`)
+    assert.ok(bytes() - before >= COMMENT_BYTES, `${bytes() - before} bytes more`)
+    const ending = new AbortController()
+    t.after(() => ending.abort())
+    const database = { id: 'db_1', name: 'postgres' }
+    const kept = keepStatements({ database, connect, state, log: quiet }, ending.signal)
+    const lastMs = performance.now() + WAIT_MS
+    while (bytes() - before > COMMENT_BYTES / 2) {
+      assert.ok(performance.now() < lastMs, 'the texts stay')
+      await pause(50)
+    }
+    ending.abort()
+    await kept
+    assert.ok(((await readStatements(state, database.id))?.other_ms ?? 0) > 0)
+  },
+)
