@@ -31,7 +31,9 @@ export const databaseRequest = ownObject({
       /^[a-z][a-z0-9_-]{0,62}$/,
       'must begin with a letter and have at most 63 characters of a-z, 0-9, - and _',
     )
-    .refine((name) => !TAKEN.has(name), 'is taken by PostgreSQL itself'),
+    .refine((name) => !TAKEN.has(name), 'is taken by PostgreSQL itself')
+    // Each command takes a name or an id.
+    .refine((name) => !name.startsWith('db_'), 'must not begin as the ids of databases do: db_'),
   region: z.string().max(100).default('auto'),
   size: z
     .string()

@@ -97,7 +97,7 @@ test('db create makes a database, and db url is its connection string', async ()
 test('a name is taken once, and a bad one is refused', async () => {
   const again = await ergon.cli('db', 'create', 'notes')
   assert.match(again.stderr, /Could not create the database: "notes" exists already/)
-  for (const name of ['postgres', 'Notes', '1a', 'a"b'])
+  for (const name of ['postgres', 'Notes', '1a', 'a"b', 'db_01m89xar98ey5845tkg6v4pzfn'])
     assert.match((await ergon.cli('db', 'create', name)).stderr, /Could not accept name/, name)
   assert.match((await ergon.cli('db', 'create', 'a', '--size', '1')).stderr, /64MB to 1TB/)
   assert.match(
