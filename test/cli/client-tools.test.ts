@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { CLIENT_TOOLS } from '#contract/client-tools.ts'
-import { demandDone, findTool, startTool } from './client-tools.ts'
+import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ergon-tools-'))
 // No data folder of the clone is found.
