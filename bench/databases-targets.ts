@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { makeVerifier, verifierText } from '#databases/scram.ts'
+import { makeVerifier, verifierText } from '#databases/logins/scram.ts'
 import { cachedInstall } from '#postgres/testing.ts'
 import { cellOf } from '../test/databases/programs.ts'
 import type { Ergon } from '../test/start-ergon.ts'

@@ -16,25 +16,25 @@ import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
 import { createFrontCell, PROXY, PROXY_CELLS, proxyNames } from './front-cell.ts'
-import type { AwakeServer } from './awake-server.ts'
-import { energyWords } from './energy-words.ts'
-import { lookInside } from './look-inside.ts'
-import { onceDone } from './once-done.ts'
+import type { AwakeServer } from './agent-socket/awake-server.ts'
+import { energyWords } from './agent-socket/energy-words.ts'
+import { lookInside } from './server/look-inside.ts'
+import { onceDone } from '#base/once-done.ts'
 import { reconcileDatabases } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
-import { passwordKeyOf, superuserPasswordOf } from './passwords.ts'
+import { passwordKeyOf, superuserPasswordOf } from './logins/passwords.ts'
 import {
   CELL_PREFIX,
   createServers,
   type RunningServer,
   type Servers,
   type ServersDeps,
-} from './servers.ts'
+} from './server/servers.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
-import { keepStatements } from './statements.ts'
-import { createWarnings, type Warnings } from './warnings.ts'
-import { createWatch, type DatabaseWatch } from './watch.ts'
+import { keepStatements } from './server/statements.ts'
+import { createWarnings, type Warnings } from './agent-socket/warnings.ts'
+import { createWatch, type DatabaseWatch } from './server/watch.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
 /** For the last message to reach the clients of a server that is about to stop. */

@@ -10,12 +10,12 @@ import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import type { ServedCertificate } from './certificate/served.ts'
-import { AGENT_SOCKETS } from './awake.ts'
-import { serveAwake, type AwakeServer } from './awake-server.ts'
+import { AGENT_SOCKETS } from './agent-socket/awake.ts'
+import { serveAwake, type AwakeServer } from './agent-socket/awake-server.ts'
 import { startBackups } from './backups/backups-cell.ts'
-import { onceDone } from './once-done.ts'
+import { onceDone } from '#base/once-done.ts'
 import type { ProxyConfig } from './programs/pg-proxy.ts'
-import { DATABASE_SOCKETS, type Servers } from './servers.ts'
+import { DATABASE_SOCKETS, type Servers } from './server/servers.ts'
 
 export const PROXY: Program = { file: 'databases/programs/pg-proxy.ts', flags: [ONE_COLLECTOR] }
 /** The beginning of the cells' names, and their socket group. */

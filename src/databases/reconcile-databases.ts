@@ -1,18 +1,18 @@
 // The databases that accounts want, made and removed: the reconciler of resources for this kind.
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { OWNER_LABEL } from './owner-label.ts'
+import { OWNER_LABEL } from './logins/owner-label.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import { isLocked, type Queryable } from '#state/connect.ts'
-import { SUSPENDED } from './awake.ts'
+import { SUSPENDED } from './agent-socket/awake.ts'
 import { keepLastLog } from './backups/last-log.ts'
 import { createRecoveries } from './backups/recoveries.ts'
 import type { FrontCell } from './front-cell.ts'
-import { recordInstalled } from './look-inside.ts'
-import type { DatabaseRoles } from './make-database.ts'
-import type { Servers } from './servers.ts'
+import { recordInstalled } from './server/look-inside.ts'
+import type { DatabaseRoles } from './server/make-database.ts'
+import type { Servers } from './server/servers.ts'
 
 /** Works until the signal aborts. Never rejects. */
 export const reconcileDatabases = (

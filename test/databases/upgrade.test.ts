@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, cpSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { passwordKeyOf } from '#databases/passwords.ts'
+import { passwordKeyOf } from '#databases/logins/passwords.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { makeDatabase, until, withClient } from './driver.ts'
 

@@ -2,7 +2,7 @@
 // is there when the disk comes back. ERGON_LONG=1 cuts twenty times.
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { DATABASE_SETTINGS } from '#databases/servers.ts'
+import { DATABASE_SETTINGS } from '#databases/server/servers.ts'
 import { cachedInstall, startTestServer, type TestServer } from '#postgres/testing.ts'
 import { createRandom } from '../faults/random.ts'
 import { killServer } from './power-cuts.ts'

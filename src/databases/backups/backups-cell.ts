@@ -1,10 +1,10 @@
 // The process of backups as a cell: under the gateways' uid, as it writes and reads the blobs that they do.
 import { join } from 'node:path'
 import type { Cell } from '#cells/cell.ts'
-import { AGENT_SOCKETS } from '#databases/awake.ts'
-import { superuserPasswordOf } from '#databases/passwords.ts'
+import { AGENT_SOCKETS } from '#databases/agent-socket/awake.ts'
+import { superuserPasswordOf } from '#databases/logins/passwords.ts'
 import type { BackupsConfig } from '#databases/programs/backups.ts'
-import { DATABASE_SOCKETS } from '#databases/servers.ts'
+import { DATABASE_SOCKETS } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { programCell } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'

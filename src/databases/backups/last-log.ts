@@ -1,7 +1,7 @@
 // The last part of a database's log: its files go only when all of it is stored.
 import { existsSync } from 'node:fs'
 import { sleep } from '#base/clock.ts'
-import type { Servers } from '#databases/servers.ts'
+import type { Servers } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import type { Resource } from '#resources/resource.ts'
 import { BackupFault } from './plan.ts'

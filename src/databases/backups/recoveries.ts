@@ -1,8 +1,8 @@
 // Restored databases on their way from their files to their first server, beside the reconciler: a long log takes long.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DatabaseRoles } from '#databases/make-database.ts'
-import type { Servers } from '#databases/servers.ts'
+import type { DatabaseRoles } from '#databases/server/make-database.ts'
+import type { Servers } from '#databases/server/servers.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { NotYet } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'

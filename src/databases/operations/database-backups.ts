@@ -1,7 +1,7 @@
 // /v1/databases/{id or name}/backups: create, list, get, delete. The process of backups makes them.
 import type { BackupRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { backupsOf, findBackedUp, findBackup } from '#databases/find-backup.ts'
+import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-backup.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'

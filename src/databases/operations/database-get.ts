@@ -1,11 +1,11 @@
 // GET /v1/databases, /v1/databases/{id or name}, and its connection string.
 import { fault } from '#contract/errors.ts'
-import { OWNER_LABEL } from '#databases/owner-label.ts'
-import { findRole } from '#databases/find-role.ts'
-import { findCertificate } from '#databases/find-certificate.ts'
-import { databasesOf, findDatabase, replyOf } from '#databases/find-database.ts'
+import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
+import { findRole } from '#databases/operations/find-role.ts'
+import { findCertificate } from '#databases/operations/find-certificate.ts'
+import { databasesOf, findDatabase, replyOf } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
-import { passwordOf } from '#databases/passwords.ts'
+import { passwordOf } from '#databases/logins/passwords.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 

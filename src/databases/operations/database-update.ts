@@ -2,7 +2,7 @@
 import { bytesOfSize, type DatabaseChange } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
-import { findDatabase, replyOf } from '#databases/find-database.ts'
+import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'

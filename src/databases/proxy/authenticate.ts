@@ -6,7 +6,7 @@ import {
   SCRAM_PLUS,
   ScramFault,
   type Verifier,
-} from '#databases/scram.ts'
+} from '#databases/logins/scram.ts'
 import { LoginRefusal } from './handshake.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
 import { authentication, TYPE } from './wire.ts'

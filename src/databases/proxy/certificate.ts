@@ -6,9 +6,9 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { sleep } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import { request } from '#base/node-http.ts'
-import { CERTIFICATE_PATH, SECRET_HEADER } from '#databases/awake.ts'
+import { CERTIFICATE_PATH, SECRET_HEADER } from '#databases/agent-socket/awake.ts'
 import type { Pair } from '#databases/certificate/pair.ts'
-import { onLines } from '#databases/json-lines.ts'
+import { onLines } from '#databases/agent-socket/json-lines.ts'
 
 export type Certificate = {
   readonly context: SecureContext

@@ -1,8 +1,8 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
 import type { Socket } from 'node:net'
 import type { Logger } from '#base/log.ts'
-import { SUSPENDED } from '#databases/awake.ts'
-import { SESSIONS_MAX } from '#databases/session-shares.ts'
+import { SUSPENDED } from '#databases/agent-socket/awake.ts'
+import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
 import type { Cancels } from './cancels.ts'
 import { fatalOf } from './bill.ts'

@@ -1,8 +1,8 @@
 // The logins that the proxy knows: looked up in the state, kept for a moment.
 import { LRUCache } from 'lru-cache'
-import { OWNER_LABEL } from '#databases/owner-label.ts'
+import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import type { Queryable } from '#state/connect.ts'
-import { parseVerifier, type Verifier } from '#databases/scram.ts'
+import { parseVerifier, type Verifier } from '#databases/logins/scram.ts'
 
 export type Role = {
   readonly name: string

@@ -1,6 +1,6 @@
 // A database while this proxy uses it: from its first session until a moment after its last one.
-import type { Awake } from '#databases/awake.ts'
-import { SESSIONS_MAX } from '#databases/session-shares.ts'
+import type { Awake } from '#databases/agent-socket/awake.ts'
+import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import type { Bill } from './bill.ts'
 import type { Relay } from './relay.ts'
 import type { FatalError } from './wire.ts'

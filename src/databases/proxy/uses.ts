@@ -1,6 +1,6 @@
 // Databases that have sessions in this process: the agent keeps the server of each running, and their account is billed,
 // until the last one ends.
-import type { Awake } from '#databases/awake.ts'
+import type { Awake } from '#databases/agent-socket/awake.ts'
 import type { Bill } from './bill.ts'
 import type { Role } from './roles.ts'
 import { UsedDatabase, type BegunUse, type Use } from './used-database.ts'

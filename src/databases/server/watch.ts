@@ -5,9 +5,9 @@ import type { Logger } from '#base/log.ts'
 import { add, nj } from '#base/units.ts'
 import type { AccountCells } from '#node/account-cells.ts'
 import type { Queryable } from '#state/connect.ts'
-import { NEARLY_USED } from './energy-words.ts'
+import { NEARLY_USED } from '#databases/agent-socket/energy-words.ts'
 import { cellNameOf, type Servers } from './servers.ts'
-import type { Warnings } from './warnings.ts'
+import type { Warnings } from '#databases/agent-socket/warnings.ts'
 
 export interface DatabaseWatch {
   /** Bytes that a database may have: as the state said last; no limit before that. */

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { sweepRestored } from './backups/sweep-restored.ts'
+import { sweepRestored } from './sweep-restored.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'

@@ -4,7 +4,7 @@ import type { DatabaseReply } from '#contract/databases.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { GatewaySettings } from './settings.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
 
 export type DatabaseRow = {
   readonly id: string

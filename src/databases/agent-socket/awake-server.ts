@@ -6,7 +6,7 @@ import { serveUnix, type UnixServer } from '#base/unix-server.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
-import type { ServedCertificate } from './certificate/served.ts'
+import type { ServedCertificate } from '#databases/certificate/served.ts'
 import {
   BACKUPS_PATH,
   CERTIFICATE_PATH,
@@ -17,9 +17,9 @@ import {
 } from './awake.ts'
 import { onLines } from './json-lines.ts'
 import { energyWords } from './energy-words.ts'
-import { STOPPED, type FatalError } from './proxy/wire.ts'
+import { STOPPED, type FatalError } from '#databases/proxy/wire.ts'
 import { createRunning } from './running.ts'
-import type { Servers } from './servers.ts'
+import type { Servers } from '#databases/server/servers.ts'
 import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'
 
 export interface AwakeServer {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
 import { connectState } from '#state/connect.ts'
-import { readStored } from './size/stored.ts'
+import { readStored } from '#databases/size/stored.ts'
 import { keepStatements, readStatements, STATEMENT_SETTINGS } from './statements.ts'
 
 const WAIT_MS = 30_000

@@ -4,7 +4,7 @@
 import type { ClientRequest } from 'node:http'
 import { request } from '#base/node-http.ts'
 import { onLines } from './json-lines.ts'
-import type { FatalError } from './proxy/wire.ts'
+import type { FatalError } from '#databases/proxy/wire.ts'
 
 /**
  * The lines of the answer: the proxy's share of sessions; a request for the unused part of that share; where the server

@@ -1,6 +1,6 @@
 // The servers that run, for the process of backups: an answer that stays open has a line for each change.
 import type { ServerResponse } from 'node:http'
-import { cellNameOf } from './servers.ts'
+import { cellNameOf } from '#databases/server/servers.ts'
 
 /** The databases whose servers run, and the names of their cells. */
 export type RunningLine = Readonly<Record<string, string>>
