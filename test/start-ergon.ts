@@ -25,6 +25,8 @@ import { freeBlock, portFlags } from './ports.ts'
 const ROOT = join(import.meta.dirname, '..')
 const START_MAX_MS = 150_000
 const MODEL_MAX_MS = 120_000
+/** Of the log of a product that ends by itself. */
+const LINES_SHOWN = 20
 const STOP_MAX_MS = 30_000
 const ATTEMPTS = 5
 /** The same tests on a PostgreSQL that is not the product's own: ERGON_TEST_STATE=external. */
@@ -236,6 +238,11 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
   let errors = ''
   child.stderr?.on('data', (bytes: Buffer) => {
     errors = (errors + bytes.toString()).slice(-100_000)
+  })
+  child.once('exit', (code, signal) => {
+    if (child.killed || code === 0) return
+    const last = errors.trim().split('\n').slice(-LINES_SHOWN).join('\n')
+    process.stderr.write(`The product has ended by itself (${code ?? signal}):\n${last}\n`)
   })
   const late = setTimeout(() => child.kill('SIGTERM'), START_MAX_MS)
   try {

@@ -229,13 +229,17 @@ test('a damaged backup and a gap in the log fail in words and leave nothing', as
   await until('nothing is left', () => clusters().join() === before.join())
   assert.match(await refused('db', 'show', 'bad'), /Could not find/)
   await done('db', 'backup', 'delete', 'notes', backup)
-  const hide = `update database_wal set database = $2 where (database, begin_lsn) =
-    (select database, begin_lsn from database_wal where database = $1 order by begin_lsn desc offset 1 limit 1)`
-  const [notes, asleep] = [await idOf('notes'), await idOf('asleep')]
-  await ergon.sql(hide, [notes, asleep])
+  const [gone] = await ergon.sql<{ row: object }>(
+    `with gone as (delete from database_wal where (database, begin_lsn) =
+       (select database, begin_lsn from database_wal where database = $1 order by begin_lsn desc offset 1 limit 1)
+       returning *) select to_jsonb(gone) as row from gone`,
+    [await idOf('notes')],
+  )
   assert.match(await refused('db', 'clone', 'notes', 'bad'), /the log has a gap after/)
   assert.match(await refused('db', 'show', 'bad'), /Could not find/)
-  await ergon.sql(`update database_wal set database = $1 where database = $2`, [notes, asleep])
+  const back =
+    'insert into database_wal select * from jsonb_populate_record(null::database_wal, $1)'
+  await ergon.sql(back, [gone?.row])
 })
 
 test('a copy without its label, a damaged page and a log that ends too early are refused', async () => {
