@@ -131,7 +131,7 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
       .flatMap(({ shares }) => shares)
       .filter(({ name }) => name === cell)
       .reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
-    const own = charges.filter(({ resource }) => resource === `cell:${cell}`)
+    const own = charges.filter(({ resource }) => resource === `database:${cell.replace('-', '_')}`)
     assert.equal(
       own.reduce((sum, charge) => sum + chargeEnergy(charge), 0n),
       used,

@@ -4,6 +4,8 @@
 // windows behind the last charge are what is left.
 import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
+import { chargedResource } from '#contract/charged-resource.ts'
+import { resourceOfCell } from '#ledger/budgets.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
 import type { MeterWindow } from '#metering/window.ts'
@@ -123,7 +125,7 @@ function duesOf(window: MeterWindow): Map<string, Due & { readonly known: Energy
   return dues
 }
 
-const resourceOf = (cell: string): string => `cell:${cell}`
+const resourceOf = (cell: string): string => chargedResource(resourceOfCell(cell))
 
 /** The minute with one window more. */
 const merged = (minute: Minute, due: Due & { readonly known: EnergyBand }): Minute => ({

@@ -58,7 +58,7 @@ export type StoredKind<Id> = {
   /** Samples them by standing_look(). */
   readonly look: (ids: readonly Id[]) => Promise<StoredLook[]>
   /** As receipts name it. */
-  readonly resource: (name: string) => string
+  readonly resource: (look: StoredLook) => string
   /** True of an error that every query would have now. */
   readonly isAway: (error: unknown) => boolean
   /** Told what each account stores, after all were looked at. */
@@ -125,7 +125,7 @@ async function* lookAtAll<Id>(
     const looks = await lookApart(deps, kind, ids)
     for (const { account, bytes } of looks)
       bytesOf.set(account, (bytesOf.get(account) ?? 0n) + bytes)
-    yield looks.map((look) => ({ ...look, resource: kind.resource(look.name) }))
+    yield looks.map((look) => ({ ...look, resource: kind.resource(look) }))
   }
   await kind.sums?.(bytesOf)
 }

@@ -67,6 +67,8 @@ export const receiptList = z.object({
       request_id: z.string(),
       operation: z.string(),
       resource: z.string().optional(),
+      /** Of a resource that has an id, also of a deleted one. */
+      resource_name: z.string().optional(),
       model: z.string().optional(),
       status: count,
       from: time,

@@ -6,6 +6,7 @@ import {
   type StoragePower,
   type StoredLookRow,
 } from '#charging/stored-bytes.ts'
+import { chargedResource } from '#contract/charged-resource.ts'
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { isStateAway } from '#state/connect.ts'
@@ -56,7 +57,7 @@ function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
         return rows.map(storedLookOf)
       },
       isAway: isStateAway,
-      resource: (name) => `database:${name}`,
+      resource: ({ id }) => chargedResource(id),
     },
   )
   return { run: stored.run, tasks: backupTasks(core, settings) }

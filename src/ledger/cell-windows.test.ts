@@ -41,7 +41,7 @@ const chargeOf = (id: string, operation: string, toMs: number): Buffer =>
       id,
       account: 'acct_1',
       operation,
-      resource: 'cell:db-1',
+      resource: 'database:db_1',
       status: 200,
       parts: [{ meter: 'm1', method: 'model', band_pct: '40', energy_nj: '1' }],
       energy_nj: '1',
@@ -83,7 +83,7 @@ test(
       left.windows.map((each) => parseWindow(each).k),
       [K + 1000, K + 1002],
     )
-    assert.deepEqual([...left.chargedToMs], [['cell:db-1', (K + 1000) * 1000]])
+    assert.deepEqual([...left.chargedToMs], [['database:db_1', (K + 1000) * 1000]])
     const others = await readCellWindows(state, { meter: 'm1', process: 'gw-1' })
     assert.equal(others.chargedToMs.size, 0)
   },

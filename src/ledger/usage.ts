@@ -19,6 +19,9 @@ export type UsageRow = {
 const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token, to_at as at,
     1 as requests, energy_nj, carbon_pg, charge_pusd, measured_nj(bytes, energy_nj) as measured_nj from charges`
 
+/** SQL of ours: charges count at their end, from a time to before another. */
+export const endsIn = (from: string, to: string): string => `to_at >= ${from} and to_at < ${to}`
+
 /**
  * The sums of [from, to) by group, the most energy first. `group` is SQL of ours over operation, model, token
  * and at; at most `limit` rows after the first `offset`.
@@ -40,11 +43,11 @@ export async function sumUsage(
       select operation, model, token, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
       from usage_hours where account = $1 and hour >= $4 and hour < $5
       union all
-      ${CHARGES} where account = $1 and to_at >= $2 and to_at < least($4, $3)
+      ${CHARGES} where account = $1 and ${endsIn('$2', 'least($4, $3)')}
       union all
-      ${CHARGES} where account = $1 and to_at >= $5 and to_at < $3
+      ${CHARGES} where account = $1 and ${endsIn('$5', '$3')}
       union all
-      ${CHARGES} where account = $1 and to_at >= $4 and to_at < $5
+      ${CHARGES} where account = $1 and ${endsIn('$4', '$5')}
         and account_seq > coalesce((select charges from audited_accounts where account = $1), 0)
     ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
     [

@@ -5,6 +5,7 @@ import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { CellHold } from '#charging/cell-hold.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
+import { chargedId } from '#contract/charged-resource.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createAccountCells, type AccountCells } from '#node/account-cells.ts'
@@ -34,11 +35,10 @@ export async function openCellCharging(deps: {
   const { accounting, meter, names, cells, state, log } = deps
   const { charging, session } = accounting
   const limited = createLimitedPayers(state)
-  const payerOf = (account: string, cell: string) => limited(account, resourceOfCell(cell))
   const holds = new Map<string, CellHold>()
   const minutes = createCellMinutes({
     charging,
-    payerOf: (account, resource) => payerOf(account, resource.replace(/^cell:/, '')),
+    payerOf: (account, resource) => limited(account, chargedId(resource)),
     meter: names.meter,
     stateOf: (name) => cells.list().find(({ spec }) => spec.name === name)?.state,
     left: await readCellWindows(state, names),
@@ -53,7 +53,7 @@ export async function openCellCharging(deps: {
     holds,
     ahead: meter.ahead,
     readMs: meter.readMs,
-    payerOf,
+    payerOf: (account, cell) => limited(account, resourceOfCell(cell)),
     settle: minutes.settle,
     tick,
     onChange: (act) => void changes.push(act),

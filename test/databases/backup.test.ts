@@ -437,16 +437,19 @@ test('a deleted database is restored by its id, with its last row', async () => 
 })
 
 test('backups are charged: their CPU, and their bytes as stored bytes, also of a deleted database', async () => {
-  const charged = (operation: string, resource: string) =>
-    ergon.sql(
-      `select from charges where operation = $1 and energy_nj > 0
-       and convert_from(bytes, 'UTF8')::json ->> 'resource' = $2`,
-      [operation, resource],
-    )
-  await until(
-    'a backup is charged',
-    async () => (await charged('database.backup', 'database:notes')).length > 0,
-  )
+  const { id: deleted } = (
+    await ergon.sql<{ id: string }>("select id from resources where desired = 'deleted' limit 1")
+  )[0] ?? { id: '' }
+  const restored = await idOf('again')
+  for (const id of [deleted, restored])
+    await until('its backup, or its restore, is charged', async () => {
+      const rows = await ergon.sql(
+        `select from charges where operation = 'database.backup' and energy_nj > 0
+         and convert_from(bytes, 'UTF8')::json ->> 'resource' = $1`,
+        [`database:${id}`],
+      )
+      return rows.length > 0
+    })
   const due = () =>
     ergon.sql<{ bytes: string; backup_bytes: string }>(
       `select s.bytes, d.backup_bytes from standing_samples s join databases d using (id) join resources n using (id)
@@ -461,4 +464,17 @@ test('backups are charged: their CPU, and their bytes as stored bytes, also of a
   )
   assert.ok(Number(sums?.counted) >= Number(sums?.named))
   assert.deepEqual(await bookFaults(ergon), [])
+})
+
+test('charges name the id: a new database of an old name has none of the deleted one', async () => {
+  await done('db', 'create', 'notes')
+  const energy = JSON.parse(await done('db', 'energy', 'notes', '--json')) as { energy_nj: string }
+  assert.equal(energy.energy_nj, '0')
+  const named = await ergon.sql<{ operation: string; resource: string }>(
+    `select distinct operation, convert_from(bytes, 'UTF8')::json ->> 'resource' as resource from charges
+     where operation ~ '^(cell|database)[.](standing|session|backup)$'`,
+  )
+  for (const { operation, resource } of named)
+    assert.match(resource, /^database:db_[0-9a-z]{26}$/, operation)
+  assert.ok(new Set(named.map(({ operation }) => operation)).size >= 3)
 })

@@ -374,7 +374,7 @@ test('nothing of this was felt by a session of another account', async (t) => {
 
 test('the endpoint charges each account for its own database', async () => {
   const ergon = sharedErgon()
-  const [mine, theirs] = [`database:${NAME}`, `database:${canary.name}`]
+  const [mine, theirs] = [`database:db_${url.username.slice(2)}`, `database:${canary.database}`]
   // A proxy that is asked to end charges what it has counted; a killed one loses it.
   process.kill(await ergon.pidOf(PROXY), 'SIGTERM')
   await until('both are charged', async () => {

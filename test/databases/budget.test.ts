@@ -123,10 +123,10 @@ async function joules(): Promise<Joules> {
         from windows, jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'shares') s
         where s ->> 'name' = $1)::text as used,
       (select coalesce(sum(energy_nj), 0) from charges
-        where convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = $2)::text as charged,
+        where operation = 'cell.standing' and convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = $2)::text as charged,
       (select coalesce(sum(energy_nj), 0) from charges where operation = 'database.session'
-        and convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = 'database:capped')::text as sessions`,
-    [cellOf(), `cell:${cellOf()}`],
+        and convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = $2)::text as sessions`,
+    [cellOf(), `database:${id}`],
   )
   const joulesOf = (nj: string | undefined) => Number(nj) / NJ_PER_J
   return {
@@ -295,8 +295,8 @@ test('the energy of a database is what it was charged, and its queries have part
     const read = JSON.parse(stdout) as Sums & { readonly data: readonly Sums[] }
     const [row] = await ergon.sql<{ nj: string; pusd: string }>(
       `select sum(energy_nj)::text as nj, sum(charge_pusd)::text as pusd from charges
-       where convert_from(bytes, 'UTF8')::jsonb ->> 'resource' in ($1, 'database:capped')`,
-      [`cell:${cellOf()}`],
+       where convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = $1`,
+      [`database:${id}`],
     )
     const isEqual = read.energy_nj === row?.nj && read.charge_pusd === row.pusd
     return isEqual ? read : undefined

@@ -7,8 +7,8 @@ import { connectTo, until } from './driver.ts'
 
 export interface Canary {
   readonly account: string
-  /** The name of its database. */
-  readonly name: string
+  /** The id of its database. */
+  readonly database: string
   readonly answers: number
   /** The longest that an answer took, in ms. */
   readonly slowestMs: number
@@ -48,7 +48,7 @@ export async function startCanary(ergon: Ergon): Promise<Canary> {
   running.catch(() => undefined)
   return {
     account,
-    name: NAME,
+    database: `db_${url.username.slice(2)}`,
     get answers() {
       return answers
     },

@@ -99,7 +99,7 @@ async function booksOf(cell: string): Promise<Books> {
   const shares = windows.flatMap(({ bytes }) => parseWindow(bytes).shares)
   const mine = charges
     .map(({ bytes }) => parseCharge(bytes))
-    .filter(({ resource }) => resource === `cell:${cell}`)
+    .filter(({ resource }) => resource === `database:${cell.replace('-', '_')}`)
   return {
     metered: sum(
       shares.flatMap(({ name, dynamicNj, idleNj }) => (name === cell ? [dynamicNj, idleNj] : [])),

@@ -67,7 +67,8 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
   }
 }
 
-const cellOf = () => `db-${url.username.slice(2)}`
+const idOf = () => `db_${url.username.slice(2)}`
+const cellOf = () => idOf().replace('_', '-')
 const isAwake = () => existsSync(join(ergon.runFolder, 'databases', cellOf(), '.s.PGSQL.5432'))
 
 test('db create makes a database, and db url is its connection string', async () => {
@@ -497,9 +498,9 @@ test('a server without a client stops, the next connection starts it, and each l
   await until('it sleeps again', () => !isAwake())
   await until('it is charged', async () => {
     const rows = await ergon.sql<{ energy_nj: string }>(
-      `select energy_nj from charges where account = $1
+      `select energy_nj from charges where account = $1 and operation = 'cell.standing'
        and convert_from(bytes, 'UTF8')::json ->> 'resource' = $2`,
-      [ergon.account, `cell:${cellOf()}`],
+      [ergon.account, `database:${idOf()}`],
     )
     return rows.length > 0 && rows.every(({ energy_nj: energy }) => BigInt(energy) > 0n)
   })
@@ -517,7 +518,7 @@ test('a stop tells the clients, and the next start serves the same database', as
 test('db delete removes the files, and nobody can connect', async () => {
   assert.equal((await ergon.cli('db', 'delete', 'notes')).code, 2)
   assert.equal((await ergon.cli('db', 'delete', 'notes', '--force')).code, 0)
-  const folder = join(ergon.dataFolder, 'databases', `db_${url.username.slice(2)}`)
+  const folder = join(ergon.dataFolder, 'databases', idOf())
   await until('the files are gone', () => !existsSync(folder))
   await until('the login is gone', async () => {
     const error = await connect().then(
@@ -532,7 +533,8 @@ test('db delete removes the files, and nobody can connect', async () => {
     await ergon.sql('select expire_backups(0)')
     const rows = await ergon.sql(
       `select from charges where operation = 'database.standing' and energy_nj > 0
-       and convert_from(bytes, 'UTF8')::json ->> 'resource' = 'database:notes'`,
+       and convert_from(bytes, 'UTF8')::json ->> 'resource' = $1`,
+      [`database:${idOf()}`],
     )
     return rows.length > 0
   })

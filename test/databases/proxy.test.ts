@@ -108,8 +108,8 @@ const proxyCharges = () =>
   ergon.sql<{ proxy: string; energy_nj: string }>(
     `select split_part(session, '.', 1) as proxy, sum(energy_nj) as energy_nj from charges
      where operation = 'database.session' and account = $1
-     and convert_from(bytes, 'UTF8')::json ->> 'resource' = 'database:shared' group by 1`,
-    [ergon.account],
+     and convert_from(bytes, 'UTF8')::json ->> 'resource' = $2 group by 1`,
+    [ergon.account, `database:db_${url.username.slice(2)}`],
   )
 
 /** The socket of a client with another address. */

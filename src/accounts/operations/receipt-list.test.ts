@@ -70,6 +70,25 @@ test(
     )
     assert.equal((await ask({ cursor: '1' })).data.length, 0)
 
+    const { rows } = await state.query<{ id: string }>(
+      "select add_database('acct_1', 'notes', 'local', 9, 1000000) as id",
+    )
+    const resources = [`database:${rows[0]?.id}`, 'database:notes', 's3://photos']
+    for (const [nth, resource] of resources.entries()) {
+      const charge = { ...chargeOf(50 + nth), account: 'acct_1', resource }
+      await state.query(
+        `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
+          energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+         values ('gw-1.1', $1, $2, 'acct_1', $3, $1, 'chat.create', 200, 1, 1, 1, false, now(), '', $4)`,
+        [50 + nth, charge.id, 26 + nth, chargeBytes(charge)],
+      )
+    }
+    const shown = (await ask({ limit: '3' })).data.toReversed()
+    assert.deepEqual(
+      shown.map((one) => [one.resource, one.resource_name]),
+      resources.map((resource, nth) => [resource, nth === 0 ? 'notes' : undefined]),
+    )
+
     for (const bad of [
       { limit: '0' },
       { limit: '1001' },

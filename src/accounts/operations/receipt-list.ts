@@ -2,10 +2,12 @@
 // which have no gap: also what nobody was answered for, such as stored bytes and strangers in its public buckets.
 import type { Posted } from '#accounts/posted.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
-import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
+import { chargeCarbon, chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
+import { chargedId } from '#contract/charged-resource.ts'
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import type { Handler } from '#http/reply.ts'
+import { resourceNames } from '#resources/resource-names.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const LIMIT = 100
@@ -31,7 +33,11 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
        order by account_seq desc limit $3`,
       [who?.account, before, limit + 1],
     )
-    const given = rows.slice(0, limit)
+    const given = rows.slice(0, limit).map((row) => ({ ...row, charge: parseCharge(row.bytes) }))
+    const ids = given.flatMap(({ charge: { resource } }) =>
+      resource === undefined ? [] : [chargedId(resource)],
+    )
+    const names = await resourceNames(deps.state, who?.account ?? '', [...new Set(ids)])
     const hasMore = rows.length > limit
     return {
       kind: 'known',
@@ -39,7 +45,7 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
       body: () =>
         JSON.stringify({
           object: 'list',
-          data: given.map(toEntry),
+          data: given.map(({ number, charge }) => toEntry(number, charge, names)),
           has_more: hasMore,
           next_cursor: hasMore ? given.at(-1)?.number : null,
         }),
@@ -47,14 +53,16 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
   }
 }
 
-function toEntry({ number, bytes }: Row) {
-  const charge = parseCharge(bytes)
+function toEntry(number: string, charge: Charge, names: ReadonlyMap<string, string>) {
+  const { resource } = charge
+  const name = resource === undefined ? undefined : names.get(chargedId(resource))
   return {
     id: charge.id,
     account_seq: number,
     request_id: charge.request,
     operation: charge.operation,
-    ...(charge.resource === undefined ? {} : { resource: charge.resource }),
+    ...(resource === undefined ? {} : { resource }),
+    ...(name === undefined ? {} : { resource_name: name }),
     ...(charge.model === undefined ? {} : { model: charge.model }),
     status: charge.status,
     from: charge.from,

@@ -9,6 +9,7 @@ type ReceiptEntry = {
   to: string
   operation: string
   resource?: string
+  resource_name?: string
   model?: string
   status: number
   energy_j: number
@@ -30,7 +31,7 @@ export async function run({ options }: CommandCall): Promise<void> {
         row.id,
         row.to,
         row.operation,
-        row.model ?? row.resource ?? '',
+        row.model ?? row.resource_name ?? row.resource ?? '',
         String(row.status),
         String(row.energy_j),
         row.charge_pusd,

@@ -29,8 +29,8 @@ export type JobDeps = {
   readonly restoredFolder: string
 }
 
-/** The payer of work, and the name on the receipt. */
-export type Charged = { readonly account: string; readonly name: string }
+/** The payer of work, and the id of the database on the receipt. */
+export type Charged = { readonly account: string; readonly resource: string }
 export type ChargedWork = (mark: () => void, signal: AbortSignal) => Promise<void>
 
 export type JobKind = 'backup' | 'restore'
@@ -53,8 +53,8 @@ const TOLD_MS = 500
 const STORED_MS = 60_000
 const LOOK_MS = 50
 const JOB_MS_MAX = 24 * 3_600_000
-const PAYER = `(select account from resources where id = database) as account,
-  (select name from resources where id = database) as name`
+/** A restore is charged to the new database. */
+const PAYER = `(select account from resources where id = database) as account, database as resource`
 /** For each kind: what runs is wanted again, the next one, and the work. */
 const LANES = {
   backup: {

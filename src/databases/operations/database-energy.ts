@@ -4,59 +4,43 @@ import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import { findDatabase, serverResourceOf } from '#databases/operations/find-database.ts'
+import { findDatabase } from '#databases/operations/find-database.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
-import { sumResources, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
+import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const DAY_MS = 86_400_000
-const OPERATIONS = [
-  'cell.standing',
-  'database.standing',
-  'database.session',
-  'database.backup',
-] as const
+const SERVER = 'cell.standing'
+const OPERATIONS = [SERVER, 'database.standing', 'database.session', 'database.backup'] as const
 
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: Queryable; readonly now: () => number }): Handler =>
   async ({ who, parameters, query }) => {
     const account = who?.account ?? ''
-    const {
-      id,
-      name,
-      created_at: made,
-    } = await findDatabase(state, account, parameters['database'] ?? '')
+    const { id: resource } = await findDatabase(state, account, parameters['database'] ?? '')
     const { from, to, by } = readSpan(query(), now())
-    const server = serverResourceOf(id)
-    // A deleted database of its name may have been charged before.
-    const since = new Date(Math.max(from.getTime(), made.getTime()))
-    const resources = [server, `database:${name}`]
-    const rows = await sumResources(
-      state,
-      { account, resources, operations: OPERATIONS, from: since, to },
-      by,
-    )
-    const figures = (some: readonly ResourceEnergyRow[]) => figuresOf(some, server)
+    const span = { account, resource, operations: OPERATIONS, from, to }
+    const rows = await sumResource(state, span, by)
     const steps = Map.groupBy(rows, ({ at }) => at.toISOString())
     const reply = {
       object: 'database.energy',
       from: from.toISOString(),
       to: to.toISOString(),
       by,
-      ...figures(rows),
-      data: [...steps].map(([at, some]) => ({ at, ...figures(some) })),
+      ...figuresOf(rows),
+      data: [...steps].map(([at, some]) => ({ at, ...figuresOf(some) })),
     }
     return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
   }
 
-function figuresOf(rows: readonly ResourceEnergyRow[], server: string) {
+function figuresOf(rows: readonly ResourceEnergyRow[]) {
   const sumOf = (key: 'energy' | 'carbon' | 'charge', some = rows) =>
     some.reduce((sum, row) => sum + BigInt(row[key]), 0n)
   const energy = sumOf('energy')
   const ofServer = sumOf(
     'energy',
-    rows.filter(({ resource }) => resource === server),
+    rows.filter(({ operation }) => operation === SERVER),
   )
   return {
     energy_j: rawNumber(printJoules(nj(energy))),

@@ -3,10 +3,10 @@
 import { nj, printJoules, splitByWeight, subtract, sum } from '#base/units.ts'
 import { QUERIES_BASIS } from '#contract/databases.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import { findDatabase, serverResourceOf } from '#databases/operations/find-database.ts'
+import { findDatabase } from '#databases/operations/find-database.ts'
 import { readStatements, type Statements } from '#databases/server/statements.ts'
 import type { Handler } from '#http/reply.ts'
-import { sumResources } from '#ledger/resource-energy.ts'
+import { sumResource } from '#ledger/resource-energy.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const NS_PER_MS = 1e6
@@ -27,9 +27,8 @@ async function energyOf(
   { account, id, found }: { account: string; id: string; found: Statements },
 ): Promise<bigint> {
   const { since: from, sampled_at: to } = found
-  const resources = [serverResourceOf(id)]
-  const span = { account, resources, operations: ['cell.standing'], from, to } as const
-  const rows = await sumResources(state, span, 'day')
+  const span = { account, resource: id, operations: ['cell.standing'], from, to } as const
+  const rows = await sumResource(state, span, 'day')
   return rows.reduce((all, { energy }) => all + BigInt(energy), 0n)
 }
 

@@ -66,9 +66,6 @@ export async function findDatabase(
 /** Statuses that do not say by themselves that there is work. */
 const IS_MADE: ReadonlySet<DatabaseReply['status']> = new Set(['deployed', 'suspended'])
 
-/** The server of a database, as receipts name it. */
-export const serverResourceOf = (id: string): string => `cell:${id.replace('_', '-')}`
-
 export const replyOf = (
   row: DatabaseRow,
   { host, port }: Pick<GatewaySettings, 'host' | 'port'>,

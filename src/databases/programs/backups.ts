@@ -7,6 +7,7 @@ import { giveWay } from '#base/priority.ts'
 import { nj, NJ_PER_J } from '#base/units.ts'
 import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { during } from '#charging/during.ts'
+import { chargedResource } from '#contract/charged-resource.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { createArchives } from '#databases/backups/archives.ts'
@@ -70,14 +71,14 @@ const { charging, marks, close } = await openAccounting({
   },
 })
 const { payerOf } = createPayers({ state, clock: systemClock })
-const charged: JobDeps['charged'] = async ({ account, name }, work, signal) =>
+const charged: JobDeps['charged'] = async ({ account, resource }, work, signal) =>
   await during(
     { charging, clock: systemClock },
     {
       payerOf: () => payerOf(account),
       operation: 'database.backup',
       ceilingNj: CEILING_NJ,
-      served: { resource: `database:${name}` },
+      served: { resource: chargedResource(resource) },
       signal,
     },
     (meter, paid) => work(() => meter.mark(), paid),

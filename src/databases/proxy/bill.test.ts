@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { NJ_PER_CPU_S, openTestCharging } from '#charging/charging.fixture.ts'
+import { parseCharge } from '#contract/charge.ts'
 import { createMarks } from '#metering/marks.ts'
 import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
 import { openBill } from './bill.ts'
@@ -19,7 +20,7 @@ test('two databases are billed their own work and logins, and nobody what is not
     const payer = used.payer(account, 10n ** 12n)
     const { charging } = used
     const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
-    return openBill(deps, { account, database: account, databaseName: account })
+    return openBill(deps, { account, database: account })
   }
   const billed = () => used.charging.billed().accruedNj
   const [one, other] = [await open('one'), await open('other')]
@@ -48,7 +49,7 @@ test('a bill is not opened for an account that cannot pay', async () => {
     payerOf: async () => payer,
     exceeded,
   }
-  await assert.rejects(openBill(deps, { account: 'poor', database: 'db_x', databaseName: 'x' }), {
+  await assert.rejects(openBill(deps, { account: 'poor', database: 'db_x' }), {
     code: 'balance_depleted',
   })
 })
@@ -69,7 +70,7 @@ test('sessions are billed what the budget of their database has, and then cut by
     payerOf: async () => ({ ...payer, budgets: ['db_1'] }),
     exceeded: async (database: string) => void told.push(database),
   }
-  const bill = await openBill(deps, { account: 'one', database: 'db_1', databaseName: 'notes' })
+  const bill = await openBill(deps, { account: 'one', database: 'db_1' })
   cpuNs += 2000 * MS
   bill.mark()
   const { message } = await bill.cut
@@ -78,4 +79,6 @@ test('sessions are billed what the budget of their database has, and then cut by
   assert.deepEqual(told, ['db_1'])
   await used.session.tickNow(AbortSignal.timeout(60_000))
   assert.equal(books.wallets.get(budgetDay('db_1', Date.now()))?.posted, 0n)
+  const [charge] = books.records.get(used.session.id) ?? []
+  assert.equal(parseCharge(Buffer.from(charge ?? '')).resource, 'database:db_1')
 })

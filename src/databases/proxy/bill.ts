@@ -3,6 +3,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
+import { chargedResource } from '#contract/charged-resource.ts'
 import { during, type DuringDeps } from '#charging/during.ts'
 import { NotAwake } from '#databases/agent-socket/awake.ts'
 import { energyWords } from '#databases/agent-socket/energy-words.ts'
@@ -49,7 +50,7 @@ const AWAY: FatalError = {
 /** Begins to bill; rejects with the error of charging, see `fatalOf()`. */
 export async function openBill(
   deps: BillDeps,
-  { account, database, databaseName }: Pick<Role, 'account' | 'database' | 'databaseName'>,
+  { account, database }: Pick<Role, 'account' | 'database'>,
 ): Promise<Bill> {
   const { marks } = deps
   const payer = { cpuNs: 0 }
@@ -60,7 +61,7 @@ export async function openBill(
     payerOf: () => deps.payerOf(account, database),
     operation: 'database.session',
     ceilingNj: CEILING_NJ,
-    served: { resource: `database:${databaseName}` },
+    served: { resource: chargedResource(database) },
   } as const
   const work = during(deps, long, async (meter, signal) => {
     signal.addEventListener('abort', () => cut.resolve(fatalOf(signal.reason)), { once: true })

@@ -30,7 +30,7 @@ export function createStanding(
     after: (last, limit) => bucketsAfter(state, { after: last ?? 0, limit }),
     look: (buckets) => lookAtBuckets(state, { ...deps, buckets }),
     isAway: isStateAway,
-    resource: (name) => `s3://${name}`,
+    resource: ({ name }) => `s3://${name}`,
     sums: (bytesOf) => reserve(state, bytesOf, power),
   })
 }

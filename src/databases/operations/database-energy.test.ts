@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chargedResource } from '#contract/charged-resource.ts'
+import { chargeBytes } from '#contract/charge.ts'
+import type { Handled } from '#http/reply.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { sumUsage } from '#ledger/usage.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { chargeOf } from '#tlog/charge.fixture.ts'
+import { createDatabaseEnergy } from './database-energy.ts'
+
+const ACCOUNT = 'acct_1'
+const HOUR_MS = 3_600_000
+const FIRST_MS = Date.parse('2026-03-01T10:00:00Z')
+const at = (ms: number) => new Date(ms).toISOString()
+
+type Energy = {
+  readonly energy_nj: string
+  readonly server_j: number
+  readonly data: readonly { readonly at: string; readonly energy_nj: string }[]
+}
+
+async function newDatabase(state: State): Promise<string> {
+  const { rows } = await state.query<{ id: string }>(
+    "select add_database($1, 'notes', 'local', 9, 1000000) as id",
+    [ACCOUNT],
+  )
+  const id = rows[0]?.id ?? ''
+  await state.query(
+    "insert into database_roles (name, database, revision, verifier) values ($1, $2, 1, '')",
+    [`u_${id.slice(3)}`, id],
+  )
+  return id
+}
+
+/** Charges that end then, 1 nJ, 2 nJ, 4 nJ … of the resource. */
+async function charge(
+  state: State,
+  first: number,
+  charges: readonly { resource: string; operation: string; endMs: number }[],
+): Promise<void> {
+  for (const [place, { resource, operation, endMs }] of charges.entries()) {
+    const nth = first + place
+    const made = { ...chargeOf(nth), account: ACCOUNT, operation, resource }
+    await state.query(
+      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
+        energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+       values ('agent.1', $1::bigint, $2, $3, $1 + 1, $1, $4, 200, $5, 0, 0, false, $6, '', $7)`,
+      [nth, made.id, ACCOUNT, operation, 2 ** place, at(endMs), chargeBytes(made)],
+    )
+  }
+}
+
+test(
+  'the energy of a database is that of its id, from a time to before another, as in usage',
+  { skip: whyNoState() },
+  async () => {
+    await using server = await openTestUrl()
+    await using state = await openLedgerState(server.of, 2)
+    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+    const deleted = await newDatabase(state)
+    await state.query('select delete_database($1)', [deleted])
+    const id = await newDatabase(state)
+    const get = createDatabaseEnergy({ state, now: () => FIRST_MS })
+    const ask = async (from: number, to: number): Promise<Energy> => {
+      const query = () => new URLSearchParams({ from: at(from), to: at(to), by: 'hour' })
+      const asked = { who: { account: ACCOUNT }, parameters: { database: 'notes' }, query }
+      const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
+      return JSON.parse(reply.body()) as Energy
+    }
+    const lastMs = FIRST_MS + HOUR_MS
+    const operations = ['cell.standing', 'database.standing', 'database.session', 'database.backup']
+    const resource = chargedResource(deleted)
+    await charge(
+      state,
+      0,
+      operations.map((operation) => ({ resource, operation, endMs: FIRST_MS + 1 })),
+    )
+    assert.equal((await ask(FIRST_MS, lastMs)).energy_nj, '0', 'of the deleted one')
+
+    await state.query('alter table charges disable trigger charges_append_only')
+    await state.query('delete from charges')
+    const own = { resource: chargedResource(id), operation: 'cell.standing' }
+    await charge(state, 10, [
+      { ...own, endMs: FIRST_MS - 1 },
+      { ...own, endMs: FIRST_MS },
+      { ...own, endMs: FIRST_MS + 1 },
+      { ...own, endMs: lastMs - 1, operation: 'database.session' },
+      { ...own, endMs: lastMs },
+    ])
+    for (const [from, to, energy] of [
+      [FIRST_MS, lastMs, 2 + 4 + 8],
+      [FIRST_MS - HOUR_MS, FIRST_MS, 1],
+      [lastMs, lastMs + 1, 16],
+    ] as const) {
+      const span = { account: ACCOUNT, from: new Date(from), to: new Date(to) }
+      const used = await sumUsage(state, span, "'all'", { offset: 0, limit: 1 })
+      const sums = await ask(from, to)
+      assert.deepEqual([sums.energy_nj, used[0]?.energy], [String(energy), String(energy)])
+    }
+    const { data, server_j: serverJ } = await ask(FIRST_MS, lastMs + 1)
+    assert.equal(serverJ, 2.2e-8)
+    assert.deepEqual(
+      data.map((step) => [step.at, step.energy_nj]),
+      [
+        [at(FIRST_MS), '14'],
+        [at(lastMs), '16'],
+      ],
+    )
+  },
+)
