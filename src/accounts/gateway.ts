@@ -1,4 +1,5 @@
-// Accounts in a gateway: what an account used, and its receipts.
+// Accounts in a gateway: what an account used, its receipts, its tokens.
+import { parseTokenRequest, parseTokenRotation } from '#contract/tokens.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
@@ -11,6 +12,12 @@ import {
   createReceiptTile,
   type SignersLabel,
 } from './operations/receipt-pages.ts'
+import {
+  createTokenCreate,
+  createTokenList,
+  createTokenRevoke,
+  createTokenRotate,
+} from './operations/tokens.ts'
 import { createUsageGet } from './operations/usage-get.ts'
 import { createUsageLast } from './operations/usage-last.ts'
 import { createPosted } from './posted.ts'
@@ -35,6 +42,10 @@ function open(
       'receipt.keys': { handle: createReceiptKeys(receipts, signers, ready) },
       'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
       'receipt.tile': { handle: createReceiptTile(receipts) },
+      'token.create': { parse: parseTokenRequest, handle: createTokenCreate({ state }) },
+      'token.list': { handle: createTokenList({ state }) },
+      'token.rotate': { parse: parseTokenRotation, handle: createTokenRotate({ state }) },
+      'token.revoke': { handle: createTokenRevoke({ state }) },
     },
   }
 }

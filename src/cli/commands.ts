@@ -8,6 +8,7 @@ import { NODE_COMMANDS } from './commands/node-commands.ts'
 import { RECEIPTS_COMMANDS } from './commands/receipts-commands.ts'
 import { SELF_COMMANDS } from './commands/self-commands.ts'
 import { STORAGE_COMMANDS } from './commands/storage-commands.ts'
+import { TOKENS_COMMANDS } from './commands/tokens-commands.ts'
 
 const LISTS: readonly CommandList[] = [
   NODE_COMMANDS,
@@ -18,6 +19,7 @@ const LISTS: readonly CommandList[] = [
   ADMIN_COMMANDS,
   SELF_COMMANDS,
   DATABASES_COMMANDS,
+  TOKENS_COMMANDS,
 ]
 
 export const COMMANDS: readonly CommandSpec[] = LISTS.flatMap(({ commands }) => commands)

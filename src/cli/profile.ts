@@ -27,6 +27,16 @@ function storedCredentials(): Credentials | undefined {
   return JSON.parse(readFileSync(credentialsFile(), 'utf8')) as Credentials
 }
 
+/**
+ * Replaces the token that `ergon login` stored, where calls to this service use it. Returns the file, or undefined
+ * where another token is used.
+ */
+export function replaceStoredToken(options: GlobalOptions, token: string): string | undefined {
+  const baseUrl = baseUrlOf(options)
+  const isUsed = environment().token === undefined && storedCredentials()?.baseUrl === baseUrl
+  return isUsed ? storeCredentials({ baseUrl, token }) : undefined
+}
+
 type ProfileFolder = { readonly folder: string; readonly port: number; readonly runFolder: string }
 
 /** The one that was named, else that of the current directory. */

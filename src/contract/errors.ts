@@ -1,5 +1,6 @@
 // The error codes of the API: status, whose fault, the OpenAI error type that SDKs branch on, and advice.
 // docs/reference/errors.md is printed from here and from operator-errors.ts.
+import { ACCOUNTS_ERRORS } from './errors/accounts.ts'
 import { DATABASES_ERRORS } from './errors/databases.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
@@ -85,6 +86,7 @@ export const ERRORS = {
       'api_error',
     ),
   ),
+  ...ACCOUNTS_ERRORS,
   ...INFERENCE_ERRORS,
   ...STORAGE_API_ERRORS,
   ...DATABASES_ERRORS,

@@ -45,18 +45,100 @@ export async function createToken(
  */
 export async function revokeToken(state: State, id: string, signal: AbortSignal): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
-    const { rows } = await transaction.query<{ account: string }>(
-      'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account',
-      [id],
-    )
+    const { rows } = await transaction.query<{ account: string }>(REVOKE, [id])
     if (rows[0] === undefined)
       throw fault('not_found', `Could not revoke the token: no token "${id}"`)
-    const change = await transaction.query<{ epoch: string }>(
-      'select change_credentials($1, $2) as epoch',
-      [id, rows[0].account],
-    )
-    return change.rows[0]?.epoch
+    return await changeCredentials(transaction, id, rows[0].account)
   })
+  await untilHeard(state, epoch, signal)
+}
+
+/** A token of an account that is to end: at once, or after some seconds, so that its running requests go on. */
+export type EndingToken = {
+  readonly account: string
+  readonly id: string
+  readonly afterS: number
+}
+
+/**
+ * Ends a token, and waits as revokeToken() does. Throws token_not_found for a token that is not the account's, or has
+ * ended before.
+ */
+export async function endToken(
+  state: State,
+  ending: EndingToken,
+  signal: AbortSignal,
+): Promise<void> {
+  const epoch = await state.transaction(async (transaction) => {
+    await validToken(transaction, ending)
+    return await end(transaction, ending)
+  })
+  await untilHeard(state, epoch, signal)
+}
+
+/** Makes a token with the name, scope and expiry of another one, and ends that one as endToken() does. */
+export async function rotateToken(
+  state: State,
+  ending: EndingToken,
+  signal: AbortSignal,
+): Promise<MintedToken> {
+  const { made, epoch } = await state.transaction(async (transaction) => {
+    const { name, scope, expires_at: expiresAt } = await validToken(transaction, ending)
+    const made = await createToken(transaction, {
+      account: ending.account,
+      name,
+      scope,
+      ...(expiresAt === null ? {} : { expiresAt }),
+    })
+    return { made, epoch: await end(transaction, ending) }
+  })
+  await untilHeard(state, epoch, signal)
+  return made
+}
+
+type ValidToken = { name: string; scope: Scope; expires_at: Date | null }
+
+/** Locks a valid token of an account. */
+async function validToken(state: Queryable, { account, id }: EndingToken): Promise<ValidToken> {
+  const { rows } = await state.query<ValidToken>(
+    `select name, scope, expires_at from tokens
+     where id = $1 and account = $2 and revoked_at is null and (expires_at is null or expires_at > now())
+     for update`,
+    [id, account],
+  )
+  if (rows[0] === undefined)
+    throw fault('token_not_found', `Could not find a valid token: "${id.slice(0, 100)}"`)
+  return rows[0]
+}
+
+const REVOKE =
+  'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account'
+const EXPIRE = `update tokens set expires_at = least(expires_at, now() + make_interval(secs => $2)) where id = $1`
+
+async function end(state: Queryable, { account, id, afterS }: EndingToken): Promise<string> {
+  if (afterS === 0) {
+    await state.query(REVOKE, [id])
+    return await changeCredentials(state, id, account)
+  }
+  await state.query(EXPIRE, [id, afterS])
+  // A change of the account makes sessions read the time of expiry again, and cuts no request.
+  return await changeCredentials(state, null, account)
+}
+
+/** The number of the change, which sessions reach by hearing of the change. */
+async function changeCredentials(
+  state: Queryable,
+  token: string | null,
+  account: string,
+): Promise<string> {
+  const { rows } = await state.query<{ epoch: string }>(
+    'select change_credentials($1, $2) as epoch',
+    [token, account],
+  )
+  return rows[0]?.epoch ?? '0'
+}
+
+async function untilHeard(state: State, epoch: string, signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(REVOKE_TIMEOUT_MS)])
   for (;;) {
     const { rows } = await state.query<{ behind: string }>(

@@ -66,5 +66,24 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'service.health': { path: () => '/healthz' },
   'service.ready': { path: () => '/readyz' },
   'service.metrics': { path: () => '/metrics', credential: METRICS_TOKEN },
+  'token.create': {
+    path: () => '/v1/tokens',
+    body: { name: 'matrix' },
+    statuses: [201],
+    badBodies: [
+      { body: {}, param: 'name' },
+      { body: { name: '' }, param: 'name' },
+      { body: { name: 'x', scope: 'all' }, param: 'scope' },
+      { body: { name: 'x', expires_days: 0 }, param: 'expires_days' },
+    ],
+  },
+  'token.list': { path: () => '/v1/tokens' },
+  'token.rotate': {
+    path: () => '/v1/tokens/tok_none/rotate',
+    body: {},
+    statuses: [404],
+    badBodies: [{ body: { overlap_s: -1 }, param: 'overlap_s' }],
+  },
+  'token.revoke': { path: () => '/v1/tokens/tok_none', statuses: [404] },
   ...DATABASES_ROWS,
 }

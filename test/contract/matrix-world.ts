@@ -32,7 +32,7 @@ export async function openMatrix(): Promise<void> {
     await addUpstream(ergon, EMBEDDING, { embedding: true }),
   ]
   callers = {
-    owner: { token: ergon.token, account: ergon.account },
+    owner: { token: (await mint(ergon.account, 'billing-admin')).token, account: ergon.account },
     other: await caller('5000000000000'),
     revoked: await revokedCaller(),
     depleted: await depletedCaller(),
@@ -51,7 +51,7 @@ export async function closeMatrix(): Promise<void> {
 async function caller(pusd?: string): Promise<Caller> {
   const { id: account } = await ergon.control('account.create', { env: 'test' })
   if (pusd !== undefined) await ergon.control('funds.add', { account, pusd })
-  const { token } = await mint(account, 'deploy')
+  const { token } = await mint(account, 'billing-admin')
   return { token, account }
 }
 

@@ -151,13 +151,14 @@ type Document = {
 }
 
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
-  // A backup has nothing to choose.
-  const takesNothing = ['database-backup.create']
+  // A backup and a rotation have nothing that must be chosen.
+  const takesNothing = ['database-backup.create', 'token.rotate']
+  const { token } = await ergon.control('token.create', { scope: 'billing-admin' })
   const posts = ROUTES.filter(({ method }) => method === 'POST')
   for (const { path } of posts.filter(({ operation }) => !takesNothing.includes(operation))) {
     const answer = await ask(path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: '{}',
     })
     assert.equal(answer.status, 400)

@@ -105,10 +105,9 @@ function publicOperation(route: Route, row: Row): void {
 
 /** The honest call, asked `through` some address, is answered, charged and sealed. */
 async function assertAnswers(route: Route, row: Row, through?: string): Promise<void> {
-  const body = row.body === undefined ? {} : { body: row.body }
   const answer = await callAs(route, row.path(), {
     ...callers.owner,
-    ...body,
+    ...bodyOf(row),
     ...(through === undefined ? {} : { through }),
   })
   assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
@@ -128,7 +127,7 @@ async function assertAnswers(route: Route, row: Row, through?: string): Promise<
 
 function accountOperation(route: Route, row: Row, operation: Operation): void {
   const name = route.operation
-  const honest = () => (row.body === undefined ? {} : { body: row.body })
+  const honest = () => bodyOf(row)
 
   test('answers its account, and header, ledger and receipt agree', async () => {
     await assertAnswers(route, row)
@@ -210,7 +209,7 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
 
   if (operation.remembered)
     test('is what GET /v1/usage/last tells of afterwards', async () => {
-      const { token } = await mint(callers.owner.account, 'deploy')
+      const { token } = await mint(callers.owner.account, 'billing-admin')
       const answer = await callAs(route, row.path(), { token, ...honest() })
       const charge = await chargeOf(ergon, answer.headers.get('x-receipt-id') ?? '')
       const last = await call('/v1/usage/last', { token })
@@ -222,17 +221,23 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
     })
 }
 
+const bodyOf = ({ body }: Row) => (body === undefined ? {} : { body })
+
 function unpaidOperation(route: Route, row: Row): void {
   test('answers an account whose balance is empty, at the cost of nobody', async () => {
-    const answer = await callAs(route, row.depleteds?.() ?? row.path(), callers.depleted)
+    const answer = await callAs(route, row.depleteds?.() ?? row.path(), {
+      ...callers.depleted,
+      ...bodyOf(row),
+    })
     assert.ok((row.statuses ?? [200]).includes(answer.status), answer.text)
     assertOfNobody(answer)
   })
   test('answers an account that has used its free tier, at the cost of nobody', async () => {
-    const answer = await callAs(route, row.path(), callers.freeloader)
+    const answer = await callAs(route, row.path(), { ...callers.freeloader, ...bodyOf(row) })
     // It was never billed: it has no last request, and the receipt is another account's.
     const isNone = row.others !== undefined || route.operation === 'usage.last'
-    assert.equal(answer.status, isNone ? 404 : 200, answer.text)
+    const statuses = isNone ? [404] : (row.statuses ?? [200])
+    assert.ok(statuses.includes(answer.status), answer.text)
     assertOfNobody(answer)
   })
 }

@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of accounts.
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
+import * as tokens from '#contract/tokens.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'
 
 export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
@@ -48,5 +49,29 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     refusals: ['not_found', 'state_unavailable'],
     summary: 'Hashes of the log: `tile/<level>/<index>[.p/<width>]` as C2SP lays them out',
     replies: ok('Up to 256 SHA-256 hashes', { 'application/octet-stream': null }),
+  },
+  'token.create': {
+    summary: 'Create a token; its secret is in this reply alone',
+    request: tokens.tokenRequest,
+    replies: { 201: { help: 'The token, with its secret', media: json(tokens.newTokenReply) } },
+    refusals: ['too_many_tokens'],
+  },
+  'token.list': {
+    summary: 'The tokens of the account, the newest first; not their secrets',
+    query: tokens.tokenListQuery,
+    replies: ok('The tokens', json(tokens.tokenList)),
+  },
+  'token.rotate': {
+    summary: 'Replace a token by a new one of the same name, scope and time of expiry',
+    request: tokens.tokenRotation,
+    replies: {
+      201: { help: 'The new token, with its secret', media: json(tokens.rotatedTokenReply) },
+    },
+    refusals: ['token_not_found'],
+  },
+  'token.revoke': {
+    summary: 'Revoke a token: no process honours it when the answer comes',
+    replies: ok('The token', json(tokens.tokenReply)),
+    refusals: ['token_not_found'],
   },
 }

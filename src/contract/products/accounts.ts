@@ -1,6 +1,9 @@
-// Accounts: what an account used, and its receipts.
+// Accounts: what an account used, its receipts, its tokens.
 import { look, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
+
+/** Not idempotent: the reply may hold a secret, and replies are kept for repetitions in plain text. */
+const token = { ...ownView, service: 'tokens', remembered: false } as const
 
 export const ACCOUNTS = defineProduct({
   operations: {
@@ -11,6 +14,10 @@ export const ACCOUNTS = defineProduct({
     'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
+    'token.create': { ...look, scope: 'billing-admin', service: 'tokens', remembered: false },
+    'token.list': token,
+    'token.rotate': { ...token, scope: 'billing-admin' },
+    'token.revoke': { ...token, scope: 'billing-admin' },
   },
   routes: [
     { method: 'GET', path: '/v1/usage/last', operation: 'usage.last', query: [] },
@@ -33,5 +40,9 @@ export const ACCOUNTS = defineProduct({
       path: '/.well-known/ergon/logs/:log/:shard/tile/*',
       operation: 'receipt.tile',
     },
+    { method: 'POST', path: '/v1/tokens', operation: 'token.create', query: [] },
+    { method: 'GET', path: '/v1/tokens', operation: 'token.list', query: ['cursor', 'limit'] },
+    { method: 'POST', path: '/v1/tokens/:token/rotate', operation: 'token.rotate', query: [] },
+    { method: 'DELETE', path: '/v1/tokens/:token', operation: 'token.revoke', query: [] },
   ],
 })

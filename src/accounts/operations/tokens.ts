@@ -1,0 +1,137 @@
+// /v1/tokens: create, list, rotate, revoke. A secret is in the reply to its creation and nowhere else.
+import { fault } from '#contract/errors.ts'
+import type { Scope } from '#contract/operation.ts'
+import {
+  OVERLAP_OWN_MIN_S,
+  TOKEN_LIST_MAX,
+  ACCOUNT_TOKENS_MAX,
+  type TokenReply,
+  type TokenRequest,
+  type TokenRotation,
+} from '#contract/tokens.ts'
+import type { Handled, Handler } from '#http/reply.ts'
+import { createToken, endToken, rotateToken } from '#identity/tokens.ts'
+import type { Queryable, State } from '#state/connect.ts'
+
+type Deps = { readonly state: State }
+
+const DAY_MS = 86_400_000
+const LIMIT = 100
+/** After every id. */
+const LAST = 'tok_~'
+
+type Row = {
+  id: string
+  name: string
+  scope: Scope
+  hint: string
+  created_at: Date
+  expires_at: Date | null
+  revoked_at: Date | null
+  exposed_at: Date | null
+  last_used_at: Date | null
+  is_expired: boolean
+}
+
+const SELECT = `select id, name, scope, hint, created_at, expires_at, revoked_at, exposed_at,
+  coalesce(expires_at <= now(), false) as is_expired,
+  (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at
+  from tokens`
+
+const timeOf = (date: Date | null) => date?.toISOString() ?? null
+
+const replyOf = (row: Row, who: Handled['who']): TokenReply => ({
+  id: row.id,
+  object: 'token',
+  name: row.name,
+  scope: row.scope,
+  hint: row.hint,
+  current: row.id === who?.token,
+  status: row.revoked_at !== null ? 'revoked' : row.is_expired ? 'expired' : 'valid',
+  created_at: row.created_at.toISOString(),
+  expires_at: timeOf(row.expires_at),
+  revoked_at: timeOf(row.revoked_at),
+  last_used_at: timeOf(row.last_used_at),
+  exposed_at: timeOf(row.exposed_at),
+})
+
+async function tokenOf(state: Queryable, id: string, who: Handled['who']): Promise<TokenReply> {
+  const { rows } = await state.query<Row>(`${SELECT} where id = $1 and account = $2`, [
+    id,
+    who?.account,
+  ])
+  if (rows[0] === undefined) throw fault('token_not_found', `Could not find the token: "${id}"`)
+  return replyOf(rows[0], who)
+}
+
+const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
+
+export const createTokenCreate =
+  ({ state }: Deps): Handler<TokenRequest> =>
+  async ({ who, body: { name, scope, expires_days: days } }) =>
+    await state.transaction(async (transaction) => {
+      const account = who?.account ?? ''
+      await transaction.query('select from accounts where id = $1 for no key update', [account])
+      const { rowCount } = await transaction.query(
+        `select from tokens where account = $1 and revoked_at is null
+           and (expires_at is null or expires_at > now()) limit $2`,
+        [account, ACCOUNT_TOKENS_MAX],
+      )
+      if (rowCount === ACCOUNT_TOKENS_MAX)
+        throw fault(
+          'too_many_tokens',
+          `Could not create the token: an account has at most ${ACCOUNT_TOKENS_MAX} that are valid`,
+        )
+      const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
+      const { id, text } = await createToken(transaction, { account, name, scope, ...expiry })
+      return known({ ...(await tokenOf(transaction, id, who)), token: text }, 201)
+    })
+
+export const createTokenList =
+  ({ state }: Deps): Handler =>
+  async ({ who, query: queryOf }) => {
+    const query = queryOf()
+    const text = query.get('limit') ?? String(LIMIT)
+    const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Infinity
+    if (limit > TOKEN_LIST_MAX)
+      throw fault('invalid_request', `Could not list: limit is from 1 to ${TOKEN_LIST_MAX}`, {
+        param: 'limit',
+      })
+    const { rows } = await state.query<Row>(
+      `${SELECT} where account = $1 and id < $2 order by id desc limit $3`,
+      [who?.account, query.get('cursor') ?? LAST, limit + 1],
+    )
+    const given = rows.slice(0, limit)
+    const hasMore = rows.length > limit
+    return known({
+      object: 'list',
+      data: given.map((row) => replyOf(row, who)),
+      has_more: hasMore,
+      next_cursor: hasMore ? given.at(-1)?.id : null,
+    })
+  }
+
+/** The token of the request ends a little later: a revocation at once would cut the request before its answer. */
+const endingOf = ({ who, parameters }: Handled, afterS: number) => {
+  const id = parameters['token'] ?? ''
+  const leastS = id === who?.token ? OVERLAP_OWN_MIN_S : 0
+  return { account: who?.account ?? '', id, afterS: Math.max(afterS, leastS) }
+}
+
+export const createTokenRotate =
+  ({ state }: Deps): Handler<TokenRotation> =>
+  async (call) => {
+    const ending = endingOf(call, call.body.overlap_s)
+    const { id, text } = await rotateToken(state, ending, call.signal)
+    const made = await tokenOf(state, id, call.who)
+    const replaces = await tokenOf(state, ending.id, call.who)
+    return known({ ...made, token: text, replaces }, 201)
+  }
+
+export const createTokenRevoke =
+  ({ state }: Deps): Handler =>
+  async (call) => {
+    const ending = endingOf(call, 0)
+    await endToken(state, ending, call.signal)
+    return known(await tokenOf(state, ending.id, call.who))
+  }

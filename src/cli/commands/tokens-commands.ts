@@ -1,0 +1,36 @@
+// The commands of tokens.
+import type { CommandList } from '#cli/command-spec.ts'
+
+export const TOKENS_COMMANDS: CommandList = {
+  groups: { tokens: 'Tokens of the account: create, list, rotate, revoke' },
+  commands: [
+    {
+      usage: 'tokens create <name>',
+      help: 'Create a token; its secret is printed this once',
+      options: [
+        ['--scope <scope>', 'read (default), deploy or billing-admin'],
+        ['--expires <duration>', 'for how long it is valid, such as 90d (default: until revoked)'],
+      ],
+      load: () => import('./tokens-create.ts'),
+    },
+    {
+      usage: 'tokens list',
+      help: 'The tokens, the newest first',
+      options: [['--all', 'those that have ended too']],
+      load: () => import('./tokens-list.ts'),
+    },
+    {
+      usage: 'tokens rotate <token>',
+      help: 'Replace a token by a new one of the same name, scope and expiry; `ergon login` is kept up',
+      options: [
+        ['--overlap <duration>', 'for how long the old one stays valid, such as 24h (default 0s)'],
+      ],
+      load: () => import('./tokens-rotate.ts'),
+    },
+    {
+      usage: 'tokens revoke <token>',
+      help: 'Revoke a token: nothing honours it any more when the command ends',
+      load: () => import('./tokens-revoke.ts'),
+    },
+  ],
+}

@@ -1,0 +1,22 @@
+// ergon tokens create: the secret is printed once, alone on stdout.
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { apiPost } from '#cli/client.ts'
+import { durationMs } from '#cli/duration.ts'
+import { print, printJson, tell } from '#cli/output.ts'
+
+const DAY_MS = 86_400_000
+import type { NewTokenReply } from '#contract/tokens.ts'
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  const expires = textOption(options, 'expires')
+  const { text } = await apiPost(options, '/v1/tokens', {
+    name,
+    scope: textOption(options, 'scope'),
+    expires_days: expires === undefined ? undefined : durationMs(expires, '--expires 90d') / DAY_MS,
+  })
+  const made = JSON.parse(text) as NewTokenReply
+  if (options.json) return printJson(made)
+  const until = made.expires_at === null ? '' : `, valid until ${made.expires_at}`
+  tell(`${made.id}, scope ${made.scope}${until}; shown this once:`)
+  print(made.token)
+}

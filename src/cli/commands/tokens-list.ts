@@ -1,0 +1,34 @@
+// ergon tokens list.
+import type { CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { TokenList, TokenReply } from '#contract/tokens.ts'
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const tokens: TokenReply[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { text } = await apiGet(options, `/v1/tokens?limit=1000${after}`)
+    const page = JSON.parse(text) as TokenList
+    tokens.push(...page.data)
+    cursor = page.next_cursor
+  }
+  const shown = options['all'] === true ? tokens : tokens.filter(({ status }) => status === 'valid')
+  if (options.json) return printJson({ object: 'list', data: shown })
+  const rows = shown.map((one) => [
+    one.id,
+    `${one.hint}…`,
+    one.scope,
+    one.name,
+    stateOf(one),
+    one.last_used_at ?? 'never',
+    one.exposed_at ?? 'no',
+  ])
+  const head = ['TOKEN', 'BEGINS', 'SCOPE', 'NAME', 'STATE', 'LAST USED', 'SEEN IN AN ADDRESS']
+  print(table(head, rows))
+}
+
+function stateOf({ status, current, expires_at: expiresAt }: TokenReply): string {
+  const until = status === 'valid' && expiresAt !== null ? `until ${expiresAt}` : status
+  return current ? `${until} (this one)` : until
+}

@@ -1,0 +1,88 @@
+// Requests and replies of tokens.
+import { z } from 'zod'
+import { SCOPES } from './operation.ts'
+import { ownObject } from './own-object.ts'
+import { parseWith } from './parse.ts'
+
+/** Tokens of an account that are valid at one time. */
+export const ACCOUNT_TOKENS_MAX = 200
+export const TOKEN_DAYS_MAX = 3650
+/** The longest time for which a token stays valid beside the one that replaces it. */
+export const OVERLAP_MAX_S = 7 * 86_400
+/** For which the token of the request itself stays valid: the answer has to reach its caller. */
+export const OVERLAP_OWN_MIN_S = 10
+
+const name = z.string().min(1).max(200)
+const time = z.iso.datetime()
+
+export const tokenRequest = ownObject({
+  /** By which people recognise the token. */
+  name,
+  scope: z.enum(SCOPES).default('read'),
+  /** Without it the token is valid until it is revoked. */
+  expires_days: z.number().gt(0).max(TOKEN_DAYS_MAX).optional(),
+})
+export type TokenRequest = z.infer<typeof tokenRequest>
+
+/** Throws invalid_request. */
+export const parseTokenRequest = (json: unknown): TokenRequest => parseWith(tokenRequest, json)
+
+export const tokenRotation = ownObject({
+  /** Seconds for which the old token stays valid; the token of the request itself at least 10. */
+  overlap_s: z.int().min(0).max(OVERLAP_MAX_S).default(0),
+})
+export type TokenRotation = z.infer<typeof tokenRotation>
+
+/** Throws invalid_request. */
+export const parseTokenRotation = (json: unknown): TokenRotation => parseWith(tokenRotation, json)
+
+export const tokenReply = z.object({
+  id: z.string(),
+  object: z.literal('token'),
+  name: z.string(),
+  scope: z.enum(SCOPES),
+  /** The first characters of the secret. */
+  hint: z.string(),
+  /** True: the token of this request. */
+  current: z.boolean(),
+  status: z.enum(['valid', 'expired', 'revoked']),
+  created_at: time,
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+  /** The end of its newest request that was charged. */
+  last_used_at: time.nullable(),
+  /** When the token was last seen in an address, where logs of others may have it. */
+  exposed_at: time.nullable(),
+})
+export type TokenReply = z.infer<typeof tokenReply>
+
+/** The only replies with the secret: this one, and that of a rotation. */
+export const newTokenReply = tokenReply.extend({ token: z.string() })
+
+export type NewTokenReply = z.infer<typeof newTokenReply>
+
+export const rotatedTokenReply = newTokenReply.extend({
+  /** The old token: revoked, or valid until its `expires_at`. */
+  replaces: tokenReply,
+})
+export type RotatedTokenReply = z.infer<typeof rotatedTokenReply>
+
+export const TOKEN_LIST_MAX = 1000
+
+/** Parameters of GET /v1/tokens. */
+export const tokenListQuery = z.object({
+  cursor: z.string().optional(),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/)
+    .optional(),
+})
+
+/** GET /v1/tokens: the newest first. */
+export const tokenList = z.object({
+  object: z.literal('list'),
+  data: z.array(tokenReply),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable(),
+})
+export type TokenList = z.infer<typeof tokenList>

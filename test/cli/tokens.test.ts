@@ -1,0 +1,55 @@
+// Tokens by the command line: made, listed, rotated, revoked, and kept up where `ergon login` stored one.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TokenList } from '#contract/tokens.ts'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { commandLine } from './command-line.ts'
+
+product(PLAIN)
+const { run, runAlone } = commandLine()
+
+const statusOf = async (token: string) => {
+  const headers = { authorization: `Bearer ${token.trim()}` }
+  return (await fetch(`${sharedErgon().baseUrl}/v1/tokens`, { headers })).status
+}
+const ownerToken = async () =>
+  (await sharedErgon().control('token.create', { scope: 'billing-admin', name: 'owner' })).token
+
+test('`ergon tokens create`, list, rotate and revoke', async () => {
+  const env = { ERGON_TOKEN: await ownerToken() }
+  const cli = (...words: string[]) => run(['tokens', ...words], { env })
+  const named = async () => {
+    const { data } = JSON.parse((await cli('list', '--json')).stdout) as TokenList
+    return data.filter(({ name }) => name === 'deploys').map(({ id }) => id)
+  }
+  const made = await cli('create', 'deploys', '--scope', 'deploy', '--expires', '90d')
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stdout, /^svc_[0-9A-Za-z]{38}\n$/)
+  const [id = ''] = await named()
+  const next = await cli('rotate', id)
+  assert.match(next.stderr, new RegExp(`replaces ${id}, which is revoked`))
+  assert.deepEqual([await statusOf(made.stdout), await statusOf(next.stdout)], [401, 200])
+  const [nextId = '', ...more] = await named()
+  assert.deepEqual(more, [])
+  assert.match((await cli('revoke', nextId)).stderr, /is revoked/)
+  const again = await cli('revoke', nextId)
+  assert.deepEqual([again.code, again.stdout], [1, ''])
+  assert.match(again.stderr, /Could not find a valid token/)
+})
+
+test('a rotation of the token of `ergon login` stores the new one', async () => {
+  const env = { ERGON_TOKEN: '' }
+  const login = await runAlone(['login'], { env, input: await ownerToken() })
+  assert.equal(login.code, 0, login.stderr)
+  const current = async () => {
+    const { stdout, stderr } = await run(['tokens', 'list', '--json'], { env })
+    assert.equal(stderr, '')
+    return (JSON.parse(stdout) as TokenList).data.find((token) => token.current)?.id ?? ''
+  }
+  const before = await current()
+  const rotated = await run(['tokens', 'rotate', before], { env })
+  assert.match(rotated.stderr, /has the new token/)
+  const after = await current()
+  assert.ok(after !== '' && after !== before, after)
+})
