@@ -20,7 +20,7 @@ import {
 } from './operations/tokens.ts'
 import { createUsageGet } from './operations/usage-get.ts'
 import { createUsageLast } from './operations/usage-last.ts'
-import { createPosted } from './posted.ts'
+import { createPosted } from '#ledger/posted.ts'
 
 type AccountsSettings = { readonly signers: SignersLabel }
 

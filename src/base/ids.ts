@@ -14,6 +14,11 @@ export type IdPrefix =
   | 'we'
   | 'chatcmpl'
   | 'cmpl'
+  | 'pay'
+  | 'card'
+  | 'refund'
+  | 'voucher'
+  | 'grant'
 export type Id<P extends IdPrefix> = `${P}_${string}`
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

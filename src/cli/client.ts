@@ -1,4 +1,5 @@
 // The two APIs that the command line calls: the public API with a token, and the operator's API on its socket.
+import type { IncomingHttpHeaders } from 'node:http'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
@@ -12,6 +13,7 @@ export type ApiAnswer = {
   readonly status: number
   readonly text: string
   readonly bytes: Buffer
+  readonly headers: IncomingHttpHeaders
 }
 
 /** Nothing answers at the address: that says nothing of what was asked. */
@@ -81,8 +83,11 @@ async function send(
   const { request } = url.startsWith('https:') ? await import('node:https') : http
   return await new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, timeout: TIMEOUT_MS }, (response) => {
-      const { statusCode: status = 0 } = response
-      bytesOf(response).then((bytes) => resolve({ status, bytes, text: bytes.toString() }), reject)
+      const { statusCode: status = 0, headers: got } = response
+      bytesOf(response).then(
+        (bytes) => resolve({ status, bytes, text: bytes.toString(), headers: got }),
+        reject,
+      )
     })
     // A connection that breaks after the head of the answer is reported here too.
     sent.on('error', reject)

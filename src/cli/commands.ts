@@ -5,6 +5,7 @@ import { ADMIN_COMMANDS } from './commands/admin-commands.ts'
 import { ARTIFACTS_COMMANDS } from './commands/artifacts-commands.ts'
 import { INFERENCE_COMMANDS } from './commands/inference-commands.ts'
 import { NODE_COMMANDS } from './commands/node-commands.ts'
+import { PAYMENTS_COMMANDS } from './commands/payments-commands.ts'
 import { RECEIPTS_COMMANDS } from './commands/receipts-commands.ts'
 import { SELF_COMMANDS } from './commands/self-commands.ts'
 import { STORAGE_COMMANDS } from './commands/storage-commands.ts'
@@ -20,6 +21,7 @@ const LISTS: readonly CommandList[] = [
   SELF_COMMANDS,
   DATABASES_COMMANDS,
   TOKENS_COMMANDS,
+  PAYMENTS_COMMANDS,
 ]
 
 export const COMMANDS: readonly CommandSpec[] = LISTS.flatMap(({ commands }) => commands)

@@ -4,6 +4,7 @@ import type { AnswerOf, ControlTable, LineOf, RequestOf } from './control-operat
 import { ACCOUNTS_CONTROL } from './control/accounts.ts'
 import { INFERENCE_CONTROL } from './control/inference.ts'
 import { NODE_CONTROL } from './control/node.ts'
+import { PAYMENTS_CONTROL } from './control/payments.ts'
 import { RECEIPTS_CONTROL } from './control/receipts.ts'
 import { STORAGE_CONTROL } from './control/storage.ts'
 
@@ -13,6 +14,7 @@ export const CONTROL = {
   ...INFERENCE_CONTROL,
   ...RECEIPTS_CONTROL,
   ...STORAGE_CONTROL,
+  ...PAYMENTS_CONTROL,
 } satisfies ControlTable
 
 export type ControlName = keyof typeof CONTROL

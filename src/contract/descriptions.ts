@@ -4,6 +4,7 @@ import { DATABASES_DESCRIPTIONS } from './descriptions/databases.ts'
 import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
 import { INFERENCE_DESCRIPTIONS } from './descriptions/inference.ts'
+import { PAYMENTS_DESCRIPTIONS } from './descriptions/payments.ts'
 import { STATUS_DESCRIPTIONS } from './descriptions/status.ts'
 import { STORAGE_DESCRIPTIONS } from './descriptions/storage.ts'
 import type { RoutedName } from './operations.ts'
@@ -14,4 +15,5 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...ACCOUNTS_DESCRIPTIONS,
   ...STATUS_DESCRIPTIONS,
   ...DATABASES_DESCRIPTIONS,
+  ...PAYMENTS_DESCRIPTIONS,
 }

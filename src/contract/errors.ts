@@ -6,6 +6,7 @@ import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
 import { INFERENCE_ERRORS } from './errors/inference.ts'
+import { PAYMENTS_ERRORS } from './errors/payments.ts'
 import { STORAGE_API_ERRORS } from './errors/storage.ts'
 import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
@@ -90,6 +91,7 @@ export const ERRORS = {
   ...INFERENCE_ERRORS,
   ...STORAGE_API_ERRORS,
   ...DATABASES_ERRORS,
+  ...PAYMENTS_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS

@@ -4,11 +4,12 @@ import { DATABASES } from './products/databases.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
 import { INFERENCE } from './products/inference.ts'
+import { PAYMENTS } from './products/payments.ts'
 import { STATUS } from './products/status.ts'
 import { STORAGE } from './products/storage.ts'
 
 /** One line a product. */
-export const PRODUCTS = [INFERENCE, STORAGE, ACCOUNTS, STATUS, DATABASES] as const
+export const PRODUCTS = [INFERENCE, STORAGE, ACCOUNTS, STATUS, DATABASES, PAYMENTS] as const
 
 type Product = (typeof PRODUCTS)[number]
 type NamesOf<P> = P extends { readonly operations: infer Operations } ? keyof Operations : never

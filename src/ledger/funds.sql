@@ -17,11 +17,11 @@ begin
   if moved = 0 then return; end if;
   update wallets set posted = posted - moved where id = debit_id;
   update wallets set posted = posted + moved where id = credit_id;
-  insert into transfers (debit, credit, amount, kind, reference)
-    values (debit_id, credit_id, moved, transfer_kind, reason);
+  insert into transfers (debit, credit, amount, kind, reference, at)
+    values (debit_id, credit_id, moved, transfer_kind, reason, ledger_now());
 end $$;
 
--- Puts a lot into the money wallet of an account; returns the lot.
+-- Puts a lot into the money wallet of an account; returns the lot. `lot.reference` names its cause, such as a payment.
 create or replace function add_lot(account_id text, lot lots, transfer_kind text) returns bigint language plpgsql as $$
 declare
   wallet_id constant text := 'money:' || account_id;
@@ -30,9 +30,10 @@ begin
   insert into wallets (id, unit, bounded) values (wallet_id, money_unit(account_id), true) on conflict do nothing;
   perform from wallets where id = wallet_id for no key update;
   perform from log_head for update;
-  perform transfer(lot.source, wallet_id, lot.remaining, transfer_kind);
-  insert into lots (wallet, kind, priority, remaining, expires_at, source, created_at)
-    values (wallet_id, lot.kind, lot.priority, lot.remaining, lot.expires_at, lot.source, ledger_now())
+  perform transfer(lot.source, wallet_id, lot.remaining, transfer_kind, coalesce(lot.reference, ''));
+  insert into lots (wallet, kind, priority, remaining, expires_at, source, created_at, reference)
+    values (wallet_id, lot.kind, lot.priority, lot.remaining, lot.expires_at, lot.source, ledger_now(),
+      coalesce(lot.reference, ''))
     returning id into made;
   update accounts set funded = true,
     low_water_armed = low_water_armed
@@ -69,6 +70,7 @@ begin
   lot.priority := 40;
   lot.remaining := amount_pusd;
   lot.source := 'operator:pending:' || money_unit(account_id);
+  lot.reference := pending_id;
   insert into pending_credits (id, wallet, amount, expires_at, lot) values (
     pending_id, 'money:' || account_id, amount_pusd, lives_until, add_lot(account_id, lot, 'pending_credit'));
 end $$;
@@ -125,7 +127,7 @@ begin
     continue when taken = 0;
     available := available - taken;
     update lots set remaining = remaining - taken where id = lot.id;
-    perform transfer(wallet_id, lot.source, taken, 'expired', lot.kind);
+    perform transfer(wallet_id, lot.source, taken, 'expired', coalesce(nullif(lot.reference, ''), lot.kind));
   end loop;
   perform note_balance(wallet_id, before);
 end $$;

@@ -13,6 +13,7 @@ export type ModelLot = {
   expiresMs: number | undefined
   readonly createdMs: number
   source: string
+  readonly reference: string
 }
 export type ModelAccount = {
   readonly env: 'live' | 'test'
@@ -101,6 +102,10 @@ const OPERATOR: readonly [string, Unit][] = [
   ['operator:funds:tUSD', 'tUSD'],
   ['operator:pending:USD', 'USD'],
   ['operator:pending:tUSD', 'tUSD'],
+  ['operator:promotion:USD', 'USD'],
+  ['operator:promotion:tUSD', 'tUSD'],
+  ['operator:refunds:USD', 'USD'],
+  ['operator:refunds:tUSD', 'tUSD'],
   ['operator:loss:USD', 'USD'],
   ['operator:loss:tUSD', 'tUSD'],
   ['operator:loss:nJ', 'nJ'],

@@ -20,6 +20,8 @@ export type NewLot = {
   readonly priority: number
   readonly transferKind: string
   readonly expiresMs?: number
+  /** Its cause, such as a payment. */
+  readonly reference?: string
 }
 
 export function grantFunds(books: Books, lot: NewLot, nowMs: number): void {
@@ -32,7 +34,14 @@ export function pendingCredit(
   nowMs: number,
 ): void {
   const { account, amount } = credit
-  const lot = { account, amount, kind: 'funds', priority: 40, transferKind: 'pending_credit' }
+  const lot = {
+    account,
+    amount,
+    kind: 'funds',
+    priority: 40,
+    transferKind: 'pending_credit',
+    reference: credit.id,
+  }
   const made = addLot(books, lot, `operator:pending:${moneyUnit(books, account)}`, nowMs)
   const wallet = `money:${account}`
   const { expiresMs } = credit
@@ -89,7 +98,7 @@ export function noteBalance(books: Books, wallet: string, before: bigint): void 
 }
 
 function addLot(books: Books, lot: NewLot, source: string, nowMs: number): ModelLot {
-  const { account, amount, kind, priority, expiresMs } = lot
+  const { account, amount, kind, priority, expiresMs, reference = '' } = lot
   const wallet = `money:${account}`
   openWallet(books, wallet, moneyUnit(books, account), true)
   transfer(books, {
@@ -97,7 +106,7 @@ function addLot(books: Books, lot: NewLot, source: string, nowMs: number): Model
     credit: wallet,
     amount,
     kind: lot.transferKind,
-    reference: '',
+    reference,
   })
   const id = books.lots.length + 1
   const made = {
@@ -109,6 +118,7 @@ function addLot(books: Books, lot: NewLot, source: string, nowMs: number): Model
     expiresMs,
     createdMs: nowMs,
     source,
+    reference,
   }
   books.lots.push(made)
   const owner = accountOf(books, account)
@@ -154,7 +164,7 @@ function expireWallet(books: Books, id: string, nowMs: number): void {
       credit: lot.source,
       amount,
       kind: 'expired',
-      reference: lot.kind,
+      reference: lot.reference === '' ? lot.kind : lot.reference,
     })
   }
   noteBalance(books, id, before)

@@ -6,6 +6,7 @@ import { IDENTITY_SCHEMA } from '#identity/schema.ts'
 import { MODELS_SCHEMA } from '#inference/schema.ts'
 import { LEDGER_SCHEMA } from '#ledger/schema.ts'
 import { OBJECTS_SCHEMA } from '#objects/schema.ts'
+import { PAYMENTS_SCHEMA } from '#payments/schema.ts'
 import { RECEIPTS_SCHEMA } from '#receipts/schema.ts'
 import { STATE_SCHEMA, type Schema } from '#state/schema.ts'
 import { TASKS_SCHEMA } from '#tasks/schema.ts'
@@ -21,4 +22,5 @@ export const SCHEMAS: readonly Schema[] = [
   OBJECTS_SCHEMA,
   RESOURCES_SCHEMA,
   DATABASES_SCHEMA,
+  PAYMENTS_SCHEMA,
 ]

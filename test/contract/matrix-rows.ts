@@ -1,6 +1,7 @@
 // An honest call of each operation, for the matrix: an operation without a row fails.
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
+import { PAYMENTS_ROWS } from './payments-rows.ts'
 import { METRICS_TOKEN } from '../settings.ts'
 import { CHAT, EMBEDDING, world } from './matrix-world.ts'
 
@@ -86,4 +87,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   'token.revoke': { path: () => '/v1/tokens/tok_none', statuses: [404] },
   ...DATABASES_ROWS,
+  ...PAYMENTS_ROWS,
 }

@@ -203,7 +203,7 @@ function accountOperation(route: Route, row: Row, operation: Operation): void {
   if (others !== undefined)
     test("does not find another account's", async () => {
       const expected = { payer: callers.owner.account, operation: name }
-      const answer = await callAs(route, others.path(), callers.owner)
+      const answer = await callAs(route, others.path(), { ...callers.owner, ...honest() })
       await assertRefused(answer, [404, others.code], expected)
     })
 

@@ -1,6 +1,6 @@
 // GET /v1/receipts?cursor&limit: what the account was charged, the newest first, by the account's own numbers,
 // which have no gap: also what nobody was answered for, such as stored bytes and strangers in its public buckets.
-import type { Posted } from '#accounts/posted.ts'
+import type { Posted } from '#ledger/posted.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
 import { chargedId } from '#contract/charged-resource.ts'

@@ -1,6 +1,6 @@
 // The log in the API: GET /v1/receipts/{id} for the account that owns the receipt (receipts of unattributed
 // requests are public), and for everybody the keys, checkpoints and tiles that receipts are checked by.
-import type { Posted } from '#accounts/posted.ts'
+import type { Posted } from '#ledger/posted.ts'
 import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
 import { idTimeMs, isId } from '#base/ids.ts'

@@ -1,6 +1,6 @@
 // GET /v1/usage?from&to&group_by&cursor: what the account used, summed from its charges. As usage/last it
 // waits until what was answered before this call is posted.
-import type { Posted } from '#accounts/posted.ts'
+import type { Posted } from '#ledger/posted.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'

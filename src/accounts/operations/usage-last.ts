@@ -1,7 +1,7 @@
 // GET /v1/usage/last: the caller's last request, by token. It waits until every gateway has posted
 // what it answered before this call arrived, so that the record is the one the caller expects. The last one is
 // what the ledger got last: the clock may have been set back.
-import type { Posted } from '#accounts/posted.ts'
+import type { Posted } from '#ledger/posted.ts'
 import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { rawNumber } from '#contract/raw-json.ts'

@@ -3,6 +3,7 @@ import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
 import type { AgentProduct } from '#node/agent-part.ts'
+import { PAYMENTS_AGENT } from '#payments/agent.ts'
 import { RECEIPTS_AGENT } from '#receipts/agent.ts'
 import { STORAGE_AGENT } from '#s3/agent.ts'
 import { STATUS_AGENT } from '#status/agent.ts'
@@ -14,4 +15,5 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   ACCOUNTS_AGENT,
   STATUS_AGENT,
   DATABASES_AGENT,
+  PAYMENTS_AGENT,
 ]

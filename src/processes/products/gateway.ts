@@ -3,6 +3,7 @@ import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
 import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
+import { PAYMENTS_GATEWAY } from '#payments/gateway.ts'
 import { STORAGE_GATEWAY } from '#s3/gateway.ts'
 import { STATUS_GATEWAY } from '#status/gateway.ts'
 
@@ -12,4 +13,5 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   ACCOUNTS_GATEWAY,
   STATUS_GATEWAY,
   DATABASES_GATEWAY,
+  PAYMENTS_GATEWAY,
 ]

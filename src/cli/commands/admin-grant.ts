@@ -1,0 +1,16 @@
+// ergon admin grant.
+import type { CommandCall } from '#cli/call.ts'
+import { control } from '#cli/client.ts'
+import { pusdOf } from '#cli/money.ts'
+import { printJson, tell } from '#cli/output.ts'
+import { pointsOptions } from '#cli/points-options.ts'
+
+export async function run({
+  options,
+  words: [account = '', amount = ''],
+}: CommandCall): Promise<void> {
+  const asked = { account, pusd: pusdOf(amount), ...pointsOptions(options) }
+  const made = await control(options, 'grant.create', asked)
+  if (options.json) return printJson(made)
+  tell(`${amount} in points for ${account} (${made.id})`)
+}

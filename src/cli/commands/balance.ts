@@ -1,0 +1,44 @@
+// ergon balance.
+import type { CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { dollars } from '#cli/money.ts'
+import { print, printJson, table } from '#cli/output.ts'
+
+type Balance = {
+  unit: string
+  balance_pusd: string
+  reserved_pusd: string
+  available_pusd: string
+  funded: boolean
+  low_water_pusd: string
+  lots: {
+    kind: string
+    remaining_pusd: string
+    expires_at: string | null
+    reference: string | null
+  }[]
+}
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const balance = JSON.parse((await apiGet(options, '/v1/balance')).text) as Balance
+  if (options.json) return printJson(balance)
+  const { unit } = balance
+  print(
+    `balance    ${dollars(balance.balance_pusd)} ${unit}${unit === 'tUSD' ? ' (test money)' : ''}`,
+  )
+  print(`available  ${dollars(balance.available_pusd)} ${unit}`)
+  print(`low water  ${dollars(balance.low_water_pusd)} ${unit}`)
+  if (!balance.funded) print('No funds were ever on file: the free tier pays.')
+  if (balance.lots.length === 0) return
+  print(
+    table(
+      ['KIND', 'REMAINING', 'EXPIRES', 'FROM'],
+      balance.lots.map((lot) => [
+        lot.kind,
+        dollars(lot.remaining_pusd),
+        lot.expires_at ?? '',
+        lot.reference ?? '',
+      ]),
+    ),
+  )
+}

@@ -1,0 +1,49 @@
+// The operator's operations on payments: vouchers and grants of points.
+import { z } from 'zod'
+import type { ControlTable } from '#contract/control-operation.ts'
+import { ownObject } from '#contract/own-object.ts'
+
+const amount = z.string().regex(/^[1-9]\d{0,20}$/, 'must be a whole number of pUSD, as text')
+const points = {
+  pusd: amount,
+  kind: z.enum(['points', 'promotion']).default('points'),
+  /** Lower numbers are spent first; paid money has 50. */
+  priority: z.int().min(0).max(100).default(20),
+  /** Days that the money lives; by default for ever. */
+  lives_days: z.int().min(1).max(3650).optional(),
+}
+
+const voucher = z.strictObject({
+  id: z.string(),
+  env: z.enum(['live', 'test']),
+  pusd: z.string(),
+  kind: z.string(),
+  priority: z.int(),
+  lives_days: z.int().nullable(),
+  redeemable_until: z.string().nullable(),
+  note: z.string(),
+  created_at: z.string(),
+  redeemed_at: z.string().nullable(),
+  redeemed_by: z.string().nullable(),
+})
+
+export const PAYMENTS_CONTROL = {
+  /** The codes are shown once. */
+  'voucher.create': {
+    request: ownObject({
+      ...points,
+      env: z.enum(['live', 'test']).default('test'),
+      count: z.int().min(1).max(1000).default(1),
+      /** Days until it can be redeemed no longer; by default never. */
+      redeemable_days: z.int().min(1).max(3650).optional(),
+      note: z.string().max(200).default(''),
+    }),
+    answer: z.array(z.strictObject({ id: z.string(), code: z.string() })),
+  },
+  /** The newest first, at most a thousand. */
+  'voucher.list': { request: ownObject({}), answer: z.array(voucher) },
+  'grant.create': {
+    request: ownObject({ account: z.string(), ...points }),
+    answer: z.strictObject({ id: z.string(), account: z.string(), pusd: z.string() }),
+  },
+} satisfies ControlTable

@@ -1,0 +1,59 @@
+// The operator's operations on vouchers and grants of points.
+import { newId } from '#base/ids.ts'
+import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
+import type { ControlAnswer } from '#contract/control.ts'
+import { fault } from '#contract/errors.ts'
+import { newVoucherCode, voucherHash } from '#payments/voucher-code.ts'
+import type { State } from '#state/connect.ts'
+
+const LISTED_MAX = 1000
+
+/** `secret` is the data folder's, which the gateways have too. */
+export const voucherHandlers = (
+  state: State,
+  secret: string,
+): ControlHandlers<typeof PAYMENTS_CONTROL> => ({
+  'voucher.create': async ({ count, ...asked }) => {
+    const made = Array.from({ length: count }, () => ({
+      id: newId('voucher'),
+      code: newVoucherCode(),
+    }))
+    await state.query(
+      `insert into vouchers (id, code_hash, env, amount_pusd, kind, priority, lives_days, redeemable_until, note,
+         created_at)
+       select v.id, v.hash, $3, $4, $5, $6, $7, ledger_now() + make_interval(days => $8), $9, ledger_now()
+       from unnest($1::text[], $2::bytea[]) as v (id, hash)`,
+      [
+        made.map(({ id }) => id),
+        made.map(({ code }) => voucherHash(code, secret)),
+        asked.env,
+        asked.pusd,
+        asked.kind,
+        asked.priority,
+        asked.lives_days ?? null,
+        asked.redeemable_days ?? null,
+        asked.note,
+      ],
+    )
+    return made
+  },
+  'voucher.list': async () =>
+    (
+      await state.query<ControlAnswer<'voucher.list'>[number]>(
+        `select id, env, amount_pusd::text as pusd, kind, priority, lives_days, redeemable_until, note, created_at,
+           redeemed_at, redeemed_by
+         from vouchers order by id desc limit ${LISTED_MAX}`,
+      )
+    ).rows,
+  'grant.create': async ({ account, pusd, kind, priority, lives_days: days }) => {
+    const id = newId('grant')
+    const { rowCount } = await state.query(
+      "select grant_points($1, id, $3, $4, $5, $6) from accounts where id = $2 and id <> 'nobody'",
+      [id, account, pusd, kind, priority, days ?? null],
+    )
+    if (rowCount === 0)
+      throw fault('not_found', `Could not grant the points: no account "${account}"`)
+    return { id, account, pusd }
+  },
+})

@@ -1,0 +1,47 @@
+// GET /v1/balance: the money of the account after all that was answered before the call.
+import { present } from '#base/errors.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Posted } from '#ledger/posted.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/** One statement, so one snapshot: the lots add up to the balance. */
+const BALANCE = `
+  select a.env, a.funded, a.low_water_pusd::text as low_water, coalesce(w.posted, 0)::text as posted,
+    coalesce(w.reserved, 0)::text as reserved, coalesce((w.posted - w.reserved), 0)::text as available,
+    coalesce((select json_agg(json_build_object('kind', l.kind, 'remaining_pusd', l.remaining::text,
+        'expires_at', to_char(l.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'reference', nullif(l.reference, '')) order by l.priority, l.expires_at nulls last, l.created_at, l.id)
+      from lots l where l.wallet = w.id and l.remaining > 0), '[]') as lots
+  from accounts a left join wallets w on w.id = 'money:' || a.id where a.id = $1`
+
+type Row = {
+  env: 'live' | 'test'
+  funded: boolean
+  low_water: string
+  posted: string
+  reserved: string
+  available: string
+  lots: unknown
+}
+
+export function createBalanceGet(deps: {
+  readonly state: Queryable
+  readonly posted: Posted
+}): Handler {
+  return async ({ who, signal }) => {
+    await deps.posted(signal)
+    const { rows } = await deps.state.query<Row>(BALANCE, [who?.account])
+    const row = present(rows[0], 'the account of a token is there')
+    const reply = {
+      object: 'balance',
+      unit: row.env === 'test' ? 'tUSD' : 'USD',
+      balance_pusd: row.posted,
+      reserved_pusd: row.reserved,
+      available_pusd: row.available,
+      funded: row.funded,
+      low_water_pusd: row.low_water,
+      lots: row.lots,
+    }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+}

@@ -1,0 +1,138 @@
+// GET /v1/ledger: each posting of the account's money. All of them together are the balance, to the pico-dollar.
+import { fault } from '#contract/errors.ts'
+import { OPERATIONS } from '#contract/operations.ts'
+import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '#contract/payments.ts'
+import { readTime } from '#http/read-time.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Posted } from '#ledger/posted.ts'
+import { csvOf } from '#payments/csv.ts'
+import {
+  FIRST_POSITION,
+  ledgerOfId,
+  ledgerPage,
+  newestOf,
+  type LedgerFilter,
+  type LedgerPosition,
+  type LedgerRow,
+} from '#payments/ledger-page.ts'
+import { ledgerSums, type LedgerSums } from '#payments/ledger-sums.ts'
+import type { Queryable, State } from '#state/connect.ts'
+
+const LIMIT = 100
+const LIMIT_MAX = 1000
+const CURSOR = /^(infinity|[\dT:.Z-]{27})_([01])_(\d{1,18})_(\d{1,18})_(\d{1,18})$/
+const ID = /^[a-z]{2,8}_[0-9a-z]{1,40}$/
+
+type LedgerListed = {
+  readonly rows: readonly LedgerRow[]
+  readonly nextCursor: string | null
+  readonly sums: LedgerSums | null
+}
+
+export function createLedgerList(deps: {
+  readonly state: State
+  readonly posted: Posted
+}): Handler {
+  return async ({ who, query: queryOf, headers, signal }) => {
+    const query = queryOf()
+    const account = who?.account ?? ''
+    const filter = readFilter(account, query)
+    const id = query.get('id')
+    if (id !== null && !ID.test(id)) throw wrong('id', 'it is not an id')
+    const limit = readLimit(query.get('limit'))
+    const after = readCursor(query.get('cursor'))
+    await deps.posted(signal)
+    const listed = await deps.state.transaction(async (transaction) => {
+      // The sums are of the same moment as the entries.
+      await transaction.query('set transaction isolation level repeatable read read only')
+      if (id === null) return await listPage(transaction, filter, { after, limit })
+      return { rows: await ledgerOfId(transaction, account, id), nextCursor: null, sums: null }
+    })
+    const entries = listed.rows.map(entryOf)
+    const { nextCursor } = listed
+    if (/\btext\/csv\b/.test(headers['accept'] ?? ''))
+      return {
+        kind: 'known',
+        status: 200,
+        contentType: 'text/csv; charset=utf-8',
+        headers: nextCursor === null ? {} : { 'X-Next-Cursor': nextCursor },
+        body: () => csvOf(entries),
+      }
+    const reply = {
+      object: 'list',
+      unit: who?.env === 'test' ? 'tUSD' : 'USD',
+      data: entries,
+      has_more: nextCursor !== null,
+      next_cursor: nextCursor,
+      sums: listed.sums,
+    }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+}
+
+async function listPage(
+  state: Queryable,
+  filter: LedgerFilter,
+  { after, limit }: { readonly after: LedgerPosition | undefined; readonly limit: number },
+): Promise<LedgerListed> {
+  const start = after ?? { ...FIRST_POSITION, ...(await newestOf(state, filter.account)) }
+  const found = await ledgerPage(state, filter, { after: start, limit: limit + 1 })
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  const nextCursor =
+    found.length > limit && last !== undefined
+      ? [last.at_us, last.rank, last.number, start.chargeMax, start.transferMax].join('_')
+      : null
+  return { rows, nextCursor, sums: after === undefined ? await ledgerSums(state, filter) : null }
+}
+
+const entryOf = (row: LedgerRow): LedgerEntry => ({
+  id: row.id,
+  at: row.at.toISOString(),
+  kind: row.kind,
+  amount_pusd: row.amount,
+  request_id: row.rank === 0 ? row.id.replace(/^rcpt_/, 'req_') : null,
+  service: row.operation === null ? null : serviceOf(row.operation),
+  operation: row.operation,
+  model: row.model,
+  energy_nj: row.energy,
+  reference: row.reference,
+})
+
+const serviceOf = (operation: string): string =>
+  (OPERATIONS as Readonly<Record<string, { service: string }>>)[operation]?.service ?? 'other'
+
+function readFilter(account: string, query: URLSearchParams): LedgerFilter {
+  const kind = query.get('kind')
+  if (kind !== null && !LEDGER_KINDS.some((known) => known === kind))
+    throw wrong('kind', `"${kind.slice(0, 60)}" is not one of ${LEDGER_KINDS.join(', ')}`)
+  const service = query.get('service')
+  const operations = Object.keys(OPERATIONS).filter((name) => serviceOf(name) === service)
+  if (service !== null && operations.length === 0)
+    throw wrong('service', `there is no service "${service.slice(0, 60)}"`)
+  return {
+    account,
+    from: readTime(query.get('from'), 'from') ?? null,
+    to: readTime(query.get('to'), 'to') ?? null,
+    operations: service === null ? null : operations,
+    kind: kind as LedgerKind | null,
+  }
+}
+
+function readLimit(text: string | null): number {
+  if (text === null) return LIMIT
+  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0
+  if (limit === 0 || limit > LIMIT_MAX) throw wrong('limit', `it is 1 to ${LIMIT_MAX}`)
+  return limit
+}
+
+function readCursor(text: string | null): LedgerPosition | undefined {
+  if (text === null) return undefined
+  const [, at, rank, number = '', chargeMax = '', transferMax = ''] = CURSOR.exec(text) ?? []
+  if (at === undefined || Number.isNaN(Date.parse(at)))
+    throw wrong('cursor', 'give it as next_cursor said it')
+  return { at, rank: rank === '0' ? 0 : 1, number, chargeMax, transferMax }
+}
+
+const wrong = (param: string, why: string) =>
+  fault('invalid_request', `Could not list the ledger: ${why}`, { param })
