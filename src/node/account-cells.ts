@@ -52,38 +52,19 @@ export function createAccountCells(
   const handlers = new Map<string, UnpaidHandler>()
   const take = createTake(deps)
 
-  const tellExceeded = async (cell: string, why: unknown) => {
-    if (!(why instanceof ErgonError) || why.code !== 'budget_exhausted') return
-    await deps.exceeded(cell).catch((error: unknown) => {
-      log.warn('An event of a budget is lost', { cell, error: messageOf(error) })
-    })
-  }
-  const end = async (cell: Cell, hold: CellHold | undefined, why: ErgonError) => {
-    const { name } = cell.spec
-    const failed = (error: unknown) => log.error('A cell was not ended', { cell: name, error })
-    const handler = [...handlers].find(([prefix]) => name.startsWith(prefix))?.[1]
-    // Nothing is used while the words travel. A program that is asked to stop has words of its own.
-    if (hold !== undefined) hold.isFrozen = true
-    await cell.freeze(true).catch(failed)
-    if (hold?.isWanted === true && (await isHeldAgain(hold, deps.ahead(cell)))) {
-      hold.isFrozen = false
-      hold.unpaid = undefined
-      return await cell.freeze(false).catch(failed)
-    }
-    log.info('A cell is ended: it cannot be paid', { cell: name, why: why.message })
-    await handler?.tell(cell, why).catch(failed)
-    if (hold !== undefined) hold.isFrozen = false
-    await handler?.stop(cell).catch(failed)
-    await cell.stop().catch(failed)
-    settle(name)
-    await tellExceeded(name, why)
-  }
+  const tellExceeded = createTeller(deps)
+  const end = createEnd(deps, handlers, tellExceeded)
   /** Nobody asked before its start: it is unpaid until the ledger has answered. */
+  const late = new Set<Cell>()
   const takeLate = (cell: Cell, account: string) => {
-    take(cell.spec.name, account, STOP_NJ).catch((error: unknown) => {
-      if (isUnpayable(error)) return end(cell, undefined, error)
-      return log.warn('A cell is not held', { cell: cell.spec.name, error: messageOf(error) })
-    })
+    if (late.has(cell)) return CHECK_MAX_MS
+    late.add(cell)
+    take(cell.spec.name, account, STOP_NJ)
+      .catch((error: unknown) => {
+        if (isUnpayable(error)) return end(cell, undefined, error)
+        return log.warn('A cell is not held', { cell: cell.spec.name, error: messageOf(error) })
+      })
+      .finally(() => late.delete(cell))
     return CHECK_MAX_MS
   }
   const check = (cell: Cell): number => {
@@ -115,7 +96,53 @@ export function createAccountCells(
   }
 }
 
-/** Takes the hold of a cell; concurrent calls for one cell share it. */
+type Teller = (cell: string, why: unknown) => Promise<void>
+
+/** Tells that a budget ended a cell, or did not admit it. */
+const createTeller =
+  ({ exceeded, log }: AccountCellsDeps): Teller =>
+  async (cell, why) => {
+    if (!(why instanceof ErgonError) || why.code !== 'budget_exhausted') return
+    await exceeded(cell).catch((error: unknown) => {
+      log.warn('An event of a budget is lost', { cell, error: messageOf(error) })
+    })
+  }
+
+/** Ends a cell that cannot be paid; calls for one cell share its end. */
+function createEnd(
+  { ahead, settle, log }: AccountCellsDeps,
+  handlers: ReadonlyMap<string, UnpaidHandler>,
+  tellExceeded: Teller,
+) {
+  const ends = new Map<Cell, Promise<void>>()
+  const end = async (cell: Cell, hold: CellHold | undefined, why: ErgonError) => {
+    const { name } = cell.spec
+    const failed = (error: unknown) => log.error('A cell was not ended', { cell: name, error })
+    const handler = [...handlers].find(([prefix]) => name.startsWith(prefix))?.[1]
+    // Nothing is used while the words travel. A program that is asked to stop has words of its own.
+    if (hold !== undefined) hold.isFrozen = true
+    await cell.freeze(true).catch(failed)
+    if (hold?.isWanted === true && (await isHeldAgain(hold, ahead(cell)))) {
+      hold.isFrozen = false
+      hold.unpaid = undefined
+      return await cell.freeze(false).catch(failed)
+    }
+    log.info('A cell is ended: it cannot be paid', { cell: name, why: why.message })
+    await handler?.tell(cell, why).catch(failed)
+    if (hold !== undefined) hold.isFrozen = false
+    await handler?.stop(cell).catch(failed)
+    await cell.stop().catch(failed)
+    settle(name)
+    await tellExceeded(name, why)
+  }
+  return (cell: Cell, hold: CellHold | undefined, why: ErgonError): Promise<void> => {
+    const running = ends.get(cell) ?? end(cell, hold, why).finally(() => ends.delete(cell))
+    ends.set(cell, running)
+    return running
+  }
+}
+
+/** Takes the hold of a cell. Calls for one cell wait for each other: a later one may need more. */
 function createTake(deps: AccountCellsDeps) {
   const { holds, charging, payerOf, settle } = deps
   const taking = new Map<string, Promise<void>>()
@@ -130,9 +157,12 @@ function createTake(deps: AccountCellsDeps) {
     holds.set(cell, await CellHold.take(charging, await payerOf(account, cell), leastNj))
   }
   return (cell: string, account: string, leastNj: Nj): Promise<void> => {
-    const running = taking.get(cell) ?? open(cell, account, leastNj)
-    taking.set(cell, running)
-    return running.finally(() => taking.delete(cell))
+    const before = taking.get(cell) ?? Promise.resolve()
+    const own = before.catch(() => undefined).then(() => open(cell, account, leastNj))
+    taking.set(cell, own)
+    return own.finally(() => {
+      if (taking.get(cell) === own) taking.delete(cell)
+    })
   }
 }
 

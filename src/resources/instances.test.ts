@@ -168,7 +168,11 @@ test(
       world.mayEnd = false
       await assert.rejects(instances.stop(world.resource.id), /does not end/)
       assert.equal(instances.running().length, 1)
+      await assert.rejects(instances.use(world.resource, signal), /does not end/)
       world.mayEnd = true
+      world.events.length = 0
+      await instances.use(world.resource, signal)
+      assert.deepEqual(world.events, ['ending', 'end', 'start'])
       await instances.without(world.resource.id, async () => assert.equal(world.live, 0))
       instances.close()
       await assert.rejects(instances.use(world.resource, signal), NotWanted)

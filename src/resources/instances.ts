@@ -15,7 +15,7 @@ export interface Instance {
 export interface Instances<R extends Resource, I extends Instance> {
   /**
    * Resolves with the running instance, which runs until the release and a while longer. Waits for the end of an
-   * earlier one. Rejects with NotWanted, or with why it did not start.
+   * earlier one. Rejects with NotWanted, or with why it did not start or the earlier one did not end.
    */
   use(resource: R, signal: AbortSignal): Promise<{ readonly instance: I; release(): void }>
   /** Ends the instance now; the next use starts another. */
@@ -42,6 +42,8 @@ type Running<I> = {
   readonly account: string
   readonly instance: Promise<I>
   users: number
+  /** Its end was tried: it may be half gone, so nobody uses it any more. */
+  isEnding?: true
   timer?: NodeJS.Timeout | undefined
 }
 
@@ -64,7 +66,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
 
   async use(resource: R, signal: AbortSignal) {
     const { id, account } = resource
-    while (this.#fences.has(id)) await this.#fences.get(id)
+    await this.#whole(id)
     signal.throwIfAborted()
     if (this.#isClosed) throw new NotWanted(`The node stops: ${id}`)
     const started = () => ({ account, instance: startWanted(this.#deps, resource), users: 0 })
@@ -112,9 +114,19 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     for (const { timer } of this.#running.values()) clearTimeout(timer)
   }
 
+  /** Resolves when ends and work are over, with a further try of an end that failed. */
+  async #whole(id: string): Promise<void> {
+    for (;;) {
+      while (this.#fences.has(id)) await this.#fences.get(id)
+      if (this.#running.get(id)?.isEnding !== true) return
+      await this.stop(id)
+    }
+  }
+
   async #end(id: string): Promise<void> {
     const one = this.#running.get(id)
     if (one === undefined) return
+    one.isEnding = true
     clearTimeout(one.timer)
     const instance = await one.instance.catch(() => undefined)
     await instance?.end()
