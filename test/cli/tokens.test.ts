@@ -18,22 +18,22 @@ const ownerToken = async () =>
 
 test('`ergon tokens create`, list, rotate and revoke', async () => {
   const env = { ERGON_TOKEN: await ownerToken() }
-  const cli = (...words: string[]) => run(['tokens', ...words], { env })
+  const cli = (...words: string[]) => run(words, { env })
   const named = async () => {
-    const { data } = JSON.parse((await cli('list', '--json')).stdout) as TokenList
+    const { data } = JSON.parse((await cli('tokens', 'list', '--json')).stdout) as TokenList
     return data.filter(({ name }) => name === 'deploys').map(({ id }) => id)
   }
-  const made = await cli('create', 'deploys', '--scope', 'deploy', '--expires', '90d')
+  const made = await cli('tokens', 'create', 'deploys', '--scope', 'deploy', '--expires', '90d')
   assert.equal(made.code, 0, made.stderr)
   assert.match(made.stdout, /^svc_[0-9A-Za-z]{38}\n$/)
   const [id = ''] = await named()
-  const next = await cli('rotate', id)
+  const next = await cli('tokens', 'rotate', id)
   assert.match(next.stderr, new RegExp(`replaces ${id}, which is revoked`))
   assert.deepEqual([await statusOf(made.stdout), await statusOf(next.stdout)], [401, 200])
   const [nextId = '', ...more] = await named()
   assert.deepEqual(more, [])
-  assert.match((await cli('revoke', nextId)).stderr, /is revoked/)
-  const again = await cli('revoke', nextId)
+  assert.match((await cli('tokens', 'revoke', nextId)).stderr, /is revoked/)
+  const again = await cli('tokens', 'revoke', nextId)
   assert.deepEqual([again.code, again.stdout], [1, ''])
   assert.match(again.stderr, /Could not find a valid token/)
 })

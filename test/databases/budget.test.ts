@@ -159,6 +159,16 @@ async function untilCharged(): Promise<Joules> {
   })
 }
 
+/** An ended server gives back unused energy of the budget, so another server may still start for a moment. */
+const untilRefused = () =>
+  until('a login is refused', async () => {
+    const error = await connect().then(
+      (client) => client.end(),
+      (refused: pg.DatabaseError) => refused,
+    )
+    return error?.code === '53400' ? true : undefined
+  })
+
 const budget = async (text: string) => {
   const { code, stderr } = await ergon.cli('db', 'budget', 'capped', text)
   assert.equal(code, 0, stderr)
@@ -197,7 +207,7 @@ for (let round = 1; round <= ROUNDS; round++)
       assert.equal(error.code, '53400', error.message)
       assert.match(error.message, /energy budget/)
       assert.match(String(error.hint), /ergon db budget .*00:00 UTC/)
-      await assert.rejects(connect(), { code: '53400' })
+      await untilRefused()
       const { used, charged, sessions } = await untilCharged()
       const loss = used - charged - (before.used - before.charged)
       const all = charged + sessions
@@ -207,7 +217,6 @@ for (let round = 1; round <= ROUNDS; round++)
       assert.ok(all <= limit, `${all} J charged of ${limit}`)
       assert.ok(all > limit - 3, `${all} J charged of ${limit}: ended too early`)
       assert.ok(loss <= LOSS_MAX_J, `${loss} J beyond the budget`)
-      await assert.rejects(connect(), { code: '53400' })
     })
 
 test('an account that cannot pay reads so in its driver, in the middle of a session too', async () => {
