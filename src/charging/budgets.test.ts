@@ -6,12 +6,14 @@ import fc from 'fast-check'
 import { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import { parseCharge } from '#contract/charge.ts'
+import type { OperationName } from '#contract/operations.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
 import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
 import { openTestCharging, PUSD_PER_J, type TestCharging } from './charging.fixture.ts'
 import type { Payer } from './spend.ts'
 
 const J = 1_000_000_000n
+const KNOWN = { method: 'model', bandPct: 40 } as const
 
 /** An account with money for so many joules, and budgets of so many. */
 function limited(bench: TestCharging, funds: bigint, budgets: readonly bigint[]): Payer {
@@ -141,5 +143,39 @@ test('an empty wallet refuses as ever, however much the budgets have', async () 
   await assert.rejects(async () => await work.admit(payer, 'chat.create', nj(J)), {
     code: 'balance_depleted',
   })
+  work.drop()
+})
+
+test('a budget counts what was charged on its day without it, before and while it was set', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer('acct_1', 1000n * PUSD_PER_J)
+  const begin = async (operation: OperationName, joules: bigint) => {
+    const work = bench.charging.open()
+    await work.admit(payer, operation, nj(joules * J))
+    await work.fill()
+    work.served({ resource: 'database:db_1' })
+    work.claim({ kind: 'upstream', meter: 'm1', energyNj: nj(joules * J), ...KNOWN })
+    return () => work.settle(200)
+  }
+  const before = await begin('database.session', 3n)
+  const beside = await begin('database.backup', 100n)
+  const underWay = await begin('database.session', 2n)
+  before()
+  beside()
+  await atRest(bench)
+  const operations = ['database.session']
+  setBudget(
+    bench.books,
+    { id: 'db_1', account: 'acct_1', njPerDay: 10n * J, operations },
+    Date.now(),
+  )
+  const wallet = budgetDay('db_1', Date.now())
+  assert.equal(leftOf(bench, wallet), 7n * J)
+  underWay()
+  await atRest(bench)
+  const work = bench.charging.open()
+  await work.admit({ ...payer, budgets: ['db_1'] }, 'database.session', nj(100n * J), nj(5n * J))
+  assert.deepEqual([await work.fill(nj(5n * J)), await work.fill(nj(6n * J))], [true, false])
+  assert.equal(leftOf(bench, wallet), 5n * J)
   work.drop()
 })

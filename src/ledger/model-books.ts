@@ -41,6 +41,10 @@ export type ModelCharge = {
   readonly leafIndex: bigint
   readonly energyNj: bigint
   readonly money: bigint
+  readonly operation: string
+  /** The id of what the charge is of. */
+  readonly resource: string | undefined
+  readonly atMs: number
 }
 export type ModelTransfer = {
   readonly debit: string
@@ -55,9 +59,20 @@ export type ModelEvent = {
   readonly sequence: number
   readonly data: Readonly<Record<string, unknown>>
 }
-export type ModelBudget = { readonly account: string; njPerDay: bigint }
+export type ModelBudget = {
+  readonly account: string
+  readonly njPerDay: bigint
+  /** Those that it limits. */
+  readonly operations: readonly string[]
+}
 /** A wallet of a budget on a day. */
-export type ModelBudgetDay = { readonly budget: string; granted: bigint; isWarned: boolean }
+export type ModelBudgetDay = {
+  readonly budget: string
+  granted: bigint
+  /** Charged without the budget. */
+  unlimited: bigint
+  isWarned: boolean
+}
 export type ModelPending = {
   readonly wallet: string
   readonly amount: bigint

@@ -13,7 +13,7 @@ import {
   type Books,
   type ModelSession,
 } from './model-books.ts'
-import { loweredBudgets, noteBudget, openBudgetDays } from './model-budgets.ts'
+import { countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './model-budgets.ts'
 import { burnLots, noteBalance } from './model-funds.ts'
 import type { LeaseGrant, TickInput, TickRecord, TickResult } from './tick.ts'
 
@@ -30,7 +30,7 @@ export function tick(books: Books, input: TickInput, nowMs: number): TickResult 
   openBudgetDays(books, wanted, nowMs)
   const finalSeq = session.lastSeq + BigInt(fresh.length)
   post(books, input, { after: session.lastSeq, until: finalSeq })
-  for (const record of fresh) append(books, input.session, record)
+  for (const record of fresh) append(books, input, record)
   const grants = grant(books, input, nowMs)
   session.lastSeq = finalSeq
   session.lastTick = input.number
@@ -248,7 +248,7 @@ function recallsOf(books: Books, session: string, nowMs: number): string[] {
   return [...recalls].filter((wallet) => (leases.get(wallet) ?? 0n) > 0n).toSorted()
 }
 
-function append(books: Books, session: string, record: TickRecord): void {
+function append(books: Books, { session, debits }: TickInput, record: TickRecord): void {
   const text = textOf(record)
   const records = books.records.get(session) ?? []
   records.push(text)
@@ -261,7 +261,7 @@ function append(books: Books, session: string, record: TickRecord): void {
   const account = accountOf(books, charge.account)
   account.charges++
   const energyNj = BigInt(charge.energy_nj)
-  books.charges.push({
+  const made = {
     session,
     seq: record.seq,
     id: charge.id,
@@ -270,12 +270,24 @@ function append(books: Books, session: string, record: TickRecord): void {
     leafIndex: BigInt(books.charges.length),
     energyNj,
     money: BigInt(charge.charge_pusd),
-  })
+    operation: charge.operation,
+    resource: resourceIdOf(charge),
+    atMs: Date.parse(charge.to),
+  }
+  books.charges.push(made)
+  const isLimited = debits.some(
+    ({ seq, wallet }) => seq === record.seq && wallet.startsWith(`budget:${made.resource}:`),
+  )
+  if (!isLimited) countUnlimited(books, made)
   walletOf(books, `energy:${charge.account}`).posted += energyNj
   walletOf(books, 'operator:energy').posted -= energyNj
   for (const part of charge.parts)
     if (part.meter.startsWith('upstream:')) read(books, part.meter, BigInt(part.energy_nj))
 }
+
+/** Buckets have none. */
+const resourceIdOf = ({ resource }: Charge): string | undefined =>
+  resource?.startsWith('s3:') === false ? resource.split(':')[1] : undefined
 
 /** A meter's reading comes to the operator. */
 function read(books: Books, meter: string, energy: bigint): void {

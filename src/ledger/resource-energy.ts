@@ -1,5 +1,4 @@
 // The charges of a resource in a span of time, summed from the charges themselves.
-import { chargedResource } from '#contract/charged-resource.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Queryable } from '#state/connect.ts'
 import { endsIn } from './usage.ts'
@@ -8,7 +7,7 @@ export type ResourceSpan = {
   readonly account: string
   /** The id of the resource. */
   readonly resource: string
-  /** The operations that charge it: others are not searched. */
+  /** The operations whose charges count. */
   readonly operations: readonly OperationName[]
   readonly from: Date
   readonly to: Date
@@ -31,10 +30,9 @@ export async function sumResource(
   const { rows } = await state.query<ResourceEnergyRow>(
     `select date_trunc($5, to_at, 'UTC') as at, operation, sum(energy_nj)::text as energy,
        sum(carbon_pg)::text as carbon, sum(charge_pusd)::text as charge
-     from charges where account = $1 and ${endsIn('$3', '$4')} and operation = any($6)
-       and position('"resource":"' || $2 || '"' in convert_from(bytes, 'UTF8')) > 0
+     from charges where account = $1 and resource = $2 and ${endsIn('$3', '$4')} and operation = any($6)
      group by 1, 2 order by 1, 2`,
-    [account, chargedResource(resource), from, to, step, operations],
+    [account, resource, from, to, step, operations],
   )
   return rows
 }

@@ -40,6 +40,8 @@ export type TestCharge = {
   readonly upstreamNj: bigint
   readonly money: bigint
   readonly at: string
+  readonly operation?: string
+  readonly resource?: string | undefined
 }
 
 /** A record with the members of a charge that the ledger reads. */
@@ -57,7 +59,8 @@ export function testCharge(one: TestCharge): TickRecord {
     v: '1',
     id: `rcpt_${one.session}_${one.seq}`,
     account: one.account,
-    operation: 'chat.create',
+    operation: one.operation ?? 'chat.create',
+    ...(one.resource === undefined ? {} : { resource: one.resource }),
     status: 200,
     parts: one.upstreamNj === 0n ? parts.slice(0, 1) : parts,
     energy_nj: (one.ownNj + one.upstreamNj).toString(),

@@ -30,6 +30,7 @@ import { ticking, tickOf } from './tick-ticks.fixture.ts'
 const START_MS = Date.UTC(2026, 10, 21, 22, 0, 0)
 const PRICE = { id: 'price_1', pusdPerJ: 69_444n, freeTierNj: 500_000_000n }
 const LOW_WATER = 40_000_000n
+const LIMITED = ['chat.create']
 
 /** A model and a state with the same accounts. */
 export async function newWorld(real: Real): Promise<{ model: World; real: Real }> {
@@ -52,7 +53,14 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
   // An account that is used up and funded again: left to chance, one of three runs of twelve histories
   // never came to it, and stayed green without the event of it.
   const wants = [{ wallet: 'money:acct_test', amount: 100_000_000n }]
-  const all = { account: 'acct_test', paid: true, percent: 100, upstream: 0, budget: false }
+  const all = {
+    account: 'acct_test',
+    paid: true,
+    percent: 100,
+    upstream: 0,
+    budget: false,
+    of: 'none',
+  } as const
   for (const uses of [[], [all]])
     await tickOf({ process: 'gw-1', uses, wants, fault: 'none' }).run(model, real)
   const again = { account: 'acct_test', amount: 30_000_000n, kind: 'funds', priority: 20 }
@@ -60,9 +68,24 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
   // A budget that is used up to four fifths, and lowered below what is leased.
   await budget(1_000_000n).run(model, real)
   const limit = [{ wallet: 'budget:b', amount: 900_000n }]
-  const most = { account: 'acct_live', paid: true, percent: 95, upstream: 0, budget: true }
+  const most = {
+    account: 'acct_live',
+    paid: true,
+    percent: 95,
+    upstream: 0,
+    budget: true,
+    of: 'limited',
+  } as const
   for (const uses of [[], [most]])
     await tickOf({ process: 'gw-1', uses, wants: limit, fault: 'none' }).run(model, real)
+  // Charged without it, and beside it.
+  for (const kind of ['limited', 'beside'] as const)
+    await tickOf({
+      process: 'gw-1',
+      uses: [{ ...most, percent: 1, budget: false, of: kind }],
+      wants: limit,
+      fault: 'none',
+    }).run(model, real)
   await budget(5000n).run(model, real)
   for (const rest of [limit, [{ wallet: 'budget:b', amount: 0n }], []])
     await tickOf({ process: 'gw-1', uses: [], wants: rest, fault: 'none' }).run(model, real)
@@ -175,9 +198,12 @@ const funding = fc
 const budget = (njPerDay: bigint) =>
   step('budget', njPerDay, {
     model: ({ books, nowMs }) =>
-      setBudget(books, { id: 'b', account: 'acct_live', njPerDay }, nowMs),
+      setBudget(books, { id: 'b', account: 'acct_live', njPerDay, operations: LIMITED }, nowMs),
     real: (_, state) =>
-      call("set_budget('b', 'acct_live', nullif($1::numeric, 0))")(state, [njPerDay.toString()]),
+      call("set_budget('b', 'acct_live', nullif($1::numeric, 0), $2)")(state, [
+        njPerDay.toString(),
+        LIMITED,
+      ]),
   })
 // Nothing per day removes it.
 const budgeting = fc.oneof({ weight: 5, arbitrary: amount }, fc.constant(0n)).map(budget)

@@ -17,7 +17,7 @@ export const PREPARE_DUMP = `prepare dump as select json_build_object(
   'accounts', ${list('id, funded, charge_count, low_water_armed, event_count', 'accounts', 'id')},
   'sessions', ${list(`id, last_seq, last_tick, epoch, ${time('until')}, closed_at is null`, 'sessions', 'id')},
   'charges', ${list(
-    'session, seq, id, account, account_seq, leaf_index, energy_nj::text, charge_pusd::text',
+    'session, seq, id, account, account_seq, leaf_index, energy_nj::text, charge_pusd::text, resource',
     'charges',
     'leaf_index',
   )},
@@ -25,7 +25,7 @@ export const PREPARE_DUMP = `prepare dump as select json_build_object(
   'transfers', ${list('debit, credit, amount::text, kind, reference', 'transfers', 'id')},
   'events', ${list('account, type, sequence, data', 'events', 'account, sequence')},
   'alarms', ${list('kind, detail', 'alarms', 'id')},
-  'budgets', ${list('wallet, budget, granted_nj::text, is_warned', 'budget_days', 'wallet')},
+  'budgets', ${list('wallet, budget, granted_nj::text, unlimited_nj::text, is_warned', 'budget_days', 'wallet')},
   'pending', ${list('id, state', 'pending_credits', 'id')}) as dump,
   (select coalesce(json_agg(json_build_array(invariant, detail)), '[]') from ledger_faults()) as faults`
 
@@ -39,10 +39,11 @@ const byKey = <V>(map: ReadonlyMap<string, V>): [string, V][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1))
 const number = (value: bigint) => Number(value)
 
-const dumpDay = ([wallet, { budget, granted, isWarned }]: [string, ModelBudgetDay]) => [
+const dumpDay = ([wallet, { budget, granted, unlimited, isWarned }]: [string, ModelBudgetDay]) => [
   wallet,
   budget,
   String(granted),
+  String(unlimited),
   isWarned,
 ]
 
@@ -93,6 +94,7 @@ export const dumpModel = (books: Books): unknown => ({
     number(one.leafIndex),
     String(one.energyNj),
     String(one.money),
+    one.resource ?? null,
   ]),
   lost: books.lost
     .toSorted((a, b) =>

@@ -21,7 +21,15 @@ import type { TickDebit, TickInput, TickRecord } from './tick.ts'
 const WANTS = [...ACCOUNTS.flatMap((id) => [`money:${id}`, `free:${id}`]), 'budget:b', 'money:none']
 
 /** One record of a tick: how much of the session's lease on its payer's wallet it uses, in percent. */
-type Use = { account: string; paid: boolean; percent: number; upstream: number; budget: boolean }
+type Use = {
+  account: string
+  paid: boolean
+  percent: number
+  upstream: number
+  budget: boolean
+  /** Of the resource that the budget limits: by an operation that it limits, or by another one. */
+  of: 'none' | 'limited' | 'beside' | 'bucket'
+}
 type TickStep = {
   process: string
   uses: readonly (Use | { reading: number })[]
@@ -35,6 +43,7 @@ const use = fc.record({
   percent: fc.integer({ min: 0, max: 110 }),
   upstream: fc.constantFrom(0, 0, 5_000_000),
   budget: fc.boolean(),
+  of: fc.constantFrom('none' as const, 'limited' as const, 'beside' as const, 'bucket' as const),
 })
 export const ticking = fc
   .record({
@@ -167,5 +176,9 @@ function chargeRecord(
     upstreamNj: BigInt(each.upstream),
     money: each.paid ? spent : 0n,
     at: timestamp(world.nowMs),
+    operation: each.of === 'beside' ? 'database.backup' : 'chat.create',
+    resource: { none: undefined, limited: 'database:b', beside: 'database:b', bucket: 's3://b' }[
+      each.of
+    ],
   })
 }

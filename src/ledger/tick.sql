@@ -78,7 +78,9 @@ begin
       perform tick_post(spent_wallets, spent_amounts, me.id);
     end if;
     if 1 = any (kinds) then
-      perform tick_append_charges(seqs, kinds, ends, packed, known, me.id, leaves);
+      if tick_append_charges(seqs, kinds, ends, packed, known, me.id, leaves) then
+        perform count_unlimited(me.id, me.last_seq, debit_seqs, debit_wallets);
+      end if;
     end if;
     if 2 = any (kinds) then
       perform tick_append_windows(seqs, kinds, ends, packed, known, me.id);
@@ -100,10 +102,10 @@ begin
       select s.wallet from shortages s join leases l on l.wallet = s.wallet and l.session = me.id and l.amount > 0
       where s.session <> me.id and s.at > now_at - interval '1 second'
       union
-      -- Of a budget that was lowered.
+      -- Of a budget that was lowered, or of which something was charged without it.
       select d.wallet from leases l join budget_days d on d.wallet = l.wallet join budgets b on b.id = d.budget
       where l.session = me.id and l.wallet like 'budget:%' and l.amount > 0
-        and d.granted_nj > b.nj_per_day and d.wallet = budget_day(b.id, now_at)) r), '[]'),
+        and d.granted_nj > budget_share(b.nj_per_day, d.unlimited_nj) and d.wallet = budget_day(b.id, now_at)) r), '[]'),
     'last_seq', me.last_seq + fresh,
     'epoch', coalesce((select max(epoch) from credential_changes), 0),
     'changes', coalesce((select json_agg(json_build_object('token', token, 'account', account) order by epoch)
@@ -170,7 +172,7 @@ language sql stable as $$
   select coalesce(array_agg(d.wallet order by d.wallet), '{}') from budget_days d join budgets b on b.id = d.budget
   where d.wallet in (select lease_wallet(w.wallet, now_at) from json_to_recordset(wants) as w (wallet text)
       where w.wallet like 'budget:%')
-    and d.granted_nj <> b.nj_per_day and d.wallet = budget_day(b.id, now_at)
+    and d.granted_nj <> budget_share(b.nj_per_day, d.unlimited_nj) and d.wallet = budget_day(b.id, now_at)
 $$;
 
 create or replace function tick_counterpart(wallet text, unit text) returns text
@@ -276,10 +278,12 @@ begin
 end $$;
 
 -- Writes the rows of the charges after the first `known` records, their energy postings and the log's
--- new leaves.
+-- new leaves; true where any is of a resource.
 create or replace function tick_append_charges(seqs bigint[], kinds smallint[], ends int[], packed bytea,
   known bigint, session_id text, leaves bigint)
-returns void language plpgsql as $$
+returns boolean language plpgsql as $$
+declare
+  has_resources boolean;
 begin
   with sent as (
     select seq, nth, row_number() over (order by nth) - 1 as position
@@ -289,7 +293,7 @@ begin
     select s.*, f.*
     from sent s,
       json_to_record(convert_from(tick_bytes(packed, ends, s.nth), 'UTF8')::json) as f (id text, account text,
-        token text, operation text, model text, status int, energy_nj numeric, carbon_pg numeric,
+        token text, operation text, resource text, model text, status int, energy_nj numeric, carbon_pg numeric,
         charge_pusd numeric, free boolean, "to" timestamptz, parts json)
   ), ranked as (
     -- In the order of the log: its index and the session's grow at their ends.
@@ -300,11 +304,12 @@ begin
     update accounts a set charge_count = a.charge_count + t.count from totals t
     where a.id = t.account returning a.id, a.charge_count - t.count as before
   ), written as (
-    insert into charges (session, seq, id, account, account_seq, leaf_index, token, operation, model,
+    insert into charges (session, seq, id, account, account_seq, leaf_index, token, operation, resource, model,
       status, energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
     select session_id, r.seq, r.id, r.account, c.before + r.nth_of_account,
-      leaves + r.position, r.token, r.operation, r.model, r.status, r.energy_nj, r.carbon_pg, r.charge_pusd,
-      r.free, r."to", sha256(tick_bytes(packed, ends, r.nth)), tick_bytes(packed, ends, r.nth)
+      leaves + r.position, r.token, r.operation,
+      case when r.resource not like 's3:%' then split_part(r.resource, ':', 2) end, r.model,
+      r.status, r.energy_nj, r.carbon_pg, r.charge_pusd, r.free, r."to", sha256(tick_bytes(packed, ends, r.nth)), tick_bytes(packed, ends, r.nth)
     -- An account that is not known has no number and fails here: it must not leave a hole in the log.
     from ranked r left join counted c on c.id = r.account
   ), received as (
@@ -323,7 +328,9 @@ begin
   )
   update wallets set posted = posted
     + coalesce((select sum(energy) from readings), 0) - coalesce((select sum(energy) from totals), 0)
-  where id = 'operator:energy';
+  where id = 'operator:energy'
+  returning exists (select from parsed where resource not like 's3:%') into has_resources;
+  return has_resources;
 end $$;
 
 -- Writes the rows of the meter windows after the first `known` records, and what they read.

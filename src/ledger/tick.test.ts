@@ -68,6 +68,10 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     right: 'perform note_budget(debit.wallet)',
     wrong: 'perform 1',
   },
+  'a charge without its budget that is not counted': {
+    right: 'count_unlimited(me.id, me.last_seq,',
+    wrong: 'count_unlimited(me.id, 1000000,',
+  },
   'an excess that nobody bears': {
     right: 'continue when debit.unit is null',
     wrong: 'continue when true',

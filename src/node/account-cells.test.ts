@@ -76,7 +76,7 @@ test('a cell that nobody can pay is ended once, however long its stop takes', as
   await using bench = await openTestCharging()
   const rich = bench.payer('acct_2', 10n * PUSD_PER_J)
   const budgets = ['db_1']
-  bench.books.budgets.set('db_1', { account: ACCOUNT, njPerDay: 0n })
+  bench.books.budgets.set('db_1', { account: ACCOUNT, njPerDay: 0n, operations: [] })
   const used = open(bench, { ...bench.payer(ACCOUNT, 10n * PUSD_PER_J), budgets }, ['db-1', 'db-2'])
   // The guard looks each 10 ms while any cell is being ended.
   const beside = await CellHold.take(bench.charging, rich, nj(1n))

@@ -1,4 +1,5 @@
 // The energy budget of a resource: set, changed or removed.
+import type { OperationName } from '#contract/operations.ts'
 import { energyPerDay } from '#contract/energy-budget.ts'
 import type { Queryable } from '#state/connect.ts'
 
@@ -8,8 +9,15 @@ export async function setEnergyBudget(
     id,
     account,
     budget,
-  }: { readonly id: string; readonly account: string; readonly budget: string | null },
+    operations,
+  }: {
+    readonly id: string
+    readonly account: string
+    readonly budget: string | null
+    /** The operations that it limits. */
+    readonly operations: readonly OperationName[]
+  },
 ): Promise<void> {
   const perDay = budget === null ? null : String(energyPerDay(budget))
-  await state.query('select set_budget($1, $2, $3)', [id, account, perDay])
+  await state.query('select set_budget($1, $2, $3, $4)', [id, account, perDay, operations])
 }

@@ -7,6 +7,7 @@ import {
 } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
@@ -49,7 +50,8 @@ export function createDatabaseCreate(deps: {
         const id = rows[0]?.id
         if (typeof id !== 'string')
           throw fault('database_exists', `Could not create the database: "${name}" exists already`)
-        if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
+        if (budget !== undefined)
+          await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
         await addOwner(transaction, settings, id)
         if (origin !== undefined)
           await transaction.query('select want_restore($1, $2, $3, $4)', [

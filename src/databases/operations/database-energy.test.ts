@@ -42,12 +42,17 @@ async function charge(
 ): Promise<void> {
   for (const [place, { resource, operation, endMs }] of charges.entries()) {
     const nth = first + place
-    const made = { ...chargeOf(nth), account: ACCOUNT, operation, resource }
+    const made = {
+      ...chargeOf(nth),
+      account: ACCOUNT,
+      operation,
+      resource: chargedResource(resource),
+    }
     await state.query(
-      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
+      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, resource, status,
         energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
-       values ('agent.1', $1::bigint, $2, $3, $1 + 1, $1, $4, 200, $5, 0, 0, false, $6, '', $7)`,
-      [nth, made.id, ACCOUNT, operation, 2 ** place, at(endMs), chargeBytes(made)],
+       values ('agent.1', $1::bigint, $2, $3, $1 + 1, $1, $4, $8, 200, $5, 0, 0, false, $6, '', $7)`,
+      [nth, made.id, ACCOUNT, operation, 2 ** place, at(endMs), chargeBytes(made), resource],
     )
   }
 }
@@ -71,17 +76,16 @@ test(
     }
     const lastMs = FIRST_MS + HOUR_MS
     const operations = ['cell.standing', 'database.standing', 'database.session', 'database.backup']
-    const resource = chargedResource(deleted)
     await charge(
       state,
       0,
-      operations.map((operation) => ({ resource, operation, endMs: FIRST_MS + 1 })),
+      operations.map((operation) => ({ resource: deleted, operation, endMs: FIRST_MS + 1 })),
     )
     assert.equal((await ask(FIRST_MS, lastMs)).energy_nj, '0', 'of the deleted one')
 
     await state.query('alter table charges disable trigger charges_append_only')
     await state.query('delete from charges')
-    const own = { resource: chargedResource(id), operation: 'cell.standing' }
+    const own = { resource: id, operation: 'cell.standing' }
     await charge(state, 10, [
       { ...own, endMs: FIRST_MS - 1 },
       { ...own, endMs: FIRST_MS },

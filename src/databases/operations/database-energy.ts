@@ -6,13 +6,14 @@ import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { findDatabase } from '#databases/operations/find-database.ts'
 import { readTime } from '#http/read-time.ts'
+import { LIMITED } from '#databases/operations/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const DAY_MS = 86_400_000
 const SERVER = 'cell.standing'
-const OPERATIONS = [SERVER, 'database.standing', 'database.session', 'database.backup'] as const
+const OPERATIONS = [...LIMITED, 'database.standing', 'database.backup'] as const
 
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: Queryable; readonly now: () => number }): Handler =>

@@ -2,6 +2,7 @@
 import { bytesOfSize, type DatabaseChange } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handler } from '#http/reply.ts'
@@ -31,7 +32,8 @@ export function createDatabaseUpdate(deps: {
     await state.transaction(async (transaction) => {
       if (bytes !== undefined)
         await transaction.query('update databases set size_bytes = $2 where id = $1', [id, bytes])
-      if (budget !== undefined) await setEnergyBudget(transaction, { id, account, budget })
+      if (budget !== undefined)
+        await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
       if (upgrade === true) {
         await transaction.query('update databases set wants_upgrade = true where id = $1', [id])
         await transaction.query("select want_resource($1, 'deployed')", [id])
