@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { systemClock, type TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger } from '#base/log.ts'
-import { nj, priceCeiling } from '#base/units.ts'
+import { nj, priceCeiling, type Nj } from '#base/units.ts'
 import { addAccount, newBooks, type Books } from '#ledger/model-books.ts'
 import { grantFunds } from '#ledger/model-funds.ts'
 import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
@@ -53,8 +53,8 @@ export async function openTestCharging(
   freeTierNj = 10_000_000_000n,
   clock: TimerClock = systemClock,
   lost: (error: unknown) => void = failed,
-  /** Another process of the same ledger. */
-  beside?: TestCharging,
+  /** Another process of the same ledger; and the most that work holds beyond its use. */
+  { beside, aheadNj }: { readonly beside?: TestCharging; readonly aheadNj?: Nj } = {},
 ): Promise<TestCharging> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-charging-'))
   const books = beside?.books ?? newBooks({ id: 'price_1', pusdPerJ: PUSD_PER_J, freeTierNj })
@@ -68,7 +68,7 @@ export async function openTestCharging(
       return await model.tick(input)
     },
   }
-  const opened = await ledger.openSession(beside === undefined ? 'gw-1' : 'gw-2')
+  const opened = await ledger.openSession(`gw-${books.sessions.size + 1}`)
   const disk = createDisk(folder)
   const journal = new Journal({ disk, session: opened.session, clock, failed, segmentBytes: 65536 })
   const leases: Leases = new Leases((want) =>
@@ -88,7 +88,7 @@ export async function openTestCharging(
     lost,
     ticked: () => charging.ticked(),
   })
-  const charging: Charging = createCharging({ session, leases, marks, clock })
+  const charging: Charging = createCharging({ session, leases, marks, clock, aheadNj })
   await session.tickNow(AbortSignal.timeout(60_000))
   return Object.assign(test, {
     books,

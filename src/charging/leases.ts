@@ -22,6 +22,10 @@ export type Lease = {
   elsewhere: boolean
   /** Ticks for which it keeps nothing in reserve, as the wallet has too little for all who want that. */
   scarceTicks: number
+  /** Another session has too little, as of the last tick. */
+  isRecalled: boolean
+  /** The tick under way gives back what is asked for: it was too little for anybody here. */
+  isYielding: boolean
   /** Spent since the last tick, smoothed: decides how much is asked for. */
   rate: bigint
   idleTicks: number
@@ -35,14 +39,18 @@ const IDLE_TICKS_MAX = 50
 /** For so many ticks nothing is kept in reserve of a wallet that had too little for all: 5 to 15 seconds. */
 const SCARCE_TICKS = 50
 
+/** The sum of requests, and the least of them. */
+type Asked = { readonly all: bigint; readonly least: bigint }
+const NOTHING: Asked = { all: 0n, least: 0n }
+
 /** The leases of one session. */
 export class Leases {
   // By wallet; the newest lease of a want is the one that new holds come from.
   readonly #leases = new Map<string, Lease>()
   readonly #newest = new Map<string, Lease>()
   /** Asked for since the last tick, and by the tick under way. */
-  #asked = new Map<string, bigint>()
-  #asking = new Map<string, bigint>()
+  #asked = new Map<string, Asked>()
+  #asking = new Map<string, Asked>()
   readonly #floor: (want: string) => bigint
 
   /** `floor` is the least worth asking for, by want: about 500 J in the wallet's unit. */
@@ -57,8 +65,7 @@ export class Leases {
 
   /** Asks for at least `amount` more at the next tick: of a want, or of a lease that holds rest on. */
   ask(of: string | Lease, amount: bigint): void {
-    const name = typeof of === 'string' ? of : this.#nameOf(of)
-    this.#asked.set(name, (this.#asked.get(name) ?? 0n) + amount)
+    this.#add(typeof of === 'string' ? of : this.#nameOf(of), { all: amount, least: amount })
   }
 
   hold(lease: Lease, amount: bigint): void {
@@ -90,9 +97,9 @@ export class Leases {
       lease.amount = smaller(lease.amount, lease.posting + amount)
       wants.push({ wallet: this.#nameOf(lease), amount })
     }
-    for (const [name, amount] of this.#asking)
+    for (const [name, { all }] of this.#asking)
       if (!this.#newest.has(name) && !this.#leases.has(name))
-        wants.push({ wallet: name, amount: amount + this.#floor(name) })
+        wants.push({ wallet: name, amount: all + this.#floor(name) })
     return wants
   }
 
@@ -114,8 +121,9 @@ export class Leases {
   /** Gives back at the next tick what is not used of these; says whether there is any. */
   recall(wallets: readonly string[]): boolean {
     let hasReserve = false
-    for (const lease of wallets.map((wallet) => this.#leases.get(wallet))) {
-      if (lease === undefined) continue
+    for (const lease of this.#leases.values()) {
+      lease.isRecalled = wallets.includes(lease.wallet)
+      if (!lease.isRecalled) continue
       hasReserve ||= lease.scarceTicks === 0 && free(lease) > 0n
       lease.scarceTicks = SCARCE_TICKS
     }
@@ -125,7 +133,7 @@ export class Leases {
   /** The tick failed: what it would have posted is still ours to post. */
   failed(): void {
     for (const lease of this.#leases.values()) lease.posting = 0n
-    for (const [name, amount] of this.#asking) this.ask(name, amount)
+    for (const [name, asked] of this.#asking) this.#add(name, asked)
     this.#asking.clear()
   }
 
@@ -133,14 +141,25 @@ export class Leases {
     return this.#leases.size
   }
 
+  #add(name: string, { all, least }: Asked): void {
+    const before = this.#asked.get(name)
+    const sum = { all: (before?.all ?? 0n) + all, least: smaller(before?.least ?? least, least) }
+    this.#asked.set(name, sum)
+  }
+
   #target(lease: Lease): bigint {
-    const asked = this.#asking.get(this.#nameOf(lease)) ?? 0n
+    const { all: asked, least } = this.#asking.get(this.#nameOf(lease)) ?? NOTHING
     const busy = lease.used + lease.held + asked > 0n
     lease.idleTicks = busy ? 0 : lease.idleTicks + 1
     lease.rate = (lease.rate * 3n + lease.posting) / 4n
     const committed = lease.held + lease.used - lease.posting
     const isScarce = lease.scarceTicks > 0
     if (isScarce) lease.scarceTicks--
+    // Parts of a wallet in several sessions, none of them enough for anybody, would be used by none. So each session
+    // gives back such a part every other time.
+    const isUseless = free(lease) > 0n && free(lease) < least
+    lease.isYielding = isScarce && lease.isRecalled && !lease.isYielding && isUseless
+    if (lease.isYielding) return committed
     if (!this.#isNewest(lease) || isScarce) return committed + asked
     if (lease.idleTicks > IDLE_TICKS_MAX) return committed
     return committed + larger(this.#floor(lease.want), lease.rate * 8n) + asked
@@ -162,8 +181,8 @@ export class Leases {
       `the grant on ${grant.wallet} is less than what is held`,
     )
     lease.amount = grant.amount
-    lease.dry = grant.dry
-    lease.elsewhere = grant.elsewhere
+    lease.dry = grant.dry || lease.isYielding
+    lease.elsewhere = grant.elsewhere || lease.isYielding
     if (grant.dry && grant.elsewhere) lease.scarceTicks = SCARCE_TICKS
     this.#leases.set(grant.wallet, lease)
     if (grant.want === lease.want) this.#newest.set(lease.want, lease)
@@ -183,6 +202,8 @@ const newLease = (grant: LeaseGrant): Lease => ({
   rate: 0n,
   idleTicks: 0,
   scarceTicks: 0,
+  isRecalled: false,
+  isYielding: false,
 })
 /**
  * Money that rests where it should needs no word, nor what is scarce and all in use: with many quiet accounts

@@ -4,6 +4,7 @@ import { invariant, type ErgonError } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
 import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
 import { LEARNED, type Charge } from '#contract/charge.ts'
+import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
 import { fault } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
@@ -331,12 +332,21 @@ export class OpenSpend implements Spend, Billable {
     return this.#hold?.isEmpty === false ? this.#hold : undefined
   }
 
+  /** The energy to hold beyond the use. Long work gives most of it back while another session wants it. */
+  #aheadNj(hold: Hold, measured: Nj): Nj {
+    const { aheadNj } = this.#deps
+    if (aheadNj === undefined) return nj(measured * 3n)
+    if (!hold.isWanted) return aheadNj
+    hold.keep(add(measured, LEAST_HOLD_NJ))
+    return LEAST_HOLD_NJ
+  }
+
   /** Grows the hold while leases allow; cuts only when they cannot and the hold is used up. */
   #grow(): void {
     const hold = this.#paying
     if (hold === undefined || this.#growing || this.#isOver) return
     const measured = this.measured()
-    const aheadNj = this.#deps.aheadNj ?? nj(measured * 3n)
+    const aheadNj = this.#aheadNj(hold, measured)
     if ((hold.coveredNj - measured) * 3n > aheadNj) return
     // This process's own CPU rises with what else runs here and no caller can lower it: beyond the ceiling
     // it is the operator's, as far as that can be noise.

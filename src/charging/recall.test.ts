@@ -22,7 +22,8 @@ const priceOfMj = (mj: bigint) => priceCeiling(nj(mj * MJ), PUSD_PER_J)
 const REQUESTS_MAX = 200
 const WALLET = 'money:acct_1'
 
-const besideOf = (one: TestCharging) => openTestCharging(undefined, systemClock, undefined, one)
+const besideOf = (one: TestCharging) =>
+  openTestCharging(undefined, systemClock, undefined, { beside: one })
 
 /** One request of 10 mJ, whole; throws when it is not admitted. */
 async function ask({ charging }: TestCharging, payer: Payer): Promise<void> {
@@ -81,6 +82,23 @@ test('what running work holds is not given back: who waits for it hears so after
   await assert.rejects(ask(other, payer), { code: 'balance_depleted' })
   work.settle(200)
   await ask(other, payer)
+})
+
+test('work that goes on for long gives back what it holds ahead to who wants it', async () => {
+  const [clock, aheadNj] = [systemClock, nj(500n * MJ)]
+  await using one = await openTestCharging(undefined, clock, undefined, { aheadNj })
+  await using other = await besideOf(one)
+  const payer = one.payer('acct_1', priceOfMj(520n))
+  const work = one.charging.open()
+  await work.admit(payer, 'database.session', nj(10n ** 18n))
+  const timer = setInterval(() => work.claim({ kind: 'cpu', cell: 'sessions', cpuNs: 1n }), 20)
+  try {
+    for (let answers = 0; answers < 30; answers++) await ask(other, payer)
+    assert.equal(work.cutReason, undefined)
+  } finally {
+    clearInterval(timer)
+    work.settle(200)
+  }
 })
 
 test('a hold that is larger than its use gives back what another session wants', async () => {

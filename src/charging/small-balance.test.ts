@@ -1,0 +1,88 @@
+// Many requests of several processes on one small balance: it is never oversold, and a whole ceiling of it that nobody
+// holds is soon found by a request that waits for one.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '#base/clock.ts'
+import { nj, priceCeiling } from '#base/units.ts'
+import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import {
+  NJ_PER_CPU_S,
+  openTestCharging,
+  PUSD_PER_J,
+  type TestCharging,
+} from './charging.fixture.ts'
+import type { Payer } from './spend.ts'
+
+const MJ = 1_000_000n
+const CEILING_MJ = 200n
+const CEILING = nj(CEILING_MJ * MJ)
+const PARALLEL = 64
+const WALLET = 'money:acct_1'
+const priceOf = (mj: bigint) => priceCeiling(nj(mj * MJ), PUSD_PER_J)
+/** For so long a whole ceiling may be held by nobody while requests wait for it. */
+const FOUND_MS = 700
+const LOOK_MS = 5
+/** With less than that nothing is admitted. */
+const LEAST = priceOf(70n)
+
+async function ask({ charging }: TestCharging, payer: Payer, usedMj: bigint): Promise<void> {
+  const work = charging.open()
+  try {
+    await work.admit(payer, 'chat.create', CEILING)
+    await work.fill()
+    await pause(Number(usedMj % 5n))
+    const cpuNs = (usedMj * MJ * 1_000_000_000n) / NJ_PER_CPU_S
+    await work.finish({ kind: 'cpu', cell: 'model', cpuNs })
+  } finally {
+    work.settle(200)
+  }
+}
+
+/** The part of the balance that no running request holds. */
+function heldByNobody(sessions: readonly TestCharging[], books: TestCharging['books']): bigint {
+  const taken = sessions
+    .map(({ leases }) => leases.get(WALLET))
+    .reduce((sum, lease) => sum + (lease?.used ?? 0n) + (lease?.held ?? 0n), 0n)
+  return walletOf(books, WALLET).posted - taken
+}
+
+for (const balanceMj of [2000n, 20_000n])
+  test(`${PARALLEL} requests at three processes spend ${balanceMj} mJ to the last ceiling`, async (t) => {
+    await using one = await openTestCharging()
+    const { books } = one
+    await using two = await openTestCharging(undefined, systemClock, undefined, { beside: one })
+    await using three = await openTestCharging(undefined, systemClock, undefined, { beside: one })
+    const sessions = [one, two, three]
+    const payer = one.payer('acct_1', priceOf(balanceMj))
+    let [answered, seen, sinceMs, longestMs] = [0, 0, performance.now(), 0]
+    const looking = setInterval(() => {
+      const nowMs = performance.now()
+      if (answered > seen || heldByNobody(sessions, books) < priceOf(CEILING_MJ)) sinceMs = nowMs
+      seen = answered
+      longestMs = Math.max(longestMs, nowMs - sinceMs)
+    }, LOOK_MS)
+    const client = async (nth: number) => {
+      for (let turn = 0; ; turn++, answered++)
+        try {
+          await ask(
+            sessions[(nth + turn) % 3] ?? one,
+            payer,
+            5n + BigInt((nth * 7 + turn * 13) % 30),
+          )
+        } catch (error) {
+          return assert.equal((error as { code?: string }).code, 'balance_depleted')
+        }
+    }
+    await Promise.all(Array.from({ length: PARALLEL }, (_, nth) => client(nth)))
+    clearInterval(looking)
+    for (const { session } of [...sessions, ...sessions])
+      await session.tickNow(AbortSignal.timeout(60_000))
+    const { posted } = walletOf(books, WALLET)
+    t.diagnostic(
+      `${posted} pUSD left; a ceiling was held by nobody for ${Math.round(longestMs)} ms`,
+    )
+    assert.deepEqual([books.alarms, brokenInvariants(books)], [[], []])
+    assert.ok(longestMs < FOUND_MS, `held by nobody for ${longestMs} ms`)
+    assert.ok(posted >= 0n && posted < LEAST, `${posted} left`)
+  })
