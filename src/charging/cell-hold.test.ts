@@ -179,3 +179,23 @@ test('while another budget comes into force, what was held before is covered and
   assert.deepEqual(covered(), [])
   hold.end()
 })
+
+test('what a charge took is not held a second time', async () => {
+  await using bench = await openTestCharging()
+  const hold = await CellHold.take(bench.charging, bench.payer('acct_1', 9n * PUSD_PER_J), nj(J))
+  await hold.fill(nj(9n * J))
+  const due = {
+    account: 'acct_1',
+    resource: 'database:db_1',
+    energyNj: nj(3n * J),
+    fromMs: 0,
+    toMs: 1,
+  }
+  hold.measured(due.energyNj)
+  assert.equal(hold.measuredNj, 3n * J)
+  assert.equal(hold.settle(due, { meter: 'm1', method: 'model', bandPct: 40 }), true)
+  assert.equal(hold.measuredNj, 0n)
+  const covered = [5n, 6n, 7n].map((joules) => hold.covers(nj(joules * J)))
+  assert.deepEqual(covered, [true, true, false])
+  hold.end()
+})

@@ -144,6 +144,35 @@ test('all minutes together have one ceiling', async () => {
   )
 })
 
+test('work that goes on while the next minute is admitted does not pass the ceiling', async () => {
+  await using bench = await openTestCharging()
+  const minutes = createMinutes()
+  const payer = bench.payer('acct_1', 1000n * PUSD_PER_J)
+  const admitted = Promise.withResolvers<Payer>()
+  const payers = [payer, admitted.promise]
+  const ceilingNj = nj(7n * J)
+  const long = { ...longWork(bench, { payer, ceilingNj }), payerOf: () => payers.shift() ?? payer }
+  await during({ charging: bench.charging, clock: minutes }, long, async (meter) => {
+    const used = (joules: bigint) =>
+      meter.claim({
+        kind: 'upstream',
+        meter: 'm1',
+        energyNj: nj(joules * J),
+        method: 'model',
+        bandPct: 40,
+      })
+    used(3n)
+    const ended = minutes.end()
+    await Promise.resolve()
+    used(6n)
+    admitted.resolve(payer)
+    await ended
+    used(20n)
+  })
+  const charges = await chargesOf(bench)
+  assert.deepEqual(charges.map(chargeEnergy), [3n * J, 4n * J])
+})
+
 test('who cannot pay is not admitted, and the work does not begin', async () => {
   await using bench = await openTestCharging()
   const long = longWork(bench, { payer: { account: 'acct_3', env: 'live', funded: true } })
