@@ -82,6 +82,8 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     return minute
   }
   const settle = async (minute: Awaited<ReturnType<typeof admit>>, status: number) => {
+    // A minute without work has no charge: a login to a database that cannot start would make a record of nothing.
+    if (minute.measured() === 0n) return minute.drop()
     // What was measured since the hold last grew is asked for.
     await minute.finish()
     leftNj = subtract(leftNj, smaller(leftNj, chargeEnergy(minute.settle(status))))
@@ -94,9 +96,7 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     const next = await admit(subtract(leftNj, smaller(leftNj, before.measured())))
     running = next
     claims.settled()
-    // A minute without work has no charge.
-    if (before.measured() === 0n) before.drop()
-    else await settle(before, STATUS_DONE)
+    await settle(before, STATUS_DONE)
   }
   let turning = Promise.resolve()
   let cancelTimer = () => {}

@@ -38,6 +38,19 @@ test('two databases are billed their own work and logins, and nobody what is not
   assert.equal(billed(), 10n * NJ_PER_MS)
 })
 
+test('sessions that nothing was used for, as logins to a database that cannot start, have no charge', async () => {
+  await using used = await openTestCharging()
+  const payer = used.payer('one', 10n ** 12n)
+  const { charging } = used
+  const marks = createPipeMarks(createMarks({ cpuNs: () => 0 }))
+  const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
+  const bill = await openBill(deps, { account: 'one', database: 'db_1' })
+  await bill.end()
+  assert.equal(charging.running, 0)
+  await used.session.tickNow(AbortSignal.timeout(60_000))
+  assert.deepEqual(used.books.charges, [])
+})
+
 test('a bill is not opened for an account that cannot pay', async () => {
   await using used = await openTestCharging(0n)
   const payer = used.payer('poor', 0n)
