@@ -2,7 +2,7 @@
 import type { Bag } from '#base/bag.ts'
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
+import { add, energyOfCpu, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEARNED, type Charge } from '#contract/charge.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
 import { fault } from '#contract/errors.ts'
@@ -21,6 +21,7 @@ import type { Estimate, Payer, Served, Span, Spend, Claim } from './spend.ts'
 
 // Held at first: some hundred tokens of a small model. It doubles while the spend goes on.
 const FIRST_HOLD_NJ = nj(5_000_000_000n)
+const CLAIMS_AHEAD = 4n
 // What the gateway may still use of a whole answer: 0.3 s of CPU.
 const REPLY_NJ = nj(1_000_000_000n)
 // All that was measured, as a multiple of the ceiling: beyond it is no noise. Twenty runnable processes made
@@ -54,6 +55,8 @@ export class OpenSpend implements Spend, Billable {
   #hold: Hold | undefined
   /** The greatest ceiling that it was admitted with; the hold's cap adds what it may cause elsewhere. */
   #ceilingNj = NONE
+  /** The measured energy when the hold was last checked. */
+  #lookedNj = NONE
   #growing = false
   #isWhole = false
   /** What a whole answer used beyond the hold was asked for, and not all of it granted. */
@@ -332,13 +335,19 @@ export class OpenSpend implements Spend, Billable {
     return this.#hold?.isEmpty === false ? this.#hold : undefined
   }
 
-  /** The energy to hold beyond the use. Long work gives most of it back while another session wants it. */
+  /**
+   * The energy to hold beyond the use. While another session wants of it, long work keeps four times what it used since
+   * the last claim, at most.
+   */
   #aheadNj(hold: Hold, measured: Nj): Nj {
     const { aheadNj } = this.#deps
     if (aheadNj === undefined) return nj(measured * 3n)
+    const sinceNj = subtract(measured, smaller(measured, this.#lookedNj))
+    this.#lookedNj = measured
     if (!hold.isWanted) return aheadNj
-    hold.keep(add(measured, LEAST_HOLD_NJ))
-    return LEAST_HOLD_NJ
+    const neededNj = smaller(aheadNj, add(LEAST_HOLD_NJ, nj(sinceNj * CLAIMS_AHEAD)))
+    hold.keep(add(measured, neededNj))
+    return neededNj
   }
 
   /** Grows the hold while leases allow; cuts only when they cannot and the hold is used up. */
