@@ -120,7 +120,8 @@ create or replace function drop_wal(of_database text) returns void language sql 
   select drop_backup_blobs(of_database, array(select blob from gone));
 $$;
 
--- Removes what no time of the retention needs, and everything of databases that were deleted before that.
+-- Removes what no time of the retention needs, and everything of databases that were deleted before that. Of a database
+-- that was deleted without a copy nothing can be restored: its log goes at once.
 create or replace function expire_backups(kept_ms bigint) returns void language plpgsql as $$
 declare
   since constant timestamptz := ledger_now() - kept_ms * interval '1 ms';
@@ -136,7 +137,8 @@ begin
   perform drop_old_wal(w.database, kept_ms) from (select distinct database from database_wal) w;
   for old in
     select n.id from resources n join databases d using (id)
-    where n.actual = 'deleted' and n.changed_at < since and d.backup_bytes > 0
+    where n.actual = 'deleted' and d.backup_bytes > 0 and (n.changed_at < since
+      or not exists (select from database_backups b where b.database = n.id and b.status <> 'failed'))
   loop
     perform drop_backup(b.id) from database_backups b where b.database = old;
     perform drop_wal(old);

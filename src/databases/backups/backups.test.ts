@@ -185,6 +185,25 @@ test(
   },
 )
 
+test(
+  'expire_backups() removes the log of a database that was deleted without a copy, which nothing can restore',
+  { skip },
+  async () => {
+    const id = await newDatabase('uncopied')
+    await log(id, 0, 10)
+    const running = String(await value("want_backup($1, 'nightly')", [id]))
+    await value('delete_database($1)', [id])
+    await expire()
+    assert.equal(await bytes(id), BLOB_BYTES, 'its files are still there')
+    await value("move_resource($1, 'deleted')", [id])
+    await expire()
+    assert.equal(await bytes(id), BLOB_BYTES, 'its copy is still under way')
+    await state.query("update database_backups set status = 'failed' where id = $1", [running])
+    await expire()
+    assert.deepEqual([await copies(id), await logs(id), await bytes(id)], [[], [], 0])
+  },
+)
+
 test('want_nightly_backups() wants one a day, of databases that wrote', { skip }, async () => {
   const id = await newDatabase('nightly')
   const wanted = async () => {
