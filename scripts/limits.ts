@@ -8,6 +8,7 @@ import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import { STRANGERS_MAX } from '#databases/proxy/front.ts'
+import { FILES_MAX } from '#databases/size/full-words.ts'
 import * as logins from '#databases/proxy/login-limits.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
@@ -216,6 +217,7 @@ const DATABASES: LimitSection = {
   title: 'Databases',
   limits: [
     ['sessions of a database', count(SESSIONS_MAX), sqlState('53300')],
+    ['files of a database', count(FILES_MAX), sqlState('53100')],
     ['logins of a database, at each proxy', paceText(logins.LOGINS), sqlState('53300')],
     [
       'wrong passwords of a role from an address, at each proxy',

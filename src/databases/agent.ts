@@ -32,6 +32,7 @@ import {
   type ServersDeps,
 } from './server/servers.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
+import { createStoredReader, type StoredReader } from './size/stored.ts'
 import { keepStatements } from './server/statements.ts'
 import { createWarnings, type Warnings } from './agent-socket/warnings.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
@@ -60,10 +61,11 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     void front.awake().then((awake) => awake?.warn(id, warning))
   })
   const watch = createWatch({ ...core, warnings })
+  const read = createStoredReader()
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
     await notArchived(core, server.id)
-    const size = sizeDepsOf(core, { server, watch, warnings, awake: front.awake })
+    const size = sizeDepsOf(core, { server, read, watch, warnings, awake: front.awake })
     const statements = { ...core, database: server, connect: server.connect }
     await Promise.all([
       keepSize(size, signal),
@@ -196,11 +198,13 @@ const sizeDepsOf = (
   { state, log }: AgentCore,
   {
     server,
+    read,
     watch,
     warnings,
     awake,
   }: {
     readonly server: RunningServer
+    readonly read: StoredReader
     readonly watch: DatabaseWatch
     readonly warnings: Warnings
     readonly awake: () => Promise<AwakeServer | undefined>
@@ -208,6 +212,7 @@ const sizeDepsOf = (
 ): SizeDeps => ({
   folder: server.folder,
   log,
+  read,
   connect: server.connect,
   sizeBytes: () => watch.sizeOf(server.id),
   spaceBytes() {

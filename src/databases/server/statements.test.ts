@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
 import { connectState } from '#state/connect.ts'
-import { readStored } from '#databases/size/stored.ts'
+import { createStoredReader } from '#databases/size/stored.ts'
 import { keepStatements, readStatements, STATEMENT_SETTINGS } from './statements.ts'
 
 const WAIT_MS = 30_000
@@ -22,7 +22,9 @@ test(
         connections: 1,
         log: quiet,
       })
-    const bytes = () => readStored(join(server.folder, 'data')).bytes
+    const { signal } = new AbortController()
+    const read = createStoredReader()
+    const bytes = async () => (await read(join(server.folder, 'data'), signal)).bytes
     await using state = connect()
     // The table of the state, in the same server.
     await state.query(`create table database_statements (database text primary key, since timestamptz,
@@ -30,15 +32,16 @@ test(
     await state.query(
       'create function ledger_now() returns timestamptz language sql as $$ select now() $$',
     )
-    const before = bytes()
+    const before = await bytes()
     await state.query(`select /* ${'x'.repeat(COMMENT_BYTES)} */ 'long'`)
-    assert.ok(bytes() - before >= COMMENT_BYTES, `${bytes() - before} bytes more`)
+    const more = (await bytes()) - before
+    assert.ok(more >= COMMENT_BYTES, `${more} bytes more`)
     const ending = new AbortController()
     t.after(() => ending.abort())
     const database = { id: 'db_1', name: 'postgres' }
     const kept = keepStatements({ database, connect, state, log: quiet }, ending.signal)
     const lastMs = performance.now() + WAIT_MS
-    while (bytes() - before > COMMENT_BYTES / 2) {
+    while ((await bytes()) - before > COMMENT_BYTES / 2) {
       assert.ok(performance.now() < lastMs, 'the texts stay')
       await pause(50)
     }

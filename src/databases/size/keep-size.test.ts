@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import type { FatalError } from '#databases/proxy/wire.ts'
 import {
   cachedInstall,
@@ -14,7 +15,8 @@ import {
 } from '#postgres/testing.ts'
 import { connectState, type State } from '#state/connect.ts'
 import { keepSize } from './keep-size.ts'
-import { readStored } from './stored.ts'
+import { FILES_MAX } from './full-words.ts'
+import { createStoredReader, type Stored, type StoredReader } from './stored.ts'
 
 const skip = whyNoServer()
 const WAIT_MS = 30_000
@@ -27,6 +29,8 @@ let state: State
 let data: string
 /** Files that count, and that no transaction writes. */
 let grown: string
+const read = createStoredReader()
+const readBytes = async () => (await read(data, new AbortController().signal)).bytes
 const connect = () =>
   connectState({
     address: { host: server.socketFolder, database: 'postgres', ...server.superuser },
@@ -59,7 +63,10 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 type Cut = { readonly fatal: FatalError; readonly pids: readonly number[] | undefined }
 
 /** Keeps the size with a limit and a space that the test changes, until the end of the test. */
-function keeping(limits: { sizeBytes: number; spaceBytes: number }) {
+function keeping(
+  limits: { sizeBytes: number; spaceBytes: number },
+  given: { readonly read: StoredReader } = { read },
+) {
   const cuts: Cut[] = []
   const found: (string | undefined)[] = []
   const ending = new AbortController()
@@ -67,6 +74,7 @@ function keeping(limits: { sizeBytes: number; spaceBytes: number }) {
     {
       folder: server.folder,
       log: quiet,
+      ...given,
       connect,
       sizeBytes: () => limits.sizeBytes,
       spaceBytes: () => limits.spaceBytes,
@@ -97,7 +105,7 @@ test(
   { skip },
   async () => {
     // Nearly full: a full database would wait for more room than this.
-    const { bytes } = readStored(data)
+    const bytes = await readBytes()
     const limits = { sizeBytes: NEARLY * bytes, spaceBytes: GB }
     await using kept = keeping(limits)
     await until('it is measured', () => kept.found.length > 0)
@@ -110,7 +118,7 @@ test(
     await until('it is told again', () => kept.found.at(-1) === undefined)
     // A full database waits for a twentieth of its size.
     limits.spaceBytes = GB
-    limits.sizeBytes = readStored(data).bytes
+    limits.sizeBytes = await readBytes()
     await until('it is full', isReadOnly)
     limits.sizeBytes = NEARLY * limits.sizeBytes
     await pause(300)
@@ -121,7 +129,7 @@ test(
 )
 
 test('a full database that grows without a writer ends all of its sessions', { skip }, async () => {
-  const limits = { sizeBytes: readStored(data).bytes, spaceBytes: GB }
+  const limits = { sizeBytes: await readBytes(), spaceBytes: GB }
   await using kept = keeping(limits)
   await until('it is full', isReadOnly)
   kept.cuts.length = 0
@@ -133,3 +141,72 @@ test('a full database that grows without a writer ends all of its sessions', { s
   const [{ fatal, pids } = assert.fail('no session was ended')] = kept.cuts
   assert.deepEqual([fatal.code, pids], ['53100', undefined])
 })
+
+/** A session of a customer with a transaction that has written; the pid of its backend. */
+async function startWriter(t: TestContext): Promise<number> {
+  await state.query("begin read write; create role writer login password 'of a test'; commit")
+  const address = { host: server.socketFolder, user: 'writer', password: 'of a test' }
+  const client = new pg.Client({ ...address, database: 'postgres' })
+  client.on('error', () => undefined)
+  await client.connect()
+  t.after(async () => {
+    await client.end()
+    await state.query('begin read write; drop role writer; commit')
+  })
+  const { rows } = await client
+    .query<{ pid: number }>(
+      'begin read write; select pg_current_xact_id(); select pg_backend_pid() as pid',
+    )
+    .then(
+      (results) => (results as unknown as pg.QueryResult<{ pid: number }>[])[2] ?? assert.fail(),
+    )
+  return rows[0]?.pid ?? assert.fail()
+}
+
+/** Measurements as they are, but with these sizes one after the other, and the last one from then on. */
+function readsOf(sizes: readonly Partial<Stored>[]): StoredReader {
+  let nth = 0
+  return async (...where) => ({
+    ...(await read(...where)),
+    ...sizes[Math.min(nth++, sizes.length - 1)],
+  })
+}
+
+test(
+  'a writer that would pass the size before the next measurement is ended, and nobody else',
+  { skip },
+  async (t) => {
+    const pid = await startWriter(t)
+    const MB = 1_000_000
+    // The last step would be taken again in a tenth of the time.
+    const sizes = [1, 31, 61].map((mb) => ({ bytes: mb * MB }))
+    await using kept = keeping({ sizeBytes: 64 * MB, spaceBytes: GB }, { read: readsOf(sizes) })
+    await until('the writer is ended', () => kept.cuts.length > 0)
+    assert.deepEqual(
+      kept.cuts.map(({ fatal, pids }) => [fatal.code, pids]),
+      [['53100', [pid]]],
+    )
+    assert.equal(await isReadOnly(), false)
+    assert.deepEqual(kept.found, [undefined])
+  },
+)
+
+test(
+  'a database with too many files is full, until it has a twentieth less',
+  { skip },
+  async () => {
+    const limits = { sizeBytes: GB, spaceBytes: GB }
+    let files = FILES_MAX
+    const counted: StoredReader = async (...where) => ({ ...(await read(...where)), files })
+    await using kept = keeping(limits, { read: counted })
+    await until('it is measured', () => kept.found.length > 0)
+    files = FILES_MAX + 1
+    await until('it is full', isReadOnly)
+    assert.deepEqual(kept.found, [undefined, 'the database is full: it has more than 100000 files'])
+    files = FILES_MAX * 0.96
+    await pause(300)
+    assert.ok(await isReadOnly())
+    files = FILES_MAX * 0.94
+    await until('it is open again', async () => !(await isReadOnly()))
+  },
+)

@@ -8,17 +8,17 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { FatalError } from '#databases/proxy/wire.ts'
 import type { State } from '#state/connect.ts'
-import { readStored, type Stored } from './stored.ts'
+import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } from './full-words.ts'
+import type { Stored, StoredReader } from './stored.ts'
+import { createWriters, type Writers } from './writers.ts'
 
-export type SizeDeps = {
+export type SizeDeps = SizeLimits & {
   /** The folder of the cluster. */
   readonly folder: string
   readonly log: Logger
+  readonly read: StoredReader
   /** Opens a connection as the superuser. */
   readonly connect: () => State
-  readonly sizeBytes: () => number
-  /** Bytes that databases may still take of the disk. */
-  readonly spaceBytes: () => number
   /** Ends sessions with words: those of these backends, or all. */
   readonly cut: (fatal: FatalError, pids?: readonly number[]) => void
   /** Told at the first measurement, when the database becomes full or has room again, and every 10 s. */
@@ -26,23 +26,22 @@ export type SizeDeps = {
 }
 
 /**
- * Twice the fastest writer: on two cores 819 MB took 1.65 s by CREATE UNLOGGED TABLE AS (495 MB/s), 2.25 s by CREATE
- * TABLE AS and 8.3 s by COPY. So half of the room is left at the next measurement.
+ * Twice the fastest writer: CREATE UNLOGGED TABLE AS wrote 1.2 GB/s on an idle processor. So half of the room is left
+ * at the next measurement.
  */
-const BYTES_PER_MS = 1_000_000
+const BYTES_PER_MS = 2_500_000
 /** Near the limit: while the database grows, and else. */
 const REST_MIN_MS = 5
 const REST_QUIET_MS = 25
 const REST_MAX_MS = 2000
 /** Measurements take at most a sixth of the time: while a database with many tables grows near its limit. */
 const REST_PER_MEASUREMENT = 5
-/**
- * Before the limit by so much a connection is opened. A login at the limit let a writer reach 77 MB of 64, instead of
- * 68.
- */
-const NEAR_MS = 500
-/** From a measurement to the end of a writer: what is written meanwhile counts above ROOM_AGAIN already. */
-const REACTION_MS = 20
+/** Before the limit by so much a connection is opened: a login at the limit would leave a writer 15 ms more. */
+const NEAR_MS = 200
+/** From a measurement to the next one, and from there to the end of a writer. */
+const REACTION_MS = 16
+/** The server enlarges files by up to 512 KB at once: a slow writer does so now and then. */
+const STEP_BYTES = 1_048_576
 /** A full database has room again below this part of its size. */
 const ROOM_AGAIN = 0.95
 /** Above its size by so much at most. */
@@ -51,71 +50,39 @@ const OVER_MAX = 1.05
 const GROWTH_MIN_BYTES = 1_048_576
 const GROWTH_PART = 0.001
 const FOUND_MS = 10_000
-/** A backend without a client has ended by itself before that, mostly. */
-const TERMINATE_MS = 200
-const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
-  from pg_stat_activity
-  where backend_xid is not null and backend_type = 'client backend' and usename <> current_user`
 /** Measurements that grow without a writer; then all sessions are ended (NOTIFY grows so). */
 const UNEXPLAINED_MAX = 20
-const MIB = 1_048_576
 
-/** The last message for a writer. */
-function fullMessage({ sizeBytes, spaceBytes }: SizeDeps): FatalError {
-  if (spaceBytes() <= 0)
-    return {
-      code: '53100',
-      message: 'the disk of the node is full',
-      hint: 'Try again later, or ask the operator. The database can be read meanwhile.',
-    }
-  return {
-    code: '53100',
-    message: `the database is full: its size is ${Math.round(sizeBytes() / MIB)} MiB`,
-    hint: 'Make room (begin read write; then delete and vacuum, truncate or drop), or: ergon db resize',
-  }
+/** A database that is full. */
+type Full = {
+  readonly why: WhyFull
+  /** The least that was stored since then. */
+  readonly least: number
+  /** Measurements that grew without a writer. */
+  readonly unexplained: number
 }
-
-const temporaryMessage = (sizeBytes: number): FatalError => ({
-  code: '53100',
-  message: `the temporary files of the query leave no room in the database of ${Math.round(sizeBytes / MIB)} MiB`,
-  hint: 'Sort or join less at once, add an index, or: ergon db resize',
-})
 
 /** Works until the signal aborts. Never rejects. */
 export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<void> {
   const data = join(deps.folder, 'data')
-  await using server = serverOf(deps.connect)
-  /** The least that was stored since the database is full; undefined while there is room. */
-  let least = isReadOnly(data) ? Infinity : undefined
-  let before = Infinity
-  let beforeMs = 0
-  let told: boolean | undefined
-  let toldMs = 0
+  await using writers = createWriters(deps.connect, deps.cut)
+  const tell = createTeller(deps)
+  const paceOf = createPace()
+  let full = isReadOnly(data) ? fullSince('size', Infinity) : undefined
   while (!signal.aborted) {
     const begunMs = performance.now()
     let restMs = REST_MAX_MS
     try {
-      const stored = readStored(data)
+      const stored = await deps.read(data, signal)
       const tookMs = performance.now() - begunMs
-      const room = roomOf(deps, stored, 1)
-      if (stored.bytes > before && room < NEAR_MS * BYTES_PER_MS) server.warm()
-      const sinceMs = begunMs - beforeMs
-      const rate = Math.max(0, stored.bytes - before) / sinceMs
-      ;[before, beforeMs] = [stored.bytes, begunMs]
-      const isNear = stored.bytes > deps.sizeBytes() * (ROOM_AGAIN + 0.01)
-      const ahead = isNear ? rate * REACTION_MS : 0
-      const soon = { ...stored, bytes: stored.bytes + ahead }
-      least = await settle({ ...deps, server, sinceMs }, soon, least)
-      const isFull = least !== undefined
-      if (isFull !== told || begunMs - toldMs > FOUND_MS) {
-        ;[told, toldMs] = [isFull, begunMs]
-        // Not waited for: the size is kept while the state is away.
-        deps.found(stored, isFull ? fullMessage(deps) : undefined).catch((error: unknown) => {
-          toldMs = 0
-          deps.log.debug('A size was not recorded', { error: messageOf(error) })
-        })
-      }
-      restMs = restAfter(roomOf(deps, stored, isFull ? OVER_MAX : 1), tookMs, rate > 0)
+      const pace = paceOf(stored.bytes, begunMs)
+      if (pace.isGrowing && roomOf(deps, stored, 1) < NEAR_MS * BYTES_PER_MS) writers.warm()
+      await endTemporary({ ...deps, writers }, stored, full === undefined ? 1 : OVER_MAX)
+      const settle = full === undefined ? whileOpen : whileFull
+      full = await settle({ ...deps, writers }, { stored, pace, full })
+      tell(stored, full && fullWords(full.why, deps))
+      const room = roomOf(deps, stored, full === undefined ? 1 : OVER_MAX)
+      restMs = restAfter(room, tookMs, pace.isGrowing)
     } catch (error) {
       if (signal.aborted) return
       deps.log.warn('The size of a database could not be kept', { error: messageOf(error) })
@@ -124,99 +91,104 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   }
 }
 
+const fullSince = (why: WhyFull, least: number): Full => ({ why, least, unexplained: 0 })
+
 const restAfter = (room: number, tookMs: number, isGrowing: boolean): number =>
-  Math.min(
-    REST_MAX_MS,
-    Math.max(
-      isGrowing ? REST_MIN_MS : REST_QUIET_MS,
-      room / BYTES_PER_MS,
-      tookMs * REST_PER_MEASUREMENT,
-    ),
+  Math.max(
+    isGrowing ? REST_MIN_MS : REST_QUIET_MS,
+    Math.min(REST_MAX_MS, room / BYTES_PER_MS),
+    tookMs * REST_PER_MEASUREMENT,
   )
 
 /** Bytes that may still be written. */
-const roomOf = ({ sizeBytes, spaceBytes }: SizeDeps, { bytes }: Stored, part: number): number =>
+const roomOf = ({ sizeBytes, spaceBytes }: SizeLimits, { bytes }: Stored, part: number): number =>
   Math.min(sizeBytes() * part - bytes, spaceBytes())
 
-/** Acts on one measurement; resolves with the least that was stored since the database is full. */
-async function settle(
+/** Tells what was found: at the first time, at a change, and every 10 s. */
+function createTeller({ found, log }: SizeDeps) {
+  let told: string | undefined | null = null
+  let toldMs = 0
+  return (stored: Stored, words: FatalError | undefined): void => {
+    const nowMs = performance.now()
+    if (words?.message === told && nowMs - toldMs <= FOUND_MS) return
+    ;[told, toldMs] = [words?.message, nowMs]
+    // Not waited for: the size is kept while the state is away.
+    found(stored, words).catch((error: unknown) => {
+      toldMs = 0
+      log.debug('A size was not recorded', { error: messageOf(error) })
+    })
+  }
+}
+
+type GrowthPace = {
+  /** Since the measurement before. */
+  readonly sinceMs: number
+  readonly isGrowing: boolean
+  /** Bytes that a writer still writes if it is ended at the next measurement and not now. */
+  readonly aheadBytes: number
+}
+
+function createPace() {
+  let last = { bytes: Infinity, atMs: 0 }
+  return (bytes: number, atMs: number): GrowthPace => {
+    const sinceMs = atMs - last.atMs
+    const growth = bytes - last.bytes
+    last = { bytes, atMs }
+    const aheadBytes = (Math.max(0, growth - STEP_BYTES) / sinceMs) * REACTION_MS
+    return { sinceMs, isGrowing: growth > 0, aheadBytes }
+  }
+}
+
+type SettleDeps = SizeDeps & { readonly writers: Writers }
+type MeasuredSize = {
+  readonly stored: Stored
+  readonly pace: GrowthPace
+  readonly full: Full | undefined
+}
+
+/** Ends queries whose temporary files leave no room. */
+async function endTemporary(deps: SettleDeps, stored: Stored, part: number): Promise<void> {
+  if (stored.temporaryBytes > Math.max(0, roomOf(deps, stored, part)))
+    await deps.writers.endQueries(temporaryWords(deps), stored.temporaryPids)
+}
+
+async function whileOpen(
   deps: SettleDeps,
-  stored: Stored,
-  least: number | undefined,
-): Promise<number | undefined> {
-  const { server, cut, sizeBytes, spaceBytes } = deps
-  const room = roomOf(deps, stored, 1)
-  const fatal = fullMessage(deps)
-  const roomForQueries = roomOf(deps, stored, least === undefined ? 1 : OVER_MAX)
-  if (stored.temporaryBytes > Math.max(0, roomForQueries))
-    await endQueries(deps, stored.temporaryPids)
-  if (least === undefined) {
-    if (room <= 0) {
-      server.isDiskFull = spaceBytes() <= 0
-      await endWriters(deps, fatal)
-      await readOnly(server.open(), 'on')
-      // Those that began before the setting was read.
-      await endWriters(deps, fatal)
-      return stored.bytes
-    }
+  { stored, pace }: MeasuredSize,
+): Promise<Full | undefined> {
+  const { writers } = deps
+  const why = whyFull(deps, stored)
+  if (why !== undefined) {
+    const words = fullWords(why, deps)
+    await writers.end(words)
+    await writers.readOnly('on')
+    // Those that began before the setting was read.
+    await writers.end(words)
+    return fullSince(why, stored.bytes)
+  }
+  // Their transactions are undone, so that the database is not full, mostly.
+  if (roomOf(deps, stored, 1) <= pace.aheadBytes) await writers.end(fullWords('size', deps))
+  return undefined
+}
+
+async function whileFull(
+  deps: SettleDeps,
+  { stored, pace, full = fullSince('size', Infinity) }: MeasuredSize,
+): Promise<Full | undefined> {
+  const { writers } = deps
+  if (whyFull(deps, stored, { [full.why]: ROOM_AGAIN }) === undefined) {
+    await writers.readOnly('off')
     return undefined
   }
-  const enough = sizeBytes() * (server.isDiskFull ? 1 : ROOM_AGAIN)
-  if (stored.bytes < enough && spaceBytes() > 0) {
-    await readOnly(server.open(), 'off')
-    return undefined
-  }
-  const growth = Math.max(GROWTH_MIN_BYTES, least * GROWTH_PART)
-  if (stored.bytes <= least + growth) return Math.min(least, stored.bytes)
+  const growth = Math.max(GROWTH_MIN_BYTES, full.least * GROWTH_PART)
+  if (stored.bytes <= full.least + growth)
+    return { ...full, least: Math.min(full.least, stored.bytes) }
+  const words = fullWords(full.why, deps)
+  const grown = fullSince(full.why, stored.bytes)
   // A session that begins to make room must not be ended for pages that another one left.
-  if ((await endWriters(deps, fatal, deps.sinceMs)) > 0) deps.server.unexplained = 0
-  else if (++deps.server.unexplained > UNEXPLAINED_MAX) cut(fatal)
-  return stored.bytes
-}
-
-/** Ends the sessions whose queries wrote temporary files. */
-async function endQueries(
-  { server, cut, sizeBytes }: SettleDeps,
-  temporaryPids: readonly number[],
-): Promise<void> {
-  const { rows } = await server
-    .open()
-    .query<{ pid: number }>(
-      'select distinct coalesce(leader_pid, pid) as pid from pg_stat_activity where pid = any ($1)',
-      [temporaryPids],
-    )
-  const pids = rows.map(({ pid }) => pid)
-  cut(temporaryMessage(sizeBytes()), pids)
-}
-
-/**
- * Ends the sessions that write, but those whose transactions are younger than `leastMs`. While a session that was ended
- * earlier still writes, the growth is its own. Resolves with the number of the writers.
- */
-async function endWriters(
-  { server, cut }: SettleDeps,
-  fatal: FatalError,
-  leastMs = 0,
-): Promise<number> {
-  const state = server.open()
-  const { rows } = await state.query<{ pid: number; is_old: boolean }>(WRITERS, [leastMs])
-  if (rows.some(({ pid }) => server.ending.has(pid))) return rows.length
-  const pids = rows.filter((row) => row.is_old).map(({ pid }) => pid)
-  server.ending = new Set(pids)
-  if (pids.length === 0) return 0
-  cut(fatal, pids)
-  setTimeout(() => {
-    state
-      .query(`select pg_terminate_backend(pid) from (${WRITERS}) w where pid = any ($2)`, [0, pids])
-      .catch(() => undefined)
-  }, TERMINATE_MS).unref()
-  return pids.length
-}
-
-/** For sessions and transactions from now on; a session may choose otherwise. */
-async function readOnly(state: State, value: 'on' | 'off'): Promise<void> {
-  await state.query(`alter system set default_transaction_read_only = ${value}`)
-  await state.query('select pg_reload_conf()')
+  if ((await writers.end(words, pace.sinceMs)) > 0) return grown
+  if (full.unexplained >= UNEXPLAINED_MAX) deps.cut(words)
+  return { ...grown, unexplained: full.unexplained + 1 }
 }
 
 /** True where the database became full in an earlier life of its server. */
@@ -226,44 +198,5 @@ function isReadOnly(data: string): boolean {
     return /^default_transaction_read_only = 'on'$/m.test(text)
   } catch {
     return false
-  }
-}
-
-/** The superuser's connection, and what is known of the server. */
-type Server = {
-  open(): State
-  /** Opens the connection ahead of its use. */
-  warm(): void
-  /** Backends that were ended, until they are gone. */
-  ending: ReadonlySet<number>
-  unexplained: number
-  /** The disk of the node was full, not the database. */
-  isDiskFull: boolean
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-type SettleDeps = SizeDeps & {
-  readonly server: Server
-  /** Since the measurement before. */
-  readonly sinceMs: number
-}
-
-function serverOf(connect: () => State): Server {
-  let state: State | undefined
-  const open = () => (state ??= connect())
-  return {
-    ending: new Set(),
-    unexplained: 0,
-    isDiskFull: false,
-    open,
-    warm() {
-      if (state !== undefined) return
-      open()
-        .query('select 1')
-        .catch(() => undefined)
-    },
-    async [Symbol.asyncDispose]() {
-      await state?.[Symbol.asyncDispose]()
-    },
   }
 }

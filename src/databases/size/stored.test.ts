@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { readStored } from './stored.ts'
+import { createStoredReader } from './stored.ts'
 
-test("an account's tables, kept files, log and temporary files count, and the service's databases do not", (t) => {
+const read = createStoredReader()
+const { signal } = new AbortController()
+
+test("an account's tables, kept files, log and temporary files count, and the service's databases do not", async (t) => {
   const data = mkdtempSync(join(tmpdir(), 'ergon-stored-'))
   t.after(() => rmSync(data, { recursive: true }))
   const files: Readonly<Record<string, number>> = {
@@ -29,14 +32,15 @@ test("an account's tables, kept files, log and temporary files count, and the se
     mkdirSync(dirname(join(data, name)), { recursive: true })
     writeFileSync(join(data, name), Buffer.alloc(bytes))
   }
-  assert.deepEqual(readStored(data), {
+  assert.deepEqual(await read(data, signal), {
     bytes: 8397,
+    files: 7,
     walBytes: 5000,
     temporaryBytes: 1000,
     temporaryPids: [77, 99],
   })
 })
 
-test('without a cluster there is an error, and no size of nothing', () => {
-  assert.throws(() => readStored('/nowhere'), { code: 'ENOENT' })
+test('without a cluster there is an error, and no size of nothing', async () => {
+  await assert.rejects(read('/nowhere', signal), { code: 'ENOENT' })
 })

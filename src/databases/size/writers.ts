@@ -1,0 +1,75 @@
+// The sessions that write in the server of a database, found and ended by the superuser.
+import type { FatalError } from '#databases/proxy/wire.ts'
+import type { State } from '#state/connect.ts'
+
+export interface Writers {
+  /** Opens the connection ahead of its use. */
+  warm(): void
+  /**
+   * Ends the sessions that write, but those whose transactions are younger than `leastMs`. While a session that was
+   * ended earlier still writes, the growth is its own. Resolves with the number of the writers.
+   */
+  end(fatal: FatalError, leastMs?: number): Promise<number>
+  /** Ends the sessions of these backends, and those that parallel workers among them work for. */
+  endQueries(fatal: FatalError, pids: readonly number[]): Promise<void>
+  /** For sessions and transactions from now on; a session may choose otherwise. */
+  readOnly(value: 'on' | 'off'): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A backend without a client has ended by itself before that, mostly. */
+const TERMINATE_MS = 200
+const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
+  from pg_stat_activity
+  where backend_xid is not null and backend_type = 'client backend' and usename <> current_user`
+
+export function createWriters(
+  /** Opens a connection as the superuser. */
+  connect: () => State,
+  /** Ends the sessions of these backends with words. */
+  cut: (fatal: FatalError, pids: readonly number[]) => void,
+): Writers {
+  let state: State | undefined
+  /** Backends that were ended, until they are gone. */
+  let ending: ReadonlySet<number> = new Set()
+  const open = () => (state ??= connect())
+  const terminate = (pids: readonly number[]) =>
+    open()
+      .query(`select pg_terminate_backend(pid) from (${WRITERS}) w where pid = any ($2)`, [0, pids])
+      .catch(() => undefined)
+  return {
+    warm() {
+      if (state !== undefined) return
+      open()
+        .query('select 1')
+        .catch(() => undefined)
+    },
+    async end(fatal, leastMs = 0) {
+      const { rows } = await open().query<{ pid: number; is_old: boolean }>(WRITERS, [leastMs])
+      if (rows.some(({ pid }) => ending.has(pid))) return rows.length
+      const pids = rows.filter((row) => row.is_old).map(({ pid }) => pid)
+      ending = new Set(pids)
+      if (pids.length === 0) return 0
+      cut(fatal, pids)
+      setTimeout(() => void terminate(pids), TERMINATE_MS).unref()
+      return pids.length
+    },
+    async endQueries(fatal, pids) {
+      const { rows } = await open().query<{ pid: number }>(
+        'select distinct coalesce(leader_pid, pid) as pid from pg_stat_activity where pid = any ($1)',
+        [pids],
+      )
+      cut(
+        fatal,
+        rows.map(({ pid }) => pid),
+      )
+    },
+    async readOnly(value) {
+      await open().query(`alter system set default_transaction_read_only = ${value}`)
+      await open().query('select pg_reload_conf()')
+    },
+    async [Symbol.asyncDispose]() {
+      await state?.[Symbol.asyncDispose]()
+    },
+  }
+}
