@@ -7,7 +7,6 @@ import type { Config } from '#config/config.ts'
 import { POSTGRES_FOLDER } from '#contract/client-tools.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
-import { resourceOfCell } from '#ledger/budgets.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { lateAfterMs } from './backups/log-stream.ts'
@@ -15,8 +14,8 @@ import { BACKUPS, BACKUPS_CELL } from './backups/backups-cell.ts'
 import { notArchived } from './backups/last-log.ts'
 import type { CertificateFiles } from './certificate/pair.ts'
 import { createServedCertificate } from './certificate/served.ts'
-import { createFrontCell, PROXY, PROXY_CELLS, proxyNames } from './front-cell.ts'
-import type { AwakeServer } from './agent-socket/awake-server.ts'
+import { createFrontCell, frontParts, PROXY, PROXY_CELLS, proxyNames } from './front-cell.ts'
+import { createAwakeServer, type AwakeServer } from './agent-socket/awake-server.ts'
 import { energyWords } from './agent-socket/energy-words.ts'
 import { lookInside } from './server/look-inside.ts'
 import { onceDone } from '#base/once-done.ts'
@@ -24,8 +23,8 @@ import { reconcileDatabases } from './reconcile-databases.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { DatabasesTaskSettings } from './tasks.ts'
 import { passwordKeyOf, superuserPasswordOf } from './logins/passwords.ts'
+import { CELL_PREFIX, databaseOfCell } from './server/cell-name.ts'
 import {
-  CELL_PREFIX,
   createServers,
   type RunningServer,
   type Servers,
@@ -34,7 +33,6 @@ import {
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import { createStoredReader, type StoredReader } from './size/stored.ts'
 import { keepStatements } from './server/statements.ts'
-import { createWarnings, type Warnings } from './agent-socket/warnings.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
@@ -57,15 +55,13 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   if (!config.databases) return part
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
-  const warnings = createWarnings((id, warning) => {
-    void front.awake().then((awake) => awake?.warn(id, warning))
-  })
-  const watch = createWatch({ ...core, warnings })
+  const awake = createAwakeServer({ ...core, proxies: config.pgProxies })
+  const watch = createWatch({ ...core, warnings: awake.warnings })
   const read = createStoredReader()
   const beside = async (server: RunningServer, signal: AbortSignal) => {
     await watch.ask(server.id).catch(() => undefined)
     await notArchived(core, server.id)
-    const size = sizeDepsOf(core, { server, read, watch, warnings, awake: front.awake })
+    const size = sizeDepsOf(core, { server, read, watch, awake })
     const statements = { ...core, database: server, connect: server.connect }
     await Promise.all([
       keepSize(size, signal),
@@ -73,18 +69,19 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       keepStatements(statements, signal),
     ])
   }
-  const serving = new Set<string>()
+  /** Of the databases whose servers run. */
+  const names = new Map<string, string>()
   const servers = serversOf(core, {
     beside,
-    changed(id, isRunning) {
-      if (isRunning) serving.add(id)
-      else serving.delete(id)
-      void front.awake().then((awake) => awake?.tellRunning([...serving]))
+    changed({ id, name }, isRunning) {
+      if (isRunning) names.set(id, name)
+      else names.delete(id)
+      awake.running.tell(id, isRunning)
     },
   })
   const certificate = certificateOf(core, host)
-  const front = createFrontCell(core, { certificate, servers })
-  endUnpaid(core, servers, front.awake)
+  const front = createFrontCell(frontParts(core, awake, { certificate, servers }))
+  endUnpaid(core, { servers, awake, nameOf: (id) => names.get(id) ?? id })
   // The ready line names the endpoint: the owner of a database can connect from then on.
   const { rows } = await core.state.query(
     "select from resources where kind = 'database' and desired <> 'deleted' limit 1",
@@ -99,7 +96,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     async start() {
       const { signal } = ending
       running = Promise.all([
-        reconcileDatabases(core, { front, servers }, signal),
+        reconcileDatabases(core, { front, awake, servers }, signal),
         watch.run(servers, signal),
         certificate.watch(signal),
       ]).catch((error: unknown) => core.log.error('Databases are not kept', { error }))
@@ -108,7 +105,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       ending.abort()
       servers.close()
       await running
-      await (await front.awake())?.close()
+      await awake.close()
     },
   }
 }
@@ -125,22 +122,29 @@ const certificateOf = ({ config, data, state, log }: AgentCore, host: string) =>
 /** Servers whose energy cannot be paid end with words for their sessions. */
 function endUnpaid(
   { accountCells }: AgentCore,
-  servers: Servers,
-  awake: () => Promise<AwakeServer | undefined>,
+  {
+    servers,
+    awake,
+    nameOf,
+  }: {
+    readonly servers: Servers
+    readonly awake: Pick<AwakeServer, 'cut' | 'refuse'>
+    readonly nameOf: (id: string) => string
+  },
 ): void {
-  const idOf = ({ spec }: Cell) => resourceOfCell(spec.name)
+  const idOf = ({ spec }: Cell) => databaseOfCell(spec.name)
   accountCells.onUnpaid(CELL_PREFIX, {
     async tell(cell, why) {
-      const words = energyWords(why)
+      const id = idOf(cell)
+      const words = energyWords(why, nameOf(id))
       if (words === undefined) return
-      const proxies = await awake()
-      proxies?.refuse(idOf(cell), words)
-      proxies?.cut(idOf(cell), words)
+      awake.refuse(id, words)
+      awake.cut(id, words)
       await sleep(WORDS_MS)
     },
     async stop(cell) {
       await servers.stop(idOf(cell))
-      ;(await awake())?.refuse(idOf(cell), undefined)
+      awake.refuse(idOf(cell), undefined)
     },
   })
 }
@@ -200,14 +204,12 @@ const sizeDepsOf = (
     server,
     read,
     watch,
-    warnings,
     awake,
   }: {
     readonly server: RunningServer
     readonly read: StoredReader
     readonly watch: DatabaseWatch
-    readonly warnings: Warnings
-    readonly awake: () => Promise<AwakeServer | undefined>
+    readonly awake: Pick<AwakeServer, 'cut' | 'warnings'>
   },
 ): SizeDeps => ({
   folder: server.folder,
@@ -219,9 +221,9 @@ const sizeDepsOf = (
     const { bavail, blocks, bsize } = statfsSync(server.folder)
     return (bavail - blocks * (1 - DISK_USED_MAX)) * bsize
   },
-  cut: (fatal, pids) => void awake().then((one) => one?.cut(server.id, fatal, pids)),
+  cut: (fatal, pids) => awake.cut(server.id, fatal, pids),
   async found({ bytes, walBytes }, full) {
-    warnings.set(server.id, 'size', full)
+    awake.warnings.set(server.id, 'size', full)
     await state.query(
       'update databases set stored_bytes = $2, wal_bytes = $3, is_full = $4 where id = $1',
       [server.id, bytes, walBytes, full !== undefined],

@@ -11,11 +11,11 @@ import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import type { ServedCertificate } from './certificate/served.ts'
 import { AGENT_SOCKETS } from './agent-socket/awake.ts'
-import { serveAwake, type AwakeServer } from './agent-socket/awake-server.ts'
+import type { AskedParts, AwakeServer } from './agent-socket/awake-server.ts'
 import { startBackups } from './backups/backups-cell.ts'
 import { onceDone } from '#base/once-done.ts'
 import type { ProxyConfig } from './programs/pg-proxy.ts'
-import { DATABASE_SOCKETS, type Servers } from './server/servers.ts'
+import { DATABASE_SOCKETS } from './server/servers.ts'
 
 export const PROXY: Program = { file: 'databases/programs/pg-proxy.ts', flags: [ONE_COLLECTOR] }
 /** The beginning of the cells' names, and their socket group. */
@@ -25,40 +25,50 @@ export const proxyNames = ({ pgProxies }: Pick<Config, 'pgProxies'>): string[] =
   Array.from({ length: pgProxies }, (_, index) => `${PROXY_CELLS}-${index + 1}`)
 
 export interface FrontCell {
-  /** Starts the proxies unless they run; resolves when they listen. */
+  /** Starts what does not run yet; resolves when the proxies listen. May be called again after it has failed. */
   ready(signal: AbortSignal): Promise<void>
-  /** The agent's socket; undefined before the first start. */
-  awake(): Promise<AwakeServer | undefined>
 }
 
-export function createFrontCell(
-  core: AgentCore,
-  given: { readonly certificate: ServedCertificate; readonly servers: Servers },
-): FrontCell {
-  let awake: Promise<AwakeServer> | undefined
-  const front = onceDone(async () => {
-    const secret = randomBytes(32).toString('base64url')
-    const folder = join(core.data.runFolder, AGENT_SOCKETS)
-    makeOpenFolder(folder)
-    const socket = join(folder, 'awake.sock')
-    const { state, log, config } = core
-    await given.certificate.open()
-    awake = serveAwake({ ...given, proxies: config.pgProxies, socket, secret, state, log })
-    await awake
-    const agent = { socketPath: socket, secret }
-    return await Promise.all([
-      ...proxyNames(config).map((name, index) =>
-        startProxy(core, { agent, name, number: index + 1 }),
-      ),
-      startBackups(core, agent),
-    ])
-  })
+export function createFrontCell(parts: {
+  /** Opens the agent's socket. */
+  readonly listen: () => Promise<void>
+  /** Start the cells that ask there. */
+  readonly starts: readonly (() => Promise<Pick<Cell, 'ready'>>)[]
+}): FrontCell {
+  const listening = onceDone(parts.listen)
+  // Each by itself: a cell whose neighbour did not start is there already.
+  const starts = parts.starts.map(onceDone)
   return {
     async ready(signal) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)])
-      await Promise.all((await front()).map((cell) => cell.ready(limit)))
+      await listening()
+      const cells = await Promise.all(starts.map((start) => start()))
+      await Promise.all(cells.map((cell) => cell.ready(limit)))
     },
-    awake: async () => await awake,
+  }
+}
+
+/** The parts of a node: its proxies and its process of backups. */
+export function frontParts(
+  core: AgentCore,
+  awake: AwakeServer,
+  asked: AskedParts & { readonly certificate: ServedCertificate },
+): Parameters<typeof createFrontCell>[0] {
+  const folder = join(core.data.runFolder, AGENT_SOCKETS)
+  const secret = randomBytes(32).toString('base64url')
+  const agent = { socketPath: join(folder, 'awake.sock'), secret }
+  return {
+    async listen() {
+      makeOpenFolder(folder)
+      await asked.certificate.open()
+      await awake.listen(agent, asked)
+    },
+    starts: [
+      ...proxyNames(core.config).map(
+        (name, index) => () => startProxy(core, { agent, name, number: index + 1 }),
+      ),
+      () => startBackups(core, agent),
+    ],
   }
 }
 

@@ -1,12 +1,14 @@
 // The databases that accounts want, made and removed: the reconciler of resources for this kind.
 import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { readMadeLogins, recordMade } from './logins/made-logins.ts'
 import { OWNER_LABEL } from './logins/owner-label.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import type { Resource } from '#resources/resource.ts'
 import { isLocked, type Queryable } from '#state/connect.ts'
-import { SUSPENDED } from './agent-socket/awake.ts'
+import type { AwakeServer } from './agent-socket/awake-server.ts'
+import { suspendedWords } from './agent-socket/state-words.ts'
 import { keepLastLog } from './backups/last-log.ts'
 import { createRecoveries } from './backups/recoveries.ts'
 import type { FrontCell } from './front-cell.ts'
@@ -17,7 +19,15 @@ import type { Servers } from './server/servers.ts'
 /** Works until the signal aborts. Never rejects. */
 export const reconcileDatabases = (
   core: AgentCore,
-  { front, servers }: { readonly front: FrontCell; readonly servers: Servers },
+  {
+    front,
+    awake,
+    servers,
+  }: {
+    readonly front: FrontCell
+    readonly awake: Pick<AwakeServer, 'cut' | 'keep'>
+    readonly servers: Servers
+  },
   signal: AbortSignal,
 ): Promise<void> => {
   const { state, log } = core
@@ -30,14 +40,14 @@ export const reconcileDatabases = (
       async deploy(resource) {
         await front.ready(signal)
         // First: sessions of a deleted role end also where the work in the server fails.
-        const logins = await loginsOf(state, resource)
-        ;(await front.awake())?.keep(resource.id, logins)
+        awake.keep(resource.id, await readMadeLogins(state, resource.id))
         await recoveries.recover({ ...resource, ...(await rolesOf(state, resource.id)) }, signal)
         await deploy(state, { servers, resource }, signal)
+        awake.keep(resource.id, await readMadeLogins(state, resource.id))
       },
-      async suspend({ id }) {
+      async suspend({ id, name }) {
         await recoveries.cancel(id)
-        ;(await front.awake())?.cut(id, SUSPENDED)
+        awake.cut(id, suspendedWords(name))
         await servers.stop(id)
       },
       async remove(resource) {
@@ -58,6 +68,7 @@ async function deploy(
   const roles = await rolesOf(state, id)
   try {
     await recordInstalled(state, id, await servers.deploy({ ...resource, ...roles }, signal))
+    await recordMade(state, id, roles.readers)
   } catch (error) {
     throw isLocked(error) ? locked(error) : error
   } finally {
@@ -85,12 +96,4 @@ async function rolesOf(state: Queryable, id: string): Promise<DatabaseRoles> {
   const [roles] = rows
   invariant(roles !== undefined, `A database has an owner: ${id}`)
   return roles
-}
-
-async function loginsOf(state: Queryable, { id }: Resource): Promise<string[]> {
-  const { rows } = await state.query<{ name: string }>(
-    'select name from database_roles where database = $1',
-    [id],
-  )
-  return rows.map(({ name }) => name)
 }

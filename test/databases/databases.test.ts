@@ -17,9 +17,9 @@ import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { bookFaults } from '../books.ts'
 import { EMBEDDING } from '../settings.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
+import { connectTo, until, withClient as clientOf } from './driver.ts'
 
 const run = promisify(execFile)
-const WAIT_MS = 60_000
 const DIMENSIONS = 1536
 const CANCEL_REQUEST = 80_877_102
 
@@ -33,39 +33,8 @@ before(async () => {
 })
 after(() => ergon?.stop())
 
-/** A client of the driver; the certificate is the node's own. */
-async function connect(given: Partial<pg.ClientConfig> = {}): Promise<pg.Client> {
-  const client = new pg.Client({
-    host: url.hostname,
-    port: Number(url.port),
-    user: url.username,
-    password: url.password,
-    database: url.pathname.slice(1),
-    ssl: { rejectUnauthorized: false },
-    enableChannelBinding: true,
-    ...given,
-  })
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
-}
-
-async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const lastMs = performance.now() + WAIT_MS
-  while (!(await holds())) {
-    assert.ok(performance.now() < lastMs, what)
-    await pause(50)
-  }
-}
+const connect = (given?: Partial<pg.ClientConfig>) => connectTo(url, given)
+const withClient = <T>(work: (client: pg.Client) => Promise<T>) => clientOf(url, work)
 
 const idOf = () => `db_${url.username.slice(2)}`
 const cellOf = () => idOf().replace('_', '-')
@@ -173,7 +142,7 @@ test('pgvector finds the nearest of 1536 numbers by both kinds of index, with TL
 test('the example finds a note by its meaning, with embeddings of the service', async () => {
   await ergon.waitForModel(EMBEDDING)
   const { stdout } = await run(process.execPath, ['examples/database.ts'], {
-    timeout: WAIT_MS,
+    timeout: 60_000,
     env: {
       ...process.env,
       ERGON_BASE_URL: ergon.baseUrl,
@@ -458,13 +427,14 @@ test('a suspended database refuses clients with words, and serves them after it 
   const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
   assert.equal((await ergon.cli('db', 'suspend', 'notes')).code, 0)
   assert.equal((await ended).code, '57P03')
-  await until('clients are refused', () =>
-    connect().then(
-      (late) => late.end().then(() => false),
-      (error: { message: string }) => /suspended/.test(error.message),
-    ),
-  )
-  assert.equal(isAwake(), false)
+  // At once, while the server is on its way to its end too.
+  for (let nth = 0; nth < 5; nth++)
+    await assert.rejects(connect(), {
+      code: '57P03',
+      message: 'the database is suspended',
+      hint: 'Wake it up: ergon db resume notes',
+    })
+  await until('its server is gone', () => !isAwake())
   assert.equal((await ergon.cli('db', 'resume', 'notes')).code, 0)
   await until('clients are served', () =>
     withClient(async (again) => (await again.query('select 1')).rowCount === 1).catch(() => false),

@@ -1,10 +1,8 @@
 // The proxy's request to the agent: to keep the server of a database running while sessions use it. The request
 // stays open for as long as that; its end, also that of a killed proxy, lets the server stop when it is idle, and gives
 // its share of the database's sessions back.
-import type { ClientRequest } from 'node:http'
-import { request } from '#base/node-http.ts'
-import { onLines } from './json-lines.ts'
 import type { FatalError } from '#databases/proxy/wire.ts'
+import { askAgent, type AgentAnswer, type AgentSocket } from './ask-agent.ts'
 
 /**
  * The lines of the answer: the proxy's share of sessions; a request for the unused part of that share; where the server
@@ -56,8 +54,6 @@ export class NotAwake extends Error {
   }
 }
 
-/** The header that tells the agent that a proxy asks. */
-export const SECRET_HEADER = 'x-ergon-proxy'
 /** The group of the agent's socket. */
 export const AGENT_SOCKETS = 'db-agent'
 /** The beginning of the path of a backup that uses a database, and the path of the answer that says what runs. */
@@ -65,39 +61,28 @@ export const BACKUPS_PATH = '/backups/'
 export const RUNNING_PATH = '/running'
 /** The answer is the certificate of the endpoint. */
 export const CERTIFICATE_PATH = '/certificate'
-/** The last message of a database whose owner lets it sleep. */
-export const SUSPENDED: FatalError = {
-  code: '57P03',
-  message: 'the database is suspended',
-  hint: 'Wake it up: ergon db resume <name>',
-}
-
 const AWAY: FatalError = {
   code: '57P03',
   message: 'the database cannot be started now',
   hint: 'Try again in a few seconds.',
 }
 
+/** A server that waits for the end of its own last life, and then recovers from a crash. */
+const START_MS = 300_000
+
 /** Asks the agent for a running server. Rejects with NotAwake, or with the signal's reason. */
 export function keepAwake(
-  agent: { readonly socketPath: string; readonly secret: string },
+  agent: AgentSocket,
   database: string,
   signal: AbortSignal,
 ): Promise<Awake> {
-  const sent = request({
-    socketPath: agent.socketPath,
-    path: `/${database}`,
-    method: 'POST',
-    agent: false,
-    headers: { [SECRET_HEADER]: agent.secret },
-  })
-  const kept = new KeptAwake(sent)
-  sent.on('error', () => kept.fail(AWAY))
-  sent.once('response', (response) => {
-    onLines(response, (line) => kept.take(line as AwakeLine))
-    response.on('error', () => kept.fail(AWAY)).on('close', () => kept.fail(AWAY))
-  })
-  sent.flushHeaders()
+  const kept: KeptAwake = new KeptAwake(
+    askAgent(agent, {
+      path: `/${database}`,
+      take: (line) => kept.take(line as AwakeLine),
+      firstLineMs: START_MS,
+    }),
+  )
   return kept.begun(signal)
 }
 
@@ -108,13 +93,14 @@ class KeptAwake implements Awake {
   logins: readonly string[] = []
   onLogins: Awake['onLogins'] = () => undefined
   onCut: Awake['onCut'] = () => undefined
-  readonly #sent: ClientRequest
+  readonly #answer: AgentAnswer
   readonly #begun = Promise.withResolvers<Awake>()
   readonly #ended = Promise.withResolvers<FatalError>()
   #asked: PromiseWithResolvers<void> | undefined
 
-  constructor(sent: ClientRequest) {
-    this.#sent = sent
+  constructor(answer: AgentAnswer) {
+    this.#answer = answer
+    void answer.ended.then(() => this.fail(AWAY))
   }
 
   get ended(): Promise<FatalError> {
@@ -141,7 +127,7 @@ class KeptAwake implements Awake {
   }
 
   release(): void {
-    this.#sent.destroy()
+    this.#answer.end()
   }
 
   take(line: AwakeLine): void {
@@ -174,6 +160,6 @@ class KeptAwake implements Awake {
   }
 
   #say(line: ProxyLine): void {
-    this.#sent.write(`${JSON.stringify(line)}\n`)
+    this.#answer.say(line)
   }
 }

@@ -8,30 +8,30 @@ const UNPAID: FatalError = {
   message: 'the account of this database cannot pay for its energy',
   hint: 'Add funds to the account, or wait until its free energy is renewed at 00:00 UTC.',
 }
-const RAISE =
-  'Raise it: ergon db budget <name> "<energy>/day", or wait until it is renewed at 00:00 UTC.'
-const EXHAUSTED: FatalError = {
+const raise = (name: string) =>
+  `Raise it: ergon db budget ${name} "<energy>/day", or wait until it is renewed at 00:00 UTC.`
+const exhausted = (name: string): FatalError => ({
   code: '53400',
   message: "today's energy budget of this database is used up",
-  hint: RAISE,
-}
+  hint: raise(name),
+})
 const UNHELD: FatalError = {
   code: '57P03',
   message: 'the energy of the database cannot be charged now',
   hint: 'Try again in a few seconds.',
 }
 
-/** The words for an error of charging; undefined for another error. */
-export function energyWords(error: unknown): FatalError | undefined {
+/** The words for an error of charging, of the database with this name; undefined for another error. */
+export function energyWords(error: unknown, name: string): FatalError | undefined {
   if (!(error instanceof ErgonError)) return undefined
-  if (error.code === 'budget_exhausted') return EXHAUSTED
+  if (error.code === 'budget_exhausted') return exhausted(name)
   if (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded') return UNPAID
   return error.code === 'state_unavailable' ? UNHELD : undefined
 }
 
 /** For new sessions, from four fifths of a budget on. */
-export const NEARLY_USED: FatalError = {
+export const nearlyUsed = (name: string): FatalError => ({
   code: '01000',
   message: "four fifths of today's energy budget of this database are used",
-  hint: `At its end all sessions end. ${RAISE}`,
-}
+  hint: `At its end all sessions end. ${raise(name)}`,
+})

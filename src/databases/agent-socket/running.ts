@@ -1,29 +1,35 @@
-// The servers that run, for the process of backups: an answer that stays open has a line for each change.
+// The servers that run, for the process of backups: an answer that stays open has a line for each.
 import type { ServerResponse } from 'node:http'
-import { cellNameOf } from '#databases/server/servers.ts'
+import { lineOf } from './json-lines.ts'
 
-/** The databases whose servers run, and the names of their cells. */
-export type RunningLine = Readonly<Record<string, string>>
+/** A server runs; it is about to end; all that run have been named. */
+export type RunningLine =
+  | { readonly started: string }
+  | { readonly ended: string }
+  | { readonly areAll: true }
 
-export interface RunningAnswers {
+export interface RunningServers {
   follow(response: ServerResponse): void
-  tell(ids: readonly string[]): void
+  /** Tells that the server of a database has started, or is about to end. */
+  tell(id: string, isRunning: boolean): void
 }
 
-export function createRunning(): RunningAnswers {
+export function createRunning(): RunningServers {
   const responses = new Set<ServerResponse>()
-  let line = '{}\n'
+  const ids = new Set<string>()
+  const say = (response: ServerResponse, line: RunningLine) => void response.write(lineOf(line))
   return {
     follow(response) {
       response.writeHead(200)
       responses.add(response)
       response.once('close', () => responses.delete(response))
-      response.write(line)
+      for (const id of ids) say(response, { started: id })
+      say(response, { areAll: true })
     },
-    tell(ids) {
-      const running: RunningLine = Object.fromEntries(ids.map((id) => [id, cellNameOf(id)]))
-      line = `${JSON.stringify(running)}\n`
-      for (const response of responses) response.write(line)
+    tell(id, isRunning) {
+      if (isRunning) ids.add(id)
+      else ids.delete(id)
+      for (const response of responses) say(response, isRunning ? { started: id } : { ended: id })
     },
   }
 }

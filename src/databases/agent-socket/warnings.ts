@@ -7,14 +7,14 @@ export type WarningSource = (typeof SOURCES)[number]
 export interface Warnings {
   /** Sets or removes the warning of one source. */
   set(id: string, source: WarningSource, warning: FatalError | undefined): void
+  /** The warning in force. */
+  of(id: string): FatalError | undefined
   /** Forgets a database whose server has stopped. */
   forget(id: string): void
 }
 
-/** `tell` is called with the warning in force when it may be another one. */
-export function createWarnings(
-  tell: (id: string, warning: FatalError | undefined) => void,
-): Warnings {
+/** `tell` is called when the warning in force may be another one. */
+export function createWarnings(tell: (id: string) => void): Warnings {
   const all = new Map<string, Map<WarningSource, FatalError>>()
   return {
     set(id, source, warning) {
@@ -23,13 +23,14 @@ export function createWarnings(
       all.set(id, own)
       if (warning === undefined) own.delete(source)
       else own.set(source, warning)
-      tell(
-        id,
-        SOURCES.map((one) => own.get(one)).find((one) => one !== undefined),
-      )
+      tell(id)
+    },
+    of(id) {
+      const own = all.get(id)
+      return SOURCES.map((one) => own?.get(one)).find((one) => one !== undefined)
     },
     forget(id) {
-      if (all.delete(id)) tell(id, undefined)
+      if (all.delete(id)) tell(id)
     },
   }
 }

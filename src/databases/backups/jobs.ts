@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path'
 import { sleep, type Clock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import type { AgentSocket } from '#databases/agent-socket/ask-agent.ts'
 import { keepAwake, type Awake } from '#databases/agent-socket/awake.ts'
-import { SUPERUSER } from '#postgres/cluster.ts'
+import { superuserAddress } from '#databases/server/superuser.ts'
 import { connectState, type State, type StateAddress } from '#state/connect.ts'
 import { copyFiles } from './copy-files.ts'
 import { BackupFault, planRestore, type WantedRestore } from './plan.ts'
@@ -23,7 +24,7 @@ export type JobDeps = {
   /** Charges the CPU of work to an account. */
   readonly charged: (job: Charged, work: ChargedWork, signal: AbortSignal) => Promise<void>
   /** The agent, which keeps servers running. */
-  readonly agent: { readonly socketPath: string; readonly secret: string }
+  readonly agent: AgentSocket
   readonly superuserPassword: string
   /** Where restored clusters wait for the agent. */
   readonly restoredFolder: string
@@ -184,12 +185,7 @@ async function wake(
   const awake = await keepAwake(agent, `backups/${database}`, ending)
   const gone = new AbortController()
   void awake.ended.then(({ message }) => gone.abort(new BackupFault(message)))
-  const address = {
-    host: dirname(awake.socketPath),
-    user: SUPERUSER,
-    password: superuserPassword,
-    database: 'postgres',
-  }
+  const address = superuserAddress(dirname(awake.socketPath), superuserPassword)
   return { awake, address, signal: AbortSignal.any([ending, gone.signal]) }
 }
 

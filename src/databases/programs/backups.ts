@@ -10,6 +10,7 @@ import { during } from '#charging/during.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import type { AgentSocket } from '#databases/agent-socket/ask-agent.ts'
 import { createArchives } from '#databases/backups/archives.ts'
 import { followJobs, type JobDeps, type JobKind } from '#databases/backups/jobs.ts'
 import { createSealedBlobs } from '#databases/backups/sealed-blobs.ts'
@@ -25,7 +26,7 @@ export type BackupsConfig = {
   readonly blobs: BlobSettings
   /** The secret from which the keys of all blobs are derived. */
   readonly secret: string
-  readonly agent: { readonly socketPath: string; readonly secret: string }
+  readonly agent: AgentSocket
   readonly superuserPassword: string
   readonly restoredFolder: string
   /** The folder of the servers' sockets. */

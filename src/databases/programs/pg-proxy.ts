@@ -7,6 +7,7 @@ import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { nj } from '#base/units.ts'
 import { LOCAL_SOCKET } from '#contract/database-socket.ts'
+import type { AgentSocket } from '#databases/agent-socket/ask-agent.ts'
 import { keepAwake } from '#databases/agent-socket/awake.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
 import { openBill } from '#databases/proxy/bill.ts'
@@ -37,7 +38,7 @@ export type ProxyConfig = {
   /** The meter whose tariff gives carbon and price of a charge. */
   readonly meter: string
   /** The agent's socket that keeps servers running and sends the certificate, and the proof that this process may ask. */
-  readonly agent: { readonly socketPath: string; readonly secret: string }
+  readonly agent: AgentSocket
   readonly socket: string
   readonly logLevel: LogLevel
 }
@@ -97,10 +98,11 @@ const uses = createUses({
   wake: (database, signal) => keepAwake(config.agent, database, signal),
   bill: (database) => openBill(billing, database),
 })
+const ending = new AbortController()
 const cancels = createCancels({ ...config, log })
 const front = createFront({
   cancels,
-  certificate: await followCertificate(config.agent, log),
+  certificate: await followCertificate(config.agent, log, ending.signal),
   roleOf: createRoles(state),
   conversations: createConversations({ backends, cancels, uses, log }),
   limits: createLoginLimits(systemClock),
@@ -116,6 +118,7 @@ const inside = await serveInside(config.socket, {
 })
 
 process.once('SIGTERM', () => {
+  ending.abort()
   const charged = uses.close(STOPPED)
   front.close()
   backends.close()

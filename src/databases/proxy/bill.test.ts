@@ -20,7 +20,7 @@ test('two databases are billed their own work and logins, and nobody what is not
     const payer = used.payer(account, 10n ** 12n)
     const { charging } = used
     const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
-    return openBill(deps, { account, database: account })
+    return openBill(deps, { account, database: account, databaseName: account })
   }
   const billed = () => used.charging.billed().accruedNj
   const [one, other] = [await open('one'), await open('other')]
@@ -62,7 +62,7 @@ test('a bill is not opened for an account that cannot pay', async () => {
     payerOf: async () => payer,
     exceeded,
   }
-  await assert.rejects(openBill(deps, { account: 'poor', database: 'db_x' }), {
+  await assert.rejects(openBill(deps, { account: 'poor', database: 'db_x', databaseName: 'x' }), {
     code: 'balance_depleted',
   })
 })
@@ -83,7 +83,7 @@ test('sessions are billed what the budget of their database has, and then cut by
     payerOf: async () => ({ ...payer, budgets: ['db_1'] }),
     exceeded: async (database: string) => void told.push(database),
   }
-  const bill = await openBill(deps, { account: 'one', database: 'db_1' })
+  const bill = await openBill(deps, { account: 'one', database: 'db_1', databaseName: 'notes' })
   cpuNs += 2000 * MS
   bill.mark()
   const { message } = await bill.cut

@@ -50,7 +50,7 @@ const AWAY: FatalError = {
 /** Begins to bill; rejects with the error of charging, see `fatalOf()`. */
 export async function openBill(
   deps: BillDeps,
-  { account, database }: Pick<Role, 'account' | 'database'>,
+  { account, database, databaseName }: Pick<Role, 'account' | 'database' | 'databaseName'>,
 ): Promise<Bill> {
   const { marks } = deps
   const payer = { cpuNs: 0 }
@@ -64,7 +64,9 @@ export async function openBill(
     served: { resource: chargedResource(database) },
   } as const
   const work = during(deps, long, async (meter, signal) => {
-    signal.addEventListener('abort', () => cut.resolve(fatalOf(signal.reason)), { once: true })
+    signal.addEventListener('abort', () => cut.resolve(fatalOf(signal.reason, databaseName)), {
+      once: true,
+    })
     const claim = () => {
       marks.flush()
       meter.claim({ kind: 'cpu', cell: SESSIONS, cpuNs: BigInt(payer.cpuNs) })
@@ -92,9 +94,9 @@ export async function openBill(
   return await begun.promise
 }
 
-/** Why sessions cannot begin or go on, for their clients. */
-export function fatalOf(error: unknown): FatalError {
+/** Why sessions of the database with this name cannot begin or go on, for their clients. */
+export function fatalOf(error: unknown, name: string): FatalError {
   if (error instanceof NotAwake) return error.fatal
   const isDraining = error instanceof ErgonError && error.code === 'draining'
-  return isDraining ? STOPPED : (energyWords(error) ?? AWAY)
+  return isDraining ? STOPPED : (energyWords(error, name) ?? AWAY)
 }

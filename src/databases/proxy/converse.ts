@@ -1,7 +1,7 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
 import type { Socket } from 'node:net'
 import type { Logger } from '#base/log.ts'
-import { SUSPENDED } from '#databases/agent-socket/awake.ts'
+import { suspendedWords } from '#databases/agent-socket/state-words.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
 import type { Cancels } from './cancels.ts'
@@ -92,7 +92,7 @@ export function createConversations(deps: {
     async converse(socket, role, { parameters, cpuNs }) {
       demandServed(socket, role, parameters)
       const use = await uses.take(role).catch((error: unknown) => {
-        throw new LoginRefusal(socket, fatalOf(error))
+        throw new LoginRefusal(socket, fatalOf(error, role.databaseName))
       })
       if (use === undefined) throw new LoginRefusal(socket, FULL)
       const own = [
@@ -131,7 +131,10 @@ function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string
       message: 'replication connections are not served',
     })
   if (role.actual !== 'deployed')
-    throw new LoginRefusal(socket, role.desired === 'suspended' ? SUSPENDED : STARTING)
+    throw new LoginRefusal(
+      socket,
+      role.desired === 'suspended' ? suspendedWords(role.databaseName) : STARTING,
+    )
 }
 
 const isOff = (text = 'off') => /^(off|false|no|0)$/i.test(text)

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
-import { initialiseCluster, SUPERUSER } from '#postgres/cluster.ts'
+import { initialiseCluster } from '#postgres/cluster.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { createInstances, type Instance } from '#resources/instances.ts'
@@ -12,15 +12,16 @@ import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
+import { cellNameOf } from './cell-name.ts'
 import { installedIn, type Installed } from './look-inside.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from '#databases/proxy/backends.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
+import { superuserAddress } from './superuser.ts'
 import { STATEMENT_SETTINGS, STATEMENTS_LIBRARY } from './statements.ts'
 
 /** The cells' sockets, which the proxy calls. */
 export const DATABASE_SOCKETS = 'databases'
-export const CELL_PREFIX = 'db-'
 
 const MEMORY_BYTES_MAX = 1024 ** 3
 const PROCESSES_MAX = 200
@@ -69,7 +70,7 @@ export type ServersDeps = {
   /** Work that goes on while the server of a database runs; never rejects. */
   readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
   /** Told of each server that has started, and of each that is about to end. */
-  readonly changed: (id: string, isRunning: boolean) => void
+  readonly changed: (database: Resource, isRunning: boolean) => void
 }
 
 export type RunningServer = Resource & {
@@ -127,8 +128,8 @@ export function createServers(deps: ServersDeps): Servers {
       await makeCluster(deps, database, signal)
       const { socketPath, release } = await use(database, signal)
       try {
-        await makeDatabase((name) => connectTo(deps, socketPath, name), database)
-        await using own = connectTo(deps, socketPath, database.name)
+        await makeDatabase((name) => connectTo(deps, socketPath, { database: name }), database)
+        await using own = connectTo(deps, socketPath, { database: database.name })
         return await installedIn(own, await deps.install())
       } finally {
         release()
@@ -170,15 +171,15 @@ async function startServer(
   const install = await deps.install()
   const cell = await startCell(deps, { install, database })
   const ending = new AbortController()
-  const connect = (name = SUPERUSER) => connectTo(deps, cell.socket, name)
+  const connect = (name?: string) => connectTo(deps, cell.socket, { database: name })
   const server = { ...database, folder: join(deps.folder, database.id), install, connect }
-  deps.changed(database.id, true)
+  deps.changed(database, true)
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
     socketPath: cell.socket,
     ready: (signal) => cell.ready(signal),
     async end() {
-      deps.changed(database.id, false)
+      deps.changed(database, false)
       ending.abort()
       // At once: a query beside a server that hangs ends with the server.
       await Promise.all([beside, cell.stop()])
@@ -190,26 +191,13 @@ async function startServer(
 const connectionsMax = (proxies: number): number =>
   SESSIONS_MAX + KEPT_MAX * proxies + SUPERUSER_CONNECTIONS
 
-export const cellNameOf = (id: string): string => `${CELL_PREFIX}${id.slice(id.indexOf('_') + 1)}`
-
-/**
- * No schema of a customer is on the path of the superuser. A function or an operator there can fit a call better than
- * the one of PostgreSQL does, and would run as the superuser. A transaction of a customer that stays open delays the
- * service by a second, and roles can be changed while the database is full.
- */
-const SUPERUSER_OPTIONS =
-  '-c search_path=pg_catalog -c lock_timeout=1s -c default_transaction_read_only=off'
-
 /** The superuser's connection to a database of a server. */
 function connectTo(
   { superuserPassword, log }: ServersDeps,
   socketPath: string,
-  database: string,
-  more: { readonly unhurried?: true } = {},
+  { database, ...more }: { readonly database?: string | undefined; readonly unhurried?: true } = {},
 ): State {
-  const password = superuserPassword.reveal()
-  const host = dirname(socketPath)
-  const address = { host, user: SUPERUSER, password, database, options: SUPERUSER_OPTIONS }
+  const address = superuserAddress(dirname(socketPath), superuserPassword.reveal(), database)
   return connectState({ address, connections: 1, log, called: 'the server of a database', ...more })
 }
 
@@ -226,7 +214,7 @@ async function recoverFirst(
   const cell = await recoverIn(begin, { log: deps.log, signal })
   try {
     await adopt(
-      (name) => connectTo(deps, cell.socket, name, { unhurried: true }),
+      (name) => connectTo(deps, cell.socket, { database: name, unhurried: true }),
       restored,
       database,
     )

@@ -5,8 +5,9 @@ import type { Logger } from '#base/log.ts'
 import { add, nj } from '#base/units.ts'
 import type { AccountCells } from '#node/account-cells.ts'
 import type { Queryable } from '#state/connect.ts'
-import { NEARLY_USED } from '#databases/agent-socket/energy-words.ts'
-import { cellNameOf, type Servers } from './servers.ts'
+import { nearlyUsed } from '#databases/agent-socket/energy-words.ts'
+import { cellNameOf } from './cell-name.ts'
+import type { Servers } from './servers.ts'
 import type { Warnings } from '#databases/agent-socket/warnings.ts'
 
 export interface DatabaseWatch {
@@ -15,19 +16,20 @@ export interface DatabaseWatch {
   /** Asks for one database now. */
   ask(id: string): Promise<void>
   /** Asks for all running servers again and again. */
-  run(servers: Servers, signal: AbortSignal): Promise<void>
+  run(servers: Pick<Servers, 'running'>, signal: AbortSignal): Promise<void>
 }
 
 type Row = {
   readonly id: string
+  readonly name: string
   readonly size_bytes: string
   readonly nj_per_day: string | null
   readonly used_nj: string
 }
 
 const REST_MS = 5000
-const ROWS = `select d.id, d.size_bytes::text, b.nj_per_day::text, budget_used_nj(d.id)::text as used_nj
-  from databases d left join budgets b using (id) where d.id = any ($1)`
+const ROWS = `select d.id, n.name, d.size_bytes::text, b.nj_per_day::text, budget_used_nj(d.id)::text as used_nj
+  from databases d join resources n using (id) left join budgets b using (id) where d.id = any ($1)`
 
 export function createWatch(deps: {
   readonly state: Queryable
@@ -45,7 +47,7 @@ export function createWatch(deps: {
       const measuredNj = accountCells.measuredNj(cell)
       const isNear =
         row.nj_per_day !== null && isNearlyUsed(row.nj_per_day, row.used_nj, measuredNj)
-      warnings.set(row.id, 'budget', isNear ? NEARLY_USED : undefined)
+      warnings.set(row.id, 'budget', isNear ? nearlyUsed(row.name) : undefined)
       // The charge emits the event of it.
       if (isNear && measuredNj > 0n && !isNearlyUsed(row.nj_per_day ?? '0', row.used_nj))
         accountCells.settle(cell)

@@ -1,0 +1,23 @@
+// The superuser of the servers of databases, which only programs of the service are.
+import { SUPERUSER } from '#postgres/cluster.ts'
+import type { StateAddress } from '#state/connect.ts'
+
+/**
+ * No schema of a customer is on the path of the superuser. A function or an operator there can fit a call better than
+ * the one of PostgreSQL does, and would run as the superuser. A transaction of a customer that stays open delays the
+ * service by a second, and roles can be changed while the database is full.
+ */
+const OPTIONS = '-c search_path=pg_catalog -c lock_timeout=1s -c default_transaction_read_only=off'
+
+/** The address of a database of the server whose socket is in a folder; of that of the superuser by default. */
+export const superuserAddress = (
+  folder: string,
+  password: string,
+  database: string = SUPERUSER,
+): StateAddress => ({
+  host: folder,
+  user: SUPERUSER,
+  password,
+  database,
+  options: OPTIONS,
+})
