@@ -8,20 +8,15 @@ import { giveWay } from '#base/priority.ts'
 import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
-import { connectState, type StateAddress } from '#state/connect.ts'
-import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import { connectState } from '#state/connect.ts'
+import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import { createTaskRunner } from '#tasks/runner.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { TASKS_PRODUCTS } from './products/tasks.ts'
 
-export type TasksConfig = {
-  readonly state: StateAddress
-  readonly journalFolder: string
-  readonly journalSync: boolean
-  /** The gateway whose tariff gives carbon and price of a charge. */
-  readonly meter: string
+export type TasksConfig = AccountingConfig & {
   /** The settings of each product, by its name. */
   readonly products: Readonly<Record<string, object>>
   readonly socket: string
@@ -30,34 +25,19 @@ export type TasksConfig = {
 
 /** One holds the lock of tasks and one the mover's, four move; the others are for the other tasks. */
 const CONNECTIONS = 8
-const LEDGER_CONNECTIONS = 2
 const PROCESS = 'tasks'
-const EXIT_LOST = 74
 
 const config = await readConfig<TasksConfig>()
 const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const connect = (connections: number, further: { prepares?: boolean } = {}) =>
-  connectState({ address: config.state, connections, log, ...further })
-const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
-const state = connect(CONNECTIONS)
-const accounting = await openAccounting({
+const state = connectState({ address: config.state, connections: CONNECTIONS, log })
+const accounting = await openBackgroundAccounting(config, {
   process: PROCESS,
-  meter: config.meter,
-  journalFolder: config.journalFolder,
-  segmentBytes: SMALL_SEGMENT_BYTES,
-  journalSync: config.journalSync,
-  state: ledgerState,
   log,
   marks: createOperatorMarks(),
   // All that a minute costs is known before it is asked for: a wallet keeps the rest.
   leaseLeastNj: nj(0n),
-  forget: () => undefined,
-  failed(error) {
-    log.error('The journal or the session of tasks is lost; the process ends', { error })
-    process.exit(EXIT_LOST)
-  },
 })
 const core: TasksCore = {
   state,
@@ -80,7 +60,6 @@ process.once('SIGTERM', () => {
   void running.then(async () => {
     await inside.close()
     await accounting.close()
-    await ledgerState[Symbol.asyncDispose]()
     await state[Symbol.asyncDispose]()
     process.exit(0)
   })

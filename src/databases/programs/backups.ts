@@ -9,20 +9,15 @@ import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
 import { during } from '#charging/during.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { createPayers } from '#identity/payers.ts'
-import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import type { AgentSocket } from '#databases/agent-socket/ask-agent.ts'
 import { createArchives } from '#databases/backups/archives.ts'
 import { followJobs, type JobDeps, type JobKind } from '#databases/backups/jobs.ts'
 import { createSealedBlobs } from '#databases/backups/sealed-blobs.ts'
 import { serveInside } from '#node/inside.ts'
-import { connectState, type StateAddress } from '#state/connect.ts'
+import { connectState } from '#state/connect.ts'
 
-export type BackupsConfig = {
-  readonly state: StateAddress
-  /** The gateway whose tariff gives carbon and price of a charge. */
-  readonly meter: string
-  readonly journalFolder: string
-  readonly journalSync: boolean
+export type BackupsConfig = AccountingConfig & {
   readonly blobs: BlobSettings
   /** The secret from which the keys of all blobs are derived. */
   readonly secret: string
@@ -38,9 +33,7 @@ export type BackupsConfig = {
 }
 
 const CONNECTIONS = 6
-const LEDGER_CONNECTIONS = 2
 const PROCESS = 'db-backups'
-const EXIT_LOST = 74
 /** Of one backup or restore: some days of one core. It is asked for in steps. */
 const CEILING_NJ = nj(1_000_000n * NJ_PER_J)
 const LEASE_LEAST_NJ = nj(10n * NJ_PER_J)
@@ -50,26 +43,10 @@ const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
-const ledgerState = connectState({
-  address: config.state,
-  connections: LEDGER_CONNECTIONS,
-  log,
-  prepares: true,
-})
-const { charging, marks, close } = await openAccounting({
+const { charging, marks, close } = await openBackgroundAccounting(config, {
   process: PROCESS,
-  meter: config.meter,
-  journalFolder: config.journalFolder,
-  segmentBytes: SMALL_SEGMENT_BYTES,
-  journalSync: config.journalSync,
-  state: ledgerState,
   log,
   leaseLeastNj: LEASE_LEAST_NJ,
-  forget: () => undefined,
-  failed(error) {
-    log.error('The journal or the session of backups is lost; the process ends', { error })
-    process.exit(EXIT_LOST)
-  },
 })
 const { payerOf } = createPayers({ state, clock: systemClock })
 const charged: JobDeps['charged'] = async ({ account, resource }, work, signal) =>

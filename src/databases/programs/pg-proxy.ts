@@ -21,22 +21,17 @@ import { createRoles } from '#databases/proxy/roles.ts'
 import { createUses } from '#databases/proxy/uses.ts'
 import { STOPPED } from '#databases/proxy/wire.ts'
 import { createLimitedPayers } from '#node/limited-payers.ts'
-import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
+import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
-import { connectState, type StateAddress } from '#state/connect.ts'
+import { connectState } from '#state/connect.ts'
 
-export type ProxyConfig = {
+export type ProxyConfig = AccountingConfig & {
   readonly name: string
   /** Its place among all proxies, from 1, and the sockets of all. */
   readonly number: number
   readonly proxies: readonly string[]
   readonly listen: { readonly host: string; readonly port: number; readonly shared: boolean }
-  readonly state: StateAddress
-  readonly journalFolder: string
-  readonly journalSync: boolean
-  /** The meter whose tariff gives carbon and price of a charge. */
-  readonly meter: string
   /** The agent's socket that keeps servers running and sends the certificate, and the proof that this process may ask. */
   readonly agent: AgentSocket
   readonly socket: string
@@ -44,8 +39,6 @@ export type ProxyConfig = {
 }
 
 const CONNECTIONS = 4
-const LEDGER_CONNECTIONS = 2
-const EXIT_LOST = 74
 const TICK_TIMEOUT_MS = 5000
 /** Some hundred logins. A server needs the rest of a small budget. */
 const AHEAD_NJ = nj(500_000_000n)
@@ -53,28 +46,20 @@ const AHEAD_NJ = nj(500_000_000n)
 const config = await readConfig<ProxyConfig>()
 const log = createLogger(config.name, { level: config.logLevel })
 endOnFault(log)
-const connect = (connections: number) =>
-  connectState({ address: config.state, connections, log, prepares: true })
 const marks = createPipeMarks()
-const ledgerState = connect(LEDGER_CONNECTIONS)
-const state = connect(CONNECTIONS)
-const accounting = await openAccounting({
+const state = connectState({
+  address: config.state,
+  connections: CONNECTIONS,
+  log,
+  prepares: true,
+})
+const accounting = await openBackgroundAccounting(config, {
   process: config.name,
-  meter: config.meter,
-  journalFolder: config.journalFolder,
-  segmentBytes: SMALL_SEGMENT_BYTES,
-  journalSync: config.journalSync,
-  state: ledgerState,
   log,
   marks: marks.accounting,
   // Wallets may be small: they keep what no session holds.
   leaseLeastNj: nj(0n),
   aheadNj: AHEAD_NJ,
-  forget: () => undefined,
-  failed(error) {
-    log.error('The journal or the session is lost; this proxy ends', { error })
-    process.exit(EXIT_LOST)
-  },
 })
 const { session, charging } = accounting
 const payerOf = createLimitedPayers(state)
@@ -125,7 +110,6 @@ process.once('SIGTERM', () => {
   void charged.then(async () => {
     await inside.close()
     await accounting.close()
-    await ledgerState[Symbol.asyncDispose]()
     await state[Symbol.asyncDispose]()
     process.exit(0)
   })
