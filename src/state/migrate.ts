@@ -50,8 +50,14 @@ export async function migrate(
 async function filesOf(schemas: readonly Schema[]): Promise<Map<string, URL>> {
   const files = new Map<string, URL>()
   for (const { area, tables } of schemas)
-    for (const file of (await readdir(tables)).filter((name) => NAME.test(name)).toSorted())
+    for (const file of (await readdir(tables)).toSorted()) {
+      // A step that is left out by its name would be missed much later.
+      if (!NAME.test(file))
+        throw new TypeError(
+          `Could not use ${area}/${file}: a step is named like 0001_some-words.sql`,
+        )
       files.set(`${area}/${file.slice(0, -'.sql'.length)}`, new URL(file, tables))
+    }
   return files
 }
 
