@@ -1,31 +1,20 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { relay, STILL_THERE } from './relay.ts'
+import { socketPair } from './socket-pair.fixture.ts'
 import { message, queryMessage, READY, TERMINATE, TYPE } from './wire.ts'
 
-/** Both ends of a connection. */
-async function pair(t: TestContext): Promise<readonly [Socket, Socket]> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  const near = connect(port, '127.0.0.1')
-  const [far] = (await once(server, 'connection')) as [Socket]
-  server.close()
-  for (const socket of [near, far]) socket.on('error', () => undefined)
-  t.after(() => [near, far].forEach((socket) => socket.destroy()))
-  return [near, far]
-}
-
 async function session(t: TestContext) {
-  const [driver, client] = await pair(t)
-  const [backend, server] = await pair(t)
+  const [driver, client] = await socketPair(t)
+  const [backend, server] = await socketPair(t)
   const told: Buffer[] = []
   driver.on('data', (chunk: Buffer) => told.push(chunk))
   return {
+    client,
     driver,
     backend,
     server,
@@ -94,4 +83,40 @@ test('a backend is idle after the last answer, and busy before or in a transacti
   assert.equal(await endAfter('T', 1), 'busy')
   assert.equal(await endAfter('I', 0), 'busy')
   assert.equal(READY.at(-1), 0x49)
+})
+
+/** Writes rows until `from` is not read any more, then reads `to`; all bytes arrive, and the proxy keeps few of them. */
+async function flood(from: Socket, to: Socket, between: Socket): Promise<void> {
+  to.pause()
+  const sent = createHash('sha256')
+  let left = 0
+  for (let nth = 0; from.writableLength < 4_000_000; nth++) {
+    const row = message(ROW[0] ?? 0, Buffer.alloc(100_000, nth))
+    sent.update(row)
+    left += row.length
+    from.write(row)
+    assert.ok(left < 100_000_000, 'the proxy reads on while nobody takes what it has')
+    await pause(1)
+  }
+  assert.ok(between.writableLength < 500_000, `the proxy keeps ${between.writableLength} bytes`)
+  const got = createHash('sha256')
+  const { promise: all, resolve } = Promise.withResolvers<void>()
+  to.on('data', (chunk: Buffer) => {
+    got.update(chunk)
+    left -= chunk.length
+    if (left === 0) resolve()
+  })
+  to.resume()
+  await all
+  assert.equal(got.digest('hex'), sent.digest('hex'))
+}
+
+test('a side that does not read stops the other one, and every byte comes as it was sent', async (t) => {
+  const both = [await session(t), await session(t)]
+  await Promise.all(
+    both.flatMap(({ driver, client, backend, server }) => [
+      flood(server, driver, client),
+      flood(driver, server, backend),
+    ]),
+  )
 })

@@ -1,7 +1,9 @@
 // A session: bytes go both ways as they come. The headers of messages say where a message begins, so that the proxy can
 // end a session between two messages with an error that the driver shows.
 import type { Socket } from 'node:net'
-import { FrameScanner } from './frames.ts'
+import { takeBytes } from './direct-bytes.ts'
+import type { FrameScanner } from './frames.ts'
+import { ProtocolState } from './protocol-state.ts'
 import { fatalMessage, message, TYPE, type FatalError } from './wire.ts'
 
 /** The state of the backend after a session: free for another client, of no use, or gone. */
@@ -15,7 +17,6 @@ export interface Relay {
 
 /** A server that does not come to the end of a message in this time is not waited for. */
 const BOUNDARY_MS = 1000
-const IDLE = 0x49
 /** As client_connection_check_interval of the servers. */
 const PROBE_MS = 1000
 /**
@@ -26,29 +27,12 @@ export const STILL_THERE = message(TYPE.parameterStatus, 'integer_datetimes', 'o
 
 /** `relayed` is called after each piece, with its bytes. */
 export function relay(client: Socket, backend: Socket, relayed: (bytes: number) => void): Relay {
-  /** ReadyForQuery messages that the client has asked for, and those that came. */
-  let asked = 0
-  let ready = 0
-  let isOutsideTransaction = true
-  let isLeaving = false
+  const state = new ProtocolState()
+  const { fromClient, fromServer } = state
   let hasEnded = false
   let fatal: FatalError | undefined
+  let giveBack: () => void = () => undefined
   const { promise: ended, resolve: finish } = Promise.withResolvers<SessionEnd>()
-
-  const fromClient = new FrameScanner((type) => {
-    if (type === TYPE.terminate) {
-      isLeaving = true
-      return false
-    }
-    if (type === TYPE.query || type === TYPE.sync || type === TYPE.functionCall) asked++
-    return true
-  })
-  const fromServer = new FrameScanner((type, status) => {
-    if (type !== TYPE.ready) return true
-    ready++
-    isOutsideTransaction = status === IDLE
-    return true
-  })
   const hold = createHold(client, fromServer)
 
   const stop = (end: SessionEnd) => {
@@ -56,16 +40,14 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
     if (hasEnded) return
     hasEnded = true
     hold.end()
-    client.off('data', toServer).off('close', leave).off('end', leave).off('drain', readServer)
-    backend.off('data', toClient).off('close', lose).off('drain', readClient)
+    client.off('close', leave).off('end', leave).off('drain', readServer)
+    backend.off('close', lose).off('drain', readClient)
+    giveBack()
     backend.pause()
     if (!client.destroyed) client.destroySoon()
     finish(end)
   }
-  const leave = () => {
-    const isIdle = asked === ready && isOutsideTransaction && fromServer.isAtBoundary
-    stop(isIdle && fromClient.isAtBoundary ? 'idle' : 'busy')
-  }
+  const leave = () => stop(state.isIdle ? 'idle' : 'busy')
   const endWith = (end: SessionEnd) => {
     if (fatal !== undefined) client.write(fatalMessage(fatal))
     stop(end)
@@ -74,21 +56,26 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
   const readServer = () => void backend.resume()
   const readClient = () => void client.resume()
   const toServer = (chunk: Buffer) => {
+    // The rest of a client that has left is of no interest.
+    if (hasEnded) return
     const passing = scanned(fromClient, chunk)
     if (passing === undefined) return stop('busy')
-    if (passing.length > 0 && !backend.write(passing)) hold.begin()
+    if (passing.length > 0 && !backend.write(Buffer.from(passing))) hold.begin()
     relayed(chunk.length)
-    if (isLeaving) leave()
+    if (state.isLeaving) leave()
   }
   const toClient = (chunk: Buffer) => {
+    if (hasEnded) return
     const passing = scanned(fromServer, chunk)
     if (passing === undefined) return stop('busy')
-    if (!client.write(passing)) backend.pause()
+    if (!client.write(Buffer.from(passing))) backend.pause()
     relayed(chunk.length)
     if (fatal !== undefined && fromServer.isAtBoundary) endWith('busy')
   }
-  client.on('data', toServer).on('close', leave).on('end', leave).on('drain', readServer)
-  backend.on('data', toClient).on('close', lose).on('drain', readClient)
+  client.on('close', leave).on('end', leave).on('drain', readServer)
+  backend.on('close', lose).on('drain', readClient)
+  giveBack = takeBytes(backend, toClient)
+  takeBytes(client, toServer)
   return {
     ended,
     cut(error) {
