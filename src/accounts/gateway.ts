@@ -4,6 +4,7 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { createAuditList } from './operations/audit-list.ts'
 import { createReceiptList } from './operations/receipt-list.ts'
 import {
   createReceiptCheckpoint,
@@ -42,6 +43,7 @@ function open(
       'receipt.keys': { handle: createReceiptKeys(receipts, signers, ready) },
       'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
       'receipt.tile': { handle: createReceiptTile(receipts) },
+      'audit.list': { handle: createAuditList({ state }) },
       'token.create': { parse: parseTokenRequest, handle: createTokenCreate({ state }) },
       'token.list': { handle: createTokenList({ state }) },
       'token.rotate': { parse: parseTokenRotation, handle: createTokenRotate({ state }) },

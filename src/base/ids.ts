@@ -7,6 +7,7 @@ export type IdPrefix =
   | 'rcpt'
   | 'acct'
   | 'tok'
+  | 'aud'
   | 'evt'
   | 'wl'
   | 'fn'

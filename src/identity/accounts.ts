@@ -1,6 +1,7 @@
 // Accounts: who is billed.
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
+import { recordOperatorAct } from './audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 /** Makes an account with its energy wallet; funds come by grant_funds. */
@@ -30,6 +31,12 @@ export async function setRefuseTokenPresign(
     )
     if (rowCount === 0)
       throw fault('not_found', `Could not change the account: no account "${account}"`)
+    const details = { refuse_token_presign: refuses }
+    await recordOperatorAct(transaction, account, {
+      action: 'account.set',
+      target: account,
+      details,
+    })
     await transaction.query('select change_credentials(null, $1)', [account])
   })
 }

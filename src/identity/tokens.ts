@@ -7,6 +7,7 @@ import { isId, newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { recordAct, recordOperatorAct, type Asker } from './audit.ts'
 import type { Principal } from './principal.ts'
 import { createLookUps, tokenRefused, lookUpSilent, type Known } from './look-up.ts'
 import { hashToken, hintOf, isTokenText, mintToken } from './token-text.ts'
@@ -48,6 +49,7 @@ export async function revokeToken(state: State, id: string, signal: AbortSignal)
     const { rows } = await transaction.query<{ account: string }>(REVOKE, [id])
     if (rows[0] === undefined)
       throw fault('not_found', `Could not revoke the token: no token "${id}"`)
+    await recordOperatorAct(transaction, rows[0].account, { action: 'token.revoke', target: id })
     return await changeCredentials(transaction, id, rows[0].account)
   })
   await untilHeard(state, epoch, signal)
@@ -58,6 +60,7 @@ export type EndingToken = {
   readonly account: string
   readonly id: string
   readonly afterS: number
+  readonly asker: Asker
 }
 
 /**
@@ -71,6 +74,7 @@ export async function endToken(
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
     await validToken(transaction, ending)
+    await recordAct(transaction, ending.asker, { action: 'token.revoke', target: ending.id })
     return await end(transaction, ending)
   })
   await untilHeard(state, epoch, signal)
@@ -90,6 +94,9 @@ export async function rotateToken(
       scope,
       ...(expiresAt === null ? {} : { expiresAt }),
     })
+    const details = { replaced_by: made.id, overlap_s: ending.afterS }
+    const act = { action: 'token.rotate', target: ending.id, details }
+    await recordAct(transaction, ending.asker, act)
     return { made, epoch: await end(transaction, ending) }
   })
   await untilHeard(state, epoch, signal)

@@ -3,6 +3,7 @@
 import { NJ_PER_J, PUSD_PER_USD } from '#base/units.ts'
 import type { Config } from '#config/config.ts'
 import { createAccount } from '#identity/accounts.ts'
+import { recordOperatorAct } from '#identity/audit.ts'
 import { createToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
 
@@ -39,7 +40,10 @@ export async function firstAccount(state: State): Promise<FirstAccount> {
       TEST_FUNDS_PUSD.toString(),
       LOT_PRIORITY,
     ])
-    const token = await createToken(transaction, { account, name: 'first token', scope: 'deploy' })
+    const details = { name: 'first token', scope: 'deploy' } as const
+    const token = await createToken(transaction, { account, ...details })
+    const act = { action: 'token.create', target: token.id, details }
+    await recordOperatorAct(transaction, account, act)
     return { account, token: token.text }
   })
 }

@@ -78,6 +78,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { body: { name: 'x', expires_days: 0 }, param: 'expires_days' },
     ],
   },
+  'audit.list': { path: () => '/v1/audit?action=token.create' },
   'token.list': { path: () => '/v1/tokens' },
   'token.rotate': {
     path: () => '/v1/tokens/tok_none/rotate',

@@ -17,7 +17,7 @@ import {
 } from './matrix-asserts.ts'
 import type { Row } from './matrix-row.ts'
 import { ROWS } from './matrix-rows.ts'
-import { call, callers, closeMatrix, ergon, mint, openMatrix } from './matrix-world.ts'
+import { call, callers, closeMatrix, ergon, mint, openMatrix, type Answer } from './matrix-world.ts'
 import { product } from '../product.ts'
 import { METERED } from '../settings.ts'
 
@@ -123,6 +123,17 @@ async function assertAnswers(route: Route, row: Row, through?: string): Promise<
   if (usage !== undefined)
     assert.ok(answer.text.includes(`"energy_j":${answer.headers.get('x-energy-joules')},`))
   await assertReceipt(charge)
+  const { scope } = OPERATIONS[route.operation]
+  if (route.method !== 'GET' && scope !== 'read' && scope !== null)
+    await assertAudited(route, answer)
+}
+
+/** A change is in the audit log once; a refusal is not. */
+async function assertAudited({ operation }: Route, { status, headers }: Answer): Promise<void> {
+  const log = await call(`/v1/audit?action=${operation}`, callers.owner)
+  const { data } = JSON.parse(log.text) as { data: { request_id: string }[] }
+  const entries = data.filter(({ request_id: id }) => id === headers.get('x-request-id'))
+  assert.equal(entries.length, status < 300 ? 1 : 0, `${operation}: entries of the audit log`)
 }
 
 function accountOperation(route: Route, row: Row, operation: Operation): void {

@@ -5,6 +5,7 @@ import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
+import { recordOperatorAct } from '#identity/audit.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
 
@@ -88,11 +89,13 @@ async function mint(state: State, { scope, name, expires_days: days, ...asked }:
   const account = rows[0]?.id
   if (account === undefined)
     throw fault('not_found', `Could not mint the token: no account "${asked.account}"`)
-  const minted = await createToken(state, {
-    account,
-    scope,
-    name,
-    ...(days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }),
+  const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
+  const minted = await state.transaction(async (transaction) => {
+    const made = await createToken(transaction, { account, scope, name, ...expiry })
+    const details = { name, scope, expires_at: expiry.expiresAt?.toISOString() ?? null }
+    const act = { action: 'token.create', target: made.id, details }
+    await recordOperatorAct(transaction, account, act)
+    return made
   })
   return { id: minted.id, token: minted.text, account, scope }
 }

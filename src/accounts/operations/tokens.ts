@@ -9,16 +9,15 @@ import {
   type TokenRequest,
   type TokenRotation,
 } from '#contract/tokens.ts'
+import { readPage } from '#accounts/page.ts'
 import type { Handled, Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
 import { createToken, endToken, rotateToken } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State }
 
 const DAY_MS = 86_400_000
-const LIMIT = 100
-/** After every id. */
-const LAST = 'tok_~'
 
 type Row = {
   id: string
@@ -68,8 +67,10 @@ const known = (body: object, status = 200) => ({ kind: 'known', status, body: ()
 
 export const createTokenCreate =
   ({ state }: Deps): Handler<TokenRequest> =>
-  async ({ who, body: { name, scope, expires_days: days } }) =>
+  async (call) =>
     await state.transaction(async (transaction) => {
+      const { who, body } = call
+      const { name, scope, expires_days: days } = body
       const account = who?.account ?? ''
       await transaction.query('select from accounts where id = $1 for no key update', [account])
       const { rowCount } = await transaction.query(
@@ -84,38 +85,29 @@ export const createTokenCreate =
         )
       const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
       const { id, text } = await createToken(transaction, { account, name, scope, ...expiry })
-      return known({ ...(await tokenOf(transaction, id, who)), token: text }, 201)
+      const made = await tokenOf(transaction, id, who)
+      const details = { name, scope, expires_at: made.expires_at }
+      await recordAct(transaction, call, { action: 'token.create', target: id, details })
+      return known({ ...made, token: text }, 201)
     })
 
 export const createTokenList =
   ({ state }: Deps): Handler =>
   async ({ who, query: queryOf }) => {
-    const query = queryOf()
-    const text = query.get('limit') ?? String(LIMIT)
-    const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Infinity
-    if (limit > TOKEN_LIST_MAX)
-      throw fault('invalid_request', `Could not list: limit is from 1 to ${TOKEN_LIST_MAX}`, {
-        param: 'limit',
-      })
+    const page = readPage(queryOf(), TOKEN_LIST_MAX)
     const { rows } = await state.query<Row>(
       `${SELECT} where account = $1 and id < $2 order by id desc limit $3`,
-      [who?.account, query.get('cursor') ?? LAST, limit + 1],
+      [who?.account, page.before, page.limit + 1],
     )
-    const given = rows.slice(0, limit)
-    const hasMore = rows.length > limit
-    return known({
-      object: 'list',
-      data: given.map((row) => replyOf(row, who)),
-      has_more: hasMore,
-      next_cursor: hasMore ? given.at(-1)?.id : null,
-    })
+    return known(page.listOf(rows, (row) => replyOf(row, who)))
   }
 
 /** The token of the request ends a little later: a revocation at once would cut the request before its answer. */
-const endingOf = ({ who, parameters }: Handled, afterS: number) => {
+const endingOf = (call: Handled, afterS: number) => {
+  const { who, parameters } = call
   const id = parameters['token'] ?? ''
   const leastS = id === who?.token ? OVERLAP_OWN_MIN_S : 0
-  return { account: who?.account ?? '', id, afterS: Math.max(afterS, leastS) }
+  return { account: who?.account ?? '', id, afterS: Math.max(afterS, leastS), asker: call }
 }
 
 export const createTokenRotate =

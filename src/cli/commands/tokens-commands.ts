@@ -1,4 +1,4 @@
-// The commands of tokens.
+// The commands of tokens and of the audit log.
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const TOKENS_COMMANDS: CommandList = {
@@ -31,6 +31,17 @@ export const TOKENS_COMMANDS: CommandList = {
       usage: 'tokens revoke <token>',
       help: 'Revoke a token: nothing honours it any more when the command ends',
       load: () => import('./tokens-revoke.ts'),
+    },
+    {
+      usage: 'audit',
+      help: 'Who changed what of the account, the newest first',
+      options: [
+        ['--action <operation>', 'only this, such as token.create or database.delete'],
+        ['--target <id>', 'only changes of this token, database, ...'],
+        ['--before <entry>', 'only entries older than this one'],
+        ['--limit <n>', 'at most so many (default 100, at most 1000)'],
+      ],
+      load: () => import('./audit.ts'),
     },
   ],
 }

@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of accounts.
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
+import { auditList, auditQuery } from '#contract/audit.ts'
 import * as tokens from '#contract/tokens.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'
 
@@ -73,5 +74,10 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     summary: 'Revoke a token: no process honours it when the answer comes',
     replies: ok('The token', json(tokens.tokenReply)),
     refusals: ['token_not_found'],
+  },
+  'audit.list': {
+    summary: 'Who changed what of the account, the newest first',
+    query: auditQuery,
+    replies: ok('The changes', json(auditList)),
   },
 }

@@ -18,6 +18,7 @@ export const ACCOUNTS = defineProduct({
     'token.list': token,
     'token.rotate': { ...token, scope: 'billing-admin' },
     'token.revoke': { ...token, scope: 'billing-admin' },
+    'audit.list': { ...ownView, service: 'audit', remembered: false },
   },
   routes: [
     { method: 'GET', path: '/v1/usage/last', operation: 'usage.last', query: [] },
@@ -44,5 +45,11 @@ export const ACCOUNTS = defineProduct({
     { method: 'GET', path: '/v1/tokens', operation: 'token.list', query: ['cursor', 'limit'] },
     { method: 'POST', path: '/v1/tokens/:token/rotate', operation: 'token.rotate', query: [] },
     { method: 'DELETE', path: '/v1/tokens/:token', operation: 'token.revoke', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/audit',
+      operation: 'audit.list',
+      query: ['action', 'target', 'cursor', 'limit'],
+    },
   ],
 })

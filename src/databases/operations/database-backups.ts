@@ -3,6 +3,7 @@ import type { BackupRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-backup.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 
@@ -32,10 +33,16 @@ export const createBackupCreate =
       throw fault('database_suspended', `Could not back up "${name}": it is suspended`)
     if (desired !== 'deployed' || actual !== 'deployed')
       throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
-    const { rows } = await state.query<{ id: string }>("select want_backup($1, 'manual') as id", [
-      id,
-    ])
-    return known(await findBackup(state, id, rows[0]?.id ?? ''), 201)
+    return await state.transaction(async (transaction) => {
+      const { rows } = await transaction.query<{ id: string }>(
+        "select want_backup($1, 'manual') as id",
+        [id],
+      )
+      const backup = await findBackup(transaction, id, rows[0]?.id ?? '')
+      const act = { action: 'database-backup.create', target: backup.id, details: { database: id } }
+      await recordAct(transaction, call, act)
+      return known(backup, 201)
+    })
   }
 
 export const createBackupList =
@@ -74,6 +81,10 @@ export const createBackupDelete =
         'backup_not_deletable',
         `Could not delete the backup "${id}": the times of the retention need it`,
       )
-    await state.query('select drop_backup($1)', [id])
+    await state.transaction(async (transaction) => {
+      const act = { action: 'database-backup.delete', target: id, details: { database } }
+      await recordAct(transaction, call, act)
+      await transaction.query('select drop_backup($1)', [id])
+    })
     return known({ id, object: 'database.backup', deleted: true })
   }

@@ -11,6 +11,7 @@ import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findOrigin } from './find-origin.ts'
@@ -22,7 +23,8 @@ export function createDatabaseCreate(deps: {
   readonly settings: GatewaySettings
 }): Handler<DatabaseRequest> {
   const { state, settings } = deps
-  return async ({ who, body }) => {
+  return async (call) => {
+    const { who, body } = call
     const { name, region, size, energy_budget: budget, from } = body
     const account = who?.account ?? ''
     if (!settings.isOn) throw fault('databases_off', `Could not create "${name}"`)
@@ -60,6 +62,8 @@ export function createDatabaseCreate(deps: {
             origin.backup,
             origin.until,
           ])
+        const details = { ...body, region: settings.region }
+        await recordAct(transaction, call, { action: 'database.create', target: id, details })
         return await findDatabase(transaction, account, id)
       })
       .catch((error: unknown) => {

@@ -3,18 +3,14 @@
 import { findBackedUp } from '#databases/operations/find-backup.ts'
 import { findDatabase } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { State } from '#state/connect.ts'
 
 export const createDatabaseDelete =
-  ({
-    state,
-    settings,
-  }: {
-    readonly state: Queryable
-    readonly settings: GatewaySettings
-  }): Handler =>
-  async ({ who, parameters }) => {
+  ({ state, settings }: { readonly state: State; readonly settings: GatewaySettings }): Handler =>
+  async (call) => {
+    const { who, parameters } = call
     const account = who?.account ?? ''
     const { id } = await findDatabase(state, account, parameters['database'] ?? '')
     const { restorable_from: from } = await findBackedUp(state, {
@@ -22,7 +18,10 @@ export const createDatabaseDelete =
       wanted: id,
       keptMs: settings.backupsKeptMs,
     })
-    await state.query('select delete_database($1)', [id])
+    await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'database.delete', target: id })
+      await transaction.query('select delete_database($1)', [id])
+    })
     const until = new Date(Date.now() + settings.backupsKeptMs).toISOString()
     const reply = {
       id,

@@ -10,6 +10,7 @@ import { findRole, rolesOf, type RoleRow } from '#databases/operations/find-role
 import { newPassword } from '#databases/logins/new-password.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
@@ -26,6 +27,22 @@ const databaseOf = (state: Queryable, { who, parameters }: Pick<Handled, 'who' |
   findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
 
 const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
+
+const recordRole = (
+  transaction: Queryable,
+  call: Asker,
+  {
+    action,
+    id,
+    label,
+    isReadOnly,
+  }: { action: string; id: string; label: string; isReadOnly?: boolean },
+) =>
+  recordAct(transaction, call, {
+    action,
+    target: id,
+    details: { role: label, read_only: isReadOnly },
+  })
 
 export const createDatabaseRoleList =
   ({ state }: Deps): Handler =>
@@ -62,6 +79,7 @@ export const createDatabaseRoleCreate =
       await transaction.query('select want_resource(id, desired) from resources where id = $1', [
         id,
       ])
+      await recordRole(transaction, call, { action: 'database-role.create', id, label, isReadOnly })
       return known(replyOf(await findRole(transaction, id, label)), 201)
     })
   }
@@ -81,6 +99,7 @@ export const createDatabaseRoleRotate =
         'update database_roles set revision = $2, verifier = $3 where name = $1',
         [role.name, revision, verifier],
       )
+      await recordRole(transaction, call, { action: 'database-role.rotate', id, label })
       return known(replyOf(role))
     })
   }
@@ -98,6 +117,7 @@ export const createDatabaseRoleDelete =
       await transaction.query('select want_resource(id, desired) from resources where id = $1', [
         id,
       ])
+      await recordRole(transaction, call, { action: 'database-role.delete', id, label })
       return known({ object: 'database.role', name: label, deleted: true })
     })
   }

@@ -5,6 +5,7 @@ import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 
@@ -13,7 +14,9 @@ export function createDatabaseUpdate(deps: {
   readonly settings: GatewaySettings
 }): Handler<DatabaseChange> {
   const { state, settings } = deps
-  return async ({ who, parameters, body: { size, suspended, energy_budget: budget, upgrade } }) => {
+  return async (call) => {
+    const { who, parameters, body } = call
+    const { size, suspended, energy_budget: budget, upgrade } = body
     const account = who?.account ?? ''
     const wanted = parameters['database'] ?? ''
     const { id, name, actual, stored_bytes: stored } = await findDatabase(state, account, wanted)
@@ -30,6 +33,7 @@ export function createDatabaseUpdate(deps: {
     if (suspended !== undefined && actual !== 'deployed' && actual !== 'suspended')
       throw fault('database_not_ready', `Could not change "${name}": it is ${actual}`)
     await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'database.update', target: id, details: body })
       if (bytes !== undefined)
         await transaction.query('update databases set size_bytes = $2 where id = $1', [id, bytes])
       if (budget !== undefined)

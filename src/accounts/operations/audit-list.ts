@@ -1,0 +1,49 @@
+// GET /v1/audit: who changed what of the account, the newest first.
+import { AUDIT_LIST_MAX, type AuditEntry } from '#contract/audit.ts'
+import { readPage } from '#accounts/page.ts'
+import type { Handler } from '#http/reply.ts'
+import type { Queryable } from '#state/connect.ts'
+
+type Row = {
+  id: string
+  at: Date
+  action: string
+  token: string | null
+  token_name: string | null
+  request: string | null
+  target: string
+  details: Record<string, unknown>
+}
+
+const SELECT = `select e.id, e.at, e.action, e.token, t.name as token_name, e.request, e.target, e.details
+  from audit_entries e left join tokens t on t.id = e.token
+  where e.account = $1 and e.id < $2
+    and ($3::text is null or e.action = $3) and ($4::text is null or e.target = $4)
+  order by e.id desc limit $5`
+
+const entryOf = (row: Row): AuditEntry => ({
+  id: row.id,
+  object: 'audit.entry',
+  at: row.at.toISOString(),
+  action: row.action,
+  actor: { type: row.token === null ? 'operator' : 'token', id: row.token, name: row.token_name },
+  target: row.target,
+  request_id: row.request,
+  details: row.details,
+})
+
+export const createAuditList =
+  ({ state }: { readonly state: Queryable }): Handler =>
+  async ({ who, query: queryOf }) => {
+    const query = queryOf()
+    const page = readPage(query, AUDIT_LIST_MAX)
+    const { rows } = await state.query<Row>(SELECT, [
+      who?.account,
+      page.before,
+      query.get('action'),
+      query.get('target'),
+      page.limit + 1,
+    ])
+    const reply = page.listOf(rows, entryOf)
+    return { kind: 'known', status: 200, body: () => reply }
+  }

@@ -1,0 +1,26 @@
+// ergon audit: who changed what of the account, the newest first.
+import type { CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { AuditList } from '#contract/audit.ts'
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const query = new URLSearchParams()
+  for (const [option, name] of Object.entries(PARAMETERS))
+    if (options[option] !== undefined) query.set(name, String(options[option]))
+  const list = JSON.parse(
+    (await apiGet(options, `/v1/audit?${query.toString()}`)).text,
+  ) as AuditList
+  if (options.json) return printJson(list)
+  const rows = list.data.map(({ at, action, actor, target, details }) => [
+    at,
+    actor.type === 'operator' ? 'the operator' : `${actor.name} (${actor.id})`,
+    action,
+    target,
+    JSON.stringify(details),
+  ])
+  print(table(['WHEN', 'BY', 'ACTION', 'OF', 'DETAILS'], rows))
+  if (list.next_cursor !== null) print(`more: ergon audit --before ${list.next_cursor}`)
+}
+
+const PARAMETERS = { action: 'action', target: 'target', before: 'cursor', limit: 'limit' }

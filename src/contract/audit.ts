@@ -1,0 +1,44 @@
+// The audit log of an account.
+import { z } from 'zod'
+
+export const AUDIT_LIST_MAX = 1000
+
+/** Parameters of GET /v1/audit. */
+export const auditQuery = z.object({
+  /** An operation, such as token.create. */
+  action: z.string().optional(),
+  /** The id of what was changed. */
+  target: z.string().optional(),
+  cursor: z.string().optional(),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/)
+    .optional(),
+})
+
+export const auditEntry = z.object({
+  id: z.string(),
+  object: z.literal('audit.entry'),
+  at: z.iso.datetime(),
+  action: z.string(),
+  /** The operator of the service has neither an id nor a name. */
+  actor: z.object({
+    type: z.enum(['token', 'operator']),
+    id: z.string().nullable(),
+    name: z.string().nullable(),
+  }),
+  target: z.string(),
+  /** By which the receipt of the change is found. */
+  request_id: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()),
+})
+export type AuditEntry = z.infer<typeof auditEntry>
+
+/** GET /v1/audit: the newest first. */
+export const auditList = z.object({
+  object: z.literal('list'),
+  data: z.array(auditEntry),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable(),
+})
+export type AuditList = z.infer<typeof auditList>

@@ -1,0 +1,43 @@
+// The audit log of an account: who changed what. Operations that change something record that in the transaction of
+// the change, so a change without its entry cannot be.
+import { newId } from '#base/ids.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/** The request that asks for a change. */
+export type Asker = {
+  readonly who: { readonly account: string; readonly token: string } | undefined
+  readonly spend: { readonly requestId: string }
+}
+
+export type Act = {
+  /** The operation, as in the API. */
+  readonly action: string
+  /** The id of what is changed. */
+  readonly target: string
+  /** The wanted values. Never a secret. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** Records a change that a token asked for; `transaction` is that of the change. */
+export const recordAct = (transaction: Queryable, { who, spend }: Asker, act: Act): Promise<void> =>
+  insert(transaction, who?.account ?? '', [who?.token ?? null, spend.requestId], act)
+
+/** Records a change that the operator made. */
+export const recordOperatorAct = (
+  transaction: Queryable,
+  account: string,
+  act: Act,
+): Promise<void> => insert(transaction, account, [null, null], act)
+
+async function insert(
+  transaction: Queryable,
+  account: string,
+  by: readonly [token: string | null, request: string | null],
+  { action, target, details = {} }: Act,
+): Promise<void> {
+  await transaction.query(
+    `insert into audit_entries (id, account, action, token, request, target, details)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [newId('aud'), account, action, ...by, target, JSON.stringify(details)],
+  )
+}
