@@ -44,7 +44,7 @@ test('sessions that nothing was used for, as logins to a database that cannot st
   const { charging } = used
   const marks = createPipeMarks(createMarks({ cpuNs: () => 0 }))
   const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
-  const bill = await openBill(deps, { account: 'one', database: 'db_1' })
+  const bill = await openBill(deps, { account: 'one', database: 'db_1', databaseName: 'notes' })
   await bill.end()
   assert.equal(charging.running, 0)
   await used.session.tickNow(AbortSignal.timeout(60_000))
