@@ -25,6 +25,11 @@ import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
 import { METADATA_BYTES_MAX } from '#s3/objects/headers.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
+import * as webhooks from '#contract/webhooks.ts'
+import { ACCOUNT_AT_ONCE } from '#webhooks/delivery/dispatcher.ts'
+import { AT_ONCE_MAX } from '#webhooks/delivery/lane.ts'
+import { DELAYS_MS } from '#webhooks/delivery/schedule.ts'
+import { ATTEMPT_MS } from '#webhooks/delivery/send.ts'
 
 /** The code of a refusal, or in words what happens instead. */
 type Beyond = { readonly code: Code } | { readonly words: string }
@@ -239,6 +244,21 @@ const DATABASES: LimitSection = {
   ],
 }
 
+const WEBHOOKS: LimitSection = {
+  title: 'Webhooks',
+  limits: [
+    ['endpoints of an account', count(webhooks.WEBHOOKS_MAX), code('too_many_webhooks')],
+    ['events of an endpoint', count(webhooks.WEBHOOK_EVENTS_MAX), code('invalid_request')],
+    ['length of a url', count(webhooks.WEBHOOK_URL_MAX), code('invalid_request')],
+    ['events of a replay', count(webhooks.WEBHOOK_REPLAY_MAX), words('`has_more`')],
+    ['entries of a page of the log', count(webhooks.WEBHOOK_PAGE_MAX), code('invalid_request')],
+    ['time for an attempt', seconds(ATTEMPT_MS), words('the attempt has failed')],
+    ['attempts of a delivery', count(DELAYS_MS.length), words('it is dead; `webhook replay`')],
+    ['attempts at once, of an endpoint', count(AT_ONCE_MAX), words('the others wait')],
+    ['attempts at once, of an account', count(ACCOUNT_AT_ONCE), words('the others wait')],
+  ],
+}
+
 export const LIMITS: readonly LimitSection[] = [
   REQUESTS,
   BODIES,
@@ -246,6 +266,7 @@ export const LIMITS: readonly LimitSection[] = [
   ACCOUNT,
   STORAGE,
   DATABASES,
+  WEBHOOKS,
 ]
 
 export const beyondText = (beyond: Beyond): string =>

@@ -4,7 +4,9 @@ import { S3_OPERATIONS, type S3Operation } from '#contract/s3-operations.ts'
 import { COMMANDS } from '#cli/commands.ts'
 import { SETTINGS } from '#config/settings.ts'
 import { ERRORS } from '#contract/errors.ts'
+import type { EventTable } from '#contract/event.ts'
 import { EVENTS } from '#contract/events.ts'
+import { ANNOUNCED_EVENTS } from '#contract/events/announced.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { beyondText, LIMITS } from './limits.ts'
 
@@ -58,19 +60,26 @@ function membersOf(schema: z.ZodObject): string[][] {
 }
 
 export function eventsPage(): string {
-  const sections = Object.entries(EVENTS)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(
-      ([type, { help, data }]) =>
-        `## ${type}\n\n${help}\n\n${table(['Member', 'Type'], membersOf(data))}\n`,
-    )
+  const sectionsOf = (events: EventTable) =>
+    Object.entries(events)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(
+        ([type, { help, data }]) =>
+          `## ${type}\n\n${help}\n\n${table(['Member', 'Type'], membersOf(data))}\n`,
+      )
+      .join('\n')
   return `${NOTE('src/contract/events.ts')}
 
 # Events
 
-Facts about an account, in the order of \`sequence\`. Each is written in the transaction of its cause. Webhooks, which deliver events, are not served yet.
+Facts about an account, in the order of \`sequence\`. Each is written in the transaction of its cause. [Webhooks](../guide/webhooks.md) deliver them; \`GET /v1/events\` lists them.
 
-${sections.join('\n')}`
+${sectionsOf(EVENTS)}
+# Events of later products
+
+Endpoints can ask for these types and test them; nothing emits them yet.
+
+${sectionsOf(ANNOUNCED_EVENTS)}`
 }
 
 /** How a request names the operation: method, level, subresource and condition. */

@@ -1,4 +1,5 @@
 // The commands as a table: one line an area. A command is loaded when it is called, so that the first answer is quick.
+import { WEBHOOKS_COMMANDS } from './commands/webhooks-commands.ts'
 import { DATABASES_COMMANDS } from './commands/databases-commands.ts'
 import type { CommandList, CommandSpec } from './command-spec.ts'
 import { ADMIN_COMMANDS } from './commands/admin-commands.ts'
@@ -22,6 +23,7 @@ const LISTS: readonly CommandList[] = [
   DATABASES_COMMANDS,
   TOKENS_COMMANDS,
   PAYMENTS_COMMANDS,
+  WEBHOOKS_COMMANDS,
 ]
 
 export const COMMANDS: readonly CommandSpec[] = LISTS.flatMap(({ commands }) => commands)

@@ -1,4 +1,5 @@
 // All settings: a line for each area that has some.
+import { WEBHOOKS_SETTINGS } from './settings/webhooks.ts'
 import { DATABASES_SETTINGS } from './settings/databases.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
@@ -11,6 +12,7 @@ export const SETTINGS = {
   ...INFERENCE_SETTINGS,
   ...STORAGE_SETTINGS,
   ...DATABASES_SETTINGS,
+  ...WEBHOOKS_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

@@ -1,6 +1,7 @@
 // The error codes of the API: status, whose fault, the OpenAI error type that SDKs branch on, and advice.
 // docs/reference/errors.md is printed from here and from operator-errors.ts.
 import { ACCOUNTS_ERRORS } from './errors/accounts.ts'
+import { WEBHOOKS_ERRORS } from './errors/webhooks.ts'
 import { DATABASES_ERRORS } from './errors/databases.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
@@ -92,6 +93,7 @@ export const ERRORS = {
   ...STORAGE_API_ERRORS,
   ...DATABASES_ERRORS,
   ...PAYMENTS_ERRORS,
+  ...WEBHOOKS_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS

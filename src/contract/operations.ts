@@ -1,5 +1,6 @@
 // Every operation of the products, by name. A route or another protocol binds each of them; the scope matrix, the
 // operation-matrix test and the OpenAPI page are made from this table.
+import { WEBHOOKS } from './products/webhooks.ts'
 import { DATABASES } from './products/databases.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
@@ -9,7 +10,15 @@ import { STATUS } from './products/status.ts'
 import { STORAGE } from './products/storage.ts'
 
 /** One line a product. */
-export const PRODUCTS = [INFERENCE, STORAGE, ACCOUNTS, STATUS, DATABASES, PAYMENTS] as const
+export const PRODUCTS = [
+  INFERENCE,
+  STORAGE,
+  ACCOUNTS,
+  STATUS,
+  DATABASES,
+  PAYMENTS,
+  WEBHOOKS,
+] as const
 
 type Product = (typeof PRODUCTS)[number]
 type NamesOf<P> = P extends { readonly operations: infer Operations } ? keyof Operations : never

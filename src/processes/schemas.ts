@@ -1,4 +1,5 @@
 // The areas of the state, in the order of their foreign keys. A product adds one line.
+import { WEBHOOKS_SCHEMA } from '#webhooks/schema.ts'
 import { DATABASES_SCHEMA } from '#databases/schema.ts'
 import { RESOURCES_SCHEMA } from '#resources/schema.ts'
 import { IDEMPOTENCY_SCHEMA } from '#http/schema.ts'
@@ -23,4 +24,5 @@ export const SCHEMAS: readonly Schema[] = [
   RESOURCES_SCHEMA,
   DATABASES_SCHEMA,
   PAYMENTS_SCHEMA,
+  WEBHOOKS_SCHEMA,
 ]

@@ -20,6 +20,8 @@ export const ADVISORY_LOCKS = {
   objectStripe: 4_207_711,
   /** The number of buckets of an account (objects/sql/bucket.sql). */
   accountBuckets: 4_207_712,
+  /** The number of endpoints of an account (webhooks/sql/deliveries.sql). */
+  accountWebhooks: 4_207_713,
   /** One node has the state. */
   node: 4_207_720,
 } as const

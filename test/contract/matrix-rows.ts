@@ -1,4 +1,5 @@
 // An honest call of each operation, for the matrix: an operation without a row fails.
+import { WEBHOOKS_ROWS } from './webhooks-rows.ts'
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
@@ -89,4 +90,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'token.revoke': { path: () => '/v1/tokens/tok_none', statuses: [404] },
   ...DATABASES_ROWS,
   ...PAYMENTS_ROWS,
+  ...WEBHOOKS_ROWS,
 }

@@ -77,7 +77,22 @@ test('every GET answers with the documented status, type, schema and headers', a
   const body = JSON.stringify({ name: database })
   await fits('database.create', await ask('/v1/databases', { method: 'POST', headers, body }))
   const backup = await madeBackup(`/v1/databases/${database}`, headers)
-  const values: Record<string, string> = { receipt, log, shard, database, backup, '*': '0/000.p/1' }
+  const webhookBody = JSON.stringify({
+    url: 'https://example.com/documented',
+    events: ['balance.low'],
+  })
+  const posted = await ask('/v1/webhooks', { method: 'POST', headers, body: webhookBody })
+  const webhook = ((await posted.clone().json()) as { id: string }).id
+  await fits('webhook.create', posted)
+  const values: Record<string, string> = {
+    receipt,
+    log,
+    shard,
+    database,
+    backup,
+    webhook,
+    '*': '0/000.p/1',
+  }
   const asked: string[] = []
   for (const { method, path, operation } of ROUTES) {
     if (method !== 'GET' || operation === 'model.get') continue
@@ -91,6 +106,7 @@ test('every GET answers with the documented status, type, schema and headers', a
     'database.delete',
     await ask(`/v1/databases/${database}`, { method: 'DELETE', headers }),
   )
+  await fits('webhook.delete', await ask(`/v1/webhooks/${webhook}`, { method: 'DELETE', headers }))
   assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
   const asJson = { headers: { accept: 'application/json' } }
   await fits('receipt.get', await ask(`/v1/receipts/${receipt}`, asJson))

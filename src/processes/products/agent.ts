@@ -1,4 +1,5 @@
 // The products of the agent: one line each, in the order of opening.
+import { WEBHOOKS_AGENT } from '#webhooks/agent.ts'
 import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
@@ -16,4 +17,5 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   STATUS_AGENT,
   DATABASES_AGENT,
   PAYMENTS_AGENT,
+  WEBHOOKS_AGENT,
 ]

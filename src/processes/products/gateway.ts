@@ -1,4 +1,5 @@
 // The products of a gateway: one line each, in the order of opening.
+import { WEBHOOKS_GATEWAY } from '#webhooks/gateway.ts'
 import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
@@ -14,4 +15,5 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   STATUS_GATEWAY,
   DATABASES_GATEWAY,
   PAYMENTS_GATEWAY,
+  WEBHOOKS_GATEWAY,
 ]

@@ -1,4 +1,5 @@
 // The background halves of all areas. A product adds one line.
+import { WEBHOOKS_TASKS } from '#webhooks/tasks.ts'
 import { DATABASES_TASKS } from '#databases/tasks.ts'
 import { LEDGER_TASKS } from '#ledger/tasks.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
@@ -8,4 +9,5 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   LEDGER_TASKS,
   STORAGE_TASKS,
   DATABASES_TASKS,
+  WEBHOOKS_TASKS,
 ]

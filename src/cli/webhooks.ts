@@ -1,0 +1,45 @@
+// Endpoints of webhooks as commands show them.
+import { apiGet } from './client.ts'
+import type { CommandCall } from './call.ts'
+import { CommandError, EXIT } from './output.ts'
+import type { WebhookDelivery, WebhookReply, WebhookWithSecret } from '#contract/webhooks.ts'
+
+type Options = CommandCall['options']
+export type WebhookEntry = Pick<WebhookReply, keyof WebhookReply>
+export type WebhookSecret = Pick<WebhookWithSecret, keyof WebhookWithSecret>
+export type DeliveryEntry = Pick<WebhookDelivery, keyof WebhookDelivery>
+
+export const webhookPath = (id: string, below = ''): string =>
+  `/v1/webhooks/${encodeURIComponent(id)}${below}`
+
+/** An option that a command cannot do without. */
+export function needed(options: Options, name: string, example: string): string {
+  const value = options[name]
+  if (typeof value === 'string' && value !== '') return value
+  throw new CommandError(`--${name} is missing`, EXIT.usage, example)
+}
+
+export const wordsOf = (list: string): string[] =>
+  list
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+
+export const deliveriesOf = async (
+  options: Options,
+  query: Readonly<Record<string, string>>,
+): Promise<{ data: DeliveryEntry[]; next_cursor: string | null }> =>
+  JSON.parse(
+    (await apiGet(options, `/v1/webhook-deliveries?${new URLSearchParams(query).toString()}`)).text,
+  ) as { data: DeliveryEntry[]; next_cursor: string | null }
+
+/** The outcome of a delivery in a few words. */
+export function outcomeOf(entry: DeliveryEntry): string {
+  if (entry.status === 'delivered')
+    return `${entry.http_status ?? ''} in ${entry.duration_ms ?? 0} ms`
+  const why = entry.error ?? 'not sent yet'
+  if (entry.status === 'dead') return `given up: ${why}`
+  return entry.next_attempt_at === null || entry.attempts === 0
+    ? why
+    : `${why}; again at ${entry.next_attempt_at.slice(0, 19)}Z`
+}

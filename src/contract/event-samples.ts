@@ -1,0 +1,71 @@
+// Samples of the data of each event type, for synthetic events: made from the schemas, so each type has one.
+import { z } from 'zod'
+import { ANNOUNCED_EVENTS } from './events/announced.ts'
+import { EVENTS } from './events.ts'
+import type { EventTable } from './event.ts'
+
+/** Every type that an endpoint can ask for. */
+export const SENT_EVENTS: EventTable = { ...EVENTS, ...ANNOUNCED_EVENTS }
+
+/** The rest of a type: `bucket/<bucket>/object-created` asks for the objects of one bucket. */
+const BUCKET = /^bucket\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/object-created$/
+
+/** The type that a word of an endpoint asks for; undefined where it is none. */
+export function typeOfWanted(wanted: string): string | undefined {
+  if (BUCKET.test(wanted)) return 'object.created'
+  return Object.hasOwn(SENT_EVENTS, wanted) ? wanted : undefined
+}
+
+/** Data of a synthetic event, without its account and sequence; undefined for an unknown type. */
+export function sampleOf(type: string): Record<string, unknown> | undefined {
+  const entry = Object.hasOwn(SENT_EVENTS, type) ? SENT_EVENTS[type] : undefined
+  if (entry === undefined) return undefined
+  const {
+    account_id: _account,
+    sequence: _sequence,
+    ...data
+  } = valueOf(z.toJSONSchema(entry.data) as JsonShape) as Record<string, unknown>
+  return data
+}
+
+type JsonShape = {
+  readonly type?: string
+  readonly example?: unknown
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly minimum?: number
+  readonly pattern?: string
+  readonly properties?: Readonly<Record<string, JsonShape>>
+  readonly items?: JsonShape
+  readonly anyOf?: readonly JsonShape[]
+}
+
+/** Text for a pattern that has no example of its own. */
+const TEXTS = ['sample', '0', 'a', 'A']
+
+function valueOf(shape: JsonShape): unknown {
+  if (shape.example !== undefined) return shape.example
+  if (shape.const !== undefined) return shape.const
+  if (shape.enum !== undefined) return shape.enum[0]
+  const [first] = shape.anyOf ?? []
+  if (first !== undefined) return valueOf(first)
+  switch (shape.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(shape.properties ?? {}).map(([name, one]) => [name, valueOf(one)]),
+      )
+    case 'array':
+      return [valueOf(shape.items ?? {})]
+    case 'integer':
+    case 'number':
+      return Math.max(shape.minimum ?? 0, 0)
+    case 'boolean':
+      return true
+    case 'null':
+      return null
+    default: {
+      const { pattern } = shape
+      return TEXTS.find((text) => pattern === undefined || new RegExp(pattern).test(text))
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// Types of the interface whose facts come with later products. Endpoints can ask for them and test them today; nothing
+// emits them yet.
+import { z } from 'zod'
+import { eventOf, type EventTable } from '#contract/event.ts'
+
+const workload = {
+  workload_id: z.string().regex(/^wl_/).meta({ example: 'wl_sample' }),
+  workload_name: z.string(),
+}
+
+export const ANNOUNCED_EVENTS = {
+  'workload.deployed': eventOf('A workload finished its first deploy and serves traffic.', {
+    ...workload,
+    url: z.string(),
+  }),
+  'workload.suspended': eventOf('A workload was paused, by hand or by its budget.', {
+    ...workload,
+    reason: z.enum(['manual', 'energy_budget', 'balance']),
+  }),
+  'workload.crashed': eventOf('A workload entered a crash loop.', {
+    ...workload,
+    exit_code: z.int(),
+    last_log_url: z.string().meta({ example: '/v1/workloads/wl_sample/logs?lines=100' }),
+  }),
+  'workload.scaled': eventOf('The limits of a workload changed, or its number of instances.', {
+    ...workload,
+    min: z.int().min(0),
+    max: z.int().min(0),
+    instances: z.int().min(0),
+  }),
+  'fleet.region_outage': eventOf('A region that has workloads of the account is degraded.', {
+    incident_id: z.string(),
+    region: z.string(),
+    started_at: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
+  }),
+  'compliance.evidence_ready': eventOf('An evidence pack can be downloaded.', {
+    pack_id: z.string(),
+    from: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
+    to: z.iso.datetime().meta({ example: '2026-02-01T00:00:00.000Z' }),
+  }),
+} satisfies EventTable

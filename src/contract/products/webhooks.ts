@@ -1,0 +1,56 @@
+// Webhooks: events of an account, sent to addresses of its choice.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const webhook = { ...look, service: 'webhooks', remembered: true } as const
+
+export const WEBHOOKS = defineProduct({
+  operations: {
+    /** Without Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url is refused. */
+    'webhook.create': { ...webhook, scope: 'deploy' },
+    'webhook.list': { ...webhook, scope: 'read' },
+    'webhook.get': { ...webhook, scope: 'read' },
+    'webhook.update': { ...webhook, scope: 'deploy' },
+    'webhook.delete': { ...webhook, scope: 'deploy' },
+    'webhook.rotate': { ...webhook, scope: 'deploy' },
+    'webhook.test': { ...webhook, scope: 'deploy', idempotent: true },
+    'webhook.replay': { ...webhook, scope: 'deploy', idempotent: true },
+    'webhook.log': { ...webhook, scope: 'read' },
+    'event.list': { ...webhook, scope: 'read' },
+    /** No request: the deliveries of an account, by the minute. */
+    'webhook.delivery': {
+      ...look,
+      service: 'webhooks',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
+  },
+  routes: [
+    { method: 'POST', path: '/v1/webhooks', operation: 'webhook.create', query: [] },
+    { method: 'GET', path: '/v1/webhooks', operation: 'webhook.list', query: [] },
+    { method: 'GET', path: '/v1/webhooks/:webhook', operation: 'webhook.get', query: [] },
+    { method: 'PATCH', path: '/v1/webhooks/:webhook', operation: 'webhook.update', query: [] },
+    { method: 'DELETE', path: '/v1/webhooks/:webhook', operation: 'webhook.delete', query: [] },
+    {
+      method: 'PUT',
+      path: '/v1/webhooks/:webhook/secret',
+      operation: 'webhook.rotate',
+      query: [],
+    },
+    { method: 'POST', path: '/v1/webhooks/:webhook/test', operation: 'webhook.test', query: [] },
+    {
+      method: 'POST',
+      path: '/v1/webhooks/:webhook/replay',
+      operation: 'webhook.replay',
+      query: [],
+    },
+    {
+      method: 'GET',
+      path: '/v1/webhook-deliveries',
+      operation: 'webhook.log',
+      query: ['webhook', 'since', 'status', 'limit', 'cursor'],
+    },
+    { method: 'GET', path: '/v1/events', operation: 'event.list', query: ['after', 'limit'] },
+  ],
+})

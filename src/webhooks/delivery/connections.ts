@@ -1,0 +1,125 @@
+// EndpointConnections to endpoints. A name is resolved once, every address of it must be permitted, and the connection goes to
+// one of those addresses, so no second answer of the DNS can change where it goes. The address of the connected socket is
+// judged again before a byte leaves. Only these connections are kept and used again.
+import { connect, isIP, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { bareAddress } from '#base/subnets.ts'
+import type * as http from 'node:http'
+import { Agent } from '#base/node-http.ts'
+import type { AddressRule } from './addresses.ts'
+import type { Resolve } from './resolve.ts'
+import type { EndpointTarget } from './target.ts'
+
+const CONNECT_MS = 5000
+const IDLE_MS = 10_000
+const FREE_MAX = 1024
+
+export type ConnectionDeps = {
+  readonly rule: AddressRule
+  readonly resolve: Resolve
+  /** PEM of further authorities. */
+  readonly ca?: string
+}
+
+/** The owner of the endpoint reads its message in the log. */
+export class NotPermitted extends Error {}
+
+export interface EndpointConnections {
+  /** Over which requests to a target go. */
+  agentFor(target: EndpointTarget): http.Agent
+  close(): void
+}
+
+export function createEndpointConnections(deps: ConnectionDeps): EndpointConnections {
+  const plain = new CheckedAgent(deps, false)
+  const secure = new CheckedAgent(deps, true)
+  return {
+    agentFor: ({ isSecure }) => (isSecure ? secure : plain),
+    close() {
+      plain.destroy()
+      secure.destroy()
+    },
+  }
+}
+
+type Created = (error: Error | null, socket: Duplex) => void
+
+class CheckedAgent extends Agent {
+  readonly #deps: ConnectionDeps
+  readonly #isSecure: boolean
+
+  constructor(deps: ConnectionDeps, isSecure: boolean) {
+    // The proxy of the environment is not used: it would choose the address.
+    super({ keepAlive: true, maxFreeSockets: FREE_MAX, timeout: IDLE_MS, scheduling: 'lifo' })
+    this.#deps = deps
+    this.#isSecure = isSecure
+  }
+
+  override createConnection(options: http.ClientRequestArgs, created?: Created): undefined {
+    const done = created ?? (() => undefined)
+    open(this.#deps, this.#isSecure, options).then(
+      (socket) => done(null, socket),
+      (error: unknown) => done(error as Error, undefined as unknown as Duplex),
+    )
+  }
+}
+
+async function open(
+  { rule, resolve, ca }: ConnectionDeps,
+  isSecure: boolean,
+  { host, port }: http.ClientRequestArgs,
+): Promise<Duplex> {
+  const hostname = String(host)
+  const addresses = await resolve(hostname)
+  const refused = addresses.find((address) => !rule.permits(address))
+  if (refused !== undefined) throw new NotPermitted(`the address is not public: ${refused}`)
+  let socket: Socket | undefined
+  for (const [nth, address] of addresses.entries())
+    try {
+      socket = await opened(connect({ host: address, port: Number(port) }), 'connect')
+      break
+    } catch (error) {
+      if (nth === addresses.length - 1) throw error
+    }
+  if (socket === undefined) throw new NotPermitted(`the name has no address: ${hostname}`)
+  const peer = bareAddress(socket.remoteAddress ?? '')
+  if (!rule.permits(peer)) {
+    socket.destroy()
+    throw new NotPermitted(`the address is not public: ${peer}`)
+  }
+  socket.setNoDelay(true)
+  if (!isSecure) return socket
+  const name = isIP(hostname) === 0 ? { servername: hostname } : {}
+  const secure = connectTls({
+    socket,
+    host: hostname,
+    ALPNProtocols: ['http/1.1'],
+    ...name,
+    ...(ca && { ca }),
+  })
+  return await opened(secure, 'secureConnect')
+}
+
+/** The socket once it is open; it is destroyed when that takes too long. */
+function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect'): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => socket.destroy(new NotPermitted(`no connection within ${CONNECT_MS / 1000} s`)),
+      CONNECT_MS,
+    )
+    const settle = () => {
+      clearTimeout(timer)
+      socket.off('error', failed)
+    }
+    const failed = (error: Error) => {
+      settle()
+      reject(error)
+    }
+    socket.once('error', failed)
+    socket.once(event, () => {
+      settle()
+      resolve(socket)
+    })
+  })
+}

@@ -1,0 +1,109 @@
+// Due deliveries in the state, and what came of attempts.
+import { decrypt } from '#base/encryption.ts'
+import type { Secret } from '#base/log.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { Outcome } from './send.ts'
+
+export type Delivery = {
+  readonly id: string
+  readonly event: string
+  readonly type: string
+  readonly body: Buffer
+  /** Made so far. */
+  readonly attempts: number
+}
+
+export type DueEndpoint = {
+  readonly id: string
+  readonly account: string
+  readonly url: string
+  /** The newest first. */
+  readonly secrets: readonly string[]
+  readonly deliveries: readonly Delivery[]
+}
+
+export type Attempted = {
+  readonly id: string
+  readonly endpoint: string
+  readonly outcome: Outcome
+  /** Until the next attempt; null after the last one. */
+  readonly delayMs: number | null
+  /** The endpoint failed before. */
+  readonly isRecovered: boolean
+}
+
+export interface Queue {
+  /** The due deliveries of these endpoints, or of all, so many of each at most. */
+  due(endpoints: readonly string[] | undefined, each: number): Promise<DueEndpoint[]>
+  settle(attempts: readonly Attempted[]): Promise<void>
+  /** Milliseconds until a delivery is due; undefined without one. */
+  nextMs(): Promise<number | undefined>
+}
+
+type Row = {
+  endpoint: string
+  account: string
+  url: string
+  secret: string
+  previous_secret: string | null
+  id: string
+  event: string
+  event_type: string
+  attempts: number
+  body: string
+}
+
+/** The purpose under which the secret of an endpoint is enciphered. */
+export const purposeOf = (endpoint: string): string => `secret of the webhook ${endpoint}`
+
+/** `secret` is that of the data folder. */
+export const createQueue = ({ state, secret }: { state: Queryable; secret: Secret }): Queue => ({
+  async due(endpoints, each) {
+    const { rows } = await state.query<Row>(
+      `select endpoint, account, url, secret, previous_secret, id::text, event, event_type, attempts, body
+       from webhook_due($1, $2)`,
+      [endpoints ?? null, each],
+    )
+    return [...Map.groupBy(rows, ({ endpoint }) => endpoint)].map(([id, some]) =>
+      toEndpoint(id, some, secret),
+    )
+  },
+  async settle(attempts) {
+    await state.query('select webhook_settle($1)', [JSON.stringify(attempts.map(toResult))])
+  },
+  async nextMs() {
+    const { rows } = await state.query<{ ms: number | null }>('select webhook_next_ms() as ms')
+    return rows[0]?.ms ?? undefined
+  },
+})
+
+function toEndpoint(id: string, rows: readonly Row[], key: Secret): DueEndpoint {
+  const [first] = rows
+  const { account = '', url = '', secret = '', previous_secret: previous = null } = first ?? {}
+  const sealed = previous === null ? [secret] : [secret, previous]
+  return {
+    id,
+    account,
+    url,
+    secrets: sealed.map((text) => decrypt(text, key, purposeOf(id)).reveal()),
+    deliveries: rows.map((row) => ({
+      id: row.id,
+      event: row.event,
+      type: row.event_type,
+      body: Buffer.from(row.body),
+      attempts: row.attempts,
+    })),
+  }
+}
+
+const toResult = ({ id, endpoint, outcome, delayMs }: Attempted) => ({
+  id,
+  endpoint,
+  ok: outcome.isDelivered,
+  status: outcome.status,
+  error: outcome.error,
+  took_ms: outcome.tookMs,
+  answer: outcome.answer,
+  delay_ms: outcome.isDelivered ? null : delayMs,
+  rest_ms: outcome.restMs,
+})

@@ -1,0 +1,51 @@
+// The url of an endpoint: checked when it is given, and read again before each delivery.
+import { isIP } from 'node:net'
+import { fault } from '#contract/errors.ts'
+import type { AddressRule } from './addresses.ts'
+
+export type EndpointTarget = {
+  readonly isSecure: boolean
+  /** In lower case, without brackets and without a final dot. */
+  readonly hostname: string
+  readonly port: number
+  readonly path: string
+  /** For the header Host. */
+  readonly host: string
+}
+
+/** The addresses of `localhost` (RFC 6761 §6.3): no server of names is asked. */
+export const LOOPBACK = ['127.0.0.1', '::1'] as const
+
+export const isLocalName = (hostname: string): boolean => /^(.+\.)?localhost$/.test(hostname)
+
+/** Throws invalid_request. A name is resolved at each connection, not here. */
+export function readTarget(url: string, rule: AddressRule): EndpointTarget {
+  const refused = (why: string) =>
+    fault('invalid_request', `Could not use the url: ${why}`, { param: 'url' })
+  if (!URL.canParse(url)) throw refused('it is none')
+  const parsed = new URL(url)
+  const isSecure = parsed.protocol === 'https:'
+  if (!isSecure && parsed.protocol !== 'http:') throw refused('it must begin with https://')
+  if (parsed.username !== '' || parsed.password !== '')
+    throw refused('it must have no user and no password')
+  if (parsed.hash !== '') throw refused('it must have no fragment')
+  const hostname = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  const isAddress = isIP(hostname) !== 0
+  const isLocal = isLocalName(hostname)
+  if (isAddress && !rule.permits(hostname)) throw refused(`the address is not public: ${hostname}`)
+  if (isLocal && !LOOPBACK.some(rule.permits))
+    throw refused(`the address is not public: ${hostname}`)
+  if (!isAddress && !isLocal && !hostname.includes('.'))
+    throw refused(`it needs a name of the public DNS: ${hostname}`)
+  if (!isSecure && !isLoopback(hostname)) throw refused('it must begin with https://')
+  return {
+    isSecure,
+    hostname,
+    port: parsed.port === '' ? (isSecure ? 443 : 80) : Number(parsed.port),
+    path: `${parsed.pathname}${parsed.search}`,
+    host: parsed.host,
+  }
+}
+
+const isLoopback = (hostname: string): boolean =>
+  isLocalName(hostname) || /^127(\.\d+){3}$|^::1$/.test(hostname)

@@ -1,0 +1,44 @@
+// Webhooks in a gateway: the API of endpoints, their log, and the events of an account. No request leaves from here.
+import {
+  parseWebhookChange,
+  parseWebhookReplay,
+  parseWebhookRequest,
+  parseWebhookTest,
+} from '#contract/webhooks.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createAddressRule } from './delivery/addresses.ts'
+import { createEventList } from './operations/event-list.ts'
+import { createWebhookCreate } from './operations/webhook-create.ts'
+import {
+  createWebhookDelete,
+  createWebhookGet,
+  createWebhookList,
+} from './operations/webhook-get.ts'
+import { createWebhookLog } from './operations/webhook-log.ts'
+import { createWebhookReplay } from './operations/webhook-replay.ts'
+import { createWebhookTest } from './operations/webhook-test.ts'
+import { createWebhookRotate, createWebhookUpdate } from './operations/webhook-update.ts'
+import type { WebhooksGatewaySettings } from './settings.ts'
+
+export const WEBHOOKS_GATEWAY: GatewayProduct<WebhooksGatewaySettings> = { name: 'webhooks', open }
+
+function open(
+  { readers: state, secret }: GatewayCore,
+  { isOn, networks }: WebhooksGatewaySettings,
+): GatewayPart {
+  const deps = { state, secret, isOn, rule: createAddressRule(networks) }
+  return {
+    endpoints: {
+      'webhook.create': { parse: parseWebhookRequest, handle: createWebhookCreate(deps) },
+      'webhook.list': { handle: createWebhookList(deps) },
+      'webhook.get': { handle: createWebhookGet(deps) },
+      'webhook.update': { parse: parseWebhookChange, handle: createWebhookUpdate(deps) },
+      'webhook.delete': { handle: createWebhookDelete(deps) },
+      'webhook.rotate': { handle: createWebhookRotate(deps) },
+      'webhook.test': { parse: parseWebhookTest, handle: createWebhookTest(deps) },
+      'webhook.replay': { parse: parseWebhookReplay, handle: createWebhookReplay(deps) },
+      'webhook.log': { handle: createWebhookLog(deps) },
+      'event.list': { handle: createEventList(deps) },
+    },
+  }
+}

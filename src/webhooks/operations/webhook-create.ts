@@ -1,0 +1,69 @@
+// POST /v1/webhooks: adds an endpoint; only this answer has the secret.
+import { encrypt } from '#base/encryption.ts'
+import { newId } from '#base/ids.ts'
+import { Secret } from '#base/log.ts'
+import { typeOfWanted } from '#contract/event-samples.ts'
+import { fault } from '#contract/errors.ts'
+import { newSigningSecret } from '#contract/webhook-signature.ts'
+import { WEBHOOKS_MAX, type WebhookRequest } from '#contract/webhooks.ts'
+import type { Handler } from '#http/reply.ts'
+import type { State } from '#state/connect.ts'
+import type { AddressRule } from '#webhooks/delivery/addresses.ts'
+import { purposeOf } from '#webhooks/delivery/queue.ts'
+import { readTarget } from '#webhooks/delivery/target.ts'
+import { findWebhook, webhookReplyOf } from './find-webhook.ts'
+
+export type WebhookDeps = {
+  readonly state: State
+  /** Enciphers the secrets of endpoints. */
+  readonly secret: Secret
+  readonly rule: AddressRule
+  readonly isOn: boolean
+}
+
+const TOO_MANY = 'EG021'
+
+export const createWebhookCreate =
+  ({ state, secret, rule, isOn }: WebhookDeps): Handler<WebhookRequest> =>
+  async ({ who, body }) => {
+    const account = who?.account ?? ''
+    const { url, events, description } = body
+    if (!isOn) throw fault('webhooks_off', 'Could not create the webhook')
+    readTarget(url, rule)
+    checkEvents(events)
+    const signing = newSigningSecret()
+    const id = newId('we')
+    const sealed = encrypt(new Secret(signing), secret, purposeOf(id))
+    const { rows } = await state
+      .query<{ id: string | null }>('select add_webhook($1, $2, $3, $4, $5, $6, $7) as id', [
+        id,
+        account,
+        url,
+        description,
+        [...new Set(events)],
+        sealed,
+        WEBHOOKS_MAX,
+      ])
+      .catch((error: unknown) => {
+        if ((error as { code?: string }).code !== TOO_MANY) throw error
+        throw fault(
+          'too_many_webhooks',
+          `Could not create the webhook: an account has at most ${WEBHOOKS_MAX}`,
+        )
+      })
+    if (rows[0]?.id !== id) throw taken(url)
+    const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
+    return { kind: 'known', status: 201, body: () => reply }
+  }
+
+export const taken = (url: string) =>
+  fault('webhook_exists', `Could not use the url, as another webhook has it: ${url.slice(0, 100)}`)
+
+/** Throws invalid_request. */
+export function checkEvents(events: readonly string[]): void {
+  for (const [nth, wanted] of events.entries())
+    if (typeOfWanted(wanted) === undefined)
+      throw fault('invalid_request', `Could not send the event: there is no type "${wanted}"`, {
+        param: `events[${nth}]`,
+      })
+}

@@ -1,0 +1,36 @@
+// POST /v1/webhooks/{id}/test: a synthetic event, which only this endpoint gets.
+import { newId } from '#base/ids.ts'
+import { sampleOf } from '#contract/event-samples.ts'
+import { fault } from '#contract/errors.ts'
+import type { WebhookTest } from '#contract/webhooks.ts'
+import type { Handler } from '#http/reply.ts'
+import { deliveryOf } from './find-delivery.ts'
+import { findWebhook } from './find-webhook.ts'
+import type { WebhookDeps } from './webhook-create.ts'
+
+export const createWebhookTest =
+  ({ state, isOn }: WebhookDeps): Handler<WebhookTest> =>
+  async ({ who, parameters, body }) => {
+    const account = who?.account ?? ''
+    const { event: type } = body
+    const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
+    if (!isOn) throw fault('webhooks_off', 'Could not send the test')
+    const sample = sampleOf(type)
+    if (sample === undefined)
+      throw fault('invalid_request', `Could not send the test: there is no type "${type}"`, {
+        param: 'event',
+      })
+    if (status !== 'active')
+      throw fault('webhook_not_active', `Could not send the test: the webhook is ${status}`)
+    const event = newId('evt')
+    // No event of the account has the sequence 0.
+    const data = { ...sample, account_id: account, sequence: 0, test: true }
+    await state.query('select webhook_send_sample($1, $2, $3, $4)', [
+      id,
+      event,
+      type,
+      JSON.stringify(data),
+    ])
+    const reply = await deliveryOf(state, id, event)
+    return { kind: 'known', status: 202, body: () => reply }
+  }

@@ -1,0 +1,69 @@
+// PATCH /v1/webhooks/{id}: another url, other events, pause and resume. PUT …/secret: another secret, beside which the
+// old one signs for a day.
+import { encrypt } from '#base/encryption.ts'
+import { Secret } from '#base/log.ts'
+import { newSigningSecret } from '#contract/webhook-signature.ts'
+import type { WebhookChange } from '#contract/webhooks.ts'
+import type { Handler } from '#http/reply.ts'
+import { purposeOf } from '#webhooks/delivery/queue.ts'
+import { readTarget } from '#webhooks/delivery/target.ts'
+import { findWebhook, webhookReplyOf } from './find-webhook.ts'
+import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
+
+const IS_TAKEN = '23505'
+const OVERLAP = '24 hours'
+
+export const createWebhookUpdate =
+  ({ state, rule }: WebhookDeps): Handler<WebhookChange> =>
+  async ({ who, parameters, body }) => {
+    const account = who?.account ?? ''
+    const { url, events, description, paused } = body
+    const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
+    if (url !== undefined) readTarget(url, rule)
+    if (events !== undefined) checkEvents(events)
+    const status = paused === undefined ? null : paused ? 'paused' : 'active'
+    await state
+      .transaction(async (transaction) => {
+        // An endpoint that is resumed, or has another url, begins anew.
+        await transaction.query(
+          `update webhook_endpoints set url = coalesce($2, url), events = coalesce($3, events),
+             description = coalesce($4, description), status = coalesce($5, status),
+             reason = case when $5 is null then reason end,
+             failures = case when $5 = 'active' or $2 is not null then 0 else failures end,
+             failing_since = case when $5 = 'active' or $2 is not null then null else failing_since end,
+             rest_until = case when $5 = 'active' or $2 is not null then null else rest_until end
+           where id = $1`,
+          [
+            id,
+            url ?? null,
+            events === undefined ? null : [...new Set(events)],
+            description ?? null,
+            status,
+          ],
+        )
+        await transaction.query('select webhook_changed($1, $2)', [account, id])
+      })
+      .catch((error: unknown) => {
+        throw (error as { code?: string }).code === IS_TAKEN ? taken(url ?? '') : error
+      })
+    const reply = webhookReplyOf(await findWebhook(state, account, id))
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+
+export const createWebhookRotate =
+  ({ state, secret }: WebhookDeps): Handler =>
+  async ({ who, parameters }) => {
+    const account = who?.account ?? ''
+    const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
+    const signing = newSigningSecret()
+    await state.transaction(async (transaction) => {
+      await transaction.query(
+        `update webhook_endpoints set previous_secret = secret, secret = $2,
+           previous_until = ledger_now() + interval '${OVERLAP}' where id = $1`,
+        [id, encrypt(new Secret(signing), secret, purposeOf(id))],
+      )
+      await transaction.query('select webhook_changed($1, $2)', [account, id])
+    })
+    const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
+    return { kind: 'known', status: 200, body: () => reply }
+  }

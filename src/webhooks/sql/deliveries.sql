@@ -1,0 +1,151 @@
+-- The next due deliveries of endpoints that may be sent to, of all or of the given ones. A failing endpoint gets one at a
+-- time. Only one process asks, so nothing is marked as taken: that process knows what it has sent and not settled.
+create or replace function webhook_due(of_endpoints text[], each_max int)
+returns table (endpoint text, account text, url text, secret text, previous_secret text, id bigint, event text,
+  event_type text, attempts int, body text) language plpgsql stable as $$
+declare
+  -- Once: an index cannot be searched by a volatile function.
+  now_at constant timestamptz := ledger_now();
+begin
+  return query
+  select e.id, e.account, e.url, e.secret, case when e.previous_until > now_at then e.previous_secret end,
+    d.id, d.event, d.type, d.attempts::int,
+    '{"event":' || to_json(d.type) || ',"event_id":"' || d.event || '","occurred_at":"'
+      || to_char(d.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || d.data || '}'
+  from webhook_endpoints e cross join lateral (
+    select due.id, due.event, due.attempts, due.next_at, coalesce(v.type, due.sample ->> 'type') as type,
+      coalesce(v.occurred_at, due.created_at) as occurred_at, coalesce(v.data, due.sample -> 'data') as data
+    from (select * from webhook_deliveries w
+      where w.endpoint = e.id and w.state = 'pending' and w.next_at <= now_at
+      order by w.next_at, w.id limit case when e.failures >= 10 then 1 else each_max end) due
+    left join events v on v.id = due.event) d
+  where e.status = 'active' and (e.rest_until is null or e.rest_until <= now_at)
+    and (of_endpoints is null or e.id = any (of_endpoints))
+  order by d.next_at, d.id;
+end $$;
+
+-- Milliseconds until the next delivery is due; null without one.
+create or replace function webhook_next_ms() returns float8 language sql stable as $$
+  select extract(epoch from min(greatest(d.next_at, e.rest_until)) - ledger_now()) * 1000
+  from webhook_endpoints e cross join lateral (
+    select next_at from webhook_deliveries w where w.endpoint = e.id and w.state = 'pending'
+    order by w.next_at, w.id limit 1) d
+  where e.status = 'active'
+$$;
+
+-- Records attempts: {id, endpoint, ok, status, error, took_ms, answer, delay_ms, rest_ms} each. Without a delay a failed
+-- delivery is dead. An endpoint that failed ten times in a row rests for a minute between two attempts. One that answers
+-- 410, or that has failed for five days, is disabled, with an event.
+create or replace function webhook_settle(results jsonb) returns void language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+  probe_after constant int := 10;
+  ended record;
+begin
+  update webhook_deliveries d set
+    state = case when r.ok then 'delivered' when r.delay_ms is null then 'dead' else 'pending' end,
+    attempts = d.attempts + 1, since = now_at, next_at = now_at + coalesce(r.delay_ms, 0) * interval '1 millisecond',
+    attempted_at = now_at - r.took_ms * interval '1 millisecond', status = r.status, error = r.error,
+    took_ms = r.took_ms, answer = r.answer,
+    failed = case when r.ok then d.failed
+      else d.failed || jsonb_build_object('at', now_at, 'http_status', r.status, 'error', r.error) end
+  from jsonb_to_recordset(results) as r (id bigint, ok boolean, status int, error text, took_ms int, answer text,
+    delay_ms bigint)
+  where d.id = r.id and d.state = 'pending';
+
+  for ended in
+    with sums as (
+      select endpoint, bool_or(ok) as any_ok, count(*) filter (where not ok)::int as failed,
+        coalesce(bool_or(status = 410), false) as is_gone, max(rest_ms) as rest_ms,
+        max(error) filter (where not ok) as error
+      from jsonb_to_recordset(results) as r (endpoint text, ok boolean, status int, error text, rest_ms bigint)
+      group by endpoint
+    ), counted as (
+      update webhook_endpoints e set
+        failures = case when any_ok then 0 else failures + failed end,
+        failing_since = case when not any_ok then coalesce(failing_since, now_at) end,
+        succeeded_at = case when any_ok then now_at else succeeded_at end,
+        failed_at = case when failed > 0 then now_at else failed_at end,
+        last_error = coalesce(error, last_error),
+        rest_until = greatest(now_at + rest_ms * interval '1 millisecond',
+          case when not any_ok and failures + failed >= probe_after then now_at + interval '1 minute' end)
+      from sums where e.id = sums.endpoint
+      returning e.id, e.account, e.url, e.status, e.failures, e.failing_since, is_gone
+    )
+    select id, account, url, case when is_gone then 'it answered 410' else 'it failed for five days' end as reason
+    from counted
+    where status = 'active'
+      and (is_gone or failures >= probe_after and failing_since <= now_at - interval '5 days')
+    order by account, id
+  loop
+    update webhook_endpoints set status = 'disabled', reason = ended.reason where id = ended.id;
+    perform emit_event(ended.account, 'webhook.disabled',
+      jsonb_build_object('webhook_id', ended.id, 'url', ended.url, 'reason', ended.reason));
+  end loop;
+end $$;
+
+-- Makes a synthetic event due at one endpoint.
+create or replace function webhook_send_sample(of_endpoint text, event_id text, sample_type text, sample_data jsonb)
+returns void language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+begin
+  insert into webhook_deliveries (endpoint, event, sample, next_at, since, created_at)
+  values (of_endpoint, event_id, jsonb_build_object('type', sample_type, 'data', sample_data), now_at, now_at, now_at);
+  perform pg_notify('ergon_webhooks', of_endpoint);
+end $$;
+
+-- Makes events of an endpoint due again: those of a time, at most `most`, or one. The row of an event stays one row.
+create or replace function webhook_replay(of_endpoint text, event_ids text[]) returns int language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+  due int;
+begin
+  insert into webhook_deliveries as d (endpoint, event, next_at, since, created_at)
+  select of_endpoint, id, now_at, now_at, now_at from unnest(event_ids) id order by id
+  on conflict (event, endpoint) do update set state = 'pending', next_at = now_at, since = now_at,
+    attempts = case when d.state = 'pending' then d.attempts else 0 end;
+  get diagnostics due = row_count;
+  perform pg_notify('ergon_webhooks', of_endpoint);
+  return due;
+end $$;
+
+-- Upkeep, again and again: what is old goes, and what waits for a time that a clock set back has moved away is due.
+create or replace function webhook_upkeep(kept_days int) returns void language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+  soon constant timestamptz := now_at + interval '1 minute';
+begin
+  delete from webhook_deliveries d using webhook_endpoints e
+  where d.endpoint = e.id and d.created_at < now_at - kept_days * interval '1 day';
+  delete from webhook_deliveries d where not exists (select from webhook_endpoints e where e.id = d.endpoint);
+  delete from webhook_buckets w where not exists (select from buckets b where b.id = w.bucket);
+  update webhook_endpoints set previous_secret = null, previous_until = null where previous_until <= now_at;
+  update webhook_deliveries set next_at = now_at, since = now_at where state = 'pending' and since > soon;
+  update webhook_endpoints set rest_until = null, failed_at = now_at, failing_since = least(failing_since, now_at)
+  where failed_at > soon;
+end $$;
+
+-- Adds an endpoint; null where the account has one of this url. Raises EG021 beyond the limit.
+create or replace function add_webhook(new_id text, of_account text, new_url text, about text, wanted text[], sealed text,
+  most int) returns text language plpgsql as $$
+declare
+  made text;
+begin
+  perform pg_advisory_xact_lock(4207713, hashtext(of_account));
+  if exists (select from webhook_endpoints where account = of_account and url = new_url) then return null; end if;
+  if (select count(*) from webhook_endpoints where account = of_account) >= most then
+    raise exception 'too many webhooks' using errcode = 'EG021';
+  end if;
+  insert into webhook_endpoints (id, account, url, description, events, secret, created_at)
+  values (new_id, of_account, new_url, about, wanted, sealed, ledger_now()) returning id into made;
+  perform webhook_changed(of_account, made);
+  return made;
+end $$;
+
+-- Tells the process that delivers.
+create or replace function webhook_changed(of_account text, endpoint text) returns void language plpgsql as $$
+begin
+  perform webhook_follow(of_account);
+  perform pg_notify('ergon_webhook_changes', endpoint);
+end $$;
