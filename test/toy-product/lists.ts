@@ -19,7 +19,7 @@ const LINES: readonly Line[] = [
     file: 'src/contract/operations.ts',
     imports: "import { TOY } from './products/toy.ts'",
     before: '] as const\n',
-    entry: ', TOY',
+    entry: '  TOY,\n',
   },
   {
     file: 'src/contract/descriptions.ts',

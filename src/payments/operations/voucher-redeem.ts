@@ -2,32 +2,40 @@
 import type { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { VoucherRequest } from '#contract/payments.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { voucherHash } from '#payments/voucher-code.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { State } from '#state/connect.ts'
 
 type Row = { id: string; redeemed: boolean; amount_pusd: string; expires_at: Date | null }
 
 export function createVoucherRedeem(deps: {
-  readonly state: Queryable
+  readonly state: State
   readonly secret: Secret
   /** Posts and learns what changed: the balance pays for the next request here. */
   readonly posted: Posted
 }): Handler<VoucherRequest> {
-  return async ({ who, body, signal }) => {
-    const { rows } = await deps.state.query<Row>('select * from redeem_voucher($1, $2)', [
-      who?.account,
-      voucherHash(body.code, deps.secret.reveal()),
-    ])
-    const [row] = rows
-    if (row === undefined)
-      throw fault('voucher_not_found', 'Could not redeem the voucher: no such code')
-    if (!row.redeemed)
-      throw fault(
-        'voucher_used',
-        `Could not redeem the voucher: ${row.id} was redeemed or has ended`,
-      )
+  return async (call) => {
+    const { who, body, signal } = call
+    const hash = voucherHash(body.code, deps.secret.reveal())
+    const row = await deps.state.transaction(async (transaction) => {
+      const { rows } = await transaction.query<Row>('select * from redeem_voucher($1, $2)', [
+        who?.account,
+        hash,
+      ])
+      const [found] = rows
+      if (found === undefined)
+        throw fault('voucher_not_found', 'Could not redeem the voucher: no such code')
+      if (!found.redeemed)
+        throw fault(
+          'voucher_used',
+          `Could not redeem the voucher: ${found.id} was redeemed or has ended`,
+        )
+      const details = { amount_pusd: found.amount_pusd }
+      await recordAct(transaction, call, { action: 'voucher.redeem', target: found.id, details })
+      return found
+    })
     // It is redeemed, whether or not the ledger answers once more.
     await deps.posted(signal).catch(() => undefined)
     const reply = {

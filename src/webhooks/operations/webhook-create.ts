@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import { WEBHOOKS_MAX, type WebhookRequest } from '#contract/webhooks.ts'
 import type { Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { State } from '#state/connect.ts'
 import type { AddressRule } from '#webhooks/delivery/addresses.ts'
 import { purposeOf } from '#webhooks/delivery/queue.ts'
@@ -25,7 +26,8 @@ const TOO_MANY = 'EG021'
 
 export const createWebhookCreate =
   ({ state, secret, rule, isOn }: WebhookDeps): Handler<WebhookRequest> =>
-  async ({ who, body }) => {
+  async (call) => {
+    const { who, body } = call
     const account = who?.account ?? ''
     const { url, events, description } = body
     if (!isOn) throw fault('webhooks_off', 'Could not create the webhook')
@@ -34,16 +36,16 @@ export const createWebhookCreate =
     const signing = newSigningSecret()
     const id = newId('we')
     const sealed = encrypt(new Secret(signing), secret, purposeOf(id))
-    const { rows } = await state
-      .query<{ id: string | null }>('select add_webhook($1, $2, $3, $4, $5, $6, $7) as id', [
-        id,
-        account,
-        url,
-        description,
-        [...new Set(events)],
-        sealed,
-        WEBHOOKS_MAX,
-      ])
+    const row = [id, account, url, description, [...new Set(events)], sealed, WEBHOOKS_MAX]
+    await state
+      .transaction(async (transaction) => {
+        const { rows } = await transaction.query<{ id: string | null }>(
+          'select add_webhook($1, $2, $3, $4, $5, $6, $7) as id',
+          row,
+        )
+        if (rows[0]?.id !== id) throw taken(url)
+        await recordAct(transaction, call, { action: 'webhook.create', target: id, details: body })
+      })
       .catch((error: unknown) => {
         if ((error as { code?: string }).code !== TOO_MANY) throw error
         throw fault(
@@ -51,7 +53,6 @@ export const createWebhookCreate =
           `Could not create the webhook: an account has at most ${WEBHOOKS_MAX}`,
         )
       })
-    if (rows[0]?.id !== id) throw taken(url)
     const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
     return { kind: 'known', status: 201, body: () => reply }
   }

@@ -1,4 +1,5 @@
 // GET /v1/webhooks and /v1/webhooks/{id}, DELETE /v1/webhooks/{id}.
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import { findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
@@ -22,10 +23,12 @@ export const createWebhookGet =
 
 export const createWebhookDelete =
   ({ state }: Deps): Handler =>
-  async ({ who, parameters }) => {
+  async (call) => {
+    const { who, parameters } = call
     const account = who?.account ?? ''
     const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
     await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'webhook.delete', target: id })
       await transaction.query('delete from webhook_endpoints where id = $1', [id])
       await transaction.query('delete from webhook_deliveries where endpoint = $1', [id])
       await transaction.query('select webhook_changed($1, $2)', [account, id])

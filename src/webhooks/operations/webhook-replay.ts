@@ -2,15 +2,17 @@
 // they have by its id, which stays.
 import { fault } from '#contract/errors.ts'
 import { WEBHOOK_REPLAY_MAX, type WebhookReplay } from '#contract/webhooks.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { findWebhook } from './find-webhook.ts'
 
 type KnownEvent = { readonly id: string; readonly occurred_at: Date }
 
 export const createWebhookReplay =
-  ({ state }: { readonly state: Queryable }): Handler<WebhookReplay> =>
-  async ({ who, parameters, body }) => {
+  ({ state }: { readonly state: State }): Handler<WebhookReplay> =>
+  async (call) => {
+    const { who, parameters, body } = call
     const account = who?.account ?? ''
     const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
     const found =
@@ -19,13 +21,17 @@ export const createWebhookReplay =
         : await oneEvent(state, { account, id }, body.event_id)
     const events = found.slice(0, WEBHOOK_REPLAY_MAX)
     const next = found[WEBHOOK_REPLAY_MAX]
-    const { rows } = await state.query<{ deliveries: number }>(
-      'select webhook_replay($1, $2) as deliveries',
-      [id, events.map((event) => event.id)],
-    )
+    const deliveries = await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'webhook.replay', target: id, details: body })
+      const { rows } = await transaction.query<{ deliveries: number }>(
+        'select webhook_replay($1, $2) as deliveries',
+        [id, events.map((event) => event.id)],
+      )
+      return rows[0]?.deliveries ?? 0
+    })
     const reply = {
       object: 'webhook.replay',
-      deliveries: rows[0]?.deliveries ?? 0,
+      deliveries,
       has_more: next !== undefined,
       next_from: next?.occurred_at.toISOString() ?? null,
     }

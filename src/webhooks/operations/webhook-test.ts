@@ -3,6 +3,7 @@ import { newId } from '#base/ids.ts'
 import { sampleOf } from '#contract/event-samples.ts'
 import { fault } from '#contract/errors.ts'
 import type { WebhookTest } from '#contract/webhooks.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { deliveryOf } from './find-delivery.ts'
 import { findWebhook } from './find-webhook.ts'
@@ -10,7 +11,8 @@ import type { WebhookDeps } from './webhook-create.ts'
 
 export const createWebhookTest =
   ({ state, isOn }: WebhookDeps): Handler<WebhookTest> =>
-  async ({ who, parameters, body }) => {
+  async (call) => {
+    const { who, parameters, body } = call
     const account = who?.account ?? ''
     const { event: type } = body
     const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
@@ -25,12 +27,11 @@ export const createWebhookTest =
     const event = newId('evt')
     // No event of the account has the sequence 0.
     const data = { ...sample, account_id: account, sequence: 0, test: true }
-    await state.query('select webhook_send_sample($1, $2, $3, $4)', [
-      id,
-      event,
-      type,
-      JSON.stringify(data),
-    ])
+    const row = [id, event, type, JSON.stringify(data)]
+    await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'webhook.test', target: id, details: { event } })
+      await transaction.query('select webhook_send_sample($1, $2, $3, $4)', row)
+    })
     const reply = await deliveryOf(state, id, event)
     return { kind: 'known', status: 202, body: () => reply }
   }

@@ -4,6 +4,7 @@ import { encrypt } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import type { WebhookChange } from '#contract/webhooks.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { purposeOf } from '#webhooks/delivery/queue.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
@@ -15,7 +16,8 @@ const OVERLAP = '24 hours'
 
 export const createWebhookUpdate =
   ({ state, rule }: WebhookDeps): Handler<WebhookChange> =>
-  async ({ who, parameters, body }) => {
+  async (call) => {
+    const { who, parameters, body } = call
     const account = who?.account ?? ''
     const { url, events, description, paused } = body
     const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
@@ -41,6 +43,7 @@ export const createWebhookUpdate =
             status,
           ],
         )
+        await recordAct(transaction, call, { action: 'webhook.update', target: id, details: body })
         await transaction.query('select webhook_changed($1, $2)', [account, id])
       })
       .catch((error: unknown) => {
@@ -52,7 +55,8 @@ export const createWebhookUpdate =
 
 export const createWebhookRotate =
   ({ state, secret }: WebhookDeps): Handler =>
-  async ({ who, parameters }) => {
+  async (call) => {
+    const { who, parameters } = call
     const account = who?.account ?? ''
     const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
     const signing = newSigningSecret()
@@ -62,6 +66,7 @@ export const createWebhookRotate =
            previous_until = ledger_now() + interval '${OVERLAP}' where id = $1`,
         [id, encrypt(new Secret(signing), secret, purposeOf(id))],
       )
+      await recordAct(transaction, call, { action: 'webhook.rotate', target: id })
       await transaction.query('select webhook_changed($1, $2)', [account, id])
     })
     const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
