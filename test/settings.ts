@@ -1,5 +1,5 @@
 // The settings of the products that tests share. Tests of equal settings run on one started product, so a new
-// entry costs a start (4 to 5 s of CPU): prefer the entry that is there.
+// entry costs a start (2 s of CPU): prefer the entry that is there.
 import { IDLE_MILLIWATTS, startPlug } from './metering/plug-server.ts'
 import type { ErgonOptions } from './start-ergon.ts'
 
