@@ -28,13 +28,13 @@ const WARM_UP_REQUESTS = 10_000
 const WARM_UP_SECONDS = 2.5
 const WARM_UPS_MAX = 8
 
-type Cell = {
+export type Cell = {
   readonly name: string
   readonly tokens: number
   readonly model: string
   readonly stream: boolean
 }
-const CELLS: readonly Cell[] = [
+export const CELLS: readonly Cell[] = [
   { name: 'JSON, 8 tokens', tokens: 8, model: 'fast', stream: false },
   { name: 'SSE, 50 chunks at once', tokens: 50, model: 'fast', stream: true },
   { name: 'SSE, 50 chunks one by one', tokens: 50, model: 'paced', stream: true },
@@ -149,7 +149,7 @@ const bodyOf = ({ modelOf }: Target, { tokens, model, stream }: Cell) => ({
   ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
 })
 
-const requestOf = (target: Target, cell: Cell): string =>
+export const requestOf = (target: Target, cell: Cell): string =>
   postRequest(pathOf(target), target.headers, bodyOf(target, cell))
 
 const pathOf = ({ path = '/v1/chat/completions' }: Target): string => path

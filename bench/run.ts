@@ -6,6 +6,7 @@ type Bench = (isQuick?: boolean) => Promise<Section | undefined>
 
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   gateway: async () => (await import('./gateway.ts')).runGateway,
+  heap: async () => (await import('./heap.ts')).runHeap,
   ledger: async () => (await import('./ledger.ts')).runLedger,
   receipts: async () => (await import('./receipts.ts')).runReceipts,
   engine: async () => (await import('./engine.ts')).runEngine,
