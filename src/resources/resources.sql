@@ -7,8 +7,9 @@ declare
   now_at constant timestamptz := ledger_now();
   made text;
 begin
-  -- The account's row is the lock of the count.
-  perform from accounts where id = of_account for no key update;
+  -- Not the account's row: a tick has locked log_head when it comes to that row, and a budget in this transaction would
+  -- wait for log_head.
+  perform pg_advisory_xact_lock(4207714, hashtext(of_account));
   if (select count(*) from resources
       where account = of_account and kind = of_kind and desired <> 'deleted') >= most then
     raise exception 'there are % already', most using errcode = 'EG020';

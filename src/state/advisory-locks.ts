@@ -22,6 +22,8 @@ export const ADVISORY_LOCKS = {
   accountBuckets: 4_207_712,
   /** The number of endpoints of an account (webhooks/sql/deliveries.sql). */
   accountWebhooks: 4_207_713,
+  /** The number of resources of an account (resources/resources.sql). */
+  accountResources: 4_207_714,
   /** One node has the state. */
   node: 4_207_720,
 } as const
