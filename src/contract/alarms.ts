@@ -34,6 +34,7 @@ const DATABASE_ALARMS = {
     'the files of the certificate of databases cannot be used; the certificate from before is served',
   database_log_waiting:
     'the log of a database could not be stored for five minutes, or 256 MB of it wait',
+  database_backup_failing: 'the nightly backups of a database failed three times in a row',
   database_log_lost:
     'a part of the log of a database was never stored: times in it cannot be restored',
 } as const

@@ -103,16 +103,37 @@ create or replace function drop_old_wal(of_database text, kept_ms bigint) return
   select drop_backup_blobs(of_database, array(select blob from gone));
 $$;
 
--- Nightly backups that are due: each day, of databases that wrote since the last one. One that failed is tried again an
--- hour later.
+-- The bytes of the log since the end of a copy. The server fills the segment (1 MiB) in which a copy ends.
+create or replace function log_since(copy database_backups) returns numeric language sql stable as $$
+  select coalesce((select w.end_lsn - '0/0'::pg_lsn from database_wal w where w.database = copy.database
+      order by w.begin_lsn desc limit 1), 0)
+    - ceil((copy.end_lsn - '0/0'::pg_lsn) / 1048576) * 1048576
+$$;
+
+-- Nightly backups that are due: each day, of databases that wrote since the last copy. A start and a stop of the server
+-- write some hundred bytes of log, and a restore replays a MiB at once. One that failed is tried again an hour later.
 create or replace function want_nightly_backups(day_ms bigint) returns void language sql as $$
   select want_backup(d.id, 'nightly') from databases d join resources n using (id)
   where n.desired = 'deployed' and n.actual = 'deployed'
     and not exists (select from database_backups b where b.database = d.id and (
       b.kind = 'nightly' and (b.status in ('wanted', 'running') or b.created_at > ledger_now()
         - day_ms * interval '1 ms' / case b.status when 'failed' then 24 else 1 end)
-      or b.status = 'done' and d.is_archived
-        and not exists (select from database_wal w where w.database = d.id and w.end_lsn > b.end_lsn)));
+      or b.status = 'done' and (d.is_archived or d.log_stored_at > ledger_now() - interval '1 hour')
+        and log_since(b) < 1048576));
+$$;
+
+-- Tells the operator of databases whose nightly backups failed three times and more since the last copy, but those that
+-- their accounts do not pay: once for each such row of failures.
+create or replace function tell_failed_backups() returns void language sql as $$
+  select raise_alarm('database_backup_failing', jsonb_build_object('database', database, 'since', since, 'failed', failed,
+    'reason', reason), first, true)
+  from (
+    select b.database, min(b.id) as first, min(b.created_at) as since, count(*) as failed,
+      (array_agg(b.reason order by b.id desc))[1] as reason
+    from database_backups b join resources n on n.id = b.database
+    where n.desired = 'deployed' and b.kind = 'nightly' and b.status = 'failed' and not b.is_unpaid
+      and b.id > coalesce((select max(id) from database_backups where database = b.database and status = 'done'), '')
+    group by b.database having count(*) >= 3) failing
 $$;
 
 create or replace function drop_wal(of_database text) returns void language sql as $$

@@ -74,6 +74,7 @@ const backupTasks = (
     async run() {
       await state.query('select tell_late_logs($1)', [logLateMs])
       await state.query('select want_nightly_backups($1)', [backupDayMs])
+      await state.query('select tell_failed_backups()')
       await state.query('select expire_backups($1)', [backupsKeptMs])
     },
   },

@@ -74,8 +74,8 @@ async function copy(
 const log = (database: string, begin: number, end: number) =>
   value("keep_wal($1, '0/0'::pg_lsn + $2::bigint, '0/0'::pg_lsn + $3::bigint, 1, $4, 1, $5)", [
     database,
-    begin * MB,
-    end * MB,
+    Math.round(begin * MB),
+    Math.round(end * MB),
     newBlob(),
     '{}',
   ])
@@ -224,7 +224,10 @@ test('want_nightly_backups() wants one a day, of databases that wrote', { skip }
   await copy(id, [9, 10])
   await at(2.2)
   assert.equal(await wanted(), 0, 'it wrote nothing')
-  await state.query('update databases set is_archived = false where id = $1', [id])
+  await state.query(
+    "update databases set is_archived = false, log_stored_at = ledger_now() - interval '2 hours' where id = $1",
+    [id],
+  )
   assert.equal(await wanted(), 1, 'it may have written')
   for (const desired of ['suspended', 'deleted']) {
     await state.query('update resources set desired = $2 where id = $1', [id, desired])
@@ -248,6 +251,63 @@ test('a backup of the day that failed is tried again within the hour', { skip },
   assert.equal(await wanted(), 0)
   await at(1.1 / 24)
   assert.equal(await wanted(), 1)
+})
+
+test('a copy after which only starts and stops wrote is enough', { skip }, async () => {
+  const id = await newDatabase('idle')
+  const wanted = async () => {
+    await value('want_nightly_backups($1)', [DAY_MS])
+    const { rowCount } = await state.query(
+      "delete from database_backups where database = $1 and status = 'wanted'",
+      [id],
+    )
+    return rowCount
+  }
+  await copy(id, [1, 1.5])
+  // The rest of the segment, and a stop of the server.
+  await log(id, 1, 2.01)
+  await at(1.1)
+  assert.equal(await wanted(), 0)
+  await state.query(
+    "update databases set is_archived = false, log_stored_at = ledger_now() - interval '2 hours' where id = $1",
+    [id],
+  )
+  assert.equal(await wanted(), 1, 'nobody knows how much it wrote')
+  await state.query('update databases set log_stored_at = ledger_now() where id = $1', [id])
+  assert.equal(await wanted(), 0, 'it is awake, and its log is stored')
+  await log(id, 2.01, 3.1)
+  assert.equal(await wanted(), 1)
+})
+
+test('three nightly backups that fail in a row raise an alarm, once', { skip }, async () => {
+  const id = await newDatabase('failing-again')
+  const fail = async (isUnpaid = false) => {
+    const backup = String(await value("want_backup($1, 'nightly')", [id]))
+    await state.query(
+      "update database_backups set status = 'failed', reason = 'the store is away', is_unpaid = $2 where id = $1",
+      [backup, isUnpaid],
+    )
+    await value('tell_failed_backups()')
+  }
+  const told = () =>
+    value(
+      "array(select (detail ->> 'failed')::int from alarms where kind = 'database_backup_failing' and detail ->> 'database' = $1 order by id)",
+      [id],
+    )
+  await fail()
+  await at(0.01)
+  await copy(id, [1, 2])
+  for (let nth = 0; nth < 3; nth++) {
+    await at((nth + 1) / 24)
+    await fail(true)
+    assert.deepEqual(await told(), [])
+    await fail()
+  }
+  assert.deepEqual(await told(), [3])
+  await state.query('update alarms set acknowledged_at = ledger_now()')
+  await at(5 / 24)
+  await fail()
+  assert.deepEqual(await told(), [3])
 })
 
 test('a backup that waits already is the one that is asked for', { skip }, async () => {

@@ -1,0 +1,37 @@
+// The progress of a backup or a restore: written down twice a second, also while its store or its server is silent.
+import type { WorkDeps } from './job.ts'
+
+export type JobProgress = Disposable & {
+  /** So many bytes are done, of a total that may be known only now. */
+  readonly told: (doneBytes: number, totalBytes?: number) => void
+}
+
+const TELL_MS = 500
+
+/** `text` writes the id, the bytes that are done and the total. `gone` is called where the row is gone. */
+export function openProgress(
+  { state, mark }: Pick<WorkDeps, 'state' | 'mark'>,
+  text: string,
+  { id, gone }: { readonly id: string; readonly gone?: () => void },
+): JobProgress {
+  let done = 0
+  let total: number | null = null
+  const tell = () => {
+    mark()
+    state.query(text, [id, done, total]).then(
+      ({ rowCount }) => rowCount === 0 && gone?.(),
+      () => undefined,
+    )
+  }
+  const timer = setInterval(tell, TELL_MS)
+  return {
+    told(doneBytes, totalBytes) {
+      mark()
+      done = doneBytes
+      if (totalBytes === undefined) return
+      total = totalBytes
+      tell()
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}

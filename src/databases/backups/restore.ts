@@ -1,0 +1,63 @@
+// The files of a restored database, from its source's backups; the agent takes them over (recoveries.ts).
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BackupJob, WorkDeps } from './job.ts'
+import { planRestore, type WantedRestore } from './plan.ts'
+import { openProgress } from './progress.ts'
+import { unpackCluster, type Until } from './unpack.ts'
+import { positionText } from './wire.ts'
+import { storeLog, wakeServer } from './woken-server.ts'
+
+/** Throws a BackupFault, NotAwake, and what unpackCluster() throws. A deletion ends it without an error. */
+export async function restore(
+  deps: WorkDeps,
+  { id, database }: BackupJob,
+  ending: AbortSignal,
+): Promise<void> {
+  const { state } = deps
+  const { rows } = await state.query<WantedRestore & { is_awake: boolean }>(
+    `select r.source, r.backup, r.until, n.desired = 'deployed' and not d.is_archived as is_awake
+     from database_restores r join databases d on d.id = r.source join resources n on n.id = r.source
+     where r.database = $1`,
+    [id],
+  )
+  const [wanted] = rows
+  if (wanted === undefined) return
+  if (wanted.is_awake && wanted.backup === null) await storeAll(deps, database, ending)
+  const plan = await planRestore(state, wanted)
+  const until: Until = wanted.backup === null ? (wanted.until ?? 'end') : 'consistent'
+  const gone = new AbortController()
+  using progress = openProgress(
+    deps,
+    `update database_restores set done_bytes = $2, total_bytes = coalesce($3, total_bytes)
+     where database = $1 and status = 'running'`,
+    { id, gone: () => gone.abort() },
+  )
+  progress.told(0, plan.filesBytes)
+  const folder = join(deps.restoredFolder, id)
+  const signal = AbortSignal.any([ending, gone.signal])
+  try {
+    await unpackCluster(deps, { folder, plan, until }, progress.told, signal)
+  } catch (error) {
+    if (gone.signal.aborted) return
+    throw error
+  }
+  const last = plan.log.at(-1)?.end ?? plan.consistent
+  const { rowCount } = await state.query(
+    "update database_restores set status = 'unpacked', least_lsn = $2 where database = $1 and status = 'running'",
+    [id, positionText(until === 'end' ? last : plan.consistent)],
+  )
+  if (rowCount === 0) await rm(folder, { recursive: true, force: true })
+  else await state.query("select want_resource($1, 'deployed')", [id])
+}
+
+/** Stores the log of a source that is awake. */
+async function storeAll(deps: WorkDeps, database: string, ending: AbortSignal): Promise<void> {
+  await using server = await wakeServer(deps, database, ending)
+  try {
+    await storeLog(deps, { database, address: server.address }, server.signal)
+  } catch (error) {
+    server.signal.throwIfAborted()
+    throw error
+  }
+}

@@ -1,0 +1,67 @@
+// The server of a database while a backup or a restore needs it, and its log up to a position.
+import { dirname } from 'node:path'
+import { sleep } from '#base/clock.ts'
+import { keepAwake, NotAwake } from '#databases/agent-socket/awake.ts'
+import { superuserAddress } from '#databases/server/superuser.ts'
+import { connectState, type StateAddress } from '#state/connect.ts'
+import type { JobDeps } from './job.ts'
+import { BackupFault } from './plan.ts'
+
+export type WokenServer = AsyncDisposable & {
+  readonly address: StateAddress
+  /** Aborts with NotAwake when the server must not be used any more. */
+  readonly signal: AbortSignal
+}
+
+const STORED_MS = 60_000
+const LOOK_MS = 50
+
+/** The server runs until the disposal. Rejects with NotAwake, or with the reason of `ending`. */
+export async function wakeServer(
+  { agent, superuserPassword }: JobDeps,
+  database: string,
+  ending: AbortSignal,
+): Promise<WokenServer> {
+  const awake = await keepAwake(agent, `backups/${database}`, ending)
+  const gone = new AbortController()
+  void awake.ended.then((fatal) => gone.abort(new NotAwake(fatal)))
+  return {
+    address: superuserAddress(dirname(awake.socketPath), superuserPassword),
+    signal: AbortSignal.any([ending, gone.signal]),
+    async [Symbol.asyncDispose]() {
+      awake.release()
+    },
+  }
+}
+
+/** Stores the log up to now. */
+export async function storeLog(
+  deps: JobDeps,
+  { database, address }: { readonly database: string; readonly address: StateAddress },
+  signal: AbortSignal,
+): Promise<void> {
+  await using server = connectState({ address, connections: 1, log: deps.log })
+  const { rows } = await server.query<{ position: string }>(
+    'select pg_current_wal_flush_lsn()::text as position',
+  )
+  await reachLog(deps, database, { position: rows[0]?.position ?? '', signal })
+}
+
+/** Waits until the log is stored up to a position. */
+export async function reachLog(
+  { state, clock }: JobDeps,
+  database: string,
+  { position, signal }: { readonly position: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const lastMs = clock.monotonicMs() + STORED_MS
+  for (;;) {
+    const { rowCount } = await state.query(
+      'select from database_wal where database = $1 and end_lsn >= $2 limit 1',
+      [database, position],
+    )
+    if (rowCount > 0) return
+    if (clock.monotonicMs() > lastMs) throw new BackupFault('its log could not be stored in time')
+    await state.query("select pg_notify('ergon_archive', $1)", [database])
+    await sleep(LOOK_MS, signal)
+  }
+}
