@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -11,12 +12,21 @@ import type { SealedBlobs } from './sealed-blobs.ts'
 const AT = 16n
 
 /** A message with bytes of the log (chapter 55.4 of PostgreSQL 16, XLogData). */
-function logBytes(bytes: Buffer): Buffer {
+function logBytes(bytes: Buffer, at = AT): Buffer {
   const head = Buffer.alloc(25)
   head.write('w')
-  head.writeBigUInt64BE(AT, 1)
-  head.writeBigUInt64BE(AT + BigInt(bytes.length), 9)
+  head.writeBigUInt64BE(at, 1)
+  head.writeBigUInt64BE(at + BigInt(bytes.length), 9)
   return Buffer.concat([head, bytes])
+}
+
+/** A keepalive of the server (Primary keepalive message). */
+function alive(written: bigint, wantsReply: boolean): Buffer {
+  const message = Buffer.alloc(18)
+  message.write('k')
+  message.writeBigUInt64BE(written, 1)
+  message[17] = wantsReply ? 1 : 0
+  return message
 }
 
 /** A server that has sent these messages and says nothing more. */
@@ -48,4 +58,89 @@ test('a store that fails ends the stream of a server that says nothing more', as
   const running = stream.run()
   await once(asked.resume(), 'end')
   await assert.rejects(running, /the store is away/)
+})
+
+/** Follows a server that sends these messages and stops; what was stored, told and recorded. */
+async function follow(messages: readonly Buffer[]) {
+  const puts: string[] = []
+  const pieces: [string, string][] = []
+  const told: bigint[] = []
+  let isArchived = false
+  const blobs = {
+    async put(bytes: AsyncIterable<Buffer>) {
+      puts.push((await buffer(bytes)).toString())
+      return { blob: {}, size: 1, key: {} }
+    },
+  } as unknown as SealedBlobs
+  const query = async (text: string, values: readonly string[]) => {
+    if (text.includes('keep_wal')) pieces.push([values[1] ?? '', values[2] ?? ''])
+    isArchived ||= text.includes('is_archived')
+    return { rows: [], rowCount: 0 }
+  }
+  const stream = new PassThrough({ objectMode: true })
+  for (const message of messages) stream.write(message)
+  stream.end()
+  const copy: ReplicationCopy = {
+    messages: stream as AsyncIterable<Buffer>,
+    fail: (error) => void stream.destroy(error as Error),
+    send: (message) => void told.push(message.readBigUInt64BE(1)),
+    results: async () => [],
+  }
+  const deps = { state: { query } as unknown as Queryable, blobs, clock: systemClock }
+  const log = createLogStream({ ...deps, mark: () => undefined, restMs: 3_600_000 }, copy, {
+    id: 'db_a',
+    from: AT,
+    written: AT,
+    timeline: 1,
+  })
+  const error = await log.run().then(
+    () => undefined,
+    (cause: Error) => cause.message,
+  )
+  return { puts, pieces, told, isArchived, error }
+}
+
+test('a server that stops in order waits for the answer to its last byte, and is archived', async () => {
+  const found = await follow([
+    logBytes(Buffer.from('one')),
+    logBytes(Buffer.from('two'), AT + 3n),
+    alive(AT + 6n, false),
+    alive(AT + 6n, true),
+    logBytes(Buffer.from('end'), AT + 6n),
+    alive(AT + 9n, true),
+    Buffer.from('?a kind of a later server'),
+  ])
+  assert.deepEqual(found, {
+    puts: ['onetwo', 'end'],
+    pieces: [
+      ['0/10', '0/16'],
+      ['0/16', '0/19'],
+    ],
+    told: [AT + 6n, AT + 9n],
+    isArchived: true,
+    error: undefined,
+  })
+})
+
+test('a server that leaves before its last byte is stored is not archived', async () => {
+  const { puts, isArchived, error } = await follow([
+    logBytes(Buffer.from('one')),
+    alive(AT + 3n, true),
+    logBytes(Buffer.from('two'), AT + 3n),
+  ])
+  assert.deepEqual([puts, isArchived], [['one'], false])
+  assert.match(error ?? '', /left before its log was stored/)
+})
+
+test('a long log is stored in pieces without a request of the server', async () => {
+  const megabyte = Buffer.alloc(1_048_576, 'x')
+  const messages = Array.from({ length: 9 }, (_, nth) =>
+    logBytes(megabyte, AT + BigInt(nth * megabyte.length)),
+  )
+  const { pieces, error } = await follow(messages)
+  assert.deepEqual(pieces, [
+    ['0/10', '0/400010'],
+    ['0/400010', '0/800010'],
+  ])
+  assert.match(error ?? '', /left before/)
 })
