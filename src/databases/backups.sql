@@ -123,17 +123,18 @@ create or replace function want_nightly_backups(day_ms bigint) returns void lang
 $$;
 
 -- Tells the operator of databases whose nightly backups failed three times and more since the last copy, but those that
--- their accounts do not pay: once for each such row of failures.
-create or replace function tell_failed_backups() returns void language sql as $$
-  select raise_alarm('database_backup_failing', jsonb_build_object('database', database, 'since', since, 'failed', failed,
-    'reason', reason), first, true)
-  from (
+-- their accounts do not pay: once for each such row of failures. Returns those that were told now.
+create or replace function tell_failed_backups() returns setof text language sql as $$
+  select database from (
     select b.database, min(b.id) as first, min(b.created_at) as since, count(*) as failed,
       (array_agg(b.reason order by b.id desc))[1] as reason
     from database_backups b join resources n on n.id = b.database
     where n.desired = 'deployed' and b.kind = 'nightly' and b.status = 'failed' and not b.is_unpaid
       and b.id > coalesce((select max(id) from database_backups where database = b.database and status = 'done'), '')
-    group by b.database having count(*) >= 3) failing
+    group by b.database having count(*) >= 3
+  ) failing
+  where raise_alarm('database_backup_failing', jsonb_build_object('database', database, 'since', since, 'failed', failed,
+    'reason', reason), first, true)
 $$;
 
 create or replace function drop_wal(of_database text) returns void language sql as $$

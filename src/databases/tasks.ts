@@ -64,7 +64,7 @@ function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
 }
 
 const backupTasks = (
-  { state }: TasksCore,
+  { state, log }: TasksCore,
   { backupDayMs, backupsKeptMs, logLateMs }: DatabasesTaskSettings,
 ): Tasks => ({
   'databases.backups': {
@@ -74,7 +74,9 @@ const backupTasks = (
     async run() {
       await state.query('select tell_late_logs($1)', [logLateMs])
       await state.query('select want_nightly_backups($1)', [backupDayMs])
-      await state.query('select tell_failed_backups()')
+      const failing = await state.query<{ id: string }>('select tell_failed_backups() as id')
+      for (const { id } of failing.rows)
+        log.error('The nightly backups of a database failed three times in a row', { id })
       await state.query('select expire_backups($1)', [backupsKeptMs])
     },
   },
