@@ -26,7 +26,7 @@ test('the verifier gives the server signature of RFC 7677, section 3', async () 
     `c=biws,r=${nonce}`,
   ].join()
   assert.equal(
-    hmac(serverKey, exchanged).toString('base64'),
+    hmac(serverKey.export(), exchanged).toString('base64'),
     '6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=',
   )
 })

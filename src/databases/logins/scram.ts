@@ -1,14 +1,23 @@
 // SCRAM-SHA-256 at the side of the server: verifiers, and the exchange of a login. Sources: RFC 5802, RFC 7677, and
 // PostgreSQL 16, chapter 55.3.1.
-import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createHmac,
+  createSecretKey,
+  hash as hashOf,
+  pbkdf2,
+  randomBytes,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto'
 import { promisify } from 'node:util'
 
 /** The server's half of a password, from which nobody can compute the password. */
 export type Verifier = {
   readonly iterations: number
   readonly salt: Buffer
-  readonly storedKey: Buffer
-  readonly serverKey: Buffer
+  // An HMAC with a key that OpenSSL has already takes 2 µs, with bytes 10.
+  readonly storedKey: KeyObject
+  readonly serverKey: KeyObject
 }
 
 /** Some drivers refuse fewer. */
@@ -18,20 +27,23 @@ const SALT_BYTES = 16
 const NONCE_BYTES = 18
 const stretch = promisify(pbkdf2)
 
-const hmac = (key: Buffer, text: string | Buffer): Buffer =>
+const hmac = (key: Buffer | KeyObject, text: string): Buffer =>
   createHmac('sha256', key).update(text).digest()
-const hash = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest()
+const hash = (bytes: Buffer): Buffer => hashOf('sha256', bytes, 'buffer')
 
 /** The verifier of a password in ASCII, which SASLprep leaves as it is. */
 export async function makeVerifier(password: string, salt = randomBytes(SALT_BYTES)) {
   const salted = await stretch(password, salt, ITERATIONS, KEY_BYTES, 'sha256')
-  const storedKey = hash(hmac(salted, 'Client Key'))
-  return { iterations: ITERATIONS, salt, storedKey, serverKey: hmac(salted, 'Server Key') }
+  const storedKey = createSecretKey(hash(hmac(salted, 'Client Key')))
+  const serverKey = createSecretKey(hmac(salted, 'Server Key'))
+  return { iterations: ITERATIONS, salt, storedKey, serverKey }
 }
 
 /** A verifier as PostgreSQL writes it. */
 export const verifierText = ({ iterations, salt, storedKey, serverKey }: Verifier): string =>
-  `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey.toString('base64')}:${serverKey.toString('base64')}`
+  `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${keyText(storedKey)}:${keyText(serverKey)}`
+
+const keyText = (key: KeyObject): string => key.export().toString('base64')
 
 const VERIFIER = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/
 
@@ -44,8 +56,8 @@ export function parseVerifier(text: string): Verifier {
   return {
     iterations: Number(iterations),
     salt: bytes(salt),
-    storedKey: bytes(storedKey),
-    serverKey: bytes(serverKey),
+    storedKey: createSecretKey(bytes(storedKey)),
+    serverKey: createSecretKey(bytes(serverKey)),
   }
 }
 
@@ -56,8 +68,8 @@ export function parseVerifier(text: string): Verifier {
 export const decoyVerifier = (secret: Buffer, name: string): Verifier => ({
   iterations: ITERATIONS,
   salt: hmac(secret, `salt ${name}`).subarray(0, SALT_BYTES),
-  storedKey: randomBytes(KEY_BYTES),
-  serverKey: randomBytes(KEY_BYTES),
+  storedKey: createSecretKey(randomBytes(KEY_BYTES)),
+  serverKey: createSecretKey(randomBytes(KEY_BYTES)),
 })
 
 export const SCRAM = 'SCRAM-SHA-256'
@@ -123,7 +135,7 @@ export function createScramServer(verifier: Verifier, channel: Buffer | undefine
       const signature = hmac(verifier.storedKey, all)
       if (given.length !== KEY_BYTES) throw new ScramFault('the proof of SCRAM is malformed')
       const clientKey = Buffer.from(given.map((byte, place) => byte ^ (signature[place] ?? 0)))
-      if (!timingSafeEqual(hash(clientKey), verifier.storedKey))
+      if (!timingSafeEqual(hash(clientKey), verifier.storedKey.export()))
         throw new ScramFault('the password is wrong', true)
       return `v=${hmac(verifier.serverKey, all).toString('base64')}`
     },

@@ -24,6 +24,7 @@ import { createLimitedPayers } from '#node/limited-payers.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
+import { tuneForRequests } from '#node/program-flags.ts'
 import { connectState } from '#state/connect.ts'
 
 export type ProxyConfig = AccountingConfig & {
@@ -101,6 +102,7 @@ const inside = await serveInside(config.socket, {
   [BILLED_PAGE]: () => billedPage(session.id, charging),
   ...cancels.pages,
 })
+tuneForRequests()
 
 process.once('SIGTERM', () => {
   ending.abort()

@@ -11,32 +11,49 @@ export type ByteWait = {
 }
 
 /** The next bytes; rejects when the socket ends or fails first, or with the signal's reason. */
-export function readBytes(
+export async function readBytes(
   socket: Socket,
   count: number,
   { signal, mark }: ByteWait,
 ): Promise<Buffer> {
   mark()
+  signal.throwIfAborted()
+  return readAtOnce(socket, count) ?? (await readLater(socket, count, signal))
+}
+
+/** Undefined where the bytes are not there yet. */
+function readAtOnce(socket: Socket, count: number): Buffer | undefined {
+  const bytes = socket.read(count) as Buffer | null
+  // At its end a stream gives what is left.
+  if (bytes?.length === count) return bytes
+  if (bytes !== null || socket.destroyed) throw closed()
+  return undefined
+}
+
+function readLater(socket: Socket, count: number, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
-      socket.off('readable', look).off('end', ended).off('error', reject).off('close', ended)
+      socket.off('readable', look).off('end', ended).off('error', fail).off('close', ended)
       signal.removeEventListener('abort', stop)
       act()
     }
+    const fail = (error: unknown) => settle(() => reject(error))
+    const ended = () => fail(closed())
+    const stop = () => fail(signal.reason)
     const look = () => {
-      const bytes = socket.read(count) as Buffer | null
-      // At its end a stream gives what is left.
-      if (bytes !== null && bytes.length === count) settle(() => resolve(bytes))
-      else if (bytes !== null || socket.destroyed) ended()
+      try {
+        const bytes = readAtOnce(socket, count)
+        if (bytes !== undefined) settle(() => resolve(bytes))
+      } catch (error) {
+        fail(error)
+      }
     }
-    const ended = () => settle(() => reject(new ConnectionClosed('the connection was closed')))
-    const stop = () => settle(() => reject(signal.reason))
-    if (signal.aborted) return stop()
-    socket.on('readable', look).on('end', ended).on('error', reject).on('close', ended)
+    socket.on('readable', look).on('end', ended).on('error', fail).on('close', ended)
     signal.addEventListener('abort', stop, { once: true })
-    look()
   })
 }
+
+const closed = () => new ConnectionClosed('the connection was closed')
 
 /** A message's type and body. Throws a RangeError for one of more than `bytesMax`. */
 export async function readMessage(
