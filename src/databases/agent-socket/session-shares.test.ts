@@ -76,3 +76,16 @@ test('a proxy that is silent gives nothing back, and delays the others no longer
   while (await use(shares, one)) sessions++
   assert.equal(sessions, SESSIONS_MAX - silent.share)
 })
+
+test('a proxy gives back no more than it has, whatever it says', async () => {
+  for (const said of [1000, SESSIONS_MAX, -1000]) {
+    const { shares, all } = proxies(2)
+    const [one, other] = all
+    assert.ok(one && other)
+    for (const { holder } of all) shares.join(holder)
+    const had = (one.used = one.share)
+    shares.giveBack(one.holder, said)
+    for (let n = 0; n < SESSIONS_MAX; n++) await shares.more(other.holder)
+    assert.equal(other.share, said > 0 ? SESSIONS_MAX : SESSIONS_MAX - had)
+  }
+})

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createBackends, KEPT_MAX } from './backends.ts'
-import { AUTHENTICATED, message, queryMessage, READY, TYPE } from './wire.ts'
+import { AUTHENTICATED, fatalMessage, message, queryMessage, READY, TYPE } from './wire.ts'
 
 const mark = () => undefined
 const waiting = { signal: new AbortController().signal, mark }
 
-/** A server that logs everybody in, and answers each query with ReadyForQuery. */
-async function serve(t: TestContext) {
+/** A server that logs everybody in, and gives each query the same answer. */
+async function serve(t: TestContext, answer = READY) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-backends-'))
   const sockets: Socket[] = []
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -20,7 +20,7 @@ async function serve(t: TestContext) {
     socket.on('error', () => undefined)
     socket.once('data', () => {
       socket.write(Buffer.concat([AUTHENTICATED, message(TYPE.backendKey, Buffer.alloc(8)), READY]))
-      socket.on('data', () => socket.write(READY))
+      socket.on('data', () => socket.write(answer))
     })
   })
   const socketPath = join(folder, 's')
@@ -88,4 +88,23 @@ test('the backends that are kept of one server are few, and those kept longest m
   for (const backend of all.slice(1).toReversed())
     assert.equal(await backends.open(place, waiting), backend)
   for (const { socket } of all) socket.destroy()
+})
+
+test('a backend that cannot be reset is ended, and the next client has another one', async (t) => {
+  const refused = fatalMessage({ code: '25001', message: 'DISCARD ALL cannot run here' })
+  for (const [answer, isKept] of [
+    [READY, true],
+    [Buffer.concat([refused, READY]), false],
+    [message(TYPE.ready, Buffer.from('T')), false],
+    [Buffer.concat([READY, READY]), false],
+  ] as const) {
+    const { place } = await serve(t, answer)
+    const backends = createBackends()
+    const backend = await backends.open(place, waiting)
+    await backends.keep(place, backend, mark)
+    const next = await backends.open(place, waiting)
+    assert.equal(next === backend, isKept)
+    assert.equal(backend.socket.writableEnded, !isKept)
+    for (const { socket } of [backend, next]) socket.destroy()
+  }
 })

@@ -3,6 +3,8 @@ import { FrameScanner } from './frames.ts'
 import { TYPE } from './wire.ts'
 
 const OUTSIDE_TRANSACTION = 0x49
+/** CopyData, CopyDone, CopyFail: parts of a query. */
+const COPY: ReadonlySet<number> = new Set([0x64, 0x63, 0x66])
 
 export class ProtocolState {
   readonly fromClient = new FrameScanner((type) => this.#said(type))
@@ -13,17 +15,26 @@ export class ProtocolState {
   #asked = 0
   #ready = 0
   #isOutsideTransaction = true
+  /**
+   * Messages of the extended protocol wait for their Sync: the server is inside of a transaction without saying so, and
+   * after an error it reads on to the Sync.
+   */
+  #isUnsynced = false
 
   /** The server waits for a query, outside of a transaction. */
   get isIdle(): boolean {
     const isAtBoundary = this.fromServer.isAtBoundary && this.fromClient.isAtBoundary
-    return isAtBoundary && this.#asked === this.#ready && this.#isOutsideTransaction
+    const isAnswered = this.#asked === this.#ready && !this.#isUnsynced
+    return isAtBoundary && isAnswered && this.#isOutsideTransaction
   }
 
   /** Terminate does not pass: the backend may have a next client. */
   #said(type: number): boolean {
     if (type === TYPE.terminate) this.isLeaving = true
-    else if (type === TYPE.query || type === TYPE.sync || type === TYPE.functionCall) this.#asked++
+    else if (type === TYPE.query || type === TYPE.sync || type === TYPE.functionCall) {
+      this.#asked++
+      this.#isUnsynced = false
+    } else if (!COPY.has(type)) this.#isUnsynced = true
     return !this.isLeaving
   }
 

@@ -70,18 +70,25 @@ test('a session that has ended leaves its backend alone, whatever was planned', 
 })
 
 test('a backend is idle after the last answer, and busy before or in a transaction', async (t) => {
-  const endAfter = async (status: string, answers: number) => {
+  const endAfter = async (said: readonly Buffer[], ...answers: readonly string[]) => {
     const { driver, server, session: own } = await session(t)
-    driver.write(queryMessage('begin'))
+    driver.write(Buffer.concat(said))
     await once(server, 'data')
-    for (let n = 0; n < answers; n++) server.write(message(TYPE.ready, Buffer.from(status)))
-    if (answers > 0) await once(driver, 'data')
+    for (const status of answers) server.write(message(TYPE.ready, Buffer.from(status)))
+    if (answers.length > 0) await once(driver, 'data')
     driver.write(TERMINATE)
     return await own.ended
   }
-  assert.equal(await endAfter('I', 1), 'idle')
-  assert.equal(await endAfter('T', 1), 'busy')
-  assert.equal(await endAfter('I', 0), 'busy')
+  const begin = queryMessage('begin')
+  assert.equal(await endAfter([begin], 'I'), 'idle')
+  assert.equal(await endAfter([begin], 'T'), 'busy')
+  assert.equal(await endAfter([begin]), 'busy')
+  const [parse, sync] = [message(0x50, '', 'select 1'), message(TYPE.sync)]
+  assert.equal(await endAfter([parse, sync], 'I'), 'idle')
+  assert.equal(await endAfter([parse]), 'busy')
+  assert.equal(await endAfter([begin, parse], 'I'), 'busy')
+  const [copied, done] = [message(0x64, 'row'), message(0x63)]
+  assert.equal(await endAfter([queryMessage('copy t from stdin'), copied, done], 'I'), 'idle')
   assert.equal(READY.at(-1), 0x49)
 })
 
