@@ -7,8 +7,8 @@ import * as inference from '#contract/inference-limits.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
-import { STRANGERS_MAX } from '#databases/proxy/front.ts'
 import { FILES_MAX } from '#databases/size/full-words.ts'
+import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
 import * as logins from '#databases/proxy/login-limits.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
@@ -222,24 +222,24 @@ const DATABASES: LimitSection = {
   title: 'Databases',
   limits: [
     ['sessions of a database', count(SESSIONS_MAX), sqlState('53300')],
-    ['files of a database', count(FILES_MAX), sqlState('53100')],
-    ['logins of a database, at each proxy', paceText(logins.LOGINS), sqlState('53300')],
+      ['files of a database', count(FILES_MAX), sqlState('53100')],
+    ['logins of a database', paceText(logins.LOGINS), sqlState('53300')],
     [
-      'wrong passwords of a role from an address, at each proxy',
+      'wrong passwords of a role from an address',
       paceText(logins.ROLE_FAILURES),
       words(
         `28P01 after up to ${seconds(logins.FAILURE_DELAY_MS_MAX)}, then 53300 for that role and address`,
       ),
     ],
     [
-      'wrong passwords of all roles from an address, at each proxy',
+      'wrong passwords of all roles from an address',
       paceText(logins.ADDRESS_FAILURES),
       words('the same for that address'),
     ],
     [
       'connections that have not logged in, at each proxy',
       count(STRANGERS_MAX),
-      words('the oldest is closed'),
+      words('the oldest is ended (53300)'),
     ],
   ],
 }

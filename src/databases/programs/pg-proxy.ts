@@ -91,7 +91,7 @@ const front = createFront({
   certificate: await followCertificate(config.agent, log, ending.signal),
   roleOf: createRoles(state),
   conversations: createConversations({ backends, cancels, uses, log }),
-  limits: createLoginLimits(systemClock),
+  limits: createLoginLimits(systemClock, config.proxies.length),
   marks,
   log,
 })

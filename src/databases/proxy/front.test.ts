@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { readPair } from '#databases/certificate/pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
@@ -13,35 +13,64 @@ import { createBackends } from './backends.ts'
 import { createCancels } from './cancels.ts'
 import { openCertificate } from './certificate.ts'
 import { createConversations } from './converse.ts'
-import { createFront } from './front.ts'
+import { createFront, type FrontDeps } from './front.ts'
 import { createLoginLimits } from './login-limits.ts'
 import { createPipeMarks } from './pipe-marks.ts'
+import { STRANGERS_MAX } from './strangers.ts'
 import { createUses } from './uses.ts'
 import { startupMessage } from './wire.ts'
 
-test('a client is told to try again while the state is away', async (t) => {
+/** A front whose state gives these roles; returns its port. */
+async function serve(t: TestContext, roleOf: FrontDeps['roleOf']): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-front-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const certificate = openCertificate(readPair(await selfSigned(folder, 'localhost')))
   const cancels = createCancels({ number: 1, proxies: [], log: quiet })
-  const away = () => Promise.reject(new TypeError('the state is away'))
   const uses = createUses({ wake: away, bill: away })
-  const { server } = createFront({
+  const { server, close } = createFront({
     certificate: () => certificate,
-    roleOf: away,
+    roleOf,
     cancels,
     conversations: createConversations({ backends: createBackends(), cancels, uses, log: quiet }),
-    limits: createLoginLimits(systemClock),
+    limits: createLoginLimits(systemClock, 1),
     marks: createPipeMarks(),
     log: quiet,
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.after(() => server.close())
+  t.after(() => close())
   const address = server.address()
-  const client = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1')
-  client.write(startupMessage(new Map([['user', 'u']])))
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
+const away = () => Promise.reject(new TypeError('the state is away'))
+const STARTUP = startupMessage(new Map([['user', 'u']]))
+
+/** All that the server says to a client that begins so and waits. */
+async function toldAfter(port: number, first: Buffer): Promise<string> {
+  const client = connect(port, '127.0.0.1')
+  client.write(first)
   let told = ''
   for await (const chunk of client) told += String(chunk)
-  assert.match(told, /C57P03\0/)
+  return told
+}
+
+test('a client is told to try again while the state is away', async (t) => {
+  assert.match(await toldAfter(await serve(t, away), STARTUP), /C57P03\0/)
+})
+
+test('a login that makes room for others is told why, before its first byte and at the password', async (t) => {
+  const port = await serve(t, async () => undefined)
+  const crowd: Socket[] = []
+  t.after(() => crowd.forEach((socket) => socket.destroy()))
+  for (const first of [Buffer.alloc(0), STARTUP]) {
+    const told = toldAfter(port, first)
+    while (crowd.length % STRANGERS_MAX > 0 || crowd.length < STRANGERS_MAX) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      crowd.push(socket)
+      await once(socket, 'connect')
+    }
+    assert.match(await told, /C53300\0Mtoo many logins at once/)
+    crowd.splice(0).forEach((socket) => socket.destroy())
+  }
 })

@@ -12,11 +12,12 @@ import { authenticate, WRONG_PASSWORD } from './authenticate.ts'
 import type { Cancels } from './cancels.ts'
 import type { Certificate } from './certificate.ts'
 import type { Conversations } from './converse.ts'
-import { greet, LoginRefusal } from './handshake.ts'
+import { greet, LoginRefusal, refuseCrowded } from './handshake.ts'
 import type { LoginLimits } from './login-limits.ts'
 import type { PipeMarks } from './pipe-marks.ts'
 import type { ByteWait } from './read-bytes.ts'
 import type { Role } from './roles.ts'
+import { createStrangers, type Stranger } from './strangers.ts'
 import { fatalMessage, type FatalError } from './wire.ts'
 
 export type FrontDeps = {
@@ -37,10 +38,6 @@ export interface Front {
   close(): void
 }
 
-/** From the first byte to the password. */
-const LOGIN_TIMEOUT_MS = 10_000
-/** Connections whose clients have not proved who they are. */
-export const STRANGERS_MAX = 500
 /** For what was written before the end of a connection. */
 const LAST_WORDS_MS = 10_000
 const CONNECTIONS_MAX = 10_000
@@ -62,16 +59,14 @@ export function createFront(deps: FrontDeps): Front {
   const { cancels, certificate, conversations, limits, marks, log } = deps
   const decoy = randomBytes(DECOY_BYTES)
   const sockets = new Set<Socket>()
-  /** The oldest first. */
-  const strangers = new Set<Socket>()
+  const admit = createStrangers()
 
   /** Speaks with a client to the end of its session; resolves with the socket that it speaks on by then. */
-  async function serve(raw: Socket, known: () => void): Promise<Socket> {
+  async function serve(raw: Socket, { signal, leave }: Stranger): Promise<Socket> {
     // Of a login that fails nobody is billed for this.
     const payer = { cpuNs: 0 }
     // A socket that is closed has none.
     const address = raw.remoteAddress
-    const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
     const waiting = { signal, mark: () => marks.mark(payer) }
     const { context, channel } = certificate()
     const greeting = await greet(raw, context, waiting)
@@ -83,8 +78,9 @@ export function createFront(deps: FrontDeps): Front {
     socket.on('error', () => socket.destroy())
     if (!isEncrypted && !isLocal(raw)) throw new LoginRefusal(socket, UNENCRYPTED)
     const login = { socket, address, name: parameters.get('user') ?? '', isEncrypted, channel }
-    const role = await identify({ ...deps, decoy }, login, waiting)
-    known()
+    const identified = identify({ ...deps, decoy }, login, waiting)
+    const role = await identified.catch(refuseCrowded(socket))
+    leave()
     marks.mark(payer)
     const { cpuNs } = payer
     const tooOften = limits.loggedIn(role.database)
@@ -94,12 +90,8 @@ export function createFront(deps: FrontDeps): Front {
   }
 
   async function accept(raw: Socket): Promise<void> {
-    const known = () => void strangers.delete(raw)
-    // The one that has taken longest makes room: half-open connections keep nobody out.
-    const [oldest] = strangers
-    if (strangers.size >= STRANGERS_MAX) oldest?.destroy()
-    strangers.add(raw)
-    const last = await serve(raw, known).catch((error: unknown) => {
+    const stranger = admit()
+    const last = await serve(raw, stranger).catch((error: unknown) => {
       if (!(error instanceof LoginRefusal)) {
         log.debug('A login ended', { error: String(error) })
         return raw
@@ -107,7 +99,7 @@ export function createFront(deps: FrontDeps): Front {
       error.socket.write(fatalMessage(error.fatal))
       return error.socket
     })
-    known()
+    stranger.leave()
     last.destroySoon()
     // A client that reads nothing keeps its socket no longer.
     setTimeout(() => raw.destroy(), LAST_WORDS_MS).unref()
@@ -115,10 +107,7 @@ export function createFront(deps: FrontDeps): Front {
 
   const take = (socket: Socket) => {
     sockets.add(socket)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      strangers.delete(socket)
-    })
+    socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())
     void accept(socket)
   }

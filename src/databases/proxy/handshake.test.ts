@@ -167,7 +167,7 @@ before(async () => {
     roleOf: async (name) => (name === 'known' ? role : undefined),
     cancels: { request: () => undefined },
     conversations: { converse: async () => void sessions++ },
-    limits: createLoginLimits(systemClock),
+    limits: createLoginLimits(systemClock, 1),
     marks: createPipeMarks(),
     log: quiet,
   })

@@ -5,6 +5,7 @@ import { TLSSocket, type SecureContext } from 'node:tls'
 import { once } from 'node:events'
 import { readBytes, type ByteWait } from './read-bytes.ts'
 import { startupRefusal } from './startup-options.ts'
+import { CROWDED, CrowdedOut } from './strangers.ts'
 import {
   CANCEL_REQUEST,
   GSS_REQUEST,
@@ -50,6 +51,13 @@ export class LoginRefusal extends Error {
   }
 }
 
+/** For a login that made room while its client could read words. */
+export const refuseCrowded =
+  (socket: Socket) =>
+  (error: unknown): never => {
+    throw error instanceof CrowdedOut ? new LoginRefusal(socket, CROWDED) : error
+  }
+
 /** Rejects with a LoginRefusal, or with any other error where the client gets no answer. */
 export async function greet(
   raw: Socket,
@@ -60,7 +68,7 @@ export async function greet(
   let isEncrypted = false
   let isGssRefused = false
   for (;;) {
-    const head = await readBytes(socket, REQUEST_BYTES, waiting)
+    const head = await readBytes(socket, REQUEST_BYTES, waiting).catch(refuseCrowded(socket))
     if (!isEncrypted && head[0] === TLS_RECORD) {
       socket.unshift(head)
       socket = await encrypt(socket, context, waiting)
@@ -84,7 +92,9 @@ export async function greet(
     } else if (code === CANCEL_REQUEST && length === REQUEST_BYTES + CANCEL_KEY_BYTES) {
       return { kind: 'cancel', key: await readBytes(socket, CANCEL_KEY_BYTES, waiting) }
     } else {
-      const parameters = await startupOf(socket, { length, code }, waiting)
+      const parameters = await startupOf(socket, { length, code }, waiting).catch(
+        refuseCrowded(socket),
+      )
       return { kind: 'session', socket, isEncrypted, parameters }
     }
   }

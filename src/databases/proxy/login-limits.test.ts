@@ -8,9 +8,9 @@ import {
   ROLE_FAILURES,
 } from './login-limits.ts'
 
-const atTime = () => {
+const atTime = (proxies = 1) => {
   const clock = { nowMs: 1000, monotonicMs: () => clock.nowMs }
-  return { clock, limits: createLoginLimits(clock) }
+  return { clock, limits: createLoginLimits(clock, proxies) }
 }
 const times = (count: number, act: () => void) => {
   for (let nth = 0; nth < count; nth++) act()
@@ -48,4 +48,21 @@ test('logins of a database have a pace of their own', () => {
   clock.nowMs += 1000
   times(LOGINS.perSecond, () => assert.equal(limits.loggedIn('db_1'), undefined))
   assert.equal(limits.loggedIn('db_1')?.code, '53300')
+})
+
+test('proxies together have one pace', () => {
+  const both = [atTime(2), atTime(2)]
+  const served = () =>
+    both.reduce((sum, { limits }) => {
+      let count = 0
+      while (limits.loggedIn('db_1') === undefined) count++
+      return sum + count
+    }, 0)
+  assert.equal(served(), LOGINS.burst)
+  for (const { clock } of both) clock.nowMs += 1000
+  assert.equal(served(), LOGINS.perSecond)
+  const [one] = both
+  assert.ok(one)
+  times(ROLE_FAILURES.burst / 2, () => assert.equal(one.limits.failed('u_1', '192.0.2.1'), 0))
+  assert.equal(one.limits.failed('u_1', '192.0.2.1'), 2000 / ROLE_FAILURES.perSecond)
 })

@@ -1,4 +1,4 @@
-// Limits of logins, of this proxy. A database that logs in all the time leaves time to others. Wrong passwords are
+// Limits of logins. Each proxy counts its own and has an equal part of each pace: the kernel spreads connections evenly. A database that logs in all the time leaves time to others. Wrong passwords are
 // answered late, and then logins of that role from that address are refused: its owner comes in from another address.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
@@ -36,10 +36,13 @@ export interface LoginLimits {
   loggedIn(database: string): FatalError | undefined
 }
 
-export function createLoginLimits(clock: Pick<Clock, 'monotonicMs'>): LoginLimits {
-  const logins = createBuckets(LOGINS, clock)
-  const roles = createBuckets(ROLE_FAILURES, clock)
-  const addresses = createBuckets(ADDRESS_FAILURES, clock)
+/** `proxies` is the number of those that share the paces. */
+export function createLoginLimits(clock: Pick<Clock, 'monotonicMs'>, proxies: number): LoginLimits {
+  const bucketsOf = ({ burst, perSecond }: LoginPace) =>
+    createBuckets({ burst: Math.ceil(burst / proxies), perSecond: perSecond / proxies }, clock)
+  const logins = bucketsOf(LOGINS)
+  const roles = bucketsOf(ROLE_FAILURES)
+  const addresses = bucketsOf(ADDRESS_FAILURES)
   return {
     refusal(role, address) {
       const host = networkOf(address)
