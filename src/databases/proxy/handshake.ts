@@ -27,6 +27,8 @@ const REQUEST_BYTES = 8
 const RECORD_HEAD_BYTES = 5
 /** Source: RFC 8446, section 5.1. */
 const RECORD_BYTES_MAX = 16_384
+/** A server's answer with its certificate has more; a HelloRetryRequest has 99. */
+const HELLO_BYTES_MIN = 256
 const CANCEL_KEY_BYTES = 8
 /** The bits of a protocol's number that are its minor version. */
 const MINOR = 0xffff
@@ -151,8 +153,13 @@ async function encrypt(
   })
   secured.on('error', () => secured.destroy())
   const secure = once(secured, 'secure', { signal: waiting.signal })
+  const before = socket.bytesWritten
   // The client's first message is answered in the next tick: that takes the most CPU of all.
-  process.nextTick(waiting.mark)
+  process.nextTick(() => {
+    waiting.mark()
+    // After a HelloRetryRequest the second message is. Nothing but the keys tells when.
+    if (socket.bytesWritten - before < HELLO_BYTES_MIN) secured.on('keylog', waiting.mark)
+  })
   await secure
   return secured
 }
