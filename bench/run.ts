@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   engine: async () => (await import('./engine.ts')).runEngine,
   databases: async () => (await import('./databases.ts')).runDatabases,
   storage: async () => (await import('./storage.ts')).runStorage,
+  webhooks: async () => (await import('./webhooks.ts')).runWebhooks,
   memory: async () => (await import('./memory.ts')).runMemory,
   windows: async () => (await import('./windows.ts')).runWindows,
   'blob-checks': async () => (await import('./blob-checks.ts')).runBlobChecks,
@@ -20,7 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const QUICK = '--quick'
 /** Benches that have a short run. */
-const QUICK_ONES = ['databases']
+const QUICK_ONES = ['databases', 'webhooks']
 
 const isQuick = process.argv.includes(QUICK)
 const names = process.argv.slice(2).filter((word) => word !== QUICK)
