@@ -7,6 +7,7 @@ import {
 } from '#contract/webhooks.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createAddressRule } from './delivery/addresses.ts'
+import { webhookKeyOf } from './delivery/secrets.ts'
 import { createEventList } from './operations/event-list.ts'
 import { createWebhookCreate } from './operations/webhook-create.ts'
 import {
@@ -26,7 +27,8 @@ function open(
   { readers: state, secret }: GatewayCore,
   { isOn, networks }: WebhooksGatewaySettings,
 ): GatewayPart {
-  const deps = { state, secret, isOn, rule: createAddressRule(networks) }
+  const key = webhookKeyOf(secret.reveal())
+  const deps = { state, key, isOn, rule: createAddressRule(networks) }
   return {
     endpoints: {
       'webhook.create': { parse: parseWebhookRequest, handle: createWebhookCreate(deps) },

@@ -5,6 +5,7 @@ import type { AgentCore } from '#node/agent-part.ts'
 import { programCell } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
+import { webhookKeyOf } from '#webhooks/delivery/secrets.ts'
 import type { WebhooksConfig } from '#webhooks/programs/webhooks.ts'
 
 export const WEBHOOKS_PROGRAM: Program = {
@@ -44,7 +45,7 @@ async function startCell(core: AgentCore, networks: readonly string[]): Promise<
     meter: meterName,
     journalFolder,
     journalSync: config.journalSync === 'sync',
-    secret: data.secrets.state,
+    key: webhookKeyOf(data.secrets.state).reveal(),
     networks,
   }
   await cells.start(

@@ -107,6 +107,7 @@ class Dispatch implements Dispatcher {
     if (clock.monotonicMs() >= this.#askAllMs) {
       this.#wanted.clear()
       this.#forgetIdle()
+      for (const lane of this.#lanes.values()) lane.asked()
       this.#take(await queue.due(undefined, EACH))
       const nextMs = (await queue.nextMs()) ?? REST_MS_MAX
       // Deliveries that are due already are under way here, or wait for a place.
@@ -118,6 +119,7 @@ class Dispatch implements Dispatcher {
       if (lane.hasMore && lane.waiting < LOW) this.#wanted.add(lane.id)
     const asked = [...this.#wanted]
     this.#wanted.clear()
+    for (const id of asked) this.#lanes.get(id)?.asked()
     if (asked.length > 0) this.#take(await queue.due(asked, EACH))
   }
 
@@ -154,6 +156,7 @@ class Dispatch implements Dispatcher {
     const { bills, connections, clock } = this.#deps
     const { target } = lane
     if (target === undefined) return refused(lane.whyNoTarget)
+    if (lane.secrets.length === 0) return refused('its secret cannot be read: rotate it')
     const taken = bills.take(lane.account)
     const bill: AccountBill = taken instanceof Promise ? await taken : taken
     const account = this.#accounts.get(lane.account)

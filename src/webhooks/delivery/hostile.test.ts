@@ -3,10 +3,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createServer as createTcp, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { signedHeaders } from '#contract/webhook-signature.ts'
 import { startDns } from '#webhooks/testing/dns-server.ts'
+import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { createAddressRule } from './addresses.ts'
 import { createEndpointConnections } from './connections.ts'
 import { createResolve } from './resolve.ts'
@@ -48,11 +53,11 @@ async function openCanary(t: TestContext, port = 0) {
   return { port: (server.address() as AddressInfo).port, hits: () => hits }
 }
 
-type Further = { readonly dns?: string; readonly limitMs?: number; readonly isSecure?: boolean }
+type Further = { readonly dns?: string; readonly limitMs?: number; readonly ca?: string }
 
-async function attempt(url: string | EndpointTarget, { dns, limitMs }: Further = {}) {
+async function attempt(url: string | EndpointTarget, { dns, limitMs, ca }: Further = {}) {
   const resolve = createResolve(dns === undefined ? undefined : [dns])
-  const connections = createEndpointConnections({ rule, resolve })
+  const connections = createEndpointConnections({ rule, resolve, ...(ca !== undefined && { ca }) })
   const target = typeof url === 'string' ? readTarget(url, rule) : url
   try {
     return await sendAttempt(connections, {
@@ -260,4 +265,30 @@ test('a slow DNS of one name holds up no other name', async (t) => {
   const { isDelivered } = await attempt(unjudged('quick.example.com', port), further)
   assert.equal(isDelivered, true)
   for (const { error } of await slow) assert.match(error ?? '', /no answer|DNS/)
+})
+
+test('over TLS the certificate must be of the name and of a known authority', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'webhooks-tls-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const files = await selfSigned(folder, 'hooks.example.com')
+  const [cert, key] = [readFileSync(files.cert, 'utf8'), readFileSync(files.key, 'utf8')]
+  const names: string[] = []
+  const server = createTlsServer({ cert, key }, (request, response) => {
+    names.push(String(request.headers.host))
+    response.end('secure')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  await using dns = await startDns(() => ['127.0.0.1'])
+  const ask = (name: string, ca?: string) =>
+    attempt(`https://${name}:${port}/`, { dns: dns.address, ...(ca !== undefined && { ca }) })
+  const good = await ask('hooks.example.com', cert)
+  assert.deepEqual([good.isDelivered, good.answer], [true, 'secure'], good.error ?? '')
+  assert.match((await ask('hooks.example.com')).error ?? '', /certificate/i)
+  assert.match((await ask('other.example.com', cert)).error ?? '', /altnames|certificate/i)
+  assert.deepEqual(names, [`hooks.example.com:${port}`])
 })

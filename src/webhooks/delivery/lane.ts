@@ -61,6 +61,11 @@ export class Lane {
     this.#waiting.push(...deliveries)
   }
 
+  /** The state is asked: what it has more is known from its answer. */
+  asked(): void {
+    this.hasMore = false
+  }
+
   /** The next delivery, which then runs; undefined where none may run now. */
   next(): Delivery | undefined {
     if (this.#running >= this.#atOnce) return undefined

@@ -1,7 +1,7 @@
 // Due deliveries in the state, and what came of attempts.
-import { decrypt } from '#base/encryption.ts'
 import type { Secret } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
+import { openSecret } from './secrets.ts'
 import type { Outcome } from './send.ts'
 
 export type Delivery = {
@@ -17,7 +17,7 @@ export type DueEndpoint = {
   readonly id: string
   readonly account: string
   readonly url: string
-  /** The newest first. */
+  /** The newest first; none where they cannot be read. */
   readonly secrets: readonly string[]
   readonly deliveries: readonly Delivery[]
 }
@@ -53,11 +53,8 @@ type Row = {
   body: string
 }
 
-/** The purpose under which the secret of an endpoint is enciphered. */
-export const purposeOf = (endpoint: string): string => `secret of the webhook ${endpoint}`
-
-/** `secret` is that of the data folder. */
-export const createQueue = ({ state, secret }: { state: Queryable; secret: Secret }): Queue => ({
+/** `key` opens the secrets of endpoints. */
+export const createQueue = ({ state, key }: { state: Queryable; key: Secret }): Queue => ({
   async due(endpoints, each) {
     const { rows } = await state.query<Row>(
       `select endpoint, account, url, secret, previous_secret, id::text, event, event_type, attempts, body
@@ -65,7 +62,7 @@ export const createQueue = ({ state, secret }: { state: Queryable; secret: Secre
       [endpoints ?? null, each],
     )
     return [...Map.groupBy(rows, ({ endpoint }) => endpoint)].map(([id, some]) =>
-      toEndpoint(id, some, secret),
+      toEndpoint(id, some, key),
     )
   },
   async settle(attempts) {
@@ -85,7 +82,7 @@ function toEndpoint(id: string, rows: readonly Row[], key: Secret): DueEndpoint 
     id,
     account,
     url,
-    secrets: sealed.map((text) => decrypt(text, key, purposeOf(id)).reveal()),
+    secrets: opened(sealed, key, id),
     deliveries: rows.map((row) => ({
       id: row.id,
       event: row.event,
@@ -93,6 +90,15 @@ function toEndpoint(id: string, rows: readonly Row[], key: Secret): DueEndpoint 
       body: Buffer.from(row.body),
       attempts: row.attempts,
     })),
+  }
+}
+
+/** None where one of them is damaged, or of another data folder: other endpoints must not wait for this one. */
+function opened(sealed: readonly string[], key: Secret, id: string): readonly string[] {
+  try {
+    return sealed.map((text) => openSecret(text, key, id))
+  } catch {
+    return []
   }
 }
 

@@ -1,7 +1,6 @@
 // POST /v1/webhooks: adds an endpoint; only this answer has the secret.
-import { encrypt } from '#base/encryption.ts'
 import { newId } from '#base/ids.ts'
-import { Secret } from '#base/log.ts'
+import type { Secret } from '#base/log.ts'
 import { typeOfWanted } from '#contract/event-samples.ts'
 import { fault } from '#contract/errors.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
@@ -10,14 +9,14 @@ import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { State } from '#state/connect.ts'
 import type { AddressRule } from '#webhooks/delivery/addresses.ts'
-import { purposeOf } from '#webhooks/delivery/queue.ts'
+import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { findWebhook, webhookReplyOf } from './find-webhook.ts'
 
 export type WebhookDeps = {
   readonly state: State
-  /** Enciphers the secrets of endpoints. */
-  readonly secret: Secret
+  /** Seals the secrets of endpoints. */
+  readonly key: Secret
   readonly rule: AddressRule
   readonly isOn: boolean
 }
@@ -25,7 +24,7 @@ export type WebhookDeps = {
 const TOO_MANY = 'EG021'
 
 export const createWebhookCreate =
-  ({ state, secret, rule, isOn }: WebhookDeps): Handler<WebhookRequest> =>
+  ({ state, key, rule, isOn }: WebhookDeps): Handler<WebhookRequest> =>
   async (call) => {
     const { who, body } = call
     const account = who?.account ?? ''
@@ -35,7 +34,7 @@ export const createWebhookCreate =
     checkEvents(events)
     const signing = newSigningSecret()
     const id = newId('we')
-    const sealed = encrypt(new Secret(signing), secret, purposeOf(id))
+    const sealed = sealSecret(signing, key, id)
     const row = [id, account, url, description, [...new Set(events)], sealed, WEBHOOKS_MAX]
     await state
       .transaction(async (transaction) => {

@@ -1,12 +1,10 @@
 // PATCH /v1/webhooks/{id}: another url, other events, pause and resume. PUT …/secret: another secret, beside which the
 // old one signs for a day.
-import { encrypt } from '#base/encryption.ts'
-import { Secret } from '#base/log.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import type { WebhookChange } from '#contract/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import { purposeOf } from '#webhooks/delivery/queue.ts'
+import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
@@ -54,7 +52,7 @@ export const createWebhookUpdate =
   }
 
 export const createWebhookRotate =
-  ({ state, secret }: WebhookDeps): Handler =>
+  ({ state, key }: WebhookDeps): Handler =>
   async (call) => {
     const { who, parameters } = call
     const account = who?.account ?? ''
@@ -64,7 +62,7 @@ export const createWebhookRotate =
       await transaction.query(
         `update webhook_endpoints set previous_secret = secret, secret = $2,
            previous_until = ledger_now() + interval '${OVERLAP}' where id = $1`,
-        [id, encrypt(new Secret(signing), secret, purposeOf(id))],
+        [id, sealSecret(signing, key, id)],
       )
       await recordAct(transaction, call, { action: 'webhook.rotate', target: id })
       await transaction.query('select webhook_changed($1, $2)', [account, id])

@@ -24,8 +24,8 @@ export type WebhooksConfig = {
   readonly meter: string
   readonly journalFolder: string
   readonly journalSync: boolean
-  /** Deciphers the secrets of endpoints. */
-  readonly secret: string
+  /** Opens the secrets of endpoints. */
+  readonly key: string
   /** Addresses that are permitted although they are not public. */
   readonly networks: readonly string[]
   readonly socket: string
@@ -72,7 +72,7 @@ const bills = createDeliveryBills({
   markOwn: () => marks.markLater(marks.operator),
 })
 const dispatcher = createDispatcher({
-  queue: createQueue({ state, secret: new Secret(config.secret) }),
+  queue: createQueue({ state, key: new Secret(config.key) }),
   connections: createEndpointConnections({ rule, resolve: createResolve() }),
   rule,
   bills,
