@@ -222,7 +222,7 @@ const DATABASES: LimitSection = {
   title: 'Databases',
   limits: [
     ['sessions of a database', count(SESSIONS_MAX), sqlState('53300')],
-      ['files of a database', count(FILES_MAX), sqlState('53100')],
+    ['files of a database', count(FILES_MAX), sqlState('53100')],
     ['logins of a database', paceText(logins.LOGINS), sqlState('53300')],
     [
       'wrong passwords of a role from an address',

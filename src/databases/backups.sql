@@ -122,8 +122,8 @@ create or replace function want_nightly_backups(day_ms bigint) returns void lang
         and log_since(b) < 1048576));
 $$;
 
--- Tells the operator of databases whose nightly backups failed three times and more since the last copy, but those that
--- their accounts do not pay: once for each such row of failures. Returns those that were told now.
+-- Raises an alarm for each database whose nightly backups failed three times or more since its last copy, once for each
+-- such row of failures. Databases that their accounts do not pay raise none. Returns the databases of new alarms.
 create or replace function tell_failed_backups() returns setof text language sql as $$
   select database from (
     select b.database, min(b.id) as first, min(b.created_at) as since, count(*) as failed,
