@@ -120,9 +120,10 @@ export class Leases {
 
   /** Gives back at the next tick what is not used of these; says whether there is any. */
   recall(wallets: readonly string[]): boolean {
+    const recalled = new Set(wallets)
     let hasReserve = false
     for (const lease of this.#leases.values()) {
-      lease.isRecalled = wallets.includes(lease.wallet)
+      lease.isRecalled = recalled.has(lease.wallet)
       if (!lease.isRecalled) continue
       hasReserve ||= lease.scarceTicks === 0 && free(lease) > 0n
       lease.scarceTicks = SCARCE_TICKS
