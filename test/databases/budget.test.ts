@@ -9,6 +9,8 @@ import { startErgon, type Ergon } from '../start-ergon.ts'
 
 const WAIT_MS = 90_000
 const NJ_PER_J = 1_000_000_000
+/** Between two commands that look for the same. */
+const COMMAND_REST_MS = 1000
 /** Beyond a budget the machine may spend so much, which is the operator's. */
 const LOSS_MAX_J = 1
 const LONG = process.env['ERGON_LONG'] === '1'
@@ -55,37 +57,48 @@ async function endOf(act: (client: pg.Client) => Promise<unknown>): Promise<pg.D
 const LOOP = 'do $$ begin loop perform 1; end loop; end $$'
 const PARALLEL = 'select count(*) from big a, big b where (a.n * b.n) % 7 = 1'
 
-/** Runaways by their kind; each resolves with the error that ended it. */
-const RUNAWAYS: Readonly<Record<string, () => Promise<pg.DatabaseError>>> = {
-  'parallel workers': () =>
-    endOf(async (client) => {
+/** Queries that never end by themselves, by their kind; each resolves with the errors that ended it. */
+const QUERIES: Readonly<Record<string, () => Promise<readonly pg.DatabaseError[]>>> = {
+  'parallel workers': async () => [
+    await endOf(async (client) => {
       await client.query(
         'set max_parallel_workers_per_gather = 4; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0',
       )
       await client.query(PARALLEL)
     }),
-  'sleepers beside a loop': async () => {
-    const [first] = await Promise.all([
+  ],
+  'sleepers beside a loop': () =>
+    Promise.all([
       endOf((client) => client.query('select pg_sleep(600)')),
       endOf((client) => client.query('select pg_sleep(600)')),
       endOf((client) => client.query(LOOP)),
-    ])
-    return first
-  },
-  'sessions that begin more sessions': async () => {
-    const [first] = await Promise.all(
+    ]),
+  'sessions that begin more sessions': () =>
+    Promise.all(
       Array.from({ length: 12 }, async (_, nth) => {
         await pause(50 * nth)
         return await endOf((client) => client.query(LOOP)).catch((error: pg.DatabaseError) => error)
       }),
-    )
-    return first as pg.DatabaseError
-  },
-  'short connections': () =>
-    endOfRounds((client) => client.query('select count(*) from generate_series(1, 200000)')),
-  // The proxy has a great part of them.
-  'logins without a query': () => endOfRounds(async () => undefined),
+    ),
 }
+/** Clients that connect again and again. The proxy has a great part of their energy. */
+const CLIENTS: typeof QUERIES = {
+  'short connections': async () => [
+    await endOfRounds((client) => client.query('select count(*) from generate_series(1, 200000)')),
+  ],
+  'logins without a query': async () => [await endOfRounds(async () => undefined)],
+}
+
+const together = async (kinds: typeof QUERIES) =>
+  (await Promise.all(Object.values(kinds).map((run) => run()))).flat()
+
+/** One kind after the other in the long form. */
+const RUNAWAYS: typeof QUERIES = LONG
+  ? { ...QUERIES, ...CLIENTS }
+  : {
+      'queries of all kinds': () => together(QUERIES),
+      'clients of all kinds': () => together(CLIENTS),
+    }
 
 /** Logins have a pace of their own. */
 const TOO_MANY_LOGINS = '53300'
@@ -138,13 +151,17 @@ async function joules(): Promise<Joules> {
   }
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined>,
+  restMs = 100,
+): Promise<T> {
   const lastMs = performance.now() + WAIT_MS
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
     assert.ok(performance.now() < lastMs, what)
-    await pause(100)
+    await pause(restMs)
   }
 }
 
@@ -206,10 +223,11 @@ for (let round = 1; round <= ROUNDS; round++)
       await budget(`${limit} J/day`)
       // A lowered budget takes what is held back within a moment.
       await pause(500)
-      const error = await run()
-      assert.equal(error.code, '53400', error.message)
-      assert.match(error.message, /energy budget/)
-      assert.match(String(error.hint), /ergon db budget .*00:00 UTC/)
+      for (const error of await run()) {
+        assert.equal(error.code, '53400', error.message)
+        assert.match(error.message, /energy budget/)
+        assert.match(String(error.hint), /ergon db budget capped .*00:00 UTC/)
+      }
       await untilRefused()
       const { used, charged, sessions } = await untilCharged()
       const loss = used - charged - (before.used - before.charged)
@@ -280,15 +298,22 @@ type Queries = {
 }
 
 test('the energy of a database is what it was charged, and its queries have parts of that of the server', async () => {
-  const client = await connect()
+  // The statements of a server are read 3 s after its start, and then each 30 s.
+  for (const verb of ['suspend', 'resume'])
+    assert.equal((await ergon.cli('db', verb, 'capped')).code, 0)
+  const client = await until('a session', () => connect().catch(() => undefined))
   await client.query('select max(wanted) from generate_series(1, 2000000) wanted')
   // Customers read no statements of others: the extension is the service's.
   await assert.rejects(client.query('create extension pg_stat_statements'), { code: '42501' })
-  const queries = await until('the statements', async () => {
-    const { stdout } = await ergon.cli('db', 'energy', 'capped', '--queries', '--json')
-    const found = JSON.parse(stdout) as Queries
-    return found.data.some(({ query }) => query.includes('max(wanted)')) ? found : undefined
-  })
+  const queries = await until(
+    'the statements',
+    async () => {
+      const { stdout } = await ergon.cli('db', 'energy', 'capped', '--queries', '--json')
+      const found = JSON.parse(stdout) as Queries
+      return found.data.some(({ query }) => query.includes('max(wanted)')) ? found : undefined
+    },
+    COMMAND_REST_MS,
+  )
   await client.end()
   assert.ok(
     queries.data.every(({ query }) => !query.includes('2000000')),
@@ -302,17 +327,21 @@ test('the energy of a database is what it was charged, and its queries have part
   const parts = queries.data.reduce((sum, one) => sum + one.energy_j, queries.other_j)
   assert.ok(queries.energy_j > 0 && Math.abs(parts - queries.energy_j) < 1e-6, String(parts))
   // A charge may be posted between the two readings.
-  const energy = await until('the sums of the ledger', async () => {
-    const { stdout } = await ergon.cli('db', 'energy', 'capped', '--by', 'minute', '--json')
-    const read = JSON.parse(stdout) as Sums & { readonly data: readonly Sums[] }
-    const [row] = await ergon.sql<{ nj: string; pusd: string }>(
-      `select sum(energy_nj)::text as nj, sum(charge_pusd)::text as pusd from charges
+  const energy = await until(
+    'the sums of the ledger',
+    async () => {
+      const { stdout } = await ergon.cli('db', 'energy', 'capped', '--by', 'minute', '--json')
+      const read = JSON.parse(stdout) as Sums & { readonly data: readonly Sums[] }
+      const [row] = await ergon.sql<{ nj: string; pusd: string }>(
+        `select sum(energy_nj)::text as nj, sum(charge_pusd)::text as pusd from charges
        where convert_from(bytes, 'UTF8')::jsonb ->> 'resource' = $1`,
-      [`database:${id}`],
-    )
-    const isEqual = read.energy_nj === row?.nj && read.charge_pusd === row.pusd
-    return isEqual ? read : undefined
-  })
+        [`database:${id}`],
+      )
+      const isEqual = read.energy_nj === row?.nj && read.charge_pusd === row.pusd
+      return isEqual ? read : undefined
+    },
+    COMMAND_REST_MS,
+  )
   const sum = energy.data.reduce((all, one) => all + BigInt(one.energy_nj), 0n)
   assert.equal(String(sum), energy.energy_nj)
   assert.match((await ergon.cli('db', 'energy', 'capped')).stdout, /^all +\d/m)
