@@ -9,6 +9,8 @@ import type { DatabaseTarget } from './databases-targets.ts'
 
 const PROTOCOL = 196_608
 const SSL_REQUEST = 80_877_103
+/** Debian's PgBouncer knows no X25519MLKEM768, which Node asks for first: the same key exchange for both. */
+const EXCHANGE = 'X25519:P-256'
 const HEAD_BYTES = 5
 const KEY_BYTES = 32
 /** The requests of authentication: PostgreSQL 16, chapter 55.7. */
@@ -53,7 +55,7 @@ async function open({ host, port, isTls }: DatabaseTarget): Promise<Socket> {
   if (!isTls) return socket
   socket.write(framed(int32(SSL_REQUEST)))
   await once(socket, 'data')
-  const secure = connectTls({ socket, rejectUnauthorized: false })
+  const secure = connectTls({ socket, rejectUnauthorized: false, ecdhCurve: EXCHANGE })
   await once(secure, 'secureConnect')
   return secure
 }
