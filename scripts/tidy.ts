@@ -118,6 +118,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   '@datadog/sketches-js': ['inference'],
   'eventsource-parser': ['inference'],
   mime: ['cli'],
+  stripe: ['payments'],
   'prom-client': ['http', 'node', 'status'],
   'fast-xml-parser': ['s3'],
   '@fastify/busboy': ['s3'],

@@ -73,8 +73,32 @@ function faultsTogether(config: Config): string[] {
     faults.push(
       'ERGON_STORAGE_BLOBS (--storage-blobs): an S3 store needs ERGON_STORAGE_S3_KEY, or a line of ERGON_STORAGE_S3_STORES',
     )
+  faults.push(...paymentFaults(config))
   return faults
 }
+
+/** Live and test money never meet, and test money never leaves this machine. */
+function paymentFaults(config: Config): string[] {
+  const { cardKey, cardWebhookSecret, cardUrl, testProcessorPort, host, baseUrl } = config
+  const faults: string[] = []
+  if ((cardKey === undefined) !== (cardWebhookSecret === undefined))
+    faults.push(
+      'ERGON_CARD_KEY (--card-key-file): it and ERGON_CARD_WEBHOOK_SECRET need each other',
+    )
+  if (!isSafe(cardUrl)) faults.push('ERGON_CARD_URL (--card-url): plain HTTP is for loopback only')
+  if (testProcessorPort === undefined) return faults
+  const name = 'ERGON_TEST_PROCESSOR_PORT (--test-processor-port)'
+  const isHere = isLoopback(host) && (baseUrl === undefined || isLoopback(hostOf(baseUrl)))
+  if (!isHere || (cardKey !== undefined && !isLoopback(hostOf(cardUrl))))
+    faults.push(
+      `${name}: test money is for loopback only: ERGON_HOST, ERGON_BASE_URL and ERGON_CARD_URL must be, too`,
+    )
+  if (cardKey?.reveal().startsWith('sk_test_') === true)
+    faults.push(`${name}: ERGON_CARD_KEY is for test accounts, too`)
+  return faults
+}
+
+const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '')
 
 /** True for an address of this machine's loopback interface. */
 export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
@@ -82,8 +106,7 @@ export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localh
 /** True when tokens sent to the address cannot be read on the way. */
 function isSafe(baseUrl: string | undefined): boolean {
   if (baseUrl === undefined) return false
-  const { protocol, hostname } = new URL(baseUrl)
-  return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''))
+  return new URL(baseUrl).protocol === 'https:' || isLoopback(hostOf(baseUrl))
 }
 
 function parseFlags(argv: readonly string[]): { flags: RawSettings; faults: string[] } {

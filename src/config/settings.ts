@@ -4,6 +4,7 @@ import { DATABASES_SETTINGS } from './settings/databases.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
 import { METER_SETTINGS } from './settings/meter.ts'
+import { PAYMENTS_SETTINGS } from './settings/payments.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
 
 export const SETTINGS = {
@@ -13,6 +14,7 @@ export const SETTINGS = {
   ...STORAGE_SETTINGS,
   ...DATABASES_SETTINGS,
   ...WEBHOOKS_SETTINGS,
+  ...PAYMENTS_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

@@ -45,6 +45,12 @@ const RECEIPT_ALARMS = {
     'the signers have signed leaves that the state lacks, so an old copy of one of them was restored; a new shard of the log names the signed head',
 } as const
 
+const PAYMENT_ALARMS = {
+  payment_mismatch:
+    'a payment processor told of an amount, a currency or a payment that is not ours; nothing was posted',
+  payment_disputed: 'the bank of a payer took a payment back',
+} as const
+
 export const ALARMS = {
   ...LEDGER_ALARMS,
   ...NODE_ALARMS,
@@ -52,6 +58,7 @@ export const ALARMS = {
   ...INFERENCE_ALARMS,
   ...DATABASE_ALARMS,
   ...RECEIPT_ALARMS,
+  ...PAYMENT_ALARMS,
 } as const
 
 export type AlarmKind = keyof typeof ALARMS

@@ -11,6 +11,7 @@ export const LEDGER_KINDS = [
   'grant',
   'test_funds',
   'expired',
+  'taken_back',
   'refund',
   'refund_returned',
   'dispute_won',
@@ -33,6 +34,195 @@ export type VoucherRequest = z.infer<typeof voucherRequest>
 export const parseVoucherRequest = (json: unknown): VoucherRequest =>
   parseWith(voucherRequest, json)
 
+/** Dollars with cents at most, from $1 to $10,000; the hold at the sign-up is HOLD_USD. */
+const AMOUNT = /^(\d{1,5})(?:\.(\d{2}))?$/
+const AMOUNT_CENTS_MIN = 100
+const AMOUNT_CENTS_MAX = 1_000_000
+const CENT_PUSD = 10_000_000_000n
+export const HOLD_USD = '5.00'
+
+/** Pico-dollars of an amount such as 20 or 20.00; undefined where it is none. */
+export function pusdOfAmount(text: string): bigint | undefined {
+  const [, dollars, cents = '00'] = AMOUNT.exec(text) ?? []
+  return dollars === undefined ? undefined : BigInt(dollars + cents) * CENT_PUSD
+}
+
+/** Pico-dollars of any decimal, as text. */
+export function pusdOfDollars(text: string): string {
+  const [whole = '0', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(12, '0')).toString()
+}
+
+const isFrom =
+  (centsMin: number) =>
+  (text: string): boolean => {
+    const cents = Number((pusdOfAmount(text) ?? 0n) / CENT_PUSD)
+    return cents >= centsMin && cents <= AMOUNT_CENTS_MAX
+  }
+const amount = z
+  .string()
+  .refine(
+    isFrom(AMOUNT_CENTS_MIN),
+    'must be dollars as text, from 1 to 10000 with two digits of cents, such as 20.00',
+  )
+const methodId = z.string().max(100)
+
+export const topupRequest = ownObject({
+  amount: amount.optional(),
+  /** That of the account: USD, or tUSD for test money. */
+  unit: unit.optional(),
+  /** Default: the newest that works. */
+  payment_method: methodId.optional(),
+  /** Holds $5 instead of taking them: captured with the first use, given back without one. */
+  hold: z.boolean().default(false),
+}).refine(({ amount: given, hold }) => hold === (given === undefined), {
+  message: 'must be given, except with hold',
+  path: ['amount'],
+})
+export type TopupRequest = z.infer<typeof topupRequest>
+
+/** Throws invalid_request. */
+export const parseTopupRequest = (json: unknown): TopupRequest => parseWith(topupRequest, json)
+
+export const topupReply = z.object({
+  id: z.string(),
+  object: z.literal('topup'),
+  kind: z.enum(['hold', 'topup', 'automatic']),
+  processor: z.string(),
+  amount_pusd: wholeText,
+  unit,
+  /** authorized: held and spendable; captured: paid. */
+  status: z.enum([
+    'created',
+    'requires_action',
+    'authorized',
+    'captured',
+    'voided',
+    'expired',
+    'failed',
+    'disputed',
+  ]),
+  /** The code of the bank or processor where it failed. */
+  reason: z.string().nullable(),
+  /** The next step of the payer; null: none. */
+  action: z.object({ url: z.string().nullable(), client_secret: z.string().nullable() }).nullable(),
+  refunded_pusd: wholeText,
+  /** Of a hold: until when it can be captured. */
+  held_until: time.nullable(),
+  created_at: time,
+})
+export type TopupReply = z.infer<typeof topupReply>
+
+export const topupListQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).optional(),
+  cursor: z.string().optional(),
+})
+export const topupList = z.object({
+  object: z.literal('list'),
+  /** The newest first. */
+  data: z.array(topupReply),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable(),
+})
+
+export const refundRequest = ownObject({
+  /** Default: what is left of it, in whole cents. */
+  amount: z
+    .string()
+    .refine(isFrom(1), 'must be dollars as text with two digits of cents, such as 2.50')
+    .optional(),
+})
+export type RefundRequest = z.infer<typeof refundRequest>
+
+/** Throws invalid_request. */
+export const parseRefundRequest = (json: unknown): RefundRequest => parseWith(refundRequest, json)
+
+export const refundReply = z.object({
+  id: z.string(),
+  object: z.literal('refund'),
+  topup: z.string(),
+  amount_pusd: wholeText,
+  unit,
+  status: z.enum(['pending', 'succeeded', 'failed']),
+})
+
+export const methodRequest = ownObject({
+  type: z.literal('card'),
+  /** The processor's token of a card that the payer gave to the processor; without it the answer has a client_secret. */
+  token: z
+    .string()
+    .regex(/^pm_[A-Za-z0-9_]{1,100}$/, 'must be a token of the processor, pm_…')
+    .optional(),
+})
+export type MethodRequest = z.infer<typeof methodRequest>
+
+/** Throws invalid_request. */
+export const parseMethodRequest = (json: unknown): MethodRequest => parseWith(methodRequest, json)
+
+export const methodReply = z.object({
+  id: z.string(),
+  object: z.literal('payment_method'),
+  type: z.literal('card'),
+  processor: z.string(),
+  label: z.string(),
+  status: z.enum(['pending', 'active', 'failed', 'removed']),
+  action: z.object({ url: z.string().nullable(), client_secret: z.string().nullable() }).nullable(),
+  created_at: time,
+})
+export type MethodReply = z.infer<typeof methodReply>
+export const methodList = z.object({
+  object: z.literal('list'),
+  data: z.array(methodReply),
+  has_more: z.literal(false),
+  next_cursor: z.null(),
+})
+export const methodDeleted = z.object({
+  id: z.string(),
+  object: z.literal('payment_method'),
+  deleted: z.literal(true),
+})
+
+/** Automatic top-ups: by `amount` when the balance is below `below`, at most `month_max` in a month of UTC. */
+const autoTopup = ownObject({ amount, below: amount, month_max: amount })
+
+const LOW_WATER = /^\d{1,6}(\.\d{1,12})?$/
+export const accountChange = ownObject({
+  /** The mark of balance.low, in dollars. */
+  low_water: z.string().regex(LOW_WATER, 'must be dollars as text, such as 2.50').optional(),
+  /** Null: none. */
+  auto_topup: autoTopup.nullable().optional(),
+}).refine((change) => Object.keys(change).length > 0, 'must have low_water or auto_topup')
+export type AccountChange = z.infer<typeof accountChange>
+
+/** Throws invalid_request. */
+export const parseAccountChange = (json: unknown): AccountChange => parseWith(accountChange, json)
+
+const autoTopupReply = z
+  .object({
+    amount_pusd: wholeText,
+    below_pusd: wholeText,
+    month_max_pusd: wholeText,
+    /** Of this month of UTC, with those that are under way. */
+    month_pusd: wholeText,
+    /** Why it rests: three declines in a row. Setting it again begins anew. */
+    stopped: z.boolean(),
+  })
+  .nullable()
+
+export const accountReply = z.object({
+  id: z.string(),
+  object: z.literal('account'),
+  env: z.enum(['live', 'test']),
+  unit,
+  funded: z.boolean(),
+  low_water_pusd: wholeText,
+  auto_topup: autoTopupReply,
+  created_at: time,
+})
+
+/** To a processor: what became of its fact. */
+export const webhookReply = z.object({ outcomes: z.array(z.string()) })
+
 export const voucherReply = z.object({
   object: z.literal('voucher'),
   id: z.string(),
@@ -53,6 +243,9 @@ export const balanceReply = z.object({
   /** True once funds were on file: from then on the balance pays, never the free tier. */
   funded: z.boolean(),
   low_water_pusd: wholeText,
+  auto_topup: autoTopupReply,
+  /** The page on which the account is topped up. */
+  top_up_url: z.string(),
   /** The balance by origin, in the order in which it is spent. */
   lots: z.array(
     z.object({

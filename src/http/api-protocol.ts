@@ -1,15 +1,16 @@
 // The JSON API as a protocol: routes by method and path, bearer tokens, JSON bodies, problem+json.
 import findMyWay from 'find-my-way'
 import { invariant } from '#base/errors.ts'
-import { fault } from '#contract/errors.ts'
+import { fault, type Code } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTE_METHODS } from '#contract/product.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/tokens.ts'
 import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
 import type { Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
+import type { RefusalFacts } from './gateway-part.ts'
 import type { Exchange } from './exchange.ts'
-import { readJson } from './json-body.ts'
+import { readBody, readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
 import { wrongAddress } from './wrong-address.ts'
 
@@ -26,7 +27,9 @@ export function createApiProtocol(deps: {
   endpoints: Partial<Record<OperationName, Endpoint>>
   /** The public address, where a proxy is in front. */
   baseUrl?: string | undefined
+  refusalFacts?: RefusalFacts
 }): ProtocolHandler {
+  const { refusalFacts = {} } = deps
   const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
   for (const route of ROUTES) {
     const endpoint = deps.endpoints[route.operation]
@@ -89,10 +92,12 @@ export function createApiProtocol(deps: {
     },
     async body(exchange, call) {
       checkQuery(exchange, call.operation)
+      const { bytesMax } = call.endpoint
+      if (bytesMax !== undefined) return await readBody(exchange, bytesMax)
       if (call.endpoint.parse === undefined) return undefined
       return call.endpoint.parse(await readJson(exchange))
     },
-    render: renderProblem,
+    render: (error, request) => renderProblem(error, request, refusalFacts[error.code as Code]),
   }
 }
 

@@ -1,10 +1,11 @@
 // What a product adds to a gateway, and what a gateway gives it. Products never import each other: what one
 // needs of the others is in the core.
 import type { TimerClock } from '#base/clock.ts'
-import type { ErgonError } from '#base/errors.ts'
+import type { ErgonError, ErrorDetails } from '#base/errors.ts'
 import type { Logger, Secret } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import type { Session } from '#charging/session.ts'
+import type { Code } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Payers } from '#identity/payers.ts'
 import type { Identity } from '#identity/tokens.ts'
@@ -60,10 +61,15 @@ export type Protocol = {
 /** A figure of Prometheus; the name gets the prefix `ergon_`. */
 export type Figure = { readonly name: string; readonly help: string; readonly read: () => number }
 
+/** By the code of the refusal. */
+export type RefusalFacts = Readonly<Partial<Record<Code, ErrorDetails>>>
+
 export type GatewayPart = {
   readonly endpoints?: Partial<Record<OperationName, Endpoint>>
   readonly protocols?: readonly Protocol[]
   readonly figures?: readonly Figure[]
+  /** Facts that refusals of the JSON API tell programs, by code, such as the page that helps. */
+  readonly refusalFacts?: RefusalFacts
   /** Pages on the gateway's unix socket, for the agent. */
   readonly pages?: Readonly<Record<string, () => unknown>>
   /** Why the product cannot serve requests now; undefined when it can. */

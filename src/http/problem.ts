@@ -1,16 +1,22 @@
 // Refusals of the JSON API: application/problem+json (RFC 9457) whose extension member `error` is the
 // OpenAI error object, so that both kinds of client find what they look for.
-import { ErgonError, messageOf } from '#base/errors.ts'
+import { ErgonError, messageOf, type ErrorDetails } from '#base/errors.ts'
 import { advised, entryOf, fault, openaiError } from '#contract/errors.ts'
 import type { RenderedError } from './protocol-handler.ts'
 
-export function renderProblem(error: ErgonError, ids: { requestId: string }): RenderedError {
+/** `facts` are members beside those of the error. */
+export function renderProblem(
+  error: ErgonError,
+  ids: { requestId: string },
+  facts: ErrorDetails = {},
+): RenderedError {
   const body = {
     type: `urn:ergon:error:${error.code}`,
     title: error.code,
     status: error.status,
     detail: advised(error),
     instance: ids.requestId,
+    ...facts,
     ...error.details,
     error: openaiError(error),
   }

@@ -1,23 +1,55 @@
 // Payments in a gateway: the balance, the ledger of the account, and the ways in which money comes.
-import { parseVoucherRequest } from '#contract/payments.ts'
+import {
+  parseAccountChange,
+  parseMethodRequest,
+  parseRefundRequest,
+  parseTopupRequest,
+  parseVoucherRequest,
+} from '#contract/payments.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPosted } from '#ledger/posted.ts'
+import { createAccountGet, createAccountUpdate } from './operations/account.ts'
 import { createBalanceGet } from './operations/balance-get.ts'
 import { createLedgerList } from './operations/ledger-list.ts'
+import {
+  createMethodCreate,
+  createMethodDelete,
+  createMethodList,
+} from './operations/payment-methods.ts'
+import { createPaymentWebhook, WEBHOOK_BYTES_MAX } from './operations/payment-webhook.ts'
+import { createTopupCreate } from './operations/topup-create.ts'
+import { createTopupGet, createTopupList } from './operations/topup-get.ts'
+import { createTopupRefund } from './operations/topup-refund.ts'
 import { createVoucherRedeem } from './operations/voucher-redeem.ts'
+import { openAdapters, type PaymentsSettings } from './settings.ts'
 
-export const PAYMENTS_GATEWAY: GatewayProduct = { name: 'payments', open }
+export const PAYMENTS_GATEWAY: GatewayProduct<PaymentsSettings> = { name: 'payments', open }
 
-function open({ readers: state, session, secret }: GatewayCore): GatewayPart {
+function open(
+  { readers: state, session, secret }: GatewayCore,
+  settings: PaymentsSettings,
+): GatewayPart {
   const posted = createPosted({ state, post: (signal) => session.tickNow(signal) })
+  const adapters = openAdapters(settings)
+  const { topUpUrl } = settings
+  const deps = { state, adapters, posted, topUpUrl, secret }
+  const wayOut = { top_up_url: topUpUrl }
   return {
+    refusalFacts: { balance_depleted: wayOut, free_tier_exceeded: wayOut },
     endpoints: {
-      'balance.get': { handle: createBalanceGet({ state, posted }) },
-      'ledger.list': { handle: createLedgerList({ state, posted }) },
-      'voucher.redeem': {
-        parse: parseVoucherRequest,
-        handle: createVoucherRedeem({ state, secret, posted }),
-      },
+      'account.get': { handle: createAccountGet(deps) },
+      'account.update': { parse: parseAccountChange, handle: createAccountUpdate(deps) },
+      'balance.get': { handle: createBalanceGet(deps) },
+      'ledger.list': { handle: createLedgerList(deps) },
+      'topup.create': { parse: parseTopupRequest, handle: createTopupCreate(deps) },
+      'topup.list': { handle: createTopupList(deps) },
+      'topup.get': { handle: createTopupGet(deps) },
+      'topup.refund': { parse: parseRefundRequest, handle: createTopupRefund(deps) },
+      'payment-method.create': { parse: parseMethodRequest, handle: createMethodCreate(deps) },
+      'payment-method.list': { handle: createMethodList(deps) },
+      'payment-method.delete': { handle: createMethodDelete(deps) },
+      'payment.webhook': { bytesMax: WEBHOOK_BYTES_MAX, handle: createPaymentWebhook(deps) },
+      'voucher.redeem': { parse: parseVoucherRequest, handle: createVoucherRedeem(deps) },
     },
   }
 }

@@ -49,7 +49,8 @@ export const FIRST_POSITION: LedgerPosition = {
 }
 
 /** The names of transfers for the account; the others are as the books have them. */
-const KIND = "case kind when 'pending_credit' then 'hold' when 'top_up' then 'topup' else kind end"
+export const KIND = `case kind when 'pending_credit' then 'hold' when 'top_up' then 'topup'
+  when 'expired' then case when credit like 'operator:loss:%' then 'taken_back' else kind end else kind end`
 
 const CHARGE = `to_at as at, 0 as rank, account_seq as number, id, 'charge' as kind, -charge_pusd as amount, operation,
   model, energy_nj as energy, null as reference from charges`
@@ -116,6 +117,15 @@ export async function newestOf(
   return { chargeMax: rows[0]?.charge ?? '0', transferMax: rows[0]?.transfer ?? '0' }
 }
 
+/** A refund's transfers have the name of its payment. */
+async function namesOf(state: Queryable, id: string): Promise<string[]> {
+  const { rows } = await state.query<{ payment: string }>(
+    'select payment from payment_refunds where id = $1',
+    [id],
+  )
+  return [id, ...rows.map(({ payment }) => payment)]
+}
+
 /** The entries that an id names: a receipt, a request, a transfer, or what transfers were for. */
 export async function ledgerOfId(
   state: Queryable,
@@ -127,10 +137,10 @@ export async function ledgerOfId(
     `select at, '' as at_us, rank, number::text, id, kind, amount::text, operation, model, energy::text, reference
      from (
        select ${CHARGE} where account = $1 and id = regexp_replace($2, '^req_', 'rcpt_')
-       union all select * from (${transfersOf('debit')} and (reference = $2 or id = $3)) d
-       union all select * from (${transfersOf('credit')} and (reference = $2 or id = $3)) c
+       union all select * from (${transfersOf('debit')} and (reference = any ($4) or id = $3)) d
+       union all select * from (${transfersOf('credit')} and (reference = any ($4) or id = $3)) c
      ) found order by at desc, rank desc, number desc limit 1000`,
-    [account, id, transfer],
+    [account, id, transfer, await namesOf(state, id)],
   )
   return rows
 }

@@ -2,7 +2,7 @@
 // audit keeps, so a year costs little more than a day.
 import { sumUsage } from '#ledger/usage.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { LedgerFilter } from './ledger-page.ts'
+import { KIND, type LedgerFilter } from './ledger-page.ts'
 
 export type LedgerSums = {
   readonly entries: number
@@ -17,7 +17,6 @@ const LAST_DAY = new Date('9999-01-01T00:00:00Z')
 /** More than there are operations. */
 const GROUPS_MAX = 10_000
 
-const KIND = "case kind when 'pending_credit' then 'hold' when 'top_up' then 'topup' else kind end"
 const TRANSFERS = `
   select count(*) as entries, coalesce(sum(amount) filter (where credit = 'money:' || $1), 0)::text as credited,
     coalesce(sum(amount) filter (where debit = 'money:' || $1), 0)::text as debited

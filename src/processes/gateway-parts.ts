@@ -10,6 +10,7 @@ export type GatewayParts = {
   readonly endpoints: NonNullable<GatewayPart['endpoints']>
   readonly protocols: readonly Protocol[]
   readonly pages: NonNullable<GatewayPart['pages']>
+  readonly refusalFacts: NonNullable<GatewayPart['refusalFacts']>
   /** `leftMs` is what the last requests left of their time. */
   drained(leftMs: number): Promise<void>
   close(): Promise<void>
@@ -32,6 +33,7 @@ export async function openGatewayParts(
     endpoints: Object.assign({}, ...parts.map(({ endpoints }) => endpoints)) as object,
     protocols: parts.flatMap(({ protocols = [] }) => protocols),
     pages: Object.assign({}, ...parts.map(({ pages }) => pages)) as GatewayParts['pages'],
+    refusalFacts: Object.assign({}, ...parts.map((part) => part.refusalFacts)) as object,
     async drained(leftMs) {
       const signal = AbortSignal.timeout(DRAINED_MS_LEAST + Math.max(0, Math.floor(leftMs)))
       for (const part of parts) await part.drained?.(signal)

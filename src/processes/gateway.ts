@@ -25,7 +25,8 @@ endOnFault(log)
 const core = await openGatewayCore(config, log)
 const { lookUps: state, session, identity, charging, counts, baseUrl } = core
 const parts = await openGatewayParts(GATEWAY_PRODUCTS, core, config.products)
-const api = createApiProtocol({ identity, baseUrl, endpoints: parts.endpoints })
+const { endpoints, refusalFacts } = parts
+const api = createApiProtocol({ identity, baseUrl, endpoints, refusalFacts })
 // Price, tariff and epoch come with the first tick: no request is answered before.
 await session.tickNow(AbortSignal.timeout(FIRST_TICK_MS_MAX))
 const server = await listen({

@@ -3,6 +3,7 @@ import type { CommandList } from '#cli/command-spec.ts'
 
 export const PAYMENTS_COMMANDS: CommandList = {
   groups: {
+    card: 'The cards that the account pays with',
     voucher: 'Points that are redeemed by a code',
     'admin voucher': 'Vouchers: points that accounts redeem once',
   },
@@ -24,6 +25,48 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ['--csv', 'as CSV; with --limit, else all of them'],
       ],
       load: () => import('./ledger.ts'),
+    },
+    {
+      usage: 'account',
+      help: 'The account: its low-water mark and automatic top-ups, and their change',
+      options: [
+        ['--low-water <amount>', 'the mark of balance.low, in dollars'],
+        ['--auto <amount>', 'automatic top-ups of an amount, or off'],
+        ['--below <amount>', 'begins one when the balance is below it'],
+        ['--month-max <amount>', 'the most that they bring in a month'],
+      ],
+      load: () => import('./account.ts'),
+    },
+    {
+      usage: 'topup [amount]',
+      help: 'Pay into the balance by card, in dollars such as 20 or 20.50',
+      options: [
+        ['--card <card>', 'which card (default: the newest)'],
+        ['--hold', 'in place of an amount: hold $5 until something is used'],
+      ],
+      load: () => import('./topup.ts'),
+    },
+    {
+      usage: 'payments',
+      help: 'Payments, the newest first',
+      load: () => import('./payments.ts'),
+    },
+    {
+      usage: 'refund <payment>',
+      help: 'Give back what is not spent of a payment',
+      options: [['--amount <amount>', 'in dollars (default: what is left of it)']],
+      load: () => import('./refund.ts'),
+    },
+    {
+      usage: 'card add <token>',
+      help: 'A card, by the token that the processor gave for it',
+      load: () => import('./card-add.ts'),
+    },
+    { usage: 'card list', help: 'The cards', load: () => import('./card-list.ts') },
+    {
+      usage: 'card remove <card>',
+      help: 'It pays no more',
+      load: () => import('./card-remove.ts'),
     },
     {
       usage: 'voucher redeem <code>',

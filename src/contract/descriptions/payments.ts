@@ -4,6 +4,73 @@ import * as payments from '#contract/payments.ts'
 import type { PAYMENTS } from '#contract/products/payments.ts'
 
 export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
+  'account.get': {
+    summary: 'The account: its kind of money, its low-water mark, its automatic top-ups',
+    replies: ok('The account', json(payments.accountReply)),
+  },
+  'account.update': {
+    summary: 'Change the low-water mark or the automatic top-ups',
+    request: payments.accountChange,
+    replies: ok('The account', json(payments.accountReply)),
+    refusals: ['payments_off', 'payment_method_not_found'],
+  },
+  'topup.create': {
+    summary:
+      'Pay into the balance by a card, or hold $5 on it; the money counts once the processor told so',
+    request: payments.topupRequest,
+    replies: { 201: { help: 'The payment, under way', media: json(payments.topupReply) } },
+    refusals: [
+      'payments_off',
+      'payment_method_not_found',
+      'payment_declined',
+      'hold_exists',
+      'too_many_payments',
+      'payment_processor_away',
+    ],
+  },
+  'topup.list': {
+    summary: 'The payments of the account, the newest first',
+    query: payments.topupListQuery,
+    replies: ok('The payments after the cursor', json(payments.topupList)),
+  },
+  'topup.get': {
+    summary: 'A payment',
+    replies: ok('The payment', json(payments.topupReply)),
+    refusals: ['topup_not_found'],
+  },
+  'topup.refund': {
+    summary: 'Give back what is not spent of a payment',
+    request: payments.refundRequest,
+    replies: { 201: { help: 'The refund, under way', media: json(payments.refundReply) } },
+    refusals: ['topup_not_found', 'refund_exceeds', 'payments_off', 'payment_processor_away'],
+  },
+  'payment-method.create': {
+    summary: 'Add a card; its number goes to the processor and never here',
+    request: payments.methodRequest,
+    replies: { 201: { help: 'The card, on its way', media: json(payments.methodReply) } },
+    refusals: ['payments_off', 'payment_declined', 'too_many_payments', 'payment_processor_away'],
+  },
+  'payment-method.list': {
+    summary: 'The cards of the account',
+    replies: ok('The cards', json(payments.methodList)),
+  },
+  'payment-method.delete': {
+    summary: 'Remove a card',
+    replies: ok('It is removed', json(payments.methodDeleted)),
+    refusals: ['payment_method_not_found', 'payment_processor_away'],
+  },
+  'payment.webhook': {
+    summary:
+      'What a payment processor tells, signed by it: the only way in which a payment becomes balance',
+    replies: ok('What became of it', json(payments.webhookReply)),
+    refusals: [
+      'not_found',
+      'webhook_forged',
+      'webhook_late',
+      'state_unavailable',
+      'payment_processor_away',
+    ],
+  },
   'balance.get': {
     summary: 'The balance of the account, and the lots that it is made of',
     replies: ok('The balance', json(payments.balanceReply)),

@@ -1,5 +1,5 @@
 // The error codes of payments.
-import { caller, final, type ErrorTable } from '#contract/error-entry.ts'
+import { account, caller, final, service, type ErrorTable } from '#contract/error-entry.ts'
 
 export const PAYMENTS_ERRORS = {
   voucher_not_found: caller(
@@ -8,4 +8,24 @@ export const PAYMENTS_ERRORS = {
     'not_found_error',
   ),
   voucher_used: final(caller(409, 'A voucher is redeemed once: use another one.')),
+  topup_not_found: caller(404, 'Check the id with GET /v1/topups.', 'not_found_error'),
+  payment_method_not_found: caller(
+    404,
+    'Check the id with GET /v1/payment-methods; add a card with POST.',
+    'not_found_error',
+  ),
+  payment_declined: final(
+    account(402, 'payment_error', 'Use another card, or ask the bank of this one.'),
+  ),
+  hold_exists: final(caller(409, 'An account has one hold at a time: top up without "hold".')),
+  too_many_payments: caller(409, 'Wait until payments that are under way have ended.'),
+  refund_exceeds: final(
+    caller(409, 'Only what is not spent can be given back, and not what running work reserves.'),
+  ),
+  payments_off: final(
+    caller(409, 'No card processor is set up for this kind of money: redeem a voucher.'),
+  ),
+  payment_processor_away: service(503, 'Retry; nothing was paid twice.'),
+  webhook_forged: final(caller(400, 'Sign the webhook with the secret of the endpoint.')),
+  webhook_late: caller(400, 'Sign the webhook again: its time may differ by 300 s.'),
 } as const satisfies ErrorTable

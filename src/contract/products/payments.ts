@@ -4,15 +4,29 @@ import { defineProduct } from '#contract/product.ts'
 
 /** Answered too when the balance is empty: that is when money must come in. */
 const money = { ...look, service: 'payments', remembered: false, answeredUnpaid: true } as const
+const write = { ...money, scope: 'billing-admin' } as const
 const view = { ...ownView, service: 'payments', remembered: false } as const
 
 export const PAYMENTS = defineProduct({
   operations: {
+    'account.get': view,
+    'account.update': write,
     'balance.get': view,
     'ledger.list': view,
-    'voucher.redeem': { ...money, scope: 'billing-admin', idempotent: true },
+    'topup.create': { ...write, idempotent: true },
+    'topup.list': view,
+    'topup.get': view,
+    'topup.refund': { ...write, idempotent: true },
+    'payment-method.create': { ...write, idempotent: true },
+    'payment-method.list': view,
+    'payment-method.delete': write,
+    'voucher.redeem': { ...write, idempotent: true },
+    /** A payment processor asks it. */
+    'payment.webhook': { ...look, service: 'payments', scope: null, remembered: false },
   },
   routes: [
+    { method: 'GET', path: '/v1/account', operation: 'account.get', query: [] },
+    { method: 'PATCH', path: '/v1/account', operation: 'account.update', query: [] },
     { method: 'GET', path: '/v1/balance', operation: 'balance.get', query: [] },
     {
       method: 'GET',
@@ -20,11 +34,24 @@ export const PAYMENTS = defineProduct({
       operation: 'ledger.list',
       query: ['from', 'to', 'service', 'kind', 'id', 'limit', 'cursor'],
     },
+    { method: 'POST', path: '/v1/topups', operation: 'topup.create', query: [] },
+    { method: 'GET', path: '/v1/topups', operation: 'topup.list', query: ['limit', 'cursor'] },
+    { method: 'GET', path: '/v1/topups/:topup', operation: 'topup.get', query: [] },
+    { method: 'POST', path: '/v1/topups/:topup/refunds', operation: 'topup.refund', query: [] },
     {
       method: 'POST',
-      path: '/v1/vouchers/redeem',
-      operation: 'voucher.redeem',
+      path: '/v1/payment-methods',
+      operation: 'payment-method.create',
       query: [],
     },
+    { method: 'GET', path: '/v1/payment-methods', operation: 'payment-method.list', query: [] },
+    {
+      method: 'DELETE',
+      path: '/v1/payment-methods/:method',
+      operation: 'payment-method.delete',
+      query: [],
+    },
+    { method: 'POST', path: '/v1/vouchers/redeem', operation: 'voucher.redeem', query: [] },
+    { method: 'POST', path: '/v1/payment-webhooks/:processor', operation: 'payment.webhook' },
   ],
 })

@@ -1,12 +1,13 @@
 // GET /v1/balance: the money of the account after all that was answered before the call.
 import { present } from '#base/errors.ts'
+import { accountRow } from '#payments/account-row.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** One statement, so one snapshot: the lots add up to the balance. */
 const BALANCE = `
-  select a.env, a.funded, a.low_water_pusd::text as low_water, coalesce(w.posted, 0)::text as posted,
+  select coalesce(w.posted, 0)::text as posted,
     coalesce(w.reserved, 0)::text as reserved, coalesce((w.posted - w.reserved), 0)::text as available,
     coalesce((select json_agg(json_build_object('kind', l.kind, 'remaining_pusd', l.remaining::text,
         'expires_at', to_char(l.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -15,9 +16,6 @@ const BALANCE = `
   from accounts a left join wallets w on w.id = 'money:' || a.id where a.id = $1`
 
 type Row = {
-  env: 'live' | 'test'
-  funded: boolean
-  low_water: string
   posted: string
   reserved: string
   available: string
@@ -27,19 +25,24 @@ type Row = {
 export function createBalanceGet(deps: {
   readonly state: Queryable
   readonly posted: Posted
+  readonly topUpUrl: string
 }): Handler {
   return async ({ who, signal }) => {
     await deps.posted(signal)
     const { rows } = await deps.state.query<Row>(BALANCE, [who?.account])
     const row = present(rows[0], 'the account of a token is there')
+    const known = await accountRow(deps.state, who?.account ?? '')
+    const { unit, funded, low_water_pusd: lowWater, auto_topup: automatic } = known
     const reply = {
       object: 'balance',
-      unit: row.env === 'test' ? 'tUSD' : 'USD',
+      unit,
       balance_pusd: row.posted,
       reserved_pusd: row.reserved,
       available_pusd: row.available,
-      funded: row.funded,
-      low_water_pusd: row.low_water,
+      funded,
+      low_water_pusd: lowWater,
+      auto_topup: automatic,
+      top_up_url: deps.topUpUrl,
       lots: row.lots,
     }
     return { kind: 'known', status: 200, body: () => reply }

@@ -3,6 +3,7 @@ import { WEBHOOKS_TASKS } from '#webhooks/tasks.ts'
 import { DATABASES_TASKS } from '#databases/tasks.ts'
 import { LEDGER_TASKS } from '#ledger/tasks.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
+import { PAYMENTS_TASKS } from '#payments/tasks.ts'
 import { STORAGE_TASKS } from '#objects/tasks.ts'
 
 export const TASKS_PRODUCTS: readonly TasksProduct[] = [
@@ -10,4 +11,5 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   STORAGE_TASKS,
   DATABASES_TASKS,
   WEBHOOKS_TASKS,
+  PAYMENTS_TASKS,
 ]

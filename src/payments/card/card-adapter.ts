@@ -1,0 +1,256 @@
+// Cards by the SDK of Stripe, at Stripe or at the embedded test processor, which speaks the same routes.
+import type { Stripe } from 'stripe'
+import { messageOf } from '#base/errors.ts'
+import type { Secret } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import type {
+  CallOutcome,
+  MethodOrder,
+  PaymentAdapter,
+  PaymentFact,
+  PaymentOrder,
+  RefundOrder,
+  WebhookHeaders,
+} from '#payments/adapter.ts'
+import { factsOfEvent, factsOfIntent, failureOf, PUSD_PER_CENT } from './card-facts.ts'
+
+export type CardSettings = {
+  readonly name: string
+  readonly env: 'live' | 'test'
+  /** The address of the processor. */
+  readonly url: string
+  readonly key: Secret
+  readonly webhookSecret: Secret
+  /** The page that a payer comes back to from the bank; what the page says moves nothing. */
+  readonly returnUrl: string
+}
+
+const TIMEOUT_MS = 20_000
+const RETRIES_MAX = 2
+/** As the interface has it for our own webhooks: an older or newer signature is refused. */
+const TOLERANCE_S = 300
+const PAGE = 100
+const WITH_CHARGE = { expand: ['latest_charge'] }
+
+export function createCardAdapter(settings: CardSettings): PaymentAdapter {
+  const { name, env } = settings
+  let opened: Promise<Stripe> | undefined
+  // Loaded with the first payment: few processes make one.
+  const open = () => (opened ??= openSdk(settings))
+  return {
+    name,
+    env,
+    customer: (account) => call(async () => (await newCustomer(await open(), account)).id),
+    setUp: (order) => call(async () => setUp(await open(), settings, order)),
+    forget: (method) => call(async () => void (await (await open()).paymentMethods.detach(method))),
+    authorize: (order) =>
+      call(async () => pay(await open(), settings, { ...order, capture: 'manual' })),
+    charge: (order) =>
+      call(async () => pay(await open(), settings, { ...order, capture: 'automatic' })),
+    capture: (payment, reference) =>
+      call(async () => {
+        const sdk = await open()
+        await sdk.paymentIntents.capture(reference, {}, { idempotencyKey: `${payment}.capture` })
+      }),
+    void: (payment, reference) =>
+      call(async () => {
+        const sdk = await open()
+        await sdk.paymentIntents.cancel(reference, {}, { idempotencyKey: `${payment}.void` })
+      }),
+    refund: (order) => call(async () => refund(await open(), order)),
+    parseWebhook: async (bytes, headers) =>
+      await parseWebhook(await open(), settings, { bytes, headers }),
+    reconcile: (since, signal) => eventsSince(open, env, { since, signal }),
+    look: (reference) =>
+      call(async () => {
+        const intent = await (await open()).paymentIntents.retrieve(reference, WITH_CHARGE)
+        return factsOfIntent(intent, env)
+      }),
+  }
+}
+
+async function openSdk({ url, key }: CardSettings): Promise<Stripe> {
+  const { Stripe: Sdk } = await import('stripe')
+  const { protocol, hostname, port } = new URL(url)
+  return new Sdk(key.reveal(), {
+    host: hostname,
+    port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+    protocol: protocol === 'https:' ? 'https' : 'http',
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: RETRIES_MAX,
+    telemetry: false,
+  })
+}
+
+/** Errors of the SDK as ours: its messages may quote the request. */
+async function call<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw fault('payment_processor_away', 'Could not ask the payment processor', { cause })
+  }
+}
+
+const newCustomer = (sdk: Stripe, account: string) =>
+  sdk.customers.create({ metadata: { account } }, { idempotencyKey: `${account}.customer` })
+
+async function setUp(
+  sdk: Stripe,
+  { returnUrl }: CardSettings,
+  { method, account, customer, reference }: MethodOrder,
+): Promise<CallOutcome> {
+  return await declinable(async () => {
+    const setup = await sdk.setupIntents.create(
+      {
+        customer,
+        usage: 'off_session',
+        allowed_payment_method_types: ['card'],
+        metadata: { account, method },
+        ...(reference === undefined
+          ? {}
+          : { payment_method: reference, confirm: true, return_url: returnUrl }),
+      },
+      { idempotencyKey: method },
+    )
+    const isDone = setup.status === 'succeeded'
+    return { reference: setup.id, ...(isDone ? {} : { action: actionOf(setup) }) }
+  })
+}
+
+async function pay(
+  sdk: Stripe,
+  { returnUrl }: CardSettings,
+  order: PaymentOrder & { readonly capture: 'manual' | 'automatic' },
+): Promise<CallOutcome> {
+  const { payment, account, amount, customer, method, isOffSession, capture } = order
+  return await declinable(async () => {
+    const intent = await sdk.paymentIntents.create(
+      {
+        amount: Number(amount / PUSD_PER_CENT),
+        currency: 'usd',
+        customer,
+        payment_method: method,
+        allowed_payment_method_types: ['card'],
+        capture_method: capture,
+        confirm: true,
+        metadata: { payment, account },
+        // A payer who is there may be asked to confirm; nobody is there for an automatic top-up.
+        ...(isOffSession
+          ? { off_session: true }
+          : { setup_future_usage: 'off_session', return_url: returnUrl }),
+      },
+      { idempotencyKey: payment },
+    )
+    const isWaiting = intent.status === 'requires_action'
+    return { reference: intent.id, ...(isWaiting ? { action: actionOf(intent) } : {}) }
+  })
+}
+
+async function refund(
+  sdk: Stripe,
+  { refund: id, reference, amount }: RefundOrder,
+): Promise<CallOutcome> {
+  return await declinable(async () => {
+    const made = await sdk.refunds.create(
+      {
+        payment_intent: reference,
+        amount: Number(amount / PUSD_PER_CENT),
+        metadata: { refund: id },
+      },
+      { idempotencyKey: id },
+    )
+    return { reference: made.id }
+  })
+}
+
+/** A refusal of the bank is an outcome; the intent that was refused is in the error. */
+async function declinable(work: () => Promise<CallOutcome>): Promise<CallOutcome> {
+  try {
+    return await work()
+  } catch (error) {
+    const { type, payment_intent: intent, setup_intent: setup } = error as Stripe.errors.StripeError
+    if (type !== 'StripeCardError' && type !== 'StripeInvalidRequestError') throw error
+    return {
+      reference: intent?.id ?? setup?.id ?? '',
+      failure: failureOf(error as Stripe.errors.StripeError),
+    }
+  }
+}
+
+const actionOf = ({
+  client_secret: secret,
+  next_action: next,
+}: Pick<Stripe.PaymentIntent, 'client_secret'> & {
+  readonly next_action: { readonly redirect_to_url?: { readonly url: string | null } } | null
+}) => ({ url: next?.redirect_to_url?.url ?? null, client_secret: secret })
+
+async function parseWebhook(
+  sdk: Stripe,
+  { env, webhookSecret }: CardSettings,
+  { bytes, headers }: { readonly bytes: Uint8Array; readonly headers: WebhookHeaders },
+): Promise<readonly PaymentFact[]> {
+  const event = verified(sdk, webhookSecret, { bytes, headers })
+  if (event.livemode !== (env === 'live'))
+    throw fault('webhook_forged', 'Could not accept the webhook: it is of other money')
+  return await factsWithMore(sdk, event, env)
+}
+
+/** The event of a hold does not say how long it lives, nor that of a set-up which card it is: both are asked for. */
+async function factsWithMore(
+  sdk: Stripe,
+  event: Stripe.Event,
+  env: CardSettings['env'],
+): Promise<readonly PaymentFact[]> {
+  if (event.type === 'payment_intent.amount_capturable_updated') {
+    const { id } = event.data.object
+    const intent = await call(() => sdk.paymentIntents.retrieve(id, WITH_CHARGE))
+    return factsOfIntent(intent, env, event.id)
+  }
+  const facts = factsOfEvent(event, env)
+  const [fact] = facts
+  if (fact?.type !== 'method_ready') return facts
+  const { card } = await call(() => sdk.paymentMethods.retrieve(fact.method ?? ''))
+  const label = card ? `${card.brand} ending in ${card.last4}` : ''
+  return [{ ...fact, label }]
+}
+
+function verified(
+  sdk: Stripe,
+  secret: Secret,
+  { bytes, headers }: { readonly bytes: Uint8Array; readonly headers: WebhookHeaders },
+): Stripe.Event {
+  const signature = headers['stripe-signature'] ?? ''
+  try {
+    return sdk.webhooks.constructEvent(Buffer.from(bytes), signature, secret.reveal(), TOLERANCE_S)
+  } catch (cause) {
+    const isLate = /tolerance/i.test(messageOf(cause))
+    throw isLate
+      ? fault('webhook_late', 'Could not accept the webhook: its time is not ours')
+      : fault('webhook_forged', 'Could not accept the webhook: its signature does not fit')
+  }
+}
+
+async function* eventsSince(
+  open: () => Promise<Stripe>,
+  env: 'live' | 'test',
+  { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
+): AsyncGenerator<readonly PaymentFact[]> {
+  const sdk = await open()
+  // The processor lists the newest first; facts are applied in the order in which they happened.
+  const found: Stripe.Event[] = []
+  const created = { gte: Math.floor(since.getTime() / 1000) }
+  for (let after: string | undefined; ;) {
+    signal.throwIfAborted()
+    const page = await call(() =>
+      sdk.events.list({
+        created,
+        limit: PAGE,
+        ...(after === undefined ? {} : { starting_after: after }),
+      }),
+    )
+    found.push(...page.data)
+    after = page.data.at(-1)?.id
+    if (!page.has_more || after === undefined) break
+  }
+  for (const event of found.toReversed()) yield await factsWithMore(sdk, event, env)
+}

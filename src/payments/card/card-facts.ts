@@ -1,0 +1,136 @@
+// The facts in what the card processor tells: its events, and the present state of a payment.
+import type { Stripe } from 'stripe'
+import type { PaymentFact } from '#payments/adapter.ts'
+
+/** Pico-dollars of a cent. */
+export const PUSD_PER_CENT = 10_000_000_000n
+
+type Env = 'live' | 'test'
+
+/** The longest that an authorisation of a payer who was there lives, less a margin; a card may say less. */
+const HOLD_S = 6 * 86_400
+
+/** The facts of an event; none where nothing follows from it. */
+export function factsOfEvent(event: Stripe.Event, env: Env): PaymentFact[] {
+  const { id } = event
+  switch (event.type) {
+    case 'payment_intent.amount_capturable_updated':
+    case 'payment_intent.succeeded':
+    case 'payment_intent.canceled':
+    case 'payment_intent.payment_failed':
+    case 'payment_intent.requires_action':
+      return factsOfIntent(event.data.object, env, id)
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+    case 'charge.refund.updated':
+      return factsOfRefund(event.data.object, env, id)
+    case 'charge.dispute.created':
+      return [{ id, type: 'disputed', ...ofDispute(event.data.object, env) }]
+    case 'charge.dispute.closed': {
+      const { status } = event.data.object
+      if (status !== 'won' && status !== 'lost') return []
+      const type = status === 'won' ? 'dispute_won' : 'dispute_lost'
+      return [{ id, type, ...ofDispute(event.data.object, env) }]
+    }
+    case 'setup_intent.succeeded':
+    case 'setup_intent.setup_failed':
+      return factsOfSetup(event.data.object, id)
+    case 'payment_method.detached':
+      return [{ id, type: 'method_removed', method: event.data.object.id }]
+    default:
+      return []
+  }
+}
+
+/** The fact that the state of an intent is. */
+export function factsOfIntent(
+  intent: Stripe.PaymentIntent,
+  env: Env,
+  id = `${intent.id}:${intent.status}:${intent.amount_received}`,
+): PaymentFact[] {
+  const own = { id, payment: intent.metadata['payment'], reference: intent.id }
+  const unit = unitOf(intent.currency, env)
+  switch (intent.status) {
+    case 'requires_action':
+      return [{ ...own, type: 'requires_action' }]
+    case 'requires_capture':
+      return [
+        {
+          ...own,
+          type: 'authorized',
+          pusd: pusdOf(intent.amount_capturable),
+          unit,
+          until: captureBefore(intent),
+        },
+      ]
+    case 'succeeded':
+      return [{ ...own, type: 'captured', pusd: pusdOf(intent.amount_received), unit }]
+    case 'canceled': {
+      const isExpired = intent.cancellation_reason === 'automatic'
+      return [{ ...own, type: isExpired ? 'expired' : 'voided' }]
+    }
+    case 'requires_payment_method':
+      return [{ ...own, type: 'failed', reason: failureOf(intent.last_payment_error) }]
+    default:
+      return []
+  }
+}
+
+export function factsOfRefund(
+  refund: Stripe.Refund,
+  env: Env,
+  id = `${refund.id}:${refund.status}`,
+): PaymentFact[] {
+  const { status } = refund
+  if (status !== 'succeeded' && status !== 'failed' && status !== 'canceled') return []
+  return [
+    {
+      id,
+      type: status === 'succeeded' ? 'refunded' : 'refund_failed',
+      reference: idOf(refund.payment_intent),
+      refund: refund.metadata?.['refund'],
+      refund_reference: refund.id,
+      pusd: pusdOf(refund.amount),
+      unit: unitOf(refund.currency, env),
+      reason: refund.failure_reason,
+    },
+  ]
+}
+
+export function factsOfSetup(
+  setup: Stripe.SetupIntent,
+  id = `${setup.id}:${setup.status}`,
+): PaymentFact[] {
+  const own = { id, card: setup.metadata?.['method'], setup: setup.id }
+  if (setup.status === 'succeeded')
+    return [{ ...own, type: 'method_ready', method: idOf(setup.payment_method) ?? '' }]
+  if (setup.last_setup_error == null) return []
+  return [{ ...own, type: 'method_failed', reason: failureOf(setup.last_setup_error) }]
+}
+
+/** The most telling code of a refusal. */
+export const failureOf = (
+  error: { readonly decline_code?: string; readonly code?: string } | null | undefined,
+): string => error?.decline_code ?? error?.code ?? 'declined'
+
+const ofDispute = (dispute: Stripe.Dispute, env: Env) => ({
+  reference: idOf(dispute.payment_intent),
+  pusd: pusdOf(dispute.amount),
+  unit: unitOf(dispute.currency, env),
+})
+
+function captureBefore(intent: Stripe.PaymentIntent): string {
+  const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null
+  const seconds = charge?.payment_method_details?.card?.capture_before ?? intent.created + HOLD_S
+  return new Date(seconds * 1000).toISOString()
+}
+
+const idOf = (named: string | { readonly id: string } | null | undefined): string | undefined =>
+  typeof named === 'string' ? named : named?.id
+
+const pusdOf = (cents: number): string => (BigInt(cents) * PUSD_PER_CENT).toString()
+
+/** Money of another currency has a unit that no account has. */
+const unitOf = (currency: string, env: Env): string =>
+  currency === 'usd' ? (env === 'test' ? 'tUSD' : 'USD') : currency.toUpperCase()

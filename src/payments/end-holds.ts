@@ -1,0 +1,23 @@
+// The end of a hold: it is captured once a cent of it is spent, else given back a day before the authorisation ends.
+// Reads of the account's own bill are charged too, so less than a cent is no use.
+import type { Queryable } from '#state/connect.ts'
+import type { PaymentAdapter } from './adapter.ts'
+import { PUSD_PER_CENT } from './card/card-facts.ts'
+
+const BATCH = 100
+
+type DueHold = { id: string; reference: string; used: boolean }
+
+const DUE = `
+  select p.id, p.reference, l.remaining <= p.amount_pusd - ${PUSD_PER_CENT} as used
+  from payments p join lots l on l.id = p.lot
+  where p.processor = $1 and p.state = 'authorized' and p.reference is not null
+    and (l.remaining <= p.amount_pusd - ${PUSD_PER_CENT} or p.lives_until < ledger_now() + interval '24 hours')
+  order by p.lives_until limit ${BATCH}`
+
+/** Asks the processor; the webhook of what it did moves the money. May be repeated. */
+export async function endHolds(state: Queryable, adapter: PaymentAdapter): Promise<void> {
+  const { rows } = await state.query<DueHold>(DUE, [adapter.name])
+  for (const { id, reference, used } of rows)
+    await (used ? adapter.capture(id, reference) : adapter.void(id, reference))
+}

@@ -1,0 +1,72 @@
+// GET and PATCH /v1/account: the low-water mark and the automatic top-ups.
+import { present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payments.ts'
+import type { Handler } from '#http/reply.ts'
+import { accountRow } from '#payments/account-row.ts'
+import type { PaymentAdapter } from '#payments/adapter.ts'
+import { adapterOf } from '#payments/settings.ts'
+import type { Queryable, State } from '#state/connect.ts'
+
+export const createAccountGet =
+  ({ state }: { readonly state: Queryable }): Handler =>
+  async ({ who }) => {
+    const reply = await replyOf(state, who?.account ?? '')
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+
+export function createAccountUpdate(deps: {
+  readonly state: State
+  readonly adapters: readonly PaymentAdapter[]
+}): Handler<AccountChange> {
+  return async ({ who, body }) => {
+    const account = who?.account ?? ''
+    const { low_water: lowWater, auto_topup: automatic } = body
+    if (automatic && adapterOf(deps.adapters, who?.env) === undefined)
+      throw fault('payments_off', 'Could not set automatic top-ups')
+    await deps.state.transaction(async (transaction) => {
+      if (automatic !== undefined) await setAutomatic(transaction, account, automatic)
+      if (lowWater !== undefined)
+        await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
+    })
+    const reply = await replyOf(deps.state, account)
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+}
+
+/** Sets them, with the declines of before forgotten; null removes them. */
+async function setAutomatic(
+  state: Queryable,
+  account: string,
+  automatic: NonNullable<AccountChange['auto_topup']> | null,
+): Promise<void> {
+  const amountOf = (text: string) => present(pusdOfAmount(text), 'a checked amount').toString()
+  const values =
+    automatic === null
+      ? [null, null, null]
+      : [automatic.amount, automatic.below, automatic.month_max].map(amountOf)
+  if (automatic !== null) await demandCard(state, account)
+  await state.query(
+    `insert into payment_accounts (account, auto_amount_pusd, auto_below_pusd, auto_month_pusd)
+     values ($1, $2, $3, $4)
+     on conflict (account) do update set auto_amount_pusd = excluded.auto_amount_pusd, auto_failures = 0,
+       auto_below_pusd = excluded.auto_below_pusd, auto_month_pusd = excluded.auto_month_pusd`,
+    [account, ...values],
+  )
+}
+
+async function demandCard(state: Queryable, account: string): Promise<void> {
+  const { rows } = await state.query(
+    "select from payment_methods where account = $1 and state = 'active' limit 1",
+    [account],
+  )
+  if (rows.length === 0)
+    throw fault(
+      'payment_method_not_found',
+      'Could not set automatic top-ups: the account has no card',
+    )
+}
+
+async function replyOf(state: Queryable, account: string) {
+  return { id: account, object: 'account', ...(await accountRow(state, account)) }
+}

@@ -1,0 +1,114 @@
+// /v1/payment-methods: the cards of an account. Card numbers never come here: the payer gives them to the processor.
+import { newId } from '#base/ids.ts'
+import { present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import type { MethodReply, MethodRequest } from '#contract/payments.ts'
+import type { Handler } from '#http/reply.ts'
+import type { PaymentAdapter } from '#payments/adapter.ts'
+import { adapterOf } from '#payments/settings.ts'
+import type { Queryable } from '#state/connect.ts'
+
+const METHODS_MAX = 10
+
+type Deps = { readonly state: Queryable; readonly adapters: readonly PaymentAdapter[] }
+type Row = {
+  id: string
+  processor: string
+  label: string
+  state: MethodReply['status']
+  created_at: Date
+}
+const SELECT = `select id, processor, label, state, created_at from payment_methods where account = $1`
+
+export function createMethodCreate({ state, adapters }: Deps): Handler<MethodRequest> {
+  return async ({ who, body }) => {
+    const account = who?.account ?? ''
+    const adapter = adapterOf(adapters, who?.env)
+    if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
+    const id = newId('card')
+    const { rowCount } = await state.query(
+      `insert into payment_methods (id, account, processor, state, created_at)
+       select $1, $2, $3, 'pending', ledger_now() where (select count(*) from payment_methods
+         where account = $2 and state in ('pending', 'active')) < ${METHODS_MAX}`,
+      [id, account, adapter.name],
+    )
+    if (rowCount === 0)
+      throw fault('too_many_payments', `Could not add the card: there are ${METHODS_MAX}`)
+    const customer = await customerOf(state, adapter, account)
+    const made = await adapter.setUp({ method: id, account, customer, reference: body.token })
+    await state.query(
+      `update payment_methods set setup = $2, state = case when $3 and state = 'pending' then 'failed' else state end
+       where id = $1`,
+      [id, made.reference === '' ? null : made.reference, made.failure !== undefined],
+    )
+    if (made.failure !== undefined)
+      throw fault('payment_declined', `Could not add the card: ${made.failure}`, {
+        details: { reason: made.failure },
+      })
+    const { rows } = await state.query<Row>(`${SELECT} and id = $2`, [account, id])
+    const reply = replyOf(present(rows[0], 'the card is there'), made.action ?? null)
+    return { kind: 'known', status: 201, body: () => reply }
+  }
+}
+
+export const createMethodList =
+  ({ state }: Pick<Deps, 'state'>): Handler =>
+  async ({ who }) => {
+    const { rows } = await state.query<Row>(
+      `${SELECT} and state in ('pending', 'active') order by id desc`,
+      [who?.account],
+    )
+    const data = rows.map((row) => replyOf(row, null))
+    const reply = { object: 'list', data, has_more: false, next_cursor: null }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+
+export function createMethodDelete({ state, adapters }: Deps): Handler {
+  return async ({ who, parameters }) => {
+    const id = parameters['method'] ?? ''
+    const { rows } = await state.query<{ processor: string; reference: string | null }>(
+      `update payment_methods set state = 'removed' where account = $1 and id = $2 and state <> 'removed'
+       returning processor, reference`,
+      [who?.account, id],
+    )
+    const [row] = rows
+    if (row === undefined)
+      throw fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
+    const adapter = adapters.find(({ name }) => name === row.processor)
+    if (row.reference !== null) await adapter?.forget(row.reference)
+    const reply = { id, object: 'payment_method', deleted: true }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
+}
+
+/** The account at the processor, made with the first card. */
+async function customerOf(
+  state: Queryable,
+  adapter: PaymentAdapter,
+  account: string,
+): Promise<string> {
+  const known = await state.query<{ customer: string | null }>(
+    'select customer from payment_accounts where account = $1',
+    [account],
+  )
+  const customer = known.rows[0]?.customer
+  if (typeof customer === 'string') return customer
+  const made = await adapter.customer(account)
+  await state.query(
+    `insert into payment_accounts (account, customer) values ($1, $2)
+     on conflict (account) do update set customer = coalesce(payment_accounts.customer, excluded.customer)`,
+    [account, made],
+  )
+  return made
+}
+
+const replyOf = (row: Row, action: MethodReply['action']): MethodReply => ({
+  id: row.id,
+  object: 'payment_method',
+  type: 'card',
+  processor: row.processor,
+  label: row.label,
+  status: row.state,
+  action,
+  created_at: row.created_at.toISOString(),
+})

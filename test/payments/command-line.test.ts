@@ -1,0 +1,50 @@
+// The commands of payments on a product with the embedded processor.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { product, sharedErgon } from '../product.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { CARDS, until } from './processor.ts'
+
+product(CARDS)
+
+let ergon: Ergon
+let token = ''
+before(async () => {
+  ergon = sharedErgon()
+  const { id: account } = await ergon.control('account.create', { env: 'test' })
+  ;({ token } = await ergon.control('token.create', { account, scope: 'billing-admin' }))
+})
+
+const cli = (...words: string[]) =>
+  ergon.commands.run({
+    words,
+    env: {
+      PATH: '',
+      ERGON_DATA: ergon.dataFolder,
+      ERGON_BASE_URL: ergon.baseUrl,
+      ERGON_TOKEN: token,
+    },
+  })
+
+test('a card is added, pays, gives back and is removed by the command line', async () => {
+  const added = await cli('card', 'add', 'pm_card_visa')
+  const card = /card_\w+/.exec(added.stderr)?.[0] ?? added.stderr
+  await until(async () => /active/.test((await cli('card', 'list')).stdout))
+  const paid = await cli('topup', '20', '--card', card)
+  assert.match(paid.stderr, /20 tUSD are paid \(test money: no funds move\): pay_/)
+  const payment = /pay_\w+/.exec(paid.stderr)?.[0] ?? ''
+  assert.match((await cli('refund', payment, '--amount', '5.00')).stderr, /5 tUSD go back/)
+  await until(async () => /captured +5\b/.test((await cli('payments')).stdout))
+  const held = await cli('topup', '--hold')
+  assert.match(held.stderr, /5 tUSD are held/)
+  assert.match((await cli('topup', '--hold')).stderr, /the account has one/)
+  assert.match((await cli('topup')).stderr, /Give an amount, or --hold/)
+  const set = ['--low-water', '2.5', '--auto', '20', '--below', '5', '--month-max', '100']
+  assert.match(
+    (await cli('account', ...set)).stdout,
+    /low water +2\.5 tUSD\nautomatic +20 tUSD when it is below 5\n +0 of 100 this month/,
+  )
+  assert.match((await cli('account', '--auto', '5')).stderr, /need each other/)
+  assert.match((await cli('account', '--auto', 'off')).stdout, /no top-ups/)
+  assert.match((await cli('card', 'remove', card)).stderr, /removed card_/)
+})

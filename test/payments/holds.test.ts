@@ -1,0 +1,198 @@
+// The hold of the sign-up: spendable while it is authorised, captured with the first use, given back or expired without;
+// and automatic top-ups with their mark, their cap and their end.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { accountReply, balanceReply } from '#contract/payments.ts'
+import { product, sharedErgon } from '../product.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { newPayer, total, walkLedger, type Payer } from './client.ts'
+import {
+  addCard,
+  balanceOf,
+  CARDS,
+  CENT,
+  DOLLAR,
+  paid,
+  paymentFaults,
+  processor,
+  runTask,
+  settled,
+  topUp,
+  until,
+} from './processor.ts'
+
+product(CARDS)
+
+let ergon: Ergon
+before(() => {
+  ergon = sharedErgon()
+})
+
+/** An account with the hold on a card. */
+async function signedUp(): Promise<{ readonly payer: Payer; readonly hold: string }> {
+  const payer = await newPayer(ergon)
+  await addCard(payer)
+  const made = await topUp(payer, { hold: true })
+  assert.equal(made.status, 201, made.text)
+  const hold = await settled(payer, made.json['id'], 'authorized')
+  return { payer, hold: hold.id }
+}
+const spend = (payer: Payer) => payer.call('GET', '/v1/databases')
+/** Takes a cent of a lot out of the account, as charges would. */
+const useCent = (payer: Payer, reference: string) =>
+  ergon.sql(
+    `with used as (update lots set remaining = remaining - $3 where reference = $2)
+     select transfer('money:' || $1, 'operator:loss:tUSD', $3, 'expired', $2)`,
+    [payer.account, reference, String(CENT)],
+  )
+/** The hold ends within the day in which it is given back. */
+const age = (hold: string, interval: string) =>
+  ergon.sql(
+    `with p as (update payments set lives_until = now() + $2::interval where id = $1)
+     update pending_credits set expires_at = now() + $2::interval where id = $1`,
+    [hold, interval],
+  )
+
+test('a hold is balance at once, pays, and is captured once something is spent', async () => {
+  const { payer, hold } = await signedUp()
+  assert.ok((await balanceOf(payer)) > 499n * CENT)
+  const found = await settled(payer, hold, 'authorized')
+  const days = (Date.parse(found.held_until ?? '') - Date.now()) / 86_400_000
+  assert.ok(days > 6.9 && days < 7.1, found.held_until ?? 'none')
+  await runTask(ergon, 'payments.holds')
+  assert.equal((await settled(payer, hold, 'authorized')).id, hold)
+  assert.equal((await spend(payer)).status, 200)
+  await useCent(payer, hold)
+  await runTask(ergon, 'payments.holds')
+  await settled(payer, hold, 'captured')
+  const { entries } = await walkLedger(payer, `id=${hold}`)
+  assert.deepEqual(
+    entries.map(({ kind, amount_pusd: amount }) => [kind, amount]),
+    [
+      ['taken_back', String(-CENT)],
+      ['hold', String(5n * DOLLAR)],
+    ],
+  )
+  const second = await topUp(payer, { hold: true })
+  assert.deepEqual([second.status, second.json['title']], [409, 'hold_exists'])
+})
+
+test('an unused hold is given back a day before it ends, and the account may hold again', async () => {
+  const { payer, hold } = await signedUp()
+  await age(hold, '23 hours')
+  await runTask(ergon, 'payments.holds')
+  await settled(payer, hold, 'voided')
+  // Less than a cent is leased, and goes as leases return.
+  assert.ok((await balanceOf(payer)) < CENT)
+  assert.deepEqual(
+    (await walkLedger(payer, `id=${hold}`)).entries.map(({ kind }) => kind),
+    ['taken_back', 'hold'],
+  )
+  await settled(payer, (await topUp(payer, { hold: true })).json['id'], 'authorized')
+})
+
+test('a hold that the bank ends is taken back', async () => {
+  const { payer, hold } = await signedUp()
+  await processor(ergon, 'POST', '/test/clock', `seconds=${8 * 86_400}`)
+  await settled(payer, hold, 'expired')
+  assert.ok((await balanceOf(payer)) < CENT)
+})
+
+test('an authorisation that the ledger gave up and that was captured all the same is money', async () => {
+  const { payer, hold } = await signedUp()
+  await useCent(payer, hold)
+  await age(hold, '-1 second')
+  await runTask(ergon, 'ledger.books')
+  await until(async () => (await balanceOf(payer)) < CENT)
+  await runTask(ergon, 'payments.holds')
+  await settled(payer, hold, 'captured')
+  assert.ok((await balanceOf(payer)) > 498n * CENT)
+})
+
+test('balance.low comes once for each crossing of the mark, and balance.depleted at the end', async () => {
+  const payer = await newPayer(ergon)
+  const cents = (amount: bigint) =>
+    ergon.control('funds.add', { account: payer.account, pusd: String(amount) })
+  await cents(100_000n)
+  const set = await payer.call('PATCH', '/v1/account', { low_water: '0.00000009' })
+  assert.equal(accountReply.parse(set.json).low_water_pusd, '90000')
+  const events = async (type: string) =>
+    (
+      await ergon.sql(
+        'select data from events where account = $1 and type = $2 order by sequence',
+        [payer.account, type],
+      )
+    ).length
+  for (let left = 1000; left > 0 && (await events('balance.depleted')) === 0; left--)
+    await spend(payer)
+  assert.deepEqual([await events('balance.low'), await events('balance.depleted')], [1, 1])
+  const refused = await spend(payer)
+  assert.deepEqual([refused.status, refused.json['title']], [402, 'balance_depleted'])
+  assert.equal(refused.json['top_up_url'], `http://localhost:${ergon.port}/v1/topups`)
+  await cents(200_000n)
+  await until(async () => (await spend(payer)).status === 200)
+  const again = await payer.call('PATCH', '/v1/account', { low_water: '0.00000019' })
+  assert.equal(again.status, 200)
+  for (let left = 1000; left > 0 && (await events('balance.low')) < 2; left--) await spend(payer)
+  assert.equal(await events('balance.low'), 2)
+})
+
+const automatic = async (payer: Payer, monthMax: string) =>
+  await payer.call('PATCH', '/v1/account', {
+    auto_topup: { amount: '20.00', below: '5.00', month_max: monthMax },
+  })
+
+test('an automatic top-up is made once when the balance is below its mark, up to the month’s most', async () => {
+  const payer = await newPayer(ergon)
+  assert.equal((await automatic(payer, '50')).json['title'], 'payment_method_not_found')
+  await addCard(payer)
+  await paid(payer, { amount: '1.00' })
+  assert.equal((await automatic(payer, '50.00')).status, 200)
+  await runTask(ergon, 'payments.automatic')
+  await until(async () => (await balanceOf(payer)) > 20n * DOLLAR)
+  await runTask(ergon, 'payments.automatic')
+  const account = async () => accountReply.parse((await payer.call('GET', '/v1/account')).json)
+  assert.equal((await account()).auto_topup?.month_pusd, String(20n * DOLLAR))
+  // The mark is above the balance from now on: a second one fits, a third one does not.
+  await payer.call('PATCH', '/v1/account', {
+    auto_topup: { amount: '20.00', below: '1000.00', month_max: '50.00' },
+  })
+  await runTask(ergon, 'payments.automatic')
+  await until(async () => (await balanceOf(payer)) > 40n * DOLLAR)
+  for (let run = 0; run < 2; run++) await runTask(ergon, 'payments.automatic')
+  assert.equal((await account()).auto_topup?.month_pusd, String(40n * DOLLAR))
+  const balance = balanceReply.parse((await payer.call('GET', '/v1/balance')).json)
+  assert.equal(balance.auto_topup?.amount_pusd, String(20n * DOLLAR))
+  const topups = (await walkLedger(payer, 'kind=topup')).entries
+  assert.equal(total(topups), 41n * DOLLAR)
+  const off = await payer.call('PATCH', '/v1/account', { auto_topup: null })
+  assert.equal(accountReply.parse(off.json).auto_topup, null)
+})
+
+test('automatic top-ups rest for a day after a decline, and stop after three', async () => {
+  const payer = await newPayer(ergon)
+  await addCard(payer, 'pm_card_chargeCustomerFail')
+  await ergon.control('funds.add', { account: payer.account, pusd: '100000000' })
+  await automatic(payer, '100.00')
+  const declined = async () =>
+    (
+      await ergon.sql("select id from payments where account = $1 and state = 'failed'", [
+        payer.account,
+      ])
+    ).length
+  for (let round = 1; round <= 4; round++) {
+    await runTask(ergon, 'payments.automatic')
+    await runTask(ergon, 'payments.automatic')
+    await until(async () => (await declined()) === Math.min(round, 3))
+    await ergon.sql(
+      "update payments set created_at = created_at - interval '25 hours' where account = $1",
+      [payer.account],
+    )
+  }
+  const account = accountReply.parse((await payer.call('GET', '/v1/account')).json)
+  assert.equal(account.auto_topup?.stopped, true)
+})
+
+test('the books add up after all of it', async () => {
+  assert.deepEqual(await paymentFaults(ergon), [])
+})
