@@ -124,3 +124,24 @@ test('readConfig() says what a number, a switch and a word must be', () => {
   refused({ storageAcls: 'maybe' }, 'ERGON_STORAGE_ACLS (--storage-acls): must be on or off')
   refused({ logLevel: 'loud' }, 'must be debug, info, warn or error')
 })
+
+test('readConfig() refuses test money that leaves this machine, and half a card processor', () => {
+  const name = 'ERGON_TEST_PROCESSOR_PORT'
+  const here = { testProcessorPort: '8099' }
+  for (const fine of [
+    here,
+    { ...here, baseUrl: 'http://localhost:8080' },
+    { ...here, host: '::1' },
+  ])
+    assert.equal(readSettings(fine, []).testProcessorPort, 8099)
+  refused({ ...here, host: '0.0.0.0', baseUrl: 'https://api.example.com' }, name, 'loopback')
+  refused({ ...here, baseUrl: 'https://api.example.com' }, name, 'loopback')
+  const live = { cardKey: 'sk_live_12345678', cardWebhookSecret: 'whsec_12345678' }
+  refused({ ...here, ...live }, name, 'ERGON_CARD_URL')
+  const test = { ...live, cardKey: 'sk_test_12345678' }
+  refused({ ...here, ...test, cardUrl: 'http://127.0.0.1:9' }, name, 'for test accounts, too')
+  refused({ cardKey: live.cardKey }, 'ERGON_CARD_WEBHOOK_SECRET')
+  refused({ ...live, cardKey: 'pk_live_12345678' }, 'ERGON_CARD_KEY')
+  refused({ ...live, cardUrl: 'http://cards.example.com' }, 'ERGON_CARD_URL')
+  assert.equal(readSettings(live, []).cardUrl, 'https://api.stripe.com')
+})

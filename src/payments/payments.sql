@@ -11,8 +11,10 @@ begin
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
     select payment_id, of_account, of_processor, of_kind, amount, of_method, 'created', ledger_now(), ledger_now()
     where (select count(*) from payments where account = of_account
-      and state in ('created', 'requires_action')) < open_max
-    on conflict do nothing returning id into made;
+        and state in ('created', 'requires_action')) < open_max
+      and (of_kind <> 'hold' or not exists (select from payments where account = of_account and kind = 'hold'
+        and state in ('created', 'requires_action', 'authorized', 'captured', 'disputed')))
+    returning id into made;
   return made;
 end $$;
 

@@ -1,0 +1,234 @@
+// Any facts of any payments in any order, repeated and at once, between spending and expiry: the books always add up, and
+// the operator's wallets are what the payments' own rows say, computed beside the ledger.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { timestamp } from '#base/clock.ts'
+import { createLedger } from '#ledger/ledger.ts'
+import { keepBooks } from '#ledger/tasks.ts'
+import { addTestAccount, openLedgerState, testCharge } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { applyFacts } from './start-payment.ts'
+
+const RUNS = process.env['ERGON_LONG'] === '1' ? 400 : 25
+const CENT = 10_000_000_000n
+const HOUR_MS = 3_600_000
+const PROCESSOR = 'card-test'
+
+let server: TestUrl
+let state: State
+before(async () => {
+  if (whyNoState() !== false) return
+  server = await openTestUrl()
+  state = await openLedgerState(server.of, 4)
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** An account with payments, spent by one session. */
+class World {
+  readonly account: string
+  readonly payments: string[] = []
+  readonly refunds: { readonly id: string; readonly payment: string }[] = []
+  #session = ''
+  #ticks = 0n
+  #seq = 0n
+  #leased = 0n
+  #facts = 0
+  constructor(account: string) {
+    this.account = account
+  }
+  async open(): Promise<void> {
+    await addTestAccount(state, { id: this.account, env: 'test', lowWater: 3n * CENT })
+    const { session } = await createLedger(state).openSession(this.account.replace('_', '-'))
+    this.#session = session
+  }
+  async begin(kind: string, cents: number): Promise<void> {
+    const id = `pay_${this.account}_${this.payments.length}`
+    const amount = (BigInt(cents) * CENT).toString()
+    const asked = [id, this.account, PROCESSOR, kind, amount]
+    const { rows } = await state.query<{ id: string | null }>(
+      'select begin_payment($1, $2, $3, $4, $5, null, 3) as id',
+      asked,
+    )
+    if (rows[0]?.id != null) this.payments.push(id)
+  }
+  /** A fact of a payment, with the amount that is right. */
+  fact(nth: number, type: string, repeats: boolean): object | undefined {
+    const payment = this.payments[nth % Math.max(1, this.payments.length)]
+    const refund = this.refunds[nth % Math.max(1, this.refunds.length)]
+    if (payment === undefined) return undefined
+    if (!repeats) this.#facts++
+    const id = `evt_${this.account}_${type}_${this.#facts}`
+    const ofRefund = type.startsWith('refund')
+    if (ofRefund && refund === undefined) return undefined
+    return {
+      id,
+      type,
+      payment: ofRefund ? refund?.payment : payment,
+      ...(ofRefund ? { refund: refund?.id } : {}),
+      ...(type === 'authorized' ? { until: new Date(Date.now() + HOUR_MS).toISOString() } : {}),
+    }
+  }
+  /** As the processor has it: the amount of the payment, of which a dispute may take a part. */
+  async tell(fact: object): Promise<void> {
+    const told = fact as { type: string; payment: string }
+    const { rows } = await state.query<{ amount: string }>(
+      'select amount_pusd::text as amount from payments where id = $1',
+      [told.payment],
+    )
+    const hasAmount = ['authorized', 'captured', 'disputed'].includes(told.type)
+    const pusd = hasAmount ? { pusd: rows[0]?.amount, unit: 'tUSD' } : {}
+    await applyFacts(state, PROCESSOR, [{ ...fact, ...pusd }])
+  }
+  async refund(nth: number, cents: number | null): Promise<void> {
+    const payment = this.payments[nth % Math.max(1, this.payments.length)]
+    if (payment === undefined) return
+    const id = `refund_${this.account}_${this.refunds.length}`
+    const asked = cents === null ? null : (BigInt(cents) * CENT).toString()
+    const { rows } = await state.query<{ amount: string | null }>(
+      'select begin_refund($1, $2, $3, $4)::text as amount',
+      [id, payment, this.account, asked],
+    )
+    if (rows[0]?.amount != null) this.refunds.push({ id, payment })
+  }
+  /** Spends a part of the lease, and leases anew. */
+  async spend(part: number, want: bigint): Promise<void> {
+    const wallet = `money:${this.account}`
+    const money = (this.#leased * BigInt(part)) / 100n
+    const seq = this.#seq + 1n
+    const charge = {
+      session: this.#session,
+      seq,
+      account: this.account,
+      ownNj: 1000n,
+      upstreamNj: 0n,
+      money,
+      at: timestamp(Date.now()),
+    }
+    const result = await createLedger(state).tick({
+      session: this.#session,
+      number: ++this.#ticks,
+      epoch: 0n,
+      meter: 'm1',
+      records: money > 0n ? [testCharge(charge)] : [],
+      debits: money > 0n ? [{ seq, wallet, amount: money }] : [],
+      wants: [{ wallet, amount: want }],
+    })
+    if (money > 0n) this.#seq = seq
+    this.#leased = result.grants[0]?.amount ?? 0n
+  }
+}
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** The operator's wallets from the rows of payments and refunds. */
+const EXPECTED = `
+  select (select coalesce(-sum(p.amount_pusd), 0) from payments p where p.state = 'authorized'
+      and exists (select from pending_credits c where c.id = p.id and c.state = 'pending'))::text as pending,
+    ((select coalesce(sum(amount_pusd), 0) from payment_refunds where state = 'pending'))::text as refunds,
+    (select coalesce(sum(coalesce(dispute_pusd, 0) - amount_pusd), 0) from payments
+      where state in ('captured', 'disputed'))::numeric
+    + (select coalesce(sum(amount_pusd), 0) from payment_refunds where state = 'succeeded') as funds`
+
+async function check(world: World): Promise<void> {
+  const faults = await state.query('select invariant, detail from ledger_faults()')
+  assert.deepEqual(faults.rows, [])
+  const { rows } = await state.query<Record<'pending' | 'refunds' | 'funds', string>>(EXPECTED)
+  const wallets = await state.query<{ id: string; posted: string }>(
+    "select id, posted::text from wallets where id like 'operator:%:tUSD'",
+  )
+  const posted = (name: string) =>
+    wallets.rows.find(({ id }) => id === `operator:${name}:tUSD`)?.posted
+  assert.deepEqual(
+    [posted('pending'), posted('refunds'), posted('funds')],
+    [rows[0]?.pending, rows[0]?.refunds, rows[0]?.funds],
+  )
+  const balance = await state.query<{ posted: string; events: string }>(
+    'select posted::text from wallets where id = $1',
+    [`money:${world.account}`],
+  )
+  assert.ok(BigInt(balance.rows[0]?.posted ?? 0) >= 0n)
+}
+
+const TYPES = [
+  'requires_action',
+  'authorized',
+  'captured',
+  'voided',
+  'expired',
+  'failed',
+  'refunded',
+  'refund_failed',
+  'disputed',
+  'dispute_won',
+  'dispute_lost',
+]
+const nth = fc.nat(4)
+const told = fc.record({ nth, type: fc.constantFrom(...TYPES), repeats: fc.boolean() })
+type Told = { readonly nth: number; readonly type: string; readonly repeats: boolean }
+type Step = (world: World) => Promise<void>
+const tellAll = async (world: World, all: readonly Told[]) => {
+  const facts = all.flatMap((one) => world.fact(one.nth, one.type, one.repeats) ?? [])
+  await Promise.all(facts.map((fact) => world.tell(fact)))
+}
+const begins = fc.record({
+  kind: fc.constantFrom('hold', 'topup', 'automatic'),
+  cents: fc.integer({ min: 1, max: 900 }),
+})
+const refunds = fc.record({ nth, cents: fc.option(fc.integer({ min: 1, max: 900 })) })
+const spends = fc.record({ part: fc.nat(100), want: fc.bigInt(0n, 500n * CENT) })
+const several = fc.array(told, { minLength: 2, maxLength: 4 })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  begins.map(
+    ({ kind, cents }): Step =>
+      (world) =>
+        world.begin(kind, cents),
+  ),
+  {
+    weight: 4,
+    arbitrary: told.map(
+      (one): Step =>
+        (world) =>
+          tellAll(world, [one]),
+    ),
+  },
+  several.map(
+    (all): Step =>
+      (world) =>
+        tellAll(world, all),
+  ),
+  refunds.map(
+    (one): Step =>
+      (world) =>
+        world.refund(one.nth, one.cents),
+  ),
+  spends.map(
+    ({ part, want }): Step =>
+      (world) =>
+        world.spend(part, want),
+  ),
+  fc.constant<Step>(async () => void (await keepBooks({ state, log }))),
+)
+
+test(
+  'holds, captures, voids, refunds and disputes sum to zero, in any order',
+  { skip: whyNoState(), timeout: 600_000 },
+  async () => {
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+        const world = new World(`acct_${runs++}`)
+        await world.open()
+        await world.begin('topup', 500)
+        await world.begin('hold', 500)
+        for (const one of steps) await one(world)
+        await check(world)
+      }),
+      { numRuns: RUNS, endOnFailure: true },
+    )
+  },
+)
