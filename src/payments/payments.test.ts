@@ -1,5 +1,5 @@
-// Any facts of any payments in any order, repeated and at once, between spending and expiry: the books always add up, and
-// the operator's wallets are what the payments' own rows say, computed beside the ledger.
+// Any facts of any payments in any order, repeated and at once, between spending and expiry: the books always add up.
+// The operator's wallets are what the payments' own rows say, computed beside the ledger.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'

@@ -170,12 +170,7 @@ type Document = {
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
   // A backup and a rotation have nothing that must be chosen, a refund is of all by default, and the webhook of a
   // processor is no JSON of ours.
-  const takesNothing = [
-    'database-backup.create',
-    'token.rotate',
-    'topup.refund',
-    'payment.webhook',
-  ]
+  const takesNothing = ['database-backup.create', 'token.rotate', 'topup.refund', 'payment.webhook']
   const { token } = await ergon.control('token.create', { scope: 'billing-admin' })
   const posts = ROUTES.filter(({ method }) => method === 'POST')
   for (const { path } of posts.filter(({ operation }) => !takesNothing.includes(operation))) {
