@@ -221,7 +221,7 @@ export const accountReply = z.object({
 })
 
 /** To a processor: what became of its fact. */
-export const webhookReply = z.object({ outcomes: z.array(z.string()) })
+export const paymentWebhookReply = z.object({ outcomes: z.array(z.string()) })
 
 export const voucherReply = z.object({
   object: z.literal('voucher'),

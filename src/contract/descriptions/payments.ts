@@ -62,7 +62,7 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
   'payment.webhook': {
     summary:
       'What a payment processor tells, signed by it: the only way in which a payment becomes balance',
-    replies: ok('What became of it', json(payments.webhookReply)),
+    replies: ok('What became of it', json(payments.paymentWebhookReply)),
     refusals: [
       'not_found',
       'webhook_forged',
