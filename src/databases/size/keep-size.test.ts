@@ -202,6 +202,7 @@ test(
     await until('it is measured', () => kept.found.length > 0)
     files = FILES_MAX + 1
     await until('it is full', isReadOnly)
+    await until('it is told', () => kept.found.length > 1)
     assert.deepEqual(kept.found, [undefined, 'the database is full: it has more than 100000 files'])
     files = FILES_MAX * 0.96
     await pause(300)
