@@ -14,6 +14,7 @@ import {
   paid,
   paymentFaults,
   processor,
+  processorAnswers,
   sdkOf,
   settled,
   topUp,
@@ -23,8 +24,9 @@ import {
 product(CARDS)
 
 let ergon: Ergon
-before(() => {
+before(async () => {
   ergon = sharedErgon()
+  await processorAnswers(ergon)
 })
 const codeOf = ({ json }: Answer) => json['title']
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
-import { CARDS, until } from './processor.ts'
+import { CARDS, processorAnswers, until } from './processor.ts'
 
 product(CARDS)
 
@@ -11,6 +11,7 @@ let ergon: Ergon
 let token = ''
 before(async () => {
   ergon = sharedErgon()
+  await processorAnswers(ergon)
   const { id: account } = await ergon.control('account.create', { env: 'test' })
   ;({ token } = await ergon.control('token.create', { account, scope: 'billing-admin' }))
 })

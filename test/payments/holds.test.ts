@@ -15,6 +15,7 @@ import {
   paid,
   paymentFaults,
   processor,
+  processorAnswers,
   runTask,
   settled,
   topUp,
@@ -24,8 +25,9 @@ import {
 product(CARDS)
 
 let ergon: Ergon
-before(() => {
+before(async () => {
   ergon = sharedErgon()
+  await processorAnswers(ergon)
 })
 
 /** An account with the hold on a card. */

@@ -80,6 +80,15 @@ export async function tell(
   return { status: answer.status, text: await answer.text() }
 }
 
+/** Resolves when the processor answers: it starts after the gateways. */
+export const processorAnswers = (ergon: Ergon): Promise<void> =>
+  until(() =>
+    processor(ergon, 'GET', '/v1/events').then(
+      () => true,
+      () => false,
+    ),
+  )
+
 /** Adds a card by its test token and waits until it works. */
 export async function addCard(payer: Payer, token = 'pm_card_visa'): Promise<string> {
   const added = await payer.call('POST', '/v1/payment-methods', { type: 'card', token })

@@ -11,6 +11,7 @@ import {
   DOLLAR,
   paid,
   paymentFaults,
+  processorAnswers,
   runTask,
   settled,
   tell,
@@ -22,8 +23,9 @@ product(CARDS)
 const PARALLEL = 20
 
 let ergon: Ergon
-before(() => {
+before(async () => {
   ergon = sharedErgon()
+  await processorAnswers(ergon)
 })
 
 type Told = { readonly id: string; readonly type: string; readonly livemode: boolean } & {

@@ -3,6 +3,7 @@ import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
 import { accountRow } from '#payments/account-row.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
@@ -19,7 +20,8 @@ export function createAccountUpdate(deps: {
   readonly state: State
   readonly adapters: readonly PaymentAdapter[]
 }): Handler<AccountChange> {
-  return async ({ who, body }) => {
+  return async (call) => {
+    const { who, body } = call
     const account = who?.account ?? ''
     const { low_water: lowWater, auto_topup: automatic } = body
     if (automatic && adapterOf(deps.adapters, who?.env) === undefined)
@@ -28,6 +30,11 @@ export function createAccountUpdate(deps: {
       if (automatic !== undefined) await setAutomatic(transaction, account, automatic)
       if (lowWater !== undefined)
         await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
+      await recordAct(transaction, call, {
+        action: 'account.update',
+        target: account,
+        details: body,
+      })
     })
     const reply = await replyOf(deps.state, account)
     return { kind: 'known', status: 200, body: () => reply }

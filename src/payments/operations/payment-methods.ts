@@ -4,13 +4,14 @@ import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { MethodReply, MethodRequest } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 const METHODS_MAX = 10
 
-type Deps = { readonly state: Queryable; readonly adapters: readonly PaymentAdapter[] }
+type Deps = { readonly state: State; readonly adapters: readonly PaymentAdapter[] }
 type Row = {
   id: string
   processor: string
@@ -21,19 +22,16 @@ type Row = {
 const SELECT = `select id, processor, label, state, created_at from payment_methods where account = $1`
 
 export function createMethodCreate({ state, adapters }: Deps): Handler<MethodRequest> {
-  return async ({ who, body }) => {
+  return async (call) => {
+    const { who, body } = call
     const account = who?.account ?? ''
     const adapter = adapterOf(adapters, who?.env)
     if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
     const id = newId('card')
-    const { rowCount } = await state.query(
-      `insert into payment_methods (id, account, processor, state, created_at)
-       select $1, $2, $3, 'pending', ledger_now() where (select count(*) from payment_methods
-         where account = $2 and state in ('pending', 'active')) < ${METHODS_MAX}`,
-      [id, account, adapter.name],
-    )
-    if (rowCount === 0)
-      throw fault('too_many_payments', `Could not add the card: there are ${METHODS_MAX}`)
+    await state.transaction(async (transaction) => {
+      await insertMethod(transaction, { id, account, processor: adapter.name })
+      await recordAct(transaction, call, { action: 'payment-method.create', target: id })
+    })
     const customer = await customerOf(state, adapter, account)
     const made = await adapter.setUp({ method: id, account, customer, reference: body.token })
     await state.query(
@@ -64,21 +62,40 @@ export const createMethodList =
   }
 
 export function createMethodDelete({ state, adapters }: Deps): Handler {
-  return async ({ who, parameters }) => {
+  return async (call) => {
+    const { who, parameters } = call
     const id = parameters['method'] ?? ''
-    const { rows } = await state.query<{ processor: string; reference: string | null }>(
-      `update payment_methods set state = 'removed' where account = $1 and id = $2 and state <> 'removed'
-       returning processor, reference`,
-      [who?.account, id],
-    )
-    const [row] = rows
-    if (row === undefined)
-      throw fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
+    const row = await state.transaction(async (transaction) => {
+      const { rows } = await transaction.query<{ processor: string; reference: string | null }>(
+        `update payment_methods set state = 'removed' where account = $1 and id = $2 and state <> 'removed'
+         returning processor, reference`,
+        [who?.account, id],
+      )
+      const [removed] = rows
+      if (removed === undefined)
+        throw fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
+      await recordAct(transaction, call, { action: 'payment-method.delete', target: id })
+      return removed
+    })
     const adapter = adapters.find(({ name }) => name === row.processor)
     if (row.reference !== null) await adapter?.forget(row.reference)
     const reply = { id, object: 'payment_method', deleted: true }
     return { kind: 'known', status: 200, body: () => reply }
   }
+}
+
+async function insertMethod(
+  state: Queryable,
+  method: { readonly id: string; readonly account: string; readonly processor: string },
+): Promise<void> {
+  const { rowCount } = await state.query(
+    `insert into payment_methods (id, account, processor, state, created_at)
+     select $1, $2, $3, 'pending', ledger_now() where (select count(*) from payment_methods
+       where account = $2 and state in ('pending', 'active')) < ${METHODS_MAX}`,
+    [method.id, method.account, method.processor],
+  )
+  if (rowCount === 0)
+    throw fault('too_many_payments', `Could not add the card: there are ${METHODS_MAX}`)
 }
 
 /** The account at the processor, made with the first card. */

@@ -5,20 +5,22 @@ import { fault } from '#contract/errors.ts'
 import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
+import { recordAct } from '#identity/audit.ts'
 import { adapterOf } from '#payments/settings.ts'
 import { startPayment } from '#payments/start-payment.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
 
 /** Payments of an account that may be under way at once. */
 export const PAYMENTS_OPEN_MAX = 5
 
 export function createTopupCreate(deps: {
-  readonly state: Queryable
+  readonly state: State
   readonly adapters: readonly PaymentAdapter[]
 }): Handler<TopupRequest> {
   const { state, adapters } = deps
-  return async ({ who, body }) => {
+  return async (call) => {
+    const { who, body } = call
     const account = who?.account ?? ''
     const adapter = adapterOf(adapters, who?.env)
     if (adapter === undefined) throw fault('payments_off', 'Could not begin the payment')
@@ -31,7 +33,12 @@ export function createTopupCreate(deps: {
     const id = newId('pay')
     const kind = body.hold ? 'hold' : 'topup'
     const amount = present(pusdOfAmount(body.amount ?? HOLD_USD), 'a checked amount')
-    await begin(state, [id, account, adapter.name, kind, amount.toString(), method])
+    const payment = [id, account, adapter.name, kind, amount.toString(), method]
+    await state.transaction(async (transaction) => {
+      await begin(transaction, payment)
+      const details = { kind, amount_pusd: amount.toString(), payment_method: method }
+      await recordAct(transaction, call, { action: 'topup.create', target: id, details })
+    })
     const { failure } = await startPayment(state, adapter, id)
     if (failure !== undefined)
       throw fault('payment_declined', `Could not take the payment: ${failure}`, {

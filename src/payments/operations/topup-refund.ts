@@ -5,18 +5,20 @@ import { fault } from '#contract/errors.ts'
 import { pusdOfAmount, type RefundRequest } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
+import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { startRefund } from '#payments/start-payment.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
 
 export function createTopupRefund(deps: {
-  readonly state: Queryable
+  readonly state: State
   readonly adapters: readonly PaymentAdapter[]
   readonly posted: Posted
 }): Handler<RefundRequest> {
   const { state, adapters, posted } = deps
-  return async ({ who, body, parameters, signal }) => {
+  return async (call) => {
+    const { who, body, parameters, signal } = call
     const account = who?.account ?? ''
     const topup = await findTopup(state, account, parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
@@ -25,13 +27,18 @@ export function createTopupRefund(deps: {
     await posted(signal)
     const id = newId('refund')
     const asked = body.amount === undefined ? null : pusdOfAmount(body.amount)?.toString()
-    const { rows } = await state.query<{ amount: string | null }>(
-      'select begin_refund($1, $2, $3, $4)::text as amount',
-      [id, topup.id, account, asked],
-    )
-    const amount = rows[0]?.amount ?? undefined
-    if (amount === undefined)
-      throw fault('refund_exceeds', `Could not give back: ${topup.id} has not so much left`)
+    const amount = await state.transaction(async (transaction) => {
+      const { rows } = await transaction.query<{ amount: string | null }>(
+        'select begin_refund($1, $2, $3, $4)::text as amount',
+        [id, topup.id, account, asked],
+      )
+      const begun = rows[0]?.amount ?? undefined
+      if (begun === undefined)
+        throw fault('refund_exceeds', `Could not give back: ${topup.id} has not so much left`)
+      const details = { refund: id, amount_pusd: begun }
+      await recordAct(transaction, call, { action: 'topup.refund', target: topup.id, details })
+      return begun
+    })
     await startRefund(state, adapter, id)
     const reply = {
       id,
