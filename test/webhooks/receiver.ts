@@ -8,6 +8,8 @@ import { buffer } from 'node:stream/consumers'
 const TOLERANCE_S = 300
 
 export type Received = {
+  /** When it arrived. */
+  readonly atS: number
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly raw: string
@@ -46,6 +48,7 @@ export async function startReceiver(address = '127.0.0.1'): Promise<Receiver> {
       .then((bytes) => {
         const raw = bytes.toString()
         const one: Received = {
+          atS: Date.now() / 1000,
           path: request.url ?? '',
           headers: request.headers,
           raw,
@@ -90,7 +93,7 @@ export async function startReceiver(address = '127.0.0.1'): Promise<Receiver> {
 }
 
 /** Why a request is not genuine, in words; undefined when it is. */
-export function faultOf({ headers, raw }: Received, secret: string, nowS = Date.now() / 1000) {
+export function faultOf({ headers, raw, atS }: Received, secret: string, nowS = atS) {
   const parts = String(headers['x-svc-signature']).split(',')
   const t = parts.find((part) => part.startsWith('t='))?.slice(2)
   const signatures = parts.filter((part) => part.startsWith('v1=')).map((part) => part.slice(3))

@@ -7,15 +7,14 @@ import type { Logger } from '#base/log.ts'
 import { signedHeaders } from '#contract/webhook-signature.ts'
 import type { AddressRule } from './addresses.ts'
 import type { AccountBill, DeliveryBills } from './bills.ts'
-import type { EndpointConnections } from './connections.ts'
 import { Lane } from './lane.ts'
 import type { Attempted, Delivery, DueEndpoint, Queue } from './queue.ts'
 import { delayAfter } from './schedule.ts'
-import { sendAttempt, type Outcome } from './send.ts'
+import type { Outcome, DeliverySender } from './send.ts'
 
 export type DispatcherDeps = {
   readonly queue: Queue
-  readonly connections: EndpointConnections
+  readonly sender: DeliverySender
   readonly rule: AddressRule
   readonly bills: DeliveryBills
   readonly clock: TimerClock
@@ -62,6 +61,8 @@ class Dispatch implements Dispatcher {
   readonly #accounts = new Map<string, { running: number; isPaid: boolean }>()
   /** Endpoints to ask for. */
   readonly #wanted = new Set<string>()
+  /** Endpoints that changed while the state was asked: the answer may be from before. */
+  readonly #changed = new Set<string>()
   /** When all endpoints are asked for, in monotonic time. */
   #askAllMs = 0
   #results: Attempted[] = []
@@ -80,6 +81,7 @@ class Dispatch implements Dispatcher {
 
   changed(endpoint: string): void {
     for (const { id } of this.#lanes.get(endpoint)?.drop() ?? []) this.#known.delete(id)
+    this.#changed.add(endpoint)
     this.wake(endpoint)
   }
 
@@ -104,6 +106,7 @@ class Dispatch implements Dispatcher {
   async #ask(): Promise<void> {
     const { queue, clock } = this.#deps
     if (this.#known.size >= KNOWN_MAX) return
+    this.#changed.clear()
     if (clock.monotonicMs() >= this.#askAllMs) {
       this.#wanted.clear()
       this.#forgetIdle()
@@ -125,6 +128,7 @@ class Dispatch implements Dispatcher {
 
   #take(endpoints: readonly DueEndpoint[]): void {
     for (const endpoint of endpoints) {
+      if (this.#changed.has(endpoint.id)) continue
       const lane = this.#lanes.get(endpoint.id) ?? new Lane(endpoint)
       this.#lanes.set(endpoint.id, lane)
       const fresh = endpoint.deliveries.filter(({ id }) => !this.#known.has(id))
@@ -153,7 +157,7 @@ class Dispatch implements Dispatcher {
   }
 
   async #deliver(lane: Lane, delivery: Delivery): Promise<Outcome> {
-    const { bills, connections, clock } = this.#deps
+    const { bills, sender, clock } = this.#deps
     const { target } = lane
     if (target === undefined) return refused(lane.whyNoTarget)
     if (lane.secrets.length === 0) return refused('its secret cannot be read: rotate it')
@@ -165,7 +169,7 @@ class Dispatch implements Dispatcher {
     // Of this attempt: receivers refuse what is older than 300 s.
     const timestamp = Math.floor(clock.wallMs() / 1000)
     const headers = signedHeaders({ id, type, timestamp, body, secrets: lane.secrets })
-    const outcome = await sendAttempt(connections, {
+    const outcome = await sender.send({
       target,
       headers,
       body,
@@ -180,7 +184,7 @@ class Dispatch implements Dispatcher {
     // An endpoint that fails gets one at a time; once it answers, the others are asked for.
     const isRecovered = lane.ended(outcome.isDelivered)
     const delayMs = delayAfter(attempts + 1, this.#deps.random)
-    this.#results.push({ id, endpoint: lane.id, outcome, delayMs, isRecovered })
+    this.#results.push({ id, endpoint: lane.id, attempts, outcome, delayMs, isRecovered })
     this.#pump(lane)
     this.#wakeUp()
   }
@@ -224,11 +228,11 @@ class Dispatch implements Dispatcher {
   }
 
   async #stop(): Promise<void> {
-    const { clock, connections, log } = this.#deps
+    const { clock, sender, log } = this.#deps
     const lastMs = clock.monotonicMs() + STOP_MS
     while (this.#running > 0 && clock.monotonicMs() < lastMs) await sleepOn(clock, GATHER_MS)
     this.#isStopped = true
-    connections.close()
+    sender.close()
     await this.#settle().catch((error: unknown) =>
       log.warn('Some deliveries will be sent again', { error: messageOf(error) }),
     )

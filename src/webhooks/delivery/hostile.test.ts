@@ -15,7 +15,7 @@ import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { createAddressRule } from './addresses.ts'
 import { createEndpointConnections } from './connections.ts'
 import { createResolve } from './resolve.ts'
-import { sendAttempt } from './send.ts'
+import { createDeliverySender } from './send.ts'
 import { readTarget, type EndpointTarget } from './target.ts'
 
 const CANARY = '127.0.0.2'
@@ -57,10 +57,12 @@ type Further = { readonly dns?: string; readonly limitMs?: number; readonly ca?:
 
 async function attempt(url: string | EndpointTarget, { dns, limitMs, ca }: Further = {}) {
   const resolve = createResolve(dns === undefined ? undefined : [dns])
-  const connections = createEndpointConnections({ rule, resolve, ...(ca !== undefined && { ca }) })
+  const sender = createDeliverySender(
+    createEndpointConnections({ rule, resolve, ...(ca !== undefined && { ca }) }),
+  )
   const target = typeof url === 'string' ? readTarget(url, rule) : url
   try {
-    return await sendAttempt(connections, {
+    return await sender.send({
       target,
       headers,
       body,
@@ -68,7 +70,7 @@ async function attempt(url: string | EndpointTarget, { dns, limitMs, ca }: Furth
       ...(limitMs !== undefined && { limitMs }),
     })
   } finally {
-    connections.close()
+    sender.close()
   }
 }
 

@@ -25,6 +25,8 @@ export type DueEndpoint = {
 export type Attempted = {
   readonly id: string
   readonly endpoint: string
+  /** Made before this one. */
+  readonly attempts: number
   readonly outcome: Outcome
   /** Until the next attempt; null after the last one. */
   readonly delayMs: number | null
@@ -102,9 +104,10 @@ function opened(sealed: readonly string[], key: Secret, id: string): readonly st
   }
 }
 
-const toResult = ({ id, endpoint, outcome, delayMs }: Attempted) => ({
+const toResult = ({ id, endpoint, attempts, outcome, delayMs }: Attempted) => ({
   id,
   endpoint,
+  attempts,
   ok: outcome.isDelivered,
   status: outcome.status,
   error: outcome.error,

@@ -33,11 +33,19 @@ export type Outcome = {
   readonly restMs: number | null
 }
 
-/** Resolves with the outcome; never rejects. */
-export async function sendAttempt(
-  connections: EndpointConnections,
-  attempt: Attempt,
-): Promise<Outcome> {
+export interface DeliverySender {
+  /** Resolves with the outcome; never rejects. */
+  send(attempt: Attempt): Promise<Outcome>
+  /** Ends the attempts under way. */
+  close(): void
+}
+
+export const createDeliverySender = (connections: EndpointConnections): DeliverySender => ({
+  send: (attempt) => sendAttempt(connections, attempt),
+  close: connections.close,
+})
+
+async function sendAttempt(connections: EndpointConnections, attempt: Attempt): Promise<Outcome> {
   const beganMs = performance.now()
   const first = await exchange(connections, attempt)
   // The endpoint closed a kept connection when the request was on its way: no attempt of its own.

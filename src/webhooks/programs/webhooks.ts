@@ -17,6 +17,7 @@ import { createEndpointConnections } from '#webhooks/delivery/connections.ts'
 import { createDispatcher } from '#webhooks/delivery/dispatcher.ts'
 import { createQueue } from '#webhooks/delivery/queue.ts'
 import { createResolve } from '#webhooks/delivery/resolve.ts'
+import { createDeliverySender } from '#webhooks/delivery/send.ts'
 
 export type WebhooksConfig = {
   readonly state: StateAddress
@@ -73,7 +74,7 @@ const bills = createDeliveryBills({
 })
 const dispatcher = createDispatcher({
   queue: createQueue({ state, key: new Secret(config.key) }),
-  connections: createEndpointConnections({ rule, resolve: createResolve() }),
+  sender: createDeliverySender(createEndpointConnections({ rule, resolve: createResolve() })),
   rule,
   bills,
   clock: systemClock,

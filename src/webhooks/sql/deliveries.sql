@@ -33,32 +33,37 @@ create or replace function webhook_next_ms() returns float8 language sql stable 
   where e.status = 'active'
 $$;
 
--- Records attempts: {id, endpoint, ok, status, error, took_ms, answer, delay_ms, rest_ms} each. Without a delay a failed
--- delivery is dead. An endpoint that failed ten times in a row rests for a minute between two attempts. One that answers
+-- Records attempts: {id, endpoint, attempts, ok, status, error, took_ms, answer, delay_ms, rest_ms} each, once: `attempts`
+-- is the number before this one. Without a delay a failed delivery is dead. An endpoint that failed ten times in a row rests for a minute between two attempts. One that answers
 -- 410, or that has failed for five days, is disabled, with an event.
 create or replace function webhook_settle(results jsonb) returns void language plpgsql as $$
 declare
   now_at constant timestamptz := ledger_now();
   probe_after constant int := 10;
+  recorded bigint[];
   ended record;
 begin
-  update webhook_deliveries d set
+  with made as (update webhook_deliveries d set
     state = case when r.ok then 'delivered' when r.delay_ms is null then 'dead' else 'pending' end,
     attempts = d.attempts + 1, since = now_at, next_at = now_at + coalesce(r.delay_ms, 0) * interval '1 millisecond',
     attempted_at = now_at - r.took_ms * interval '1 millisecond', status = r.status, error = r.error,
     took_ms = r.took_ms, answer = r.answer,
     failed = case when r.ok then d.failed
       else d.failed || jsonb_build_object('at', now_at, 'http_status', r.status, 'error', r.error) end
-  from jsonb_to_recordset(results) as r (id bigint, ok boolean, status int, error text, took_ms int, answer text,
-    delay_ms bigint)
-  where d.id = r.id and d.state = 'pending';
+  from jsonb_to_recordset(results) as r (id bigint, attempts int, ok boolean, status int, error text, took_ms int,
+    answer text, delay_ms bigint)
+  where d.id = r.id and d.state = 'pending' and d.attempts = r.attempts
+  returning d.id)
+  select array_agg(id) into recorded from made;
 
   for ended in
     with sums as (
       select endpoint, bool_or(ok) as any_ok, count(*) filter (where not ok)::int as failed,
         coalesce(bool_or(status = 410), false) as is_gone, max(rest_ms) as rest_ms,
         max(error) filter (where not ok) as error
-      from jsonb_to_recordset(results) as r (endpoint text, ok boolean, status int, error text, rest_ms bigint)
+      from jsonb_to_recordset(results) as r (id bigint, endpoint text, ok boolean, status int, error text,
+        rest_ms bigint)
+      join unnest(recorded) done (id) using (id)
       group by endpoint
     ), counted as (
       update webhook_endpoints e set
