@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   gateway: async () => (await import('./gateway.ts')).runGateway,
   heap: async () => (await import('./heap.ts')).runHeap,
   ledger: async () => (await import('./ledger.ts')).runLedger,
+  'ledger-pages': async () => (await import('./ledger-pages.ts')).runLedgerPages,
   receipts: async () => (await import('./receipts.ts')).runReceipts,
   engine: async () => (await import('./engine.ts')).runEngine,
   databases: async () => (await import('./databases.ts')).runDatabases,
@@ -21,7 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const QUICK = '--quick'
 /** Benches that have a short run. */
-const QUICK_ONES = ['databases', 'webhooks']
+const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages']
 
 const isQuick = process.argv.includes(QUICK)
 const names = process.argv.slice(2).filter((word) => word !== QUICK)

@@ -45,6 +45,9 @@ export type PaymentFact = {
 /** The next step of the payer, such as a confirmation at the bank. */
 export type PaymentAction = { readonly url: string | null; readonly client_secret: string | null }
 
+/** An event by the processor's clock, which alone orders its events. */
+export type ProcessorEvent = { readonly at: Date; readonly facts: readonly PaymentFact[] }
+
 /** The answer to a call: it moves no money. */
 export type CallOutcome = {
   readonly reference: string
@@ -94,8 +97,8 @@ export interface PaymentAdapter {
   refund(order: RefundOrder): Promise<CallOutcome>
   /** Throws webhook_forged, webhook_late. */
   parseWebhook(bytes: Uint8Array, headers: WebhookHeaders): Promise<readonly PaymentFact[]>
-  /** All that it told since a time, the oldest first. */
-  reconcile(since: Date, signal: AbortSignal): AsyncIterable<readonly PaymentFact[]>
+  /** Its events since a time, the oldest first. */
+  reconcile(since: Date, signal: AbortSignal): AsyncIterable<ProcessorEvent>
   /** The present state of a payment. */
   look(reference: string): Promise<readonly PaymentFact[]>
 }

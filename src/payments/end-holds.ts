@@ -8,12 +8,17 @@ const BATCH = 100
 
 type DueHold = { id: string; reference: string; used: boolean }
 
+// Money that the ledger took back, as of an authorisation that it gave up, is not spent.
 const DUE = `
-  select p.id, p.reference, l.remaining <= p.amount_pusd - ${PUSD_PER_CENT} as used
-  from payments p join lots l on l.id = p.lot
-  where p.processor = $1 and p.state = 'authorized' and p.reference is not null
-    and (l.remaining <= p.amount_pusd - ${PUSD_PER_CENT} or p.lives_until < ledger_now() + interval '24 hours')
-  order by p.lives_until limit ${BATCH}`
+  select id, reference, spent >= ${PUSD_PER_CENT} as used
+  from (
+    select p.id, p.reference, p.lives_until, p.amount_pusd - l.remaining - coalesce((select sum(t.amount) from transfers t
+      where t.reference = p.id and t.kind = 'expired'), 0) as spent
+    from payments p join lots l on l.id = p.lot
+    where p.processor = $1 and p.state = 'authorized' and p.reference is not null
+  ) held
+  where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '24 hours'
+  order by lives_until limit ${BATCH}`
 
 /** Asks the processor; the webhook of what it did moves the money. May be repeated. */
 export async function endHolds(state: Queryable, adapter: PaymentAdapter): Promise<void> {

@@ -6,7 +6,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { applyFacts, startPayment, startRefund } from './start-payment.ts'
 
-/** Asked again: events of a processor may appear late, and clocks differ. */
+/** Asked again: events of a processor may appear late. */
 const OVERLAP_S = 3600
 /** A call that takes longer has been cut off. */
 const CALL_S = 60
@@ -32,20 +32,22 @@ export async function reconcilePayments(deps: Deps, signal: AbortSignal): Promis
   )
 }
 
+/** The cursor is the time of the newest event, by the processor's clock: ours may jump. */
 async function readEvents({ state, adapter }: Deps, signal: AbortSignal): Promise<void> {
-  const { rows } = await state.query<{ since: Date; now: Date }>(
-    `select coalesce((select at from payment_cursors where processor = $1), to_timestamp(0)) as since,
-       ledger_now() as now`,
+  const { rows } = await state.query<{ at: Date }>(
+    'select at from payment_cursors where processor = $1',
     [adapter.name],
   )
-  const { since = new Date(0), now = new Date(0) } = rows[0] ?? {}
-  const from = new Date(Math.max(0, since.getTime() - OVERLAP_S * 1000))
-  for await (const facts of adapter.reconcile(from, signal))
+  let newestMs = rows[0]?.at.getTime() ?? 0
+  const since = new Date(Math.max(0, newestMs - OVERLAP_S * 1000))
+  for await (const { at, facts } of adapter.reconcile(since, signal)) {
     await applyFacts(state, adapter.name, facts)
+    newestMs = Math.max(newestMs, at.getTime())
+  }
   await state.query(
     `insert into payment_cursors (processor, at) values ($1, $2)
      on conflict (processor) do update set at = excluded.at`,
-    [adapter.name, now],
+    [adapter.name, new Date(newestMs)],
   )
 }
 

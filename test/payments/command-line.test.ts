@@ -1,6 +1,8 @@
 // The commands of payments on a product with the embedded processor.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { before, test } from 'node:test'
+import { promisify } from 'node:util'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { CARDS, processorAnswers, until } from './processor.ts'
@@ -14,6 +16,19 @@ before(async () => {
   await processorAnswers(ergon)
   const { id: account } = await ergon.control('account.create', { env: 'test' })
   ;({ token } = await ergon.control('token.create', { account, scope: 'billing-admin' }))
+})
+
+const run = promisify(execFile)
+
+test('examples/top-up.sh pays, and adds the ledger up to the balance', async () => {
+  const { stdout } = await run('examples/top-up.sh', {
+    timeout: 60_000,
+    env: { ...process.env, ERGON_BASE_URL: ergon.baseUrl, ERGON_TOKEN: token },
+  })
+  assert.match(stdout, /^paid: pay_/m)
+  const sum = Number(/^sum of the ledger: (\d+) pUSD$/m.exec(stdout)?.[1])
+  assert.ok(sum > 19e12 && sum <= 20e12, stdout)
+  assert.match(stdout, /,topup,20000000000000,/)
 })
 
 const cli = (...words: string[]) =>

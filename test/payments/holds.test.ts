@@ -44,7 +44,7 @@ const spend = (payer: Payer) => payer.call('GET', '/v1/databases')
 const useCent = (payer: Payer, reference: string) =>
   ergon.sql(
     `with used as (update lots set remaining = remaining - $3 where reference = $2)
-     select transfer('money:' || $1, 'operator:loss:tUSD', $3, 'expired', $2)`,
+     select transfer('money:' || $1, 'operator:loss:tUSD', $3, 'refund', $2)`,
     [payer.account, reference, String(CENT)],
   )
 /** The hold ends within the day in which it is given back. */
@@ -71,7 +71,7 @@ test('a hold is balance at once, pays, and is captured once something is spent',
   assert.deepEqual(
     entries.map(({ kind, amount_pusd: amount }) => [kind, amount]),
     [
-      ['taken_back', String(-CENT)],
+      ['refund', String(-CENT)],
       ['hold', String(5n * DOLLAR)],
     ],
   )
@@ -109,6 +109,15 @@ test('an authorisation that the ledger gave up and that was captured all the sam
   await runTask(ergon, 'payments.holds')
   await settled(payer, hold, 'captured')
   assert.ok((await balanceOf(payer)) > 498n * CENT)
+})
+
+test('an unused hold is not captured because the ledger gave it up first', async () => {
+  const { payer, hold } = await signedUp()
+  await age(hold, '-1 second')
+  await runTask(ergon, 'ledger.books')
+  await until(async () => (await balanceOf(payer)) < CENT)
+  await runTask(ergon, 'payments.holds')
+  await settled(payer, hold, 'voided')
 })
 
 test('balance.low comes once for each crossing of the mark, and balance.depleted at the end', async () => {

@@ -176,6 +176,12 @@ test('what no webhook brought is found by asking, once', async () => {
   await runTask(ergon, 'payments.reconcile')
   await settled(payer, id, 'captured')
   await runTask(ergon, 'payments.reconcile')
+  // Its cursor is of the processor's clock: a jump of ours skips nothing.
+  const [cursor] = await ergon.sql<{ ahead: string }>(
+    `select (extract(epoch from at) - (select max(created) from test_processor_events))::text as ahead
+     from payment_cursors where processor = 'card-test'`,
+  )
+  assert.ok(Number(cursor?.ahead) <= 0, cursor?.ahead)
   // The webhook comes after all.
   assert.match((await tell(ergon, await eventOf(id, 'payment_intent.succeeded'))).text, /known/)
   const [sum] = await ergon.sql(

@@ -9,6 +9,7 @@ import type {
   PaymentAdapter,
   PaymentFact,
   PaymentOrder,
+  ProcessorEvent,
   RefundOrder,
   WebhookHeaders,
 } from '#payments/adapter.ts'
@@ -234,7 +235,7 @@ async function* eventsSince(
   open: () => Promise<Stripe>,
   env: 'live' | 'test',
   { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
-): AsyncGenerator<readonly PaymentFact[]> {
+): AsyncGenerator<ProcessorEvent> {
   const sdk = await open()
   // The processor lists the newest first; facts are applied in the order in which they happened.
   const found: Stripe.Event[] = []
@@ -252,5 +253,9 @@ async function* eventsSince(
     after = page.data.at(-1)?.id
     if (!page.has_more || after === undefined) break
   }
-  for (const event of found.toReversed()) yield await factsWithMore(sdk, event, env)
+  for (const event of found.toReversed())
+    yield {
+      at: new Date(event.created * 1000),
+      facts: await factsWithMore(sdk, event, env),
+    }
 }
