@@ -25,6 +25,12 @@ import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
 import { METADATA_BYTES_MAX } from '#s3/objects/headers.ts'
 import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
+import * as payments from '#contract/payments.ts'
+import { TOLERANCE_S } from '#payments/card/card-adapter.ts'
+import { LEDGER_LIMIT_MAX } from '#payments/operations/ledger-list.ts'
+import { METHODS_MAX } from '#payments/operations/payment-methods.ts'
+import { WEBHOOK_BYTES_MAX } from '#payments/operations/payment-webhook.ts'
+import { PAYMENTS_OPEN_MAX } from '#payments/operations/topup-create.ts'
 import * as webhooks from '#contract/webhooks.ts'
 import { ACCOUNT_AT_ONCE } from '#webhooks/delivery/dispatcher.ts'
 import { AT_ONCE_MAX } from '#webhooks/delivery/lane.ts'
@@ -259,6 +265,26 @@ const WEBHOOKS: LimitSection = {
   ],
 }
 
+const PAYMENTS: LimitSection = {
+  title: 'Payments',
+  limits: [
+    [
+      'a top-up',
+      `$${payments.AMOUNT_USD_MIN} to $${count(payments.AMOUNT_USD_MAX)}`,
+      code('invalid_request'),
+    ],
+    [
+      'top-ups of an account that are under way',
+      count(PAYMENTS_OPEN_MAX),
+      code('too_many_payments'),
+    ],
+    ['cards of an account', count(METHODS_MAX), code('too_many_payments')],
+    ['entries of a page of the ledger', count(LEDGER_LIMIT_MAX), code('invalid_request')],
+    ['a webhook of a processor', bytes(WEBHOOK_BYTES_MAX), code('body_too_large')],
+    ['age of the signature of such a webhook', `${TOLERANCE_S} s`, code('webhook_late')],
+  ],
+}
+
 export const LIMITS: readonly LimitSection[] = [
   REQUESTS,
   BODIES,
@@ -267,6 +293,7 @@ export const LIMITS: readonly LimitSection[] = [
   STORAGE,
   DATABASES,
   WEBHOOKS,
+  PAYMENTS,
 ]
 
 export const beyondText = (beyond: Beyond): string =>

@@ -36,8 +36,9 @@ export const parseVoucherRequest = (json: unknown): VoucherRequest =>
 
 /** Dollars with cents at most, from $1 to $10,000; the hold at the sign-up is HOLD_USD. */
 const AMOUNT = /^(\d{1,5})(?:\.(\d{2}))?$/
-const AMOUNT_CENTS_MIN = 100
-const AMOUNT_CENTS_MAX = 1_000_000
+export const AMOUNT_USD_MIN = 1
+export const AMOUNT_USD_MAX = 10_000
+const CENTS = 100
 const CENT_PUSD = 10_000_000_000n
 export const HOLD_USD = '5.00'
 
@@ -57,12 +58,12 @@ const isFrom =
   (centsMin: number) =>
   (text: string): boolean => {
     const cents = Number((pusdOfAmount(text) ?? 0n) / CENT_PUSD)
-    return cents >= centsMin && cents <= AMOUNT_CENTS_MAX
+    return cents >= centsMin && cents <= AMOUNT_USD_MAX * CENTS
   }
 const amount = z
   .string()
   .refine(
-    isFrom(AMOUNT_CENTS_MIN),
+    isFrom(AMOUNT_USD_MIN * CENTS),
     'must be dollars as text, from 1 to 10000 with two digits of cents, such as 20.00',
   )
 const methodId = z.string().max(100)

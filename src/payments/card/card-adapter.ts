@@ -29,7 +29,7 @@ export type CardSettings = {
 const TIMEOUT_MS = 20_000
 const RETRIES_MAX = 2
 /** As the interface has it for our own webhooks: an older or newer signature is refused. */
-const TOLERANCE_S = 300
+export const TOLERANCE_S = 300
 const PAGE = 100
 const WITH_CHARGE = { expand: ['latest_charge'] }
 

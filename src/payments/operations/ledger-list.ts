@@ -19,7 +19,7 @@ import { ledgerSums, type LedgerSums } from '#payments/ledger-sums.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 const LIMIT = 100
-const LIMIT_MAX = 1000
+export const LEDGER_LIMIT_MAX = 1000
 const CURSOR = /^(infinity|[\dT:.Z-]{27})_([01])_(\d{1,18})_(\d{1,18})_(\d{1,18})$/
 const ID = /^[a-z]{2,8}_[0-9a-z]{1,40}$/
 
@@ -122,7 +122,8 @@ function readFilter(account: string, query: URLSearchParams): LedgerFilter {
 function readLimit(text: string | null): number {
   if (text === null) return LIMIT
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0
-  if (limit === 0 || limit > LIMIT_MAX) throw wrong('limit', `it is 1 to ${LIMIT_MAX}`)
+  if (limit === 0 || limit > LEDGER_LIMIT_MAX)
+    throw wrong('limit', `it is 1 to ${LEDGER_LIMIT_MAX}`)
   return limit
 }
 

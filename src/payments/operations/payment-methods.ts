@@ -9,7 +9,7 @@ import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
-const METHODS_MAX = 10
+export const METHODS_MAX = 10
 
 type Deps = { readonly state: State; readonly adapters: readonly PaymentAdapter[] }
 type Row = {
