@@ -100,6 +100,18 @@ test('tidy() finds two schema files of one number', () => {
   ])
 })
 
+test('tidy() finds a schema file that no start would apply', () => {
+  const paths = ['0001_fine-name.sql', '0002_two_words.sql', '3_short.sql']
+  const found = tidy(
+    paths.map((name) => `src/ledger/schema/${name}`),
+    () => '',
+  )
+  assert.deepEqual(
+    found.map(({ path }) => path),
+    ['src/ledger/schema/0002_two_words.sql', 'src/ledger/schema/3_short.sql'],
+  )
+})
+
 test('the direction table has no circle', () => {
   const visit = (folder: string, above: readonly string[]): void => {
     assert.ok(!above.includes(folder), [...above, folder].join(' → '))

@@ -168,6 +168,9 @@ function schemaFaults(paths: readonly string[]): Fault[] {
     const number = /^src\/\w+\/schema\/\d{4}(?=_)/.exec(path)?.[0]
     const earlier = number && seen.get(number)
     if (number !== undefined) seen.set(number, path)
+    // migrate() leaves out what has another name.
+    if (/^src\/\w+\/schema\//.test(path) && !/\/\d{4}_[a-z0-9-]+\.sql$/.test(path))
+      return [{ path, line: 1, rule: 'is not applied: its name must be NNNN_what-it-does.sql' }]
     return earlier ? [{ path, line: 1, rule: `has the number of ${earlier}` }] : []
   })
 }
