@@ -19,6 +19,14 @@ export type UsageRow = {
 const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token, to_at as at,
     1 as requests, energy_nj, carbon_pg, charge_pusd, measured_nj(bytes, energy_nj) as measured_nj from charges`
 
+// By the account's numbers, of which few are not audited: by their times all charges of the range were read, 8 s of ten
+// million. OFFSET keeps the planner from that.
+const UNAUDITED = CHARGES.replace(
+  /charges$/,
+  `(select * from charges where account = $1 and account_seq
+     > coalesce((select charges from audited_accounts where account = $1), 0) offset 0) charges`,
+)
+
 /** SQL of ours: charges count at their end, from a time to before another. */
 export const endsIn = (from: string, to: string): string => `to_at >= ${from} and to_at < ${to}`
 
@@ -47,8 +55,7 @@ export async function sumUsage(
       union all
       ${CHARGES} where account = $1 and ${endsIn('$5', '$3')}
       union all
-      ${CHARGES} where account = $1 and ${endsIn('$4', '$5')}
-        and account_seq > coalesce((select charges from audited_accounts where account = $1), 0)
+      ${UNAUDITED} where ${endsIn('$4', '$5')}
     ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
     [
       span.account,

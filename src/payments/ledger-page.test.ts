@@ -16,7 +16,7 @@ import {
 } from './ledger-page.ts'
 import { ledgerSums } from './ledger-sums.ts'
 
-const RUNS = 20
+const RUNS = 30
 const START_MS = Date.parse('2026-11-25T00:00:00Z')
 
 let server: TestUrl
@@ -101,6 +101,7 @@ test(
         const next = waiting.shift()
         if (next !== undefined) await post(account, next)
       })
+      assert.equal(rows.length, first.length)
       assert.equal(new Set(rows.map(({ id }) => id)).size, first.length)
       const times = rows.map(({ at }) => at.getTime())
       assert.deepEqual(

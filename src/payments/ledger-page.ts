@@ -67,6 +67,7 @@ const pageOf = (side: 'debit' | 'credit') =>
     and ($5::text is null or kind = $5) and number <= $10 and ${AFTER(1, 'at', 'number')}
     order by at desc, number desc limit $11)`
 
+// The order is by the numbers themselves: those of the answer are text, of which 9 comes after 10.
 const PAGE = `
   select at, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at_us, rank, number::text, id, kind,
     amount::text, operation, model, energy::text, reference
@@ -77,7 +78,7 @@ const PAGE = `
       order by to_at desc, account_seq desc limit $11)
     union all ${pageOf('debit')}
     union all ${pageOf('credit')}
-  ) entries order by at desc, rank desc, number desc limit $11`
+  ) entries order by entries.at desc, entries.rank desc, entries.number desc limit $11`
 
 /** At most `limit` entries after a position. */
 export async function ledgerPage(
@@ -139,7 +140,7 @@ export async function ledgerOfId(
        select ${CHARGE} where account = $1 and id = regexp_replace($2, '^req_', 'rcpt_')
        union all select * from (${transfersOf('debit')} and (reference = any ($4) or id = $3)) d
        union all select * from (${transfersOf('credit')} and (reference = any ($4) or id = $3)) c
-     ) found order by at desc, rank desc, number desc limit 1000`,
+     ) found order by found.at desc, found.rank desc, found.number desc limit 1000`,
     [account, id, transfer, await namesOf(state, id)],
   )
   return rows
