@@ -98,6 +98,22 @@ test(
     }),
 )
 
+test('a release while the instance is being ended does not end the next one', { skip }, () =>
+  withWorld(async (world, of) => {
+    const instances = of()
+    const first = await instances.use(world.resource, signal)
+    const stopped = instances.stop(world.resource.id)
+    await until(() => world.events.includes('ending'))
+    first.release()
+    await stopped
+    const second = await instances.use(world.resource, signal)
+    await pause(3 * IDLE_MS)
+    assert.deepEqual(world.events, ['start', 'ending', 'end', 'start'])
+    second.release()
+    await until(() => world.live === 0)
+  }),
+)
+
 test('a use waits for work that needs the instance away, also for work that fails', { skip }, () =>
   withWorld(async (world, of) => {
     const instances = of()

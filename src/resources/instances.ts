@@ -144,7 +144,8 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       if (isReleased) return
       isReleased = true
       one.users--
-      if (one.users > 0 || this.#isClosed || this.#running.get(id) !== one) return
+      // The timer of one that ends would end the next one, whoever uses that.
+      if (one.users > 0 || one.isEnding === true || this.#isClosed) return
       one.timer = setTimeout(rest, idleMs).unref()
     }
   }
