@@ -5,7 +5,7 @@ import { simulateWebhooks, WEBHOOK_PLANTS } from './simulate.ts'
 
 const one = process.env['ERGON_SEED']
 const FIRST = one === undefined ? 1 : Number(one)
-const SEEDS = process.env['ERGON_LONG'] === '1' ? 10_000 : 60
+const SEEDS = process.env['ERGON_LONG'] === '1' ? 10_000 : 40
 const COUNT = one === undefined ? SEEDS : 1
 const PLANTED_SEEDS_MAX = 40
 

@@ -133,7 +133,7 @@ class History {
       at(() => (this.#awayUntilMs = schedule.nowMs + schedule.between(100, 8000)))
     for (let count = schedule.between(0, 4); count > 0; count--) at(() => this.#emitAndTurn())
     // At last all are active again.
-    schedule.after(BUSY_MS + 1, () => {
+    schedule.after(BUSY_MS + SOON_MS, () => {
       for (const endpoint of this.#endpoints) if (endpoint.status === 'paused') this.#turn(endpoint)
     })
   }
