@@ -144,7 +144,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       if (isReleased) return
       isReleased = true
       one.users--
-      // The timer of one that ends would end the next one, whoever uses that.
+      // A timer would end the next instance, which may be in use.
       if (one.users > 0 || one.isEnding === true || this.#isClosed) return
       one.timer = setTimeout(rest, idleMs).unref()
     }
