@@ -35,10 +35,8 @@ begin
     values (wallet_id, lot.kind, lot.priority, lot.remaining, lot.expires_at, lot.source, ledger_now(),
       coalesce(lot.reference, ''))
     returning id into made;
-  update accounts set funded = true,
-    low_water_armed = low_water_armed
-      or (select posted from wallets where id = wallet_id) >= low_water_pusd * 1.1
-  where id = account_id;
+  update accounts set funded = true where id = account_id;
+  perform arm_low_water(account_id);
   perform change_credentials(null, account_id);
   return made;
 end $$;
@@ -151,6 +149,12 @@ end $$;
 -- LEAST_HOLD_NJ of ledger/tick.ts: with less than its price nothing is admitted.
 create or replace function least_pusd() returns numeric language sql stable as $$
   select ceil(70000000 * pusd_per_j / 1000000000) from current_price()
+$$;
+
+-- Arms balance.low where the balance is well above the account's mark: after each credit.
+create or replace function arm_low_water(account_id text) returns void language sql as $$
+  update accounts set low_water_armed = true where id = account_id and not low_water_armed
+    and (select posted from wallets where id = 'money:' || account_id) >= low_water_pusd * 1.1
 $$;
 
 -- Tells of a balance that fell below the account's mark, or below what admits a request at all.

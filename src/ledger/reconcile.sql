@@ -91,6 +91,11 @@ returns table (invariant text, detail text) language sql stable as $$
       on l.wallet = w.id
     where w.id like 'money:%' and w.posted <> coalesce(l.remaining, 0)
   union all
+  select 'pending_is_promised', format('%s: %s posted, %s promised', w.id, w.posted, coalesce(c.amount, 0))
+    from wallets w left join (select money_unit(substr(wallet, 7)) as unit, sum(amount) as amount from pending_credits
+      where state = 'pending' group by 1) c on c.unit = w.unit
+    where w.id like 'operator:pending:%' and w.posted <> -coalesce(c.amount, 0)
+  union all
   -- Unique and below the size, and as many as the size: gapless.
   select 'leaves_are_gapless', format('size %s, %s charges, last leaf %s', size, count, last)
     from log_head, (select coalesce(sum(charges), 0) as count from totals) t,

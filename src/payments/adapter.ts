@@ -35,6 +35,8 @@ export type PaymentFact = {
   readonly reason?: string | undefined
   readonly refund?: string | undefined
   readonly refund_reference?: string
+  /** The processor's name of a dispute. */
+  readonly dispute?: string
   /** Of a way to pay: ours, and the processor's names of it. */
   readonly card?: string | undefined
   readonly setup?: string

@@ -1,10 +1,18 @@
 // The end of a hold: it is captured once a cent of it is spent, else given back a day before the authorisation ends.
 // Reads of the account's own bill are charged too, so less than a cent is no use.
+import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { PUSD_PER_CENT } from './card/card-facts.ts'
+import { forEachPayment } from './for-each-payment.ts'
 
 const BATCH = 100
+
+type Deps = {
+  readonly state: Queryable
+  readonly log: Logger
+  readonly adapter: PaymentAdapter
+}
 
 type DueHold = { id: string; reference: string; used: boolean }
 
@@ -21,8 +29,9 @@ const DUE = `
   order by lives_until limit ${BATCH}`
 
 /** Asks the processor; the webhook of what it did moves the money. May be repeated. */
-export async function endHolds(state: Queryable, adapter: PaymentAdapter): Promise<void> {
+export async function endHolds({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<DueHold>(DUE, [adapter.name])
-  for (const { id, reference, used } of rows)
-    await (used ? adapter.capture(id, reference) : adapter.void(id, reference))
+  await forEachPayment({ rows, log, signal }, ({ id, reference, used }) =>
+    used ? adapter.capture(id, reference) : adapter.void(id, reference),
+  )
 }

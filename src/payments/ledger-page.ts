@@ -118,13 +118,14 @@ export async function newestOf(
   return { chargeMax: rows[0]?.charge ?? '0', transferMax: rows[0]?.transfer ?? '0' }
 }
 
-/** A refund's transfers have the name of its payment. */
+/** Of a payment also its refunds, and what its processor took of it. */
 async function namesOf(state: Queryable, id: string): Promise<string[]> {
-  const { rows } = await state.query<{ payment: string }>(
-    'select payment from payment_refunds where id = $1',
+  const { rows } = await state.query<{ id: string }>(
+    `select id from payment_refunds where payment = $1
+     union all select id from payment_claims where payment = $1`,
     [id],
   )
-  return [id, ...rows.map(({ payment }) => payment)]
+  return [id, ...rows.map((row) => row.id)]
 }
 
 /** The entries that an id names: a receipt, a request, a transfer, or what transfers were for. */

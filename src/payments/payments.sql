@@ -14,7 +14,8 @@ begin
         and state in ('created', 'requires_action')) < open_max
       and (of_kind <> 'hold' or not exists (select from payments where account = of_account and kind = 'hold'
         and state in ('created', 'requires_action', 'authorized', 'captured', 'disputed')))
-    returning id into made;
+    -- An automatic one is under way.
+    on conflict do nothing returning id into made;
   return made;
 end $$;
 
@@ -56,6 +57,8 @@ begin
       result := case when payment_step(pay, fact) then 'applied' else 'ignored' end;
     end if;
   end if;
+  -- The answer to our own call, which says whose it is, may still come.
+  delete from payment_facts where processor = of_processor and id = fact ->> 'id' and result = 'not_ours';
   update payment_facts set outcome = result where processor = of_processor and id = fact ->> 'id';
   return result;
 end $$;
@@ -87,10 +90,8 @@ begin
       return payment_ended(pay, told, fact ->> 'reason');
     when 'refunded', 'refund_failed' then
       return payment_refunded(pay, fact);
-    when 'disputed' then
-      return pay.state = 'captured' and payment_disputed(pay, (fact ->> 'pusd')::numeric);
-    when 'dispute_won' then
-      return pay.state = 'disputed' and payment_dispute_won(pay);
+    when 'disputed', 'dispute_won' then
+      return payment_claimed(pay, fact, 'dispute', fact ->> 'dispute');
     when 'dispute_lost' then
       return false;
   end case;
@@ -127,6 +128,7 @@ begin
   update payments set state = 'captured', lot = of_lot, reason = null, action = null, changed_at = ledger_now()
     where id = pay.id;
   update payment_accounts set auto_failures = 0 where account = pay.account and pay.kind = 'automatic';
+  perform settle_claims(pay.id) from payment_claims where payment = pay.id limit 1;
   return true;
 end $$;
 
@@ -144,6 +146,23 @@ begin
   return true;
 end $$;
 
+-- Takes up to an amount out of the lots that a captured payment brought; returns what there was. The wallet is locked.
+create or replace function take_from_lots(pay payments, wanted numeric) returns numeric language plpgsql as $$
+declare
+  missing numeric := wanted;
+  part numeric;
+  lot lots%rowtype;
+begin
+  for lot in select * from lots where reference = pay.id and wallet = 'money:' || pay.account
+    and source = 'operator:funds:' || money_unit(pay.account) and remaining > 0 order by id
+  loop
+    part := least(lot.remaining, missing);
+    update lots set remaining = remaining - part where id = lot.id;
+    missing := missing - part;
+  end loop;
+  return wanted - missing;
+end $$;
+
 -- Sets money of a payment aside for a refund: what is not spent and not reserved, in whole cents. Without an amount all
 -- of it. Returns the amount, or null where there is not so much.
 create or replace function begin_refund(refund_id text, payment_id text, account_id text, asked numeric)
@@ -151,6 +170,7 @@ returns numeric language plpgsql as $$
 declare
   cent constant numeric := 10000000000;
   wallet_id constant text := 'money:' || account_id;
+  money constant text := money_unit(account_id);
   pay payments%rowtype;
   before numeric;
   amount numeric;
@@ -159,99 +179,137 @@ begin
   if not found or pay.state <> 'captured' then return null; end if;
   select posted into strict before from wallets where id = wallet_id for no key update;
   perform from log_head for update;
-  select div(least(l.remaining, w.posted - w.reserved), cent) * cent into amount
-    from lots l join wallets w on w.id = l.wallet where l.id = pay.lot;
+  select div(least(coalesce(sum(l.remaining), 0), w.posted - w.reserved), cent) * cent into amount
+    from wallets w left join lots l on l.wallet = w.id and l.reference = pay.id and l.source = 'operator:funds:' || money
+    where w.id = wallet_id group by w.id;
   if amount < coalesce(asked, cent) then return null; end if;
   amount := coalesce(asked, amount);
-  update lots set remaining = remaining - amount where id = pay.lot;
-  perform transfer(wallet_id, 'operator:refunds:' || money_unit(account_id), amount, 'refund', pay.id);
+  perform take_from_lots(pay, amount);
+  perform transfer(wallet_id, 'operator:refunds:' || money, amount, 'refund', refund_id);
   insert into payment_refunds (id, payment, amount_pusd, state, created_at)
     values (refund_id, pay.id, amount, 'pending', ledger_now());
   perform note_balance(wallet_id, before);
   return amount;
 end $$;
 
--- A refund of ours is done, or its money comes back to its lot. A refund that the processor's own pages made takes what
--- the account has left of it, as a dispute does.
+-- A refund of ours is done, or its money comes back to the account. A bank may also refuse what was done.
 create or replace function payment_refunded(pay payments, fact jsonb) returns boolean language plpgsql as $$
 declare
   wallet_id constant text := 'money:' || pay.account;
   money constant text := money_unit(pay.account);
+  is_done constant boolean := fact ->> 'type' = 'refunded';
   refund payment_refunds%rowtype;
 begin
   select * into refund from payment_refunds where payment = pay.id
     and (id = fact ->> 'refund' or reference = fact ->> 'refund_reference') for no key update;
-  if not found then
-    return fact ->> 'type' = 'refunded' and fact ->> 'refund' is null and take_back(pay, (fact ->> 'pusd')::numeric)
-      is not null;
-  end if;
-  if refund.state <> 'pending' then return false; end if;
+  if not found then return payment_claimed(pay, fact, 'refund', fact ->> 'refund_reference'); end if;
+  if refund.state = 'failed' or refund.state = 'succeeded' and is_done then return false; end if;
   perform from wallets where id = wallet_id for no key update;
   perform from log_head for update;
-  if fact ->> 'type' = 'refunded' then
-    perform transfer('operator:refunds:' || money, 'operator:funds:' || money, refund.amount_pusd, 'refunded', pay.id);
-  else
-    perform transfer('operator:refunds:' || money, wallet_id, refund.amount_pusd, 'refund_returned', pay.id);
-    update lots set remaining = remaining + refund.amount_pusd where id = pay.lot;
-  end if;
-  update payment_refunds set state = case fact ->> 'type' when 'refunded' then 'succeeded' else 'failed' end,
+  update payment_refunds set state = case when is_done then 'succeeded' else 'failed' end,
     reference = coalesce(reference, fact ->> 'refund_reference') where id = refund.id;
+  if is_done then
+    perform transfer('operator:refunds:' || money, 'operator:funds:' || money, refund.amount_pusd, 'refunded', refund.id);
+  else
+    perform transfer(case refund.state when 'pending' then 'operator:refunds:' else 'operator:funds:' end || money,
+      wallet_id, refund.amount_pusd, 'refund_returned', refund.id);
+    update lots set remaining = remaining + refund.amount_pusd where id = pay.lot;
+    perform arm_low_water(pay.account);
+    perform settle_claims(pay.id);
+  end if;
   return true;
 end $$;
 
--- Money of a payment that is no longer ours: it is the operator's loss until the account gives back what it has left,
--- at once and as leases return. Returns the lot that is given back.
-create or replace function take_back(pay payments, amount numeric) returns bigint language plpgsql as $$
+-- The processor took money of a payment unasked, or gave it again. Each claim is taken once and returned once, whatever
+-- the order of the facts.
+create or replace function payment_claimed(pay payments, fact jsonb, of_kind text, claim_id text)
+returns boolean language plpgsql as $$
 declare
-  wallet_id constant text := 'money:' || pay.account;
-  loss constant text := 'operator:loss:' || money_unit(pay.account);
-  of_lot lots%rowtype;
-  part numeric;
-  made bigint;
+  is_return constant boolean := fact ->> 'type' in ('dispute_won', 'refund_failed');
 begin
+  insert into payment_claims (id, payment, kind, amount_pusd, state, created_at)
+    values (coalesce(claim_id, fact ->> 'id'), pay.id, of_kind, coalesce((fact ->> 'pusd')::numeric, pay.amount_pusd),
+      case when is_return then 'returned' else 'told' end, ledger_now())
+    on conflict do nothing;
+  if found and not is_return then
+    perform settle_claims(pay.id);
+    return true;
+  end if;
+  return not found and is_return and claim_returned(pay, claim_id);
+end $$;
+
+-- Takes the claims of a captured payment: each is the operator's loss until the account gives back what it has left of
+-- the payment, at once and as leases return.
+create or replace function settle_claims(payment_id text) returns void language plpgsql as $$
+declare
+  pay payments%rowtype;
+  wallet_id text;
+  loss text;
+  claim payment_claims%rowtype;
+begin
+  select * into strict pay from payments where id = payment_id;
+  if pay.state not in ('captured', 'disputed') then return; end if;
+  wallet_id := 'money:' || pay.account;
+  loss := 'operator:loss:' || money_unit(pay.account);
   perform from wallets where id = wallet_id for no key update;
   perform from log_head for update;
-  select * into strict of_lot from lots where id = pay.lot;
-  perform transfer(loss, of_lot.source, amount, 'taken_back', pay.id);
-  part := least(of_lot.remaining, amount);
-  update lots set remaining = remaining - part where id = of_lot.id;
-  insert into lots (wallet, source, kind, priority, remaining, expires_at, created_at, reference)
-    values (wallet_id, loss, of_lot.kind, of_lot.priority, part, ledger_now(), of_lot.created_at, of_lot.reference)
-    returning id into made;
+  for claim in select * from payment_claims where payment = pay.id and state <> 'returned' order by created_at, id loop
+    if claim.state = 'told' then claim := take_claim(pay, claim); end if;
+    update lots set remaining = remaining + take_from_lots(pay,
+      claim.amount_pusd - remaining - claim_given(claim.id, wallet_id, loss)) where id = claim.lot;
+  end loop;
   perform expire_wallet(wallet_id);
-  return made;
+  update payments set changed_at = ledger_now(), state = case state when 'captured' then 'disputed' else 'captured' end
+    where id = pay.id and (state = 'disputed') <> exists (select from payment_claims c
+      where c.payment = pay.id and c.kind = 'dispute' and c.state = 'taken');
 end $$;
 
-create or replace function payment_disputed(pay payments, amount numeric) returns boolean language plpgsql as $$
+create or replace function take_claim(pay payments, claim payment_claims) returns payment_claims language plpgsql as $$
 declare
-  made constant bigint := take_back(pay, amount);
+  money constant text := money_unit(pay.account);
 begin
-  update payments set state = 'disputed', dispute_pusd = amount, dispute_lot = made, changed_at = ledger_now()
-    where id = pay.id;
-  perform raise_alarm('payment_disputed', jsonb_build_object('payment', pay.id, 'account', pay.account,
-    'pusd', amount::text));
-  return true;
+  perform transfer('operator:loss:' || money, 'operator:funds:' || money, claim.amount_pusd, 'taken_back', claim.id);
+  insert into lots (wallet, source, kind, priority, remaining, expires_at, created_at, reference)
+    select wallet, 'operator:loss:' || money, kind, priority, 0, ledger_now(), created_at, claim.id
+    from lots where id = pay.lot
+    returning id into strict claim.lot;
+  update payment_claims set state = 'taken', lot = claim.lot where id = claim.id;
+  if claim.kind = 'dispute' then
+    perform raise_alarm('payment_disputed', jsonb_build_object('payment', pay.id, 'account', pay.account,
+      'pusd', claim.amount_pusd::text));
+  end if;
+  return claim;
 end $$;
 
--- The bank gives the money again: the account gets what was taken of it, the operator the rest.
-create or replace function payment_dispute_won(pay payments) returns boolean language plpgsql as $$
+-- The part of a claim that the account has given.
+create or replace function claim_given(claim_id text, wallet_id text, loss text) returns numeric language sql stable as $$
+  select coalesce(sum(amount), 0) from transfers
+  where reference = claim_id and kind = 'expired' and debit = wallet_id and credit = loss
+$$;
+
+-- The money of a claim is ours again: the account gets what it gave, the operator the rest. Other claims come before it.
+create or replace function claim_returned(pay payments, claim_id text) returns boolean language plpgsql as $$
 declare
   wallet_id constant text := 'money:' || pay.account;
-  money constant text := money_unit(pay.account);
-  loss constant text := 'operator:loss:' || money;
-  taken numeric;
+  funds constant text := 'operator:funds:' || money_unit(pay.account);
+  loss constant text := 'operator:loss:' || money_unit(pay.account);
+  claim payment_claims%rowtype;
+  given numeric;
 begin
+  select * into claim from payment_claims where id = claim_id and payment = pay.id and state <> 'returned';
+  if not found then return false; end if;
+  update payment_claims set state = 'returned' where id = claim.id;
+  if claim.state = 'told' then return true; end if;
   perform from wallets where id = wallet_id for no key update;
   perform from log_head for update;
-  select coalesce(sum(t.amount), 0) into taken from transfers t
-    where t.reference = pay.id and t.kind = 'expired' and t.debit = wallet_id and t.credit = loss and t.id > (
-      select max(b.id) from transfers b where b.reference = pay.id and b.kind = 'taken_back');
-  perform transfer('operator:funds:' || money, loss, pay.dispute_pusd, 'dispute_won', pay.id);
-  perform transfer(loss, wallet_id, taken, 'dispute_won', pay.id);
-  update lots set remaining = remaining + taken, expires_at = null, source = 'operator:funds:' || money
-    where id = pay.dispute_lot;
-  update payments set state = 'captured', dispute_pusd = null, dispute_lot = null, changed_at = ledger_now()
-    where id = pay.id;
+  given := claim_given(claim.id, wallet_id, loss);
+  perform transfer(funds, loss, claim.amount_pusd, claim.kind || '_reversed', claim.id);
+  perform transfer(loss, wallet_id, given, case claim.kind when 'dispute' then 'dispute_won' else 'refund_returned' end,
+    claim.id);
+  update lots set remaining = remaining + given, expires_at = null, source = funds, reference = pay.id
+    where id = claim.lot;
+  perform arm_low_water(pay.account);
+  perform settle_claims(pay.id);
   return true;
 end $$;
 
@@ -270,8 +328,8 @@ end $$;
 
 -- Begins the automatic top-ups that are due: below the mark, within the month's most, with a method that works and
 -- none under way. A decline is tried again after a day; three in a row stop them.
-create or replace function begin_automatic(of_processor text, of_env text, batch integer) returns setof text
-language sql as $$
+create or replace function begin_automatic(of_processor text, of_env text, batch integer)
+returns setof payments language sql as $$
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
   select new_id('pay', ledger_now()), s.account, of_processor, 'automatic', s.auto_amount_pusd, m.id, 'created',
     ledger_now(), ledger_now()
@@ -287,15 +345,15 @@ language sql as $$
     and s.auto_amount_pusd + (select coalesce(sum(p.amount_pusd), 0) from payments p
       where p.account = s.account and p.kind = 'automatic' and p.state <> 'failed'
         and p.created_at >= date_trunc('month', ledger_now(), 'UTC')) <= s.auto_month_pusd
-  order by s.account limit batch
-  returning id
+  order by s.account limit batch for no key update of s skip locked
+  on conflict do nothing
+  returning *
 $$;
 
 -- Sets the mark of balance.low. A balance well above it arms the event again.
 create or replace function set_low_water(account_id text, mark numeric) returns void language plpgsql as $$
 begin
   perform from log_head for update;
-  update accounts a set low_water_pusd = mark, low_water_armed = low_water_armed
-    or coalesce((select posted from wallets where id = 'money:' || a.id), 0) >= mark * 1.1
-  where a.id = account_id;
+  update accounts set low_water_pusd = mark where id = account_id;
+  perform arm_low_water(account_id);
 end $$;

@@ -63,13 +63,16 @@ class World {
     if (payment === undefined) return undefined
     if (!repeats) this.#facts++
     const id = `evt_${this.account}_${type}_${this.#facts}`
-    const ofRefund = type.startsWith('refund')
+    const ofRefund = type === 'refunded' || type === 'refund_failed'
     if (ofRefund && refund === undefined) return undefined
     return {
       id,
-      type,
+      type: type.replace('elsewhere_', ''),
       payment: ofRefund ? refund?.payment : payment,
       ...(ofRefund ? { refund: refund?.id } : {}),
+      // Two of a payment: a fact of the same one comes again under another id.
+      ...(type.startsWith('elsewhere_') ? { refund_reference: `re_${payment}_${nth % 2}` } : {}),
+      ...(type.startsWith('dispute') ? { dispute: `dp_${payment}_${nth % 2}` } : {}),
       ...(type === 'authorized' ? { until: new Date(Date.now() + HOUR_MS).toISOString() } : {}),
     }
   }
@@ -80,8 +83,14 @@ class World {
       'select amount_pusd::text as amount from payments where id = $1',
       [told.payment],
     )
-    const hasAmount = ['authorized', 'captured', 'disputed'].includes(told.type)
-    const pusd = hasAmount ? { pusd: rows[0]?.amount, unit: 'tUSD' } : {}
+    const isWhole = ['authorized', 'captured'].includes(told.type)
+    const isPart = 'dispute' in told || 'refund_reference' in told
+    const amount = BigInt(rows[0]?.amount ?? 0)
+    // A dispute or a refund made on the processor's pages is of a part.
+    const pusd =
+      isWhole || isPart
+        ? { pusd: String(isWhole ? amount : amount - amount / 3n), unit: 'tUSD' }
+        : {}
     await applyFacts(state, PROCESSOR, [{ ...fact, ...pusd }])
   }
   async refund(nth: number, cents: number | null): Promise<void> {
@@ -130,13 +139,23 @@ const EXPECTED = `
   select (select coalesce(-sum(p.amount_pusd), 0) from payments p where p.state = 'authorized'
       and exists (select from pending_credits c where c.id = p.id and c.state = 'pending'))::text as pending,
     ((select coalesce(sum(amount_pusd), 0) from payment_refunds where state = 'pending'))::text as refunds,
-    (select coalesce(sum(coalesce(dispute_pusd, 0) - amount_pusd), 0) from payments
-      where state in ('captured', 'disputed'))::numeric
-    + (select coalesce(sum(amount_pusd), 0) from payment_refunds where state = 'succeeded') as funds`
+    (select coalesce(-sum(amount_pusd), 0) from payments where state in ('captured', 'disputed'))
+    + (select coalesce(sum(amount_pusd), 0) from payment_refunds where state = 'succeeded')
+    + (select coalesce(sum(amount_pusd), 0) from payment_claims where state = 'taken') as funds`
+
+/** Money that an account keeps of a payment although its processor took more of it. */
+const KEPT = `
+  select c.id, l.remaining::text from payment_claims c join payments p on p.id = c.payment
+    join lots given on given.id = c.lot
+    join lots l on l.reference = p.id and l.source like 'operator:funds:%' and l.remaining > 0
+  where c.state = 'taken' and c.amount_pusd > given.remaining
+    + (select coalesce(sum(amount), 0) from transfers where reference = c.id and kind = 'expired')`
 
 async function check(world: World): Promise<void> {
   const faults = await state.query('select invariant, detail from ledger_faults()')
   assert.deepEqual(faults.rows, [])
+  await state.query('select settle_claims(payment) from payment_claims')
+  assert.deepEqual((await state.query(KEPT)).rows, [])
   const { rows } = await state.query<Record<'pending' | 'refunds' | 'funds', string>>(EXPECTED)
   const wallets = await state.query<{ id: string; posted: string }>(
     "select id, posted::text from wallets where id like 'operator:%:tUSD'",
@@ -166,8 +185,20 @@ const TYPES = [
   'disputed',
   'dispute_won',
   'dispute_lost',
+  'elsewhere_refunded',
+  'elsewhere_refund_failed',
 ]
-const MONEY = ['authorized', 'captured', 'captured', 'disputed', 'refunded', 'voided']
+const MONEY = [
+  'authorized',
+  'captured',
+  'captured',
+  'disputed',
+  'dispute_won',
+  'refunded',
+  'refund_failed',
+  'elsewhere_refunded',
+  'voided',
+]
 const nth = fc.nat(4)
 // Most facts move money, and most bursts are of one payment.
 const type = fc.oneof(fc.constantFrom(...TYPES), fc.constantFrom(...MONEY))

@@ -1,15 +1,19 @@
 // Asks a processor for its events since the last time, so that a lost webhook only delays its fact, and makes calls
 // again that a crash cut off.
-import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
+import { forEachPayment } from './for-each-payment.ts'
 import { applyFacts, startPayment, startRefund } from './start-payment.ts'
 
 /** Asked again: events of a processor may appear late. */
 const OVERLAP_S = 3600
 /** A call that takes longer has been cut off. */
 const CALL_S = 60
+/** The processor forgets its keys after a day: a call made then would be another one. */
+const CALL_S_MAX = 23 * 3600
+/** A payer has so long to confirm. */
+const CONFIRM_S = 86_400
 /** A payment under way for so long is looked at by itself. */
 const QUIET_S = 120
 const BATCH = 50
@@ -23,9 +27,15 @@ type Deps = {
 }
 
 export async function reconcilePayments(deps: Deps, signal: AbortSignal): Promise<void> {
-  await callAgain(deps)
   await readEvents(deps, signal)
-  await lookAtQuiet(deps)
+  await endAbandoned(deps, signal)
+  await callAgain(deps, signal)
+  await lookAtQuiet(deps, signal)
+  // Work that ran while its money was claimed has spent of that since.
+  await deps.state.query(
+    `select settle_claims(payment) from payment_claims
+     where state = 'taken' and created_at > ledger_now() - interval '1 day' order by created_at limit ${BATCH}`,
+  )
   await deps.state.query(
     `delete from payment_facts where (processor, id) in (select processor, id from payment_facts
        where at < ledger_now() - interval '${FACTS_DAYS} days' order by at limit 10000)`,
@@ -51,36 +61,51 @@ async function readEvents({ state, adapter }: Deps, signal: AbortSignal): Promis
   )
 }
 
-/** Payments whose processor has said nothing of them for a while. */
-async function lookAtQuiet({ state, adapter }: Deps): Promise<void> {
-  const { rows } = await state.query<{ reference: string }>(
-    `select reference from payments where processor = $1 and reference is not null
-       and state in ('created', 'requires_action', 'authorized')
-       and changed_at < ledger_now() - interval '${QUIET_S} seconds' order by changed_at limit ${BATCH}`,
+/** Payments whose processor has said nothing of them for a while: those that were looked at longest ago. */
+async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
+  const { rows } = await state.query<{ id: string; reference: string }>(
+    `update payments set looked_at = ledger_now() where id in (
+       select id from payments where processor = $1 and reference is not null
+         and state in ('created', 'requires_action', 'authorized')
+         and greatest(changed_at, looked_at) < ledger_now() - interval '${QUIET_S} seconds'
+       order by greatest(changed_at, looked_at) limit ${BATCH})
+     returning id, reference`,
     [adapter.name],
   )
-  for (const { reference } of rows)
+  await forEachPayment({ rows, log, signal }, async ({ reference }) => {
     await applyFacts(state, adapter.name, await adapter.look(reference))
+  })
+}
+
+/** Ends confirmations of payers who left and calls that the processor has forgotten: both count as under way. */
+async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
+  const { rows } = await state.query<{ id: string; reference: string }>(
+    `select id, reference from payments where processor = $1 and state = 'requires_action' and reference is not null
+       and created_at < ledger_now() - interval '${CONFIRM_S} seconds' order by created_at limit ${BATCH}`,
+    [adapter.name],
+  )
+  await forEachPayment({ rows, log, signal }, ({ id, reference }) => adapter.void(id, reference))
+  await state.query(
+    `select payment_ended(p, 'failed', 'not_called') from payments p where processor = $1 and state = 'created'
+       and reference is null and created_at < ledger_now() - interval '${CALL_S_MAX} seconds'`,
+    [adapter.name],
+  )
 }
 
 /** Calls that were begun and have no answer: the processor knows a call by its key, so it is made once. */
-async function callAgain({ state, adapter, log }: Deps): Promise<void> {
-  const again = async (id: string, call: () => Promise<unknown>) =>
-    await call().catch((error: unknown) => {
-      if (!(error instanceof ErgonError)) throw error
-      log.warn('A payment could not be begun again', { id, error })
-    })
+async function callAgain({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
+  const isDue = (row: string) => `${row}.reference is null
+    and ${row}.created_at between ledger_now() - interval '${CALL_S_MAX} seconds'
+      and ledger_now() - interval '${CALL_S} seconds' order by ${row}.created_at limit ${BATCH}`
   const payments = await state.query<{ id: string }>(
-    `select p.id from payments p where p.processor = $1 and p.state = 'created' and p.reference is null
-       and p.created_at < ledger_now() - interval '${CALL_S} seconds' order by p.created_at limit ${BATCH}`,
+    `select p.id from payments p where p.processor = $1 and p.state = 'created' and ${isDue('p')}`,
     [adapter.name],
   )
-  for (const { id } of payments.rows) await again(id, () => startPayment(state, adapter, id))
+  await forEachPayment({ ...payments, log, signal }, ({ id }) => startPayment(state, adapter, id))
   const refunds = await state.query<{ id: string }>(
     `select r.id from payment_refunds r join payments p on p.id = r.payment
-     where p.processor = $1 and r.state = 'pending' and r.reference is null
-       and r.created_at < ledger_now() - interval '${CALL_S} seconds' order by r.created_at limit ${BATCH}`,
+     where p.processor = $1 and r.state = 'pending' and ${isDue('r')}`,
     [adapter.name],
   )
-  for (const { id } of refunds.rows) await again(id, () => startRefund(state, adapter, id))
+  await forEachPayment({ ...refunds, log, signal }, ({ id }) => startRefund(state, adapter, id))
 }

@@ -2,7 +2,9 @@
 // top-ups.
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { PaymentAdapter } from './adapter.ts'
+import { recordOperatorAct } from '#identity/audit.ts'
 import { endHolds } from './end-holds.ts'
+import { forEachPayment } from './for-each-payment.ts'
 import { reconcilePayments } from './reconcile.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
 import { startPayment } from './start-payment.ts'
@@ -12,6 +14,8 @@ const AUTOMATIC_EVERY_MS = 5000
 const LIMITS = { attempts: 5, timeoutMs: 120_000 }
 /** Automatic top-ups of a run. */
 const BATCH = 20
+
+type Deps = Pick<TasksCore, 'state' | 'log'> & { readonly adapter: PaymentAdapter }
 
 export const PAYMENTS_TASKS: TasksProduct<PaymentsSettings> = { name: 'payments', open }
 
@@ -32,26 +36,39 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
       'payments.holds': {
         ...LIMITS,
         everyMs: MINUTE_MS,
-        run: () => forEach((adapter) => endHolds(state, adapter)),
+        run: (_, { signal }) => forEach((adapter) => endHolds({ state, log, adapter }, signal)),
       },
       'payments.automatic': {
         ...LIMITS,
         everyMs: AUTOMATIC_EVERY_MS,
-        run: () => forEach((adapter) => topUpAutomatically(state, adapter)),
+        run: (_, { signal }) =>
+          forEach((adapter) => topUpAutomatically({ state, log, adapter }, signal)),
       },
     },
   }
 }
 
+type Automatic = { id: string; account: string; amount: string; method: string }
+
 async function topUpAutomatically(
-  state: TasksCore['state'],
-  adapter: PaymentAdapter,
+  { state, log, adapter }: Deps,
+  signal: AbortSignal,
 ): Promise<void> {
-  const { rows } = await state.query<{ id: string }>('select begin_automatic($1, $2, $3) as id', [
-    adapter.name,
-    adapter.env,
-    BATCH,
-  ])
-  // Where a call fails, payments.reconcile makes it again.
-  for (const { id } of rows) await startPayment(state, adapter, id)
+  const begun = await state.transaction(async (transaction) => {
+    const { rows } = await transaction.query<Automatic>(
+      'select id, account, amount_pusd::text as amount, method from begin_automatic($1, $2, $3)',
+      [adapter.name, adapter.env, BATCH],
+    )
+    for (const { id, account, amount, method } of rows) {
+      const details = { kind: 'automatic', amount_pusd: amount, payment_method: method }
+      await recordOperatorAct(transaction, account, {
+        action: 'topup.create',
+        target: id,
+        details,
+      })
+    }
+    return rows
+  })
+  // A call that fails is made again by payments.reconcile.
+  await forEachPayment({ rows: begun, log, signal }, ({ id }) => startPayment(state, adapter, id))
 }

@@ -159,7 +159,8 @@ test('what is not spent is given back, once, and not more', async () => {
   assert.equal(rest.json['amount_pusd'], String(599n * CENT), rest.text)
   assert.equal((await refund(payer, topup.id)).status, 409)
   const { entries } = await walkLedger(payer, `id=${String(rest.json['id'])}`)
-  assert.equal(total(entries), CENT)
+  assert.equal(total(entries), -599n * CENT)
+  assert.equal(total((await walkLedger(payer, `id=${topup.id}`)).entries), CENT)
   assert.ok((await balanceOf(payer)) < CENT)
   const other = await newPayer(ergon)
   assert.equal((await refund(other, topup.id)).status, 404)
@@ -200,6 +201,40 @@ test('a disputed payment is taken back; the spent part is the operator’s loss 
   await processor(ergon, 'POST', `/test/disputes/${dispute}`, 'outcome=won')
   await settled(payer, topup.id, 'captured')
   // Reads were charged meanwhile.
+  assert.ok((await balanceOf(payer)) > 199n * CENT)
+})
+
+/** The processor's name of a payment. */
+const referenceOf = async (id: string) =>
+  (await ergon.sql<{ reference: string }>('select reference from payments where id = $1', [id]))[0]
+    ?.reference ?? ''
+const events = async (type: string, reference: string) =>
+  await ergon.sql(
+    `select from test_processor_events where body ->> 'type' = $1 and delivered_at is not null
+       and body -> 'data' -> 'object' ->> 'payment_intent' = $2`,
+    [type, reference],
+  )
+
+test('a refund made on the pages of the processor has three events and is taken once', async () => {
+  const payer = await newPayer(ergon)
+  await addCard(payer)
+  const { id } = await paid(payer, { amount: '20.00' })
+  const reference = await referenceOf(id)
+  const { id: made } = await sdkOf(ergon).refunds.create({ payment_intent: reference, amount: 500 })
+  await until(async () => (await events('charge.refund.updated', reference)).length === 1)
+  const { entries } = await walkLedger(payer, `id=${made}`)
+  assert.equal(total(entries), -5n * DOLLAR)
+  assert.equal((await settled(payer, id, 'captured')).refunded_pusd, String(5n * DOLLAR))
+  assert.ok((await balanceOf(payer)) > 1499n * CENT)
+})
+
+test('an inquiry of the bank takes nothing', async () => {
+  const payer = await newPayer(ergon)
+  await addCard(payer, 'pm_card_createDisputeInquiry')
+  const { id } = await paid(payer, { amount: '2.00' })
+  const reference = await referenceOf(id)
+  await until(async () => (await events('charge.dispute.created', reference)).length === 1)
+  await settled(payer, id, 'captured')
   assert.ok((await balanceOf(payer)) > 199n * CENT)
 })
 

@@ -45,7 +45,8 @@ const cli = (...words: string[]) =>
 test('a card is added, pays, gives back and is removed by the command line', async () => {
   const added = await cli('card', 'add', 'pm_card_visa')
   const card = /card_\w+/.exec(added.stderr)?.[0] ?? added.stderr
-  await until(async () => /active/.test((await cli('card', 'list')).stdout))
+  const isActive = new RegExp(`${card}.*active`)
+  await until(async () => isActive.test((await cli('card', 'list')).stdout))
   const paid = await cli('topup', '20', '--card', card)
   assert.match(paid.stderr, /20 tUSD are paid \(test money: no funds move\): pay_/)
   const payment = /pay_\w+/.exec(paid.stderr)?.[0] ?? ''

@@ -148,6 +148,61 @@ test('balance.low comes once for each crossing of the mark, and balance.depleted
   assert.equal(await events('balance.low'), 2)
 })
 
+test('a processor that refuses one hold keeps no other one', async () => {
+  const { payer: first, hold } = await signedUp()
+  const { payer, hold: next } = await signedUp()
+  await useCent(first, hold)
+  await useCent(payer, next)
+  // The processor has canceled the first, and its word of that is lost.
+  await ergon.sql(
+    `update test_processor_objects o set body = jsonb_set(body, '{status}', '"canceled"') from payments p
+     where p.id = $1 and o.id = p.reference`,
+    [hold],
+  )
+  await age(hold, '5 days')
+  await runTask(ergon, 'payments.holds')
+  await settled(payer, next, 'captured')
+  // It is looked at although nothing told of it.
+  await ergon.sql(
+    "update payments set changed_at = now() - interval '1 hour', looked_at = '-infinity' where id = $1",
+    [hold],
+  )
+  await runTask(ergon, 'payments.reconcile')
+  await settled(first, hold, 'voided')
+})
+
+test('a confirmation that nobody gave ends after a day, and makes room for the next payment', async () => {
+  const payer = await newPayer(ergon)
+  const card = await addCard(payer)
+  const { reference } = (
+    await ergon.sql<{ reference: string }>('select reference from payment_methods where id = $1', [
+      card,
+    ])
+  )[0] ?? { reference: '' }
+  await ergon.sql(
+    `update test_processor_objects set body = jsonb_set(body, '{behaviour}', '"authenticates"') where id = $1`,
+    [reference],
+  )
+  const waiting = await settled(
+    payer,
+    (await topUp(payer, { amount: '3.00' })).json['id'],
+    'requires_action',
+  )
+  await ergon.sql(
+    "update payments set created_at = created_at - interval '25 hours' where id = $1",
+    [waiting.id],
+  )
+  const [uncalled] = await ergon.sql<{ id: string }>(
+    `insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
+     select new_id('pay', now()), $1, 'card-test', 'topup', 1, $2, 'created', now() - interval '25 hours', now()
+     returning id`,
+    [payer.account, card],
+  )
+  await runTask(ergon, 'payments.reconcile')
+  await settled(payer, waiting.id, 'voided')
+  assert.equal((await settled(payer, uncalled?.id, 'failed')).reason, 'not_called')
+})
+
 const automatic = async (payer: Payer, monthMax: string) =>
   await payer.call('PATCH', '/v1/account', {
     auto_topup: { amount: '20.00', below: '5.00', month_max: monthMax },
@@ -176,6 +231,11 @@ test('an automatic top-up is made once when the balance is below its mark, up to
   assert.equal(balance.auto_topup?.amount_pusd, String(20n * DOLLAR))
   const topups = (await walkLedger(payer, 'kind=topup')).entries
   assert.equal(total(topups), 41n * DOLLAR)
+  const audit = await payer.call('GET', '/v1/audit?action=topup.create')
+  const kinds = (audit.json['data'] as { details: { kind: string } }[]).map(
+    ({ details }) => details.kind,
+  )
+  assert.deepEqual(kinds, ['automatic', 'automatic', 'topup'])
   const off = await payer.call('PATCH', '/v1/account', { auto_topup: null })
   assert.equal(accountReply.parse(off.json).auto_topup, null)
 })

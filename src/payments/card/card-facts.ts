@@ -26,13 +26,10 @@ export function factsOfEvent(event: Stripe.Event, env: Env): PaymentFact[] {
     case 'charge.refund.updated':
       return factsOfRefund(event.data.object, env, id)
     case 'charge.dispute.created':
-      return [{ id, type: 'disputed', ...ofDispute(event.data.object, env) }]
-    case 'charge.dispute.closed': {
-      const { status } = event.data.object
-      if (status !== 'won' && status !== 'lost') return []
-      const type = status === 'won' ? 'dispute_won' : 'dispute_lost'
-      return [{ id, type, ...ofDispute(event.data.object, env) }]
-    }
+    case 'charge.dispute.updated':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.closed':
+      return factsOfDispute(event.data.object, env, id)
     case 'setup_intent.succeeded':
     case 'setup_intent.setup_failed':
       return factsOfSetup(event.data.object, id)
@@ -114,11 +111,21 @@ export const failureOf = (
   error: { readonly decline_code?: string; readonly code?: string } | null | undefined,
 ): string => error?.decline_code ?? error?.code ?? 'declined'
 
-const ofDispute = (dispute: Stripe.Dispute, env: Env) => ({
-  reference: idOf(dispute.payment_intent),
-  pusd: pusdOf(dispute.amount),
-  unit: unitOf(dispute.currency, env),
-})
+/** An inquiry of the bank, whose statuses begin with "warning", takes no money. */
+function factsOfDispute(dispute: Stripe.Dispute, env: Env, id: string): PaymentFact[] {
+  const { status } = dispute
+  if (status.startsWith('warning')) return []
+  return [
+    {
+      id,
+      type: status === 'won' ? 'dispute_won' : status === 'lost' ? 'dispute_lost' : 'disputed',
+      reference: idOf(dispute.payment_intent),
+      dispute: dispute.id,
+      pusd: pusdOf(dispute.amount),
+      unit: unitOf(dispute.currency, env),
+    },
+  ]
+}
 
 function captureBefore(intent: Stripe.PaymentIntent): string {
   const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null

@@ -19,8 +19,10 @@ type Row = {
 
 const SELECT = `
   select p.id, p.kind, p.processor, p.amount_pusd::text as amount, money_unit(p.account) as unit, p.state, p.reason,
-    p.action, p.lives_until, p.created_at, (select coalesce(sum(r.amount_pusd), 0)::text from payment_refunds r
-      where r.payment = p.id and r.state = 'succeeded') as refunded
+    p.action, p.lives_until, p.created_at, (select coalesce(sum(r.amount_pusd), 0)::text from (
+      select amount_pusd from payment_refunds where payment = p.id and state = 'succeeded'
+      union all select amount_pusd from payment_claims where payment = p.id and kind = 'refund' and state = 'taken'
+    ) r) as refunded
   from payments p where p.account = $1`
 
 /** Throws topup_not_found. */

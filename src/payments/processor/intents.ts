@@ -137,7 +137,8 @@ async function succeed(
   intent['amount_refunded'] = 0
   await objects.put(intent)
   await objects.emit('payment_intent.succeeded', intent)
-  if (method.behaviour === 'disputed') await dispute(objects, intent)
+  if (method.behaviour === 'disputed') await dispute(objects, intent, 'needs_response')
+  if (method.behaviour === 'inquired') await dispute(objects, intent, 'warning_needs_response')
   return answered(intent)
 }
 
@@ -183,7 +184,11 @@ async function decline(
   return { status: 402, body: { error: { ...error, payment_intent: intent } } }
 }
 
-async function dispute(objects: ProcessorObjects, intent: ProcessorObject): Promise<void> {
+async function dispute(
+  objects: ProcessorObjects,
+  intent: ProcessorObject,
+  status: string,
+): Promise<void> {
   const made: ProcessorObject = {
     id: objects.newId('dp'),
     object: 'dispute',
@@ -194,7 +199,7 @@ async function dispute(objects: ProcessorObjects, intent: ProcessorObject): Prom
     livemode: false,
     payment_intent: intent.id,
     reason: 'fraudulent',
-    status: 'needs_response',
+    status,
   }
   await objects.put(made)
   await objects.emit('charge.dispute.created', made)
@@ -238,14 +243,16 @@ export async function createRefund(
     currency: intent['currency'],
     metadata: formPart(form, 'metadata'),
     payment_intent: intent.id,
-    status: behaviour === 'refund_fails' ? 'pending' : 'succeeded',
+    status: 'succeeded',
   }
   intent['amount_refunded'] = Number(intent['amount_refunded'] ?? 0) + cents
   await objects.put(intent)
   await objects.put(refund)
-  await objects.emit('refund.created', refund)
+  // As at Stripe, one refund has three events.
+  for (const type of ['refund.created', 'refund.updated', 'charge.refund.updated'])
+    await objects.emit(type, refund)
   if (behaviour !== 'refund_fails') return answered(refund)
-  // The bank refuses it later.
+  // The bank refuses it later, as it does with this card of Stripe's test mode.
   const failed = { ...refund, status: 'failed', failure_reason: 'expired_or_canceled_card' }
   await objects.put(failed)
   await objects.emit('refund.failed', failed)

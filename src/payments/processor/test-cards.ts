@@ -10,6 +10,7 @@ export type Behaviour =
   | 'authenticates'
   | 'authenticates_at_set_up'
   | 'disputed'
+  | 'inquired'
   | 'refund_fails'
 
 export type TestCard = {
@@ -37,6 +38,7 @@ const CARDS: readonly TestCard[] = [
   card('4000002760003184', 'pm_card_authenticationRequired', 'authenticates'),
   card('4000002500003155', 'pm_card_authenticationRequiredOnSetup', 'authenticates_at_set_up'),
   card('4000000000000259', 'pm_card_createDispute', 'disputed'),
+  card('4000000000001976', 'pm_card_createDisputeInquiry', 'inquired'),
   card('4000000000005126', 'pm_card_refundFail', 'refund_fails'),
 ]
 
