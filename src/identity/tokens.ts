@@ -110,7 +110,7 @@ async function validToken(state: Queryable, { account, id }: EndingToken): Promi
   const { rows } = await state.query<ValidToken>(
     `select name, scope, expires_at from tokens
      where id = $1 and account = $2 and revoked_at is null and (expires_at is null or expires_at > now())
-     for update`,
+     for no key update`,
     [id, account],
   )
   if (rows[0] === undefined)

@@ -95,17 +95,36 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
     },
   )
 
-  await t.test('query() says that the state is away, but not of an error of SQL', async () => {
-    await kill(server)
+  await t.test('query() and transaction() say that the state is away', async () => {
     // A backend answers until it has seen that its server is gone.
-    await eventually(() =>
-      state.query('select 1').then(
-        () => false,
-        () => true,
-      ),
+    const untilRefused = async (ask: () => Promise<unknown>): Promise<never> => {
+      for (;;) await ask()
+    }
+    const isSaid = { code: 'state_unavailable', status: 503 }
+    await kill(server)
+    await assert.rejects(
+      untilRefused(() => state.query('select 1')),
+      isSaid,
     )
-    await assert.rejects(state.query('select 1'), { code: 'state_unavailable', status: 503 })
+    await assert.rejects(
+      untilRefused(() => state.transaction((transaction) => transaction.query('select 1'))),
+      isSaid,
+    )
     await back()
+    await assert.rejects(
+      state.transaction(async (transaction) => {
+        await transaction.query('select 1')
+        await kill(server)
+        await untilRefused(() => transaction.query('select 2'))
+      }),
+      isSaid,
+    )
+    await back()
+    const own = new Error('of the work')
+    await assert.rejects(
+      state.transaction(() => Promise.reject(own)),
+      own,
+    )
     await assert.rejects(state.query('select 1 / 0'), { code: '22012' })
   })
 
@@ -130,7 +149,7 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
   })
 })
 
-test('of two statements that wait for each other none fails', OPTIONS, async (t) => {
+test('a deadlock fails neither a statement nor a transaction', OPTIONS, async (t) => {
   const { state } = await start(t)
   // Each takes one lock, waits until both have one, and wants the other; asked again it finds no other.
   await state.query(`
@@ -145,6 +164,11 @@ test('of two statements that wait for each other none fails', OPTIONS, async (t)
   const lock = async (own: number, other: number, asker: Queryable) =>
     Number((await asker.query<{ n: string }>(`select lock_both(${own}, ${other}) as n`)).rows[0]?.n)
   assert.ok(Math.max(...(await Promise.all([lock(1, 2, state), lock(2, 1, state)]))) === 3)
+  await state.query("select setval('begun', 1, false)")
+  const whole: Queryable = {
+    query: (text) => state.transaction((transaction) => transaction.query(text)),
+  }
+  assert.ok(Math.max(...(await Promise.all([lock(1, 2, whole), lock(2, 1, whole)]))) === 3)
   await state.query("select setval('begun', 1, false)")
   const once: Queryable = { query: (text) => state.session((session) => session.query(text)) }
   const ends = await Promise.allSettled([lock(1, 2, once), lock(2, 1, once)])

@@ -17,7 +17,7 @@ export interface Queryable {
 }
 
 export interface State extends Queryable, AsyncDisposable {
-  /** Runs work in one transaction; rolls back when it throws. */
+  /** Runs work in one transaction; rolls back when it throws. After a deadlock the whole work runs once more. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
   /** Calls back at each NOTIFY of a channel, on a connection of its own that comes back when it is lost. */
   listen(channel: string, notified: (payload: string) => void): Promise<AsyncDisposable>
@@ -57,9 +57,9 @@ const STATEMENT_TIMEOUT_MS = 30_000
 const ANSWER_TIMEOUT_MS = 35_000
 
 /**
- * Opens a pool of at most `connections`; the first query connects. Its queries throw `state_unavailable` when the
- * server is away, has no connection left or takes too long; SQL errors stay as they are. A single statement that the
- * server ended for a deadlock runs once more: it was a transaction by itself, and has changed nothing.
+ * Opens a pool of at most `connections`; the first query connects. Queries and transactions throw `state_unavailable`
+ * when the server is away, has no connection left or takes too long; SQL errors stay as they are. A single
+ * statement or a transaction that the server ended for a deadlock runs once more: it has changed nothing.
  */
 export function connectState(
   options: PoolOptions & {
@@ -73,8 +73,10 @@ export function connectState(
   const { called = 'the state' } = options
   const names = options.prepares === true ? new Map<string, string>() : undefined
 
-  async function session<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+  async function lend<T>(
+    client: pg.PoolClient,
+    work: (client: Queryable) => Promise<T>,
+  ): Promise<T> {
     let broken: Error | undefined
     // While it is lent out the pool does not listen: unheard, the loss of a connection ends the process.
     const lost = (error: Error) => (broken = error)
@@ -90,39 +92,54 @@ export function connectState(
     }
   }
 
+  const session: State['session'] = async (work) => lend(await pool.connect(), work)
+
+  /** The answer of the server; throws state_unavailable where that is away. */
+  const asked = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((error: unknown) => {
+      throw isAway(error) ? away(called, error) : error
+    })
+
   return {
-    async query<R extends SqlRow>(text: string, values?: readonly unknown[]) {
+    query: <R extends SqlRow>(text: string, values?: readonly unknown[]) =>
       // Not the pool's own query(): at any error of SQL that ends the connection, and the next one, with every
       // function to compile anew, takes 20 to 60 ms of the server's CPU.
-      const ask = () => session((client) => client.query<R>(text, values))
-      return await ask()
-        .catch((error: unknown) => {
-          if (isDeadlock(error)) return ask()
-          throw error
-        })
-        .catch((error: unknown) => {
-          throw isAway(error) ? away(called, error) : error
-        })
-    },
+      asked(twiceAtDeadlock(() => session((client) => client.query<R>(text, values)))),
     session,
     transaction: (work) =>
-      session(async (client) => {
-        await client.query('begin')
-        try {
-          const result = await work(client)
-          await client.query('commit')
-          return result
-        } catch (error) {
-          // On a lost connection nothing can be rolled back, nor needs to be: the server has done it.
-          await client.query('rollback').catch(() => undefined)
-          throw error
-        }
-      }),
+      twiceAtDeadlock(async () =>
+        // Each answer by itself: what `work` throws of its own says nothing of the server.
+        lend(await asked(pool.connect()), (client) =>
+          inTransaction({ query: (text, values) => asked(client.query(text, values)) }, work),
+        ),
+      ),
     listen: (channel, notified) =>
       listenToChannel({ config: configOf(options), log: options.log, channel, notified }),
     [Symbol.asyncDispose]: () => pool.end(),
   }
 }
+
+async function inTransaction<T>(
+  client: Queryable,
+  work: (transaction: Queryable) => Promise<T>,
+): Promise<T> {
+  await client.query('begin')
+  try {
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // On a lost connection nothing can be rolled back, nor needs to be: the server has done it.
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+const twiceAtDeadlock = <T>(ask: () => Promise<T>): Promise<T> =>
+  ask().catch((error: unknown) => {
+    if (isDeadlock(error)) return ask()
+    throw error
+  })
 
 type PoolOptions = {
   readonly address: StateAddress
@@ -175,7 +192,8 @@ const REFUSAL = /^(EG|ERG|22|23|40|P0)/
 
 /** An error with a code that is not the server's comes from the caller of the connection. */
 const breaks = (error: Error): boolean =>
-  error instanceof pg.DatabaseError ? !REFUSAL.test(error.code ?? '') : !('code' in error)
+  isStateAway(error) ||
+  (error instanceof pg.DatabaseError ? !REFUSAL.test(error.code ?? '') : !('code' in error))
 
 const isDeadlock = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === '40P01'
