@@ -2,11 +2,22 @@
 // is ours, a member that nobody knows is a mistake: `expires_in: 60` gave an address of an hour.
 import { z } from 'zod'
 
-/** An object that refuses unknown members, and names those that it knows. */
+/** An object that refuses unknown members, and names those that it knows. Its texts are for the state: none has a NUL. */
 export const ownObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: ({ code }) =>
-      code === 'unrecognized_keys'
-        ? `it is not known here; there are ${Object.keys(shape).join(', ') || 'none'}`
-        : undefined,
-  })
+  z
+    .strictObject(shape, {
+      error: ({ code }) =>
+        code === 'unrecognized_keys'
+          ? `it is not known here; there are ${Object.keys(shape).join(', ') || 'none'}`
+          : undefined,
+    })
+    .check(({ value, issues }) => {
+      for (const [member, one] of Object.entries(value))
+        if ([one].flat().some((text) => typeof text === 'string' && text.includes('\0')))
+          issues.push({
+            code: 'custom',
+            message: 'it has a NUL character',
+            path: [member],
+            input: one,
+          })
+    })

@@ -91,7 +91,7 @@ export function createApiProtocol(deps: {
       return deps.identity.identify(authorization)
     },
     async body(exchange, call) {
-      checkQuery(exchange, call.operation)
+      checkTarget(exchange, call.operation)
       const { bytesMax } = call.endpoint
       if (bytesMax !== undefined) return await readBody(exchange, bytesMax)
       if (call.endpoint.parse === undefined) return undefined
@@ -101,8 +101,10 @@ export function createApiProtocol(deps: {
   }
 }
 
-/** Throws invalid_request where a name of the query is not one of the operation's. */
-function checkQuery(exchange: Exchange, operation: OperationName): void {
+/** Throws invalid_request where a name of the query is not one of the operation's. No text of the state has a NUL. */
+function checkTarget(exchange: Exchange, operation: OperationName): void {
+  if (exchange.request.url?.includes('%00') === true)
+    throw fault('invalid_request', 'Could not read the path or the query: it has a NUL character')
   const known = QUERIES.get(operation)
   if (known === undefined || !exchange.hasQuery) return
   for (const name of exchange.query.keys()) {

@@ -6,6 +6,7 @@ import { sleep, type Clock } from '#base/clock.ts'
 import { isId, newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
+import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { recordAct, recordOperatorAct, type Asker } from './audit.ts'
 import type { Principal } from './principal.ts'
@@ -38,6 +39,21 @@ export async function createToken(
     ],
   )
   return { id, text }
+}
+
+/** Throws too_many_tokens where the account has no room for another valid token; nobody else adds one meanwhile. */
+export async function demandTokenRoom(transaction: Queryable, account: string): Promise<void> {
+  await transaction.query('select from accounts where id = $1 for no key update', [account])
+  const { rowCount } = await transaction.query(
+    `select from tokens where account = $1 and revoked_at is null
+       and (expires_at is null or expires_at > now()) limit $2`,
+    [account, ACCOUNT_TOKENS_MAX],
+  )
+  if (rowCount === ACCOUNT_TOKENS_MAX)
+    throw fault(
+      'too_many_tokens',
+      `Could not create the token: an account has at most ${ACCOUNT_TOKENS_MAX} that are valid`,
+    )
 }
 
 /**
@@ -80,7 +96,10 @@ export async function endToken(
   await untilHeard(state, epoch, signal)
 }
 
-/** Makes a token with the name, scope and expiry of another one, and ends that one as endToken() does. */
+/**
+ * Makes a token with the name, scope and expiry of another one, and ends that one as endToken() does. Throws
+ * too_many_tokens where both are valid for a while, and the account has no room for both.
+ */
 export async function rotateToken(
   state: State,
   ending: EndingToken,
@@ -88,6 +107,7 @@ export async function rotateToken(
 ): Promise<MintedToken> {
   const { made, epoch } = await state.transaction(async (transaction) => {
     const { name, scope, expires_at: expiresAt } = await validToken(transaction, ending)
+    if (ending.afterS > 0) await demandTokenRoom(transaction, ending.account)
     const made = await createToken(transaction, {
       account: ending.account,
       name,

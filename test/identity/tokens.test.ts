@@ -75,6 +75,13 @@ test('a rotated token is not honoured when the answer comes, and its successor i
   assert.deepEqual(await problemOf(again), [404, 'token_not_found'])
 })
 
+test('a rotated token keeps its expiry', async () => {
+  const owner = await ownerToken()
+  const made = await make(owner, { expires_days: 3 })
+  const answer = await call(owner, `/${made.id}/rotate`, 'POST', {})
+  assert.equal(rotatedTokenReply.parse(await answer.json()).expires_at, made.expires_at)
+})
+
 test('with an overlap both are honoured until the old one expires', async () => {
   const owner = await ownerToken()
   const made = await make(owner, {})
@@ -135,6 +142,9 @@ test('an account has so many valid tokens at most', async () => {
   )
   const refused = await call(token, '', 'POST', { name: 'one more' })
   assert.deepEqual(await problemOf(refused), [409, 'too_many_tokens'])
+  const beside = await call(token, '/tok_many3/rotate', 'POST', { overlap_s: 60 })
+  assert.deepEqual(await problemOf(beside), [409, 'too_many_tokens'])
+  assert.equal((await call(token, '/tok_many3/rotate', 'POST', {})).status, 201)
   assert.equal((await call(token, '/tok_many2', 'DELETE')).status, 200)
   assert.equal((await call(token, '', 'POST', { name: 'one more' })).status, 201)
 })

@@ -56,6 +56,34 @@ test('parallel creates make no more endpoints than an account may have', async (
   assert.equal(made.filter(({ status }) => status === 201).length, WEBHOOKS_MAX)
 })
 
+test('of parallel deletions one is answered and audited, the others find nothing', async () => {
+  const owner = await openOwner(sharedErgon())
+  const { id } = await owner.create('https://example.com/', events)
+  const ends = await Promise.all(
+    Array.from({ length: 12 }, () => owner.call('DELETE', `/v1/webhooks/${id}`)),
+  )
+  const statuses = ends.map(({ status }) => status).toSorted((a, b) => a - b)
+  assert.deepEqual(statuses, [200, ...Array.from({ length: 11 }, () => 404)])
+  const audit = await owner.call('GET', '/v1/audit?action=webhook.delete')
+  assert.equal((audit.json['data'] as object[]).length, 1)
+})
+
+test('a NUL in a path or a query is refused', async () => {
+  const owner = await openOwner(sharedErgon())
+  for (const path of [
+    '/v1/webhooks/%00',
+    '/v1/webhook-deliveries?webhook=%00',
+    '/v1/tokens?cursor=%00',
+    '/v1/audit?action=a%00',
+    '/v1/audit?%00=a',
+  ]) {
+    const { status, json } = await owner.call('GET', path)
+    assert.deepEqual([status, json['title']], [400, 'invalid_request'], path)
+  }
+  const described = { url: 'https://example.com/', events, description: 'a\0' }
+  assert.equal((await owner.call('POST', '/v1/webhooks', described)).status, 400)
+})
+
 test("another account's endpoint and events are not found", async () => {
   const owner = await openOwner(sharedErgon())
   const other = await openOwner(sharedErgon())

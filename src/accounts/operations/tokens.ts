@@ -4,7 +4,6 @@ import type { Scope } from '#contract/operation.ts'
 import {
   OVERLAP_OWN_MIN_S,
   TOKEN_LIST_MAX,
-  ACCOUNT_TOKENS_MAX,
   type TokenReply,
   type TokenRequest,
   type TokenRotation,
@@ -12,7 +11,7 @@ import {
 import { readPage } from '#accounts/page.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { createToken, endToken, rotateToken } from '#identity/tokens.ts'
+import { createToken, demandTokenRoom, endToken, rotateToken } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State }
@@ -72,17 +71,7 @@ export const createTokenCreate =
       const { who, body } = call
       const { name, scope, expires_days: days } = body
       const account = who?.account ?? ''
-      await transaction.query('select from accounts where id = $1 for no key update', [account])
-      const { rowCount } = await transaction.query(
-        `select from tokens where account = $1 and revoked_at is null
-           and (expires_at is null or expires_at > now()) limit $2`,
-        [account, ACCOUNT_TOKENS_MAX],
-      )
-      if (rowCount === ACCOUNT_TOKENS_MAX)
-        throw fault(
-          'too_many_tokens',
-          `Could not create the token: an account has at most ${ACCOUNT_TOKENS_MAX} that are valid`,
-        )
+      await demandTokenRoom(transaction, account)
       const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
       const { id, text } = await createToken(transaction, { account, name, scope, ...expiry })
       const made = await tokenOf(transaction, id, who)

@@ -45,9 +45,22 @@ export async function findWebhook(
   id: string,
 ): Promise<WebhookRow> {
   const [row] = await webhooksOf(state, account, id)
-  if (row !== undefined) return row
-  throw fault('webhook_not_found', `Could not find the webhook: "${id.slice(0, 100)}"`)
+  if (row === undefined) throw notFound(id)
+  return row
 }
+
+/** Runs a statement that changes one webhook of an account: its `$1` and `$2`. Throws webhook_not_found. */
+export async function changeWebhook(
+  transaction: Queryable,
+  sql: string,
+  [id, ...values]: readonly [id: string, account: string, ...unknown[]],
+): Promise<void> {
+  const { rowCount } = await transaction.query(sql, [id, ...values])
+  if (rowCount === 0) throw notFound(id)
+}
+
+const notFound = (id: string) =>
+  fault('webhook_not_found', `Could not find the webhook: "${id.slice(0, 100)}"`)
 
 export const webhookReplyOf = (row: WebhookRow): WebhookReply => ({
   id: row.id,

@@ -2,7 +2,9 @@
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
-import { findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
+import { changeWebhook, findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
+
+const DELETE = 'delete from webhook_endpoints where id = $1 and account = $2'
 
 type Deps = { readonly state: State }
 
@@ -26,10 +28,10 @@ export const createWebhookDelete =
   async (call) => {
     const { who, parameters } = call
     const account = who?.account ?? ''
-    const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
+    const id = parameters['webhook'] ?? ''
     await state.transaction(async (transaction) => {
+      await changeWebhook(transaction, DELETE, [id, account])
       await recordAct(transaction, call, { action: 'webhook.delete', target: id })
-      await transaction.query('delete from webhook_endpoints where id = $1', [id])
       await transaction.query('delete from webhook_deliveries where endpoint = $1', [id])
       await transaction.query('select webhook_changed($1, $2)', [account, id])
     })

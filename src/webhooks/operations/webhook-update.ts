@@ -6,11 +6,23 @@ import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
-import { findWebhook, webhookReplyOf } from './find-webhook.ts'
+import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
 
 const IS_TAKEN = '23505'
-const OVERLAP = '24 hours'
+
+// An endpoint that is resumed, or has another url, begins anew.
+const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = coalesce($4, events),
+    description = coalesce($5, description), status = coalesce($6, status),
+    reason = case when $6 is null then reason end,
+    failures = case when $6 = 'active' or $3 is not null then 0 else failures end,
+    failing_since = case when $6 = 'active' or $3 is not null then null else failing_since end,
+    rest_until = case when $6 = 'active' or $3 is not null then null else rest_until end
+  where id = $1 and account = $2`
+
+const ROTATE = `update webhook_endpoints set previous_secret = secret, secret = $3,
+    previous_until = ledger_now() + interval '24 hours'
+  where id = $1 and account = $2`
 
 export const createWebhookUpdate =
   ({ state, rule }: WebhookDeps): Handler<WebhookChange> =>
@@ -18,29 +30,20 @@ export const createWebhookUpdate =
     const { who, parameters, body } = call
     const account = who?.account ?? ''
     const { url, events, description, paused } = body
-    const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
+    const id = parameters['webhook'] ?? ''
     if (url !== undefined) readTarget(url, rule)
     if (events !== undefined) checkEvents(events)
     const status = paused === undefined ? null : paused ? 'paused' : 'active'
     await state
       .transaction(async (transaction) => {
-        // An endpoint that is resumed, or has another url, begins anew.
-        await transaction.query(
-          `update webhook_endpoints set url = coalesce($2, url), events = coalesce($3, events),
-             description = coalesce($4, description), status = coalesce($5, status),
-             reason = case when $5 is null then reason end,
-             failures = case when $5 = 'active' or $2 is not null then 0 else failures end,
-             failing_since = case when $5 = 'active' or $2 is not null then null else failing_since end,
-             rest_until = case when $5 = 'active' or $2 is not null then null else rest_until end
-           where id = $1`,
-          [
-            id,
-            url ?? null,
-            events === undefined ? null : [...new Set(events)],
-            description ?? null,
-            status,
-          ],
-        )
+        await changeWebhook(transaction, UPDATE, [
+          id,
+          account,
+          url ?? null,
+          events === undefined ? null : [...new Set(events)],
+          description ?? null,
+          status,
+        ])
         await recordAct(transaction, call, { action: 'webhook.update', target: id, details: body })
         await transaction.query('select webhook_changed($1, $2)', [account, id])
       })
@@ -56,14 +59,10 @@ export const createWebhookRotate =
   async (call) => {
     const { who, parameters } = call
     const account = who?.account ?? ''
-    const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
+    const id = parameters['webhook'] ?? ''
     const signing = newSigningSecret()
     await state.transaction(async (transaction) => {
-      await transaction.query(
-        `update webhook_endpoints set previous_secret = secret, secret = $2,
-           previous_until = ledger_now() + interval '${OVERLAP}' where id = $1`,
-        [id, sealSecret(signing, key, id)],
-      )
+      await changeWebhook(transaction, ROTATE, [id, account, sealSecret(signing, key, id)])
       await recordAct(transaction, call, { action: 'webhook.rotate', target: id })
       await transaction.query('select webhook_changed($1, $2)', [account, id])
     })
