@@ -177,6 +177,24 @@ test('429 with Retry-After, 500 and a redirect wait for their next attempt, and 
   assert.match(moved.last_error ?? '', /redirects are not followed/)
 })
 
+test('an endpoint that asks for rest gets nothing more, however much waits', async () => {
+  await using receiver = await startReceiver()
+  receiver.answer = (_, response) => response.writeHead(429, { 'retry-after': '3600' }).end()
+  const owner = await openOwner(sharedErgon())
+  const { id } = await owner.create(receiver.url, events)
+  await sharedErgon().sql(
+    `insert into webhook_deliveries (endpoint, event, sample, next_at, since, created_at)
+     select $1, 'evt_rest' || n, '{"type":"balance.low","data":{}}', now(), now(), now()
+     from generate_series(1, 200) n`,
+    [id],
+  )
+  await owner.call('POST', `/v1/webhooks/${id}/test`, { event: 'balance.low' })
+  await until('an attempt', async () => (await owner.get(id)).failures > 0)
+  await pause(1500)
+  assert.ok(receiver.received.length <= 8, `${receiver.received.length} attempts`)
+  await owner.call('DELETE', `/v1/webhooks/${id}`)
+})
+
 test('an endpoint that hangs does not hold up the other endpoints of its account', async () => {
   await using hanging = await startReceiver()
   await using quick = await startReceiver()

@@ -48,6 +48,8 @@ const REST_MS_MAX = 10_000
 const AGAIN_MS = 1000
 const STOP_MS = 3000
 const LANES_MAX = 5000
+/** Disables its endpoint (sql/deliveries.sql). */
+const GONE = 410
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return new Dispatch(deps)
@@ -63,6 +65,8 @@ class Dispatch implements Dispatcher {
   readonly #wanted = new Set<string>()
   /** Endpoints that changed while the state was asked: the answer may be from before. */
   readonly #changed = new Set<string>()
+  /** Endpoints that rest, or are gone, by a result that is not settled. */
+  readonly #resting = new Set<string>()
   /** When all endpoints are asked for, in monotonic time. */
   #askAllMs = 0
   #results: Attempted[] = []
@@ -128,7 +132,7 @@ class Dispatch implements Dispatcher {
 
   #take(endpoints: readonly DueEndpoint[]): void {
     for (const endpoint of endpoints) {
-      if (this.#changed.has(endpoint.id)) continue
+      if (this.#changed.has(endpoint.id) || this.#resting.has(endpoint.id)) continue
       const lane = this.#lanes.get(endpoint.id) ?? new Lane(endpoint)
       this.#lanes.set(endpoint.id, lane)
       const fresh = endpoint.deliveries.filter(({ id }) => !this.#known.has(id))
@@ -185,6 +189,10 @@ class Dispatch implements Dispatcher {
     const isRecovered = lane.ended(outcome.isDelivered)
     const delayMs = delayAfter(attempts + 1, this.#deps.random)
     this.#results.push({ id, endpoint: lane.id, attempts, outcome, delayMs, isRecovered })
+    if (outcome.restMs !== null || outcome.status === GONE || lane.isFailing) {
+      this.#resting.add(lane.id)
+      this.changed(lane.id)
+    }
     this.#pump(lane)
     this.#wakeUp()
   }
@@ -195,6 +203,8 @@ class Dispatch implements Dispatcher {
       const batch = this.#results.slice(0, BATCH_MAX)
       await queue.settle(batch)
       this.#results = this.#results.slice(batch.length)
+      // Those of a later result have it again.
+      this.#resting.clear()
       for (const { id, endpoint, outcome, delayMs, isRecovered } of batch) {
         this.#known.delete(id)
         if (isRecovered) this.#wanted.add(endpoint)

@@ -6,13 +6,16 @@ import type { AddressRule } from './addresses.ts'
 
 const AT_ONCE_FIRST = 8
 export const AT_ONCE_MAX = 64
+/** Failures in a row after which the state lets an endpoint rest (sql/deliveries.sql). */
+const REST_AFTER = 10
 
 export class Lane {
   readonly account: string
   readonly id: string
   #atOnce = AT_ONCE_FIRST
   #running = 0
-  #hasFailed = false
+  /** In a row. */
+  #failures = 0
   #waiting: Delivery[] = []
   #url = ''
   #target: EndpointTarget | undefined
@@ -76,13 +79,18 @@ export class Lane {
 
   /** True where the attempt before it failed and this one did not. */
   ended(isDelivered: boolean): boolean {
-    const isRecovered = isDelivered && this.#hasFailed
+    const isRecovered = isDelivered && this.#failures > 0
     this.#running--
-    this.#hasFailed = !isDelivered
+    this.#failures = isDelivered ? 0 : this.#failures + 1
     this.#atOnce = isDelivered
       ? Math.min(AT_ONCE_MAX, this.#atOnce + 1)
       : Math.max(1, this.#atOnce >> 1)
     return isRecovered
+  }
+
+  /** True after so many failures that the endpoint rests. */
+  get isFailing(): boolean {
+    return this.#failures >= REST_AFTER
   }
 
   /** Takes back what waits here. */
