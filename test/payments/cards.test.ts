@@ -289,6 +289,22 @@ test('a removed card is removed at the processor, and pays no more', async () =>
   )
 })
 
+test('a card that the processor did not let go is kept, and can be removed again', async () => {
+  const payer = await newPayer(ergon)
+  const id = await addCard(payer)
+  const setBody = async (body: string) =>
+    ergon.sql(
+      `update test_processor_objects o set body = ${body} from payment_methods m
+       where m.id = $1 and o.id = m.reference`,
+      [id],
+    )
+  await setBody(`jsonb_build_object('broken', o.body)`)
+  const refused = await payer.call('DELETE', `/v1/payment-methods/${id}`)
+  assert.deepEqual([refused.status, codeOf(refused)], [503, 'payment_processor_away'])
+  await setBody(`o.body -> 'broken'`)
+  assert.equal((await payer.call('DELETE', `/v1/payment-methods/${id}`)).status, 200)
+})
+
 test('the books add up after all of it', async () => {
   assert.deepEqual(await paymentFaults(ergon), [])
 })

@@ -61,6 +61,8 @@ test('a hold is balance at once, pays, and is captured once something is spent',
   const found = await settled(payer, hold, 'authorized')
   const days = (Date.parse(found.held_until ?? '') - Date.now()) / 86_400_000
   assert.ok(days > 6.9 && days < 7.1, found.held_until ?? 'none')
+  const { lots } = balanceReply.parse((await payer.call('GET', '/v1/balance')).json)
+  assert.equal(Date.parse(lots[0]?.expires_at ?? ''), Date.parse(found.held_until ?? ''))
   await runTask(ergon, 'payments.holds')
   assert.equal((await settled(payer, hold, 'authorized')).id, hold)
   assert.equal((await spend(payer)).status, 200)

@@ -1,6 +1,7 @@
 // Points by vouchers: redeemed once, spent, expired; and the ledger of the account, which adds up to the balance.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { balanceReply, ledgerList, voucherReply } from '#contract/payments.ts'
 import { bookFaults } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
@@ -164,6 +165,28 @@ test('a wrong code, one for live money, one that has ended, and one with too sma
   assert.ok(stored.every(({ hash }) => !hash?.includes((ended?.code ?? '').replaceAll('-', ''))))
 })
 
+test('an operation that waits for the audit log holds up no other account', async () => {
+  const payer = await newPayer(ergon)
+  const code = await voucher({})
+  await ergon.control('funds.add', { account: payer.account, pusd: String(DOLLAR) })
+  const audit = ergon.sql(
+    'do $$ begin lock table audit_entries in share mode; perform pg_sleep(1.5); end $$',
+  )
+  await pause(300)
+  const asked = [
+    redeem(payer, code),
+    payer.call('PATCH', '/v1/account', { low_water: '0.5' }),
+    ergon.control('funds.add', { account: payer.account, pusd: '1' }),
+  ]
+  await pause(500)
+  const waiting = await ergon.sql(
+    "select from pg_locks where relation = 'audit_entries'::regclass and not granted",
+  )
+  assert.equal(waiting.length, asked.length)
+  await ergon.sql('select from log_head for update nowait')
+  await Promise.all([audit, ...asked])
+})
+
 test('points are spent before paid money, and go when they expire', async () => {
   const payer = await newPayer(ergon)
   await ergon.control('funds.add', { account: payer.account, pusd: String(DOLLAR) })
@@ -174,6 +197,11 @@ test('points are spent before paid money, and go when they expire', async () => 
     kind: 'promotion',
   })
   await payer.call('GET', '/v1/models')
+  const audit = await payer.call('GET', '/v1/audit')
+  assert.deepEqual(
+    (audit.json['data'] as { action: string }[]).slice(0, 3).map(({ action }) => action),
+    ['grant.create', 'voucher.redeem', 'funds.add'],
+  )
   const kinds = async () => (await balanceOf(payer)).lots.map(({ kind }) => kind)
   assert.deepEqual(await kinds(), ['points', 'promotion', 'test'])
   const { lots } = await balanceOf(payer)

@@ -66,11 +66,15 @@ async function addFunds(state: State, account: string, pusd: string) {
   // Money of live accounts comes in by the payment adapters alone.
   if (rows[0].env !== 'test')
     throw fault('not_implemented', 'Could not add funds: a live account is topped up by a payment')
-  await state.query("select grant_funds($1, $2, 'test', $3, 'test_funds')", [
-    account,
-    pusd,
-    LOT_PRIORITY,
-  ])
+  await state.transaction(async (transaction) => {
+    const details = { amount_pusd: pusd, unit: 'tUSD' }
+    await recordOperatorAct(transaction, account, { action: 'funds.add', target: account, details })
+    await transaction.query("select grant_funds($1, $2, 'test', $3, 'test_funds')", [
+      account,
+      pusd,
+      LOT_PRIORITY,
+    ])
+  })
   return { account, added_pusd: pusd, unit: 'tUSD' as const }
 }
 

@@ -13,7 +13,7 @@ import type {
   RefundOrder,
   WebhookHeaders,
 } from '#payments/adapter.ts'
-import { factsOfEvent, factsOfIntent, failureOf, PUSD_PER_CENT } from './card-facts.ts'
+import { EVENT_TYPES, factsOfEvent, factsOfIntent, failureOf, PUSD_PER_CENT } from './card-facts.ts'
 
 export type CardSettings = {
   readonly name: string
@@ -31,6 +31,9 @@ const RETRIES_MAX = 2
 /** As the interface has it for our own webhooks: an older or newer signature is refused. */
 export const TOLERANCE_S = 300
 const PAGE = 100
+const DAY_S = 86_400
+/** The processor's own memory of its events. */
+const KEPT_DAYS = 30
 const WITH_CHARGE = { expand: ['latest_charge'] }
 
 export function createCardAdapter(settings: CardSettings): PaymentAdapter {
@@ -43,7 +46,7 @@ export function createCardAdapter(settings: CardSettings): PaymentAdapter {
     env,
     customer: (account) => call(async () => (await newCustomer(await open(), account)).id),
     setUp: (order) => call(async () => setUp(await open(), settings, order)),
-    forget: (method) => call(async () => void (await (await open()).paymentMethods.detach(method))),
+    forget: (method) => call(async () => detach(await open(), method)),
     authorize: (order) =>
       call(async () => pay(await open(), settings, { ...order, capture: 'manual' })),
     charge: (order) =>
@@ -90,6 +93,13 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     throw fault('payment_processor_away', 'Could not ask the payment processor', { cause })
   }
+}
+
+/** One that is detached already is refused. */
+async function detach(sdk: Stripe, method: string): Promise<void> {
+  await sdk.paymentMethods.detach(method).catch((error: unknown) => {
+    if ((error as Stripe.errors.StripeError).type !== 'StripeInvalidRequestError') throw error
+  })
 }
 
 const newCustomer = (sdk: Stripe, account: string) =>
@@ -231,31 +241,33 @@ function verified(
   }
 }
 
+/**
+ * The processor lists the newest first, and facts are applied in the order in which they happened. One day is read
+ * at a time, so that memory never has the events of a month.
+ */
 async function* eventsSince(
   open: () => Promise<Stripe>,
   env: 'live' | 'test',
   { since, signal }: { readonly since: Date; readonly signal: AbortSignal },
 ): AsyncGenerator<ProcessorEvent> {
   const sdk = await open()
-  // The processor lists the newest first; facts are applied in the order in which they happened.
-  const found: Stripe.Event[] = []
-  const created = { gte: Math.floor(since.getTime() / 1000) }
-  for (let after: string | undefined; ;) {
-    signal.throwIfAborted()
-    const page = await call(() =>
-      sdk.events.list({
-        created,
-        limit: PAGE,
-        ...(after === undefined ? {} : { starting_after: after }),
-      }),
-    )
-    found.push(...page.data)
-    after = page.data.at(-1)?.id
-    if (!page.has_more || after === undefined) break
-  }
-  for (const event of found.toReversed())
-    yield {
-      at: new Date(event.created * 1000),
-      facts: await factsWithMore(sdk, event, env),
+  const nowS = Math.floor(Date.now() / 1000)
+  let fromS = Math.max(Math.floor(since.getTime() / 1000), nowS - KEPT_DAYS * DAY_S)
+  for (let isLast = false; !isLast; fromS += DAY_S) {
+    // The processor's clock may be ahead: the last day has no end.
+    isLast = fromS + DAY_S > nowS
+    const created = { gte: fromS, ...(isLast ? {} : { lt: fromS + DAY_S }) }
+    const found: Stripe.Event[] = []
+    const list = { created, types: [...EVENT_TYPES], limit: PAGE }
+    for (let after: string | undefined; ;) {
+      signal.throwIfAborted()
+      const more = after === undefined ? {} : { starting_after: after }
+      const page = await call(() => sdk.events.list({ ...list, ...more }))
+      found.push(...page.data)
+      after = page.data.at(-1)?.id
+      if (!page.has_more || after === undefined) break
     }
+    for (const event of found.toReversed())
+      yield { at: new Date(event.created * 1000), facts: await factsWithMore(sdk, event, env) }
+  }
 }

@@ -10,6 +10,26 @@ type Env = 'live' | 'test'
 /** The longest that an authorisation of a payer who was there lives, less a margin; a card may say less. */
 const HOLD_S = 6 * 86_400
 
+/** The events that facts come out of. */
+export const EVENT_TYPES = [
+  'payment_intent.amount_capturable_updated',
+  'payment_intent.succeeded',
+  'payment_intent.canceled',
+  'payment_intent.payment_failed',
+  'payment_intent.requires_action',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.refund.updated',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.closed',
+  'setup_intent.succeeded',
+  'setup_intent.setup_failed',
+  'payment_method.detached',
+] as const
+
 /** The facts of an event; none where nothing follows from it. */
 export function factsOfEvent(event: Stripe.Event, env: Env): PaymentFact[] {
   const { id } = event

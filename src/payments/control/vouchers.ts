@@ -4,6 +4,7 @@ import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
+import { recordOperatorAct } from '#identity/audit.ts'
 import { newVoucherCode, voucherHash } from '#payments/voucher-code.ts'
 import type { State } from '#state/connect.ts'
 
@@ -48,12 +49,24 @@ export const voucherHandlers = (
     ).rows,
   'grant.create': async ({ account, pusd, kind, priority, lives_days: days }) => {
     const id = newId('grant')
-    const { rowCount } = await state.query(
-      "select grant_points($1, id, $3, $4, $5, $6) from accounts where id = $2 and id <> 'nobody'",
-      [id, account, pusd, kind, priority, days ?? null],
-    )
-    if (rowCount === 0)
-      throw fault('not_found', `Could not grant the points: no account "${account}"`)
+    await state.transaction(async (transaction) => {
+      const { rowCount } = await transaction.query(
+        "select from accounts where id = $1 and id <> 'nobody'",
+        [account],
+      )
+      if (rowCount === 0)
+        throw fault('not_found', `Could not grant the points: no account "${account}"`)
+      const details = { amount_pusd: pusd, kind, priority, lives_days: days ?? null }
+      await recordOperatorAct(transaction, account, { action: 'grant.create', target: id, details })
+      await transaction.query('select grant_points($1, $2, $3, $4, $5, $6)', [
+        id,
+        account,
+        pusd,
+        kind,
+        priority,
+        days ?? null,
+      ])
+    })
     return { id, account, pusd }
   },
 })

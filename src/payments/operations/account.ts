@@ -27,14 +27,15 @@ export function createAccountUpdate(deps: {
     if (automatic && adapterOf(deps.adapters, who?.env) === undefined)
       throw fault('payments_off', 'Could not set automatic top-ups')
     await deps.state.transaction(async (transaction) => {
-      if (automatic !== undefined) await setAutomatic(transaction, account, automatic)
-      if (lowWater !== undefined)
-        await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
       await recordAct(transaction, call, {
         action: 'account.update',
         target: account,
         details: body,
       })
+      if (automatic !== undefined) await setAutomatic(transaction, account, automatic)
+      // It locks the ledger: last.
+      if (lowWater !== undefined)
+        await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
     })
     const reply = await replyOf(deps.state, account)
     return { kind: 'known', status: 200, body: () => reply }

@@ -10,9 +10,10 @@ const BALANCE = `
   select coalesce(w.posted, 0)::text as posted,
     coalesce(w.reserved, 0)::text as reserved, coalesce((w.posted - w.reserved), 0)::text as available,
     coalesce((select json_agg(json_build_object('kind', l.kind, 'remaining_pusd', l.remaining::text,
-        'expires_at', to_char(l.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'expires_at', to_char(coalesce(l.expires_at, c.expires_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'reference', nullif(l.reference, '')) order by l.priority, l.expires_at nulls last, l.created_at, l.id)
-      from lots l where l.wallet = w.id and l.remaining > 0), '[]') as lots
+      from lots l left join pending_credits c on c.lot = l.id and c.state = 'pending'
+      where l.wallet = w.id and l.remaining > 0), '[]') as lots
   from accounts a left join wallets w on w.id = 'money:' || a.id where a.id = $1`
 
 type Row = {

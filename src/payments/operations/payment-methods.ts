@@ -65,20 +65,20 @@ export function createMethodDelete({ state, adapters }: Deps): Handler {
   return async (call) => {
     const { who, parameters } = call
     const id = parameters['method'] ?? ''
-    const row = await state.transaction(async (transaction) => {
-      const { rows } = await transaction.query<{ processor: string; reference: string | null }>(
-        `update payment_methods set state = 'removed' where account = $1 and id = $2 and state <> 'removed'
-         returning processor, reference`,
-        [who?.account, id],
-      )
-      const [removed] = rows
-      if (removed === undefined)
-        throw fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
-      await recordAct(transaction, call, { action: 'payment-method.delete', target: id })
-      return removed
-    })
+    const { rows } = await state.query<{ processor: string; reference: string | null }>(
+      "select processor, reference from payment_methods where account = $1 and id = $2 and state <> 'removed'",
+      [who?.account, id],
+    )
+    const [row] = rows
+    if (row === undefined)
+      throw fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
+    // First there: a card that is removed here alone could still be charged there, and nobody would see it.
     const adapter = adapters.find(({ name }) => name === row.processor)
     if (row.reference !== null) await adapter?.forget(row.reference)
+    await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'payment-method.delete', target: id })
+      await transaction.query("update payment_methods set state = 'removed' where id = $1", [id])
+    })
     const reply = { id, object: 'payment_method', deleted: true }
     return { kind: 'known', status: 200, body: () => reply }
   }

@@ -28,6 +28,9 @@ export function createTopupRefund(deps: {
     const id = newId('refund')
     const asked = body.amount === undefined ? null : pusdOfAmount(body.amount)?.toString()
     const amount = await state.transaction(async (transaction) => {
+      // Null: all that is left. The refund locks the ledger: last.
+      const details = { refund: id, amount_pusd: asked }
+      await recordAct(transaction, call, { action: 'topup.refund', target: topup.id, details })
       const { rows } = await transaction.query<{ amount: string | null }>(
         'select begin_refund($1, $2, $3, $4)::text as amount',
         [id, topup.id, account, asked],
@@ -35,8 +38,6 @@ export function createTopupRefund(deps: {
       const begun = rows[0]?.amount ?? undefined
       if (begun === undefined)
         throw fault('refund_exceeds', `Could not give back: ${topup.id} has not so much left`)
-      const details = { refund: id, amount_pusd: begun }
-      await recordAct(transaction, call, { action: 'topup.refund', target: topup.id, details })
       return begun
     })
     await startRefund(state, adapter, id)

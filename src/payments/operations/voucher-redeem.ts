@@ -20,6 +20,17 @@ export function createVoucherRedeem(deps: {
     const { who, body, signal } = call
     const hash = voucherHash(body.code, deps.secret.reveal())
     const row = await deps.state.transaction(async (transaction) => {
+      const known = await transaction.query<{ id: string; amount_pusd: string }>(
+        'select id, amount_pusd::text from vouchers where code_hash = $1',
+        [hash],
+      )
+      for (const { id, amount_pusd } of known.rows)
+        await recordAct(transaction, call, {
+          action: 'voucher.redeem',
+          target: id,
+          details: { amount_pusd },
+        })
+      // It locks the ledger: last.
       const { rows } = await transaction.query<Row>('select * from redeem_voucher($1, $2)', [
         who?.account,
         hash,
@@ -32,8 +43,6 @@ export function createVoucherRedeem(deps: {
           'voucher_used',
           `Could not redeem the voucher: ${found.id} was redeemed or has ended`,
         )
-      const details = { amount_pusd: found.amount_pusd }
-      await recordAct(transaction, call, { action: 'voucher.redeem', target: found.id, details })
       return found
     })
     // It is redeemed, whether or not the ledger answers once more.

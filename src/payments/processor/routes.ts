@@ -1,6 +1,6 @@
 // The routes of the test processor: those of Stripe's API that the SDK needs, and a few that only tests need.
 import type { Queryable } from '#state/connect.ts'
-import { formTexts, formText, type Form } from './form.ts'
+import { formPart, formTexts, formText, type Form } from './form.ts'
 import {
   cancelIntent,
   captureIntent,
@@ -108,14 +108,19 @@ async function intent({ objects, id, form }: ProcessorCall): Promise<ProcessorAn
 const PAGE_MAX = 100
 
 async function events({ state, form }: ProcessorCall): Promise<ProcessorAnswer> {
-  const created = form['created']
-  const since = typeof created === 'object' ? Number(formText(created, 'gte') ?? 0) : 0
+  const created = formPart(form, 'created')
   const limit = Math.min(Number(formText(form, 'limit') ?? 10), PAGE_MAX)
   const { rows } = await state.query<{ body: object }>(
-    `select body from test_processor_events where created >= $1
-       and seq < coalesce((select seq from test_processor_events where id = $2), 9223372036854775807)
+    `select body from test_processor_events where created >= $1 and created < $4
+       and (cardinality($5::text[]) = 0 or body ->> 'type' = any ($5)) and seq < coalesce((select seq from test_processor_events where id = $2), 9223372036854775807)
      order by seq desc limit $3`,
-    [since, formText(form, 'starting_after') ?? '', limit + 1],
+    [
+      formText(created, 'gte') ?? 0,
+      formText(form, 'starting_after') ?? '',
+      limit + 1,
+      formText(created, 'lt') ?? Number.MAX_SAFE_INTEGER,
+      formTexts(form, 'types'),
+    ],
   )
   return answered({
     object: 'list',
