@@ -16,6 +16,7 @@ import {
   settled,
   tell,
   topUp,
+  until,
 } from './processor.ts'
 
 product(CARDS)
@@ -216,6 +217,32 @@ test('a payment that a crash cut off before its call is made by asking, and one 
     [made.id],
   )
   assert.equal(intents.length, 1)
+})
+
+test('a refund that a crash cut off before its call is made by asking, and not after a day', async () => {
+  const { payer, id } = await paidOnce()
+  // The crash came between the transaction and the call.
+  const begin = async (refund: string, age: string) => {
+    await ergon.sql('select begin_refund($1, $2, $3, 10000000000)', [refund, id, payer.account])
+    await ergon.sql(
+      'update payment_refunds set created_at = created_at - $2::interval where id = $1',
+      [refund, age],
+    )
+  }
+  const cut = `refund_cut_${payer.account}`
+  const late = `refund_late_${payer.account}`
+  await begin(cut, '2 minutes')
+  await begin(late, '24 hours')
+  await runTask(ergon, 'payments.reconcile')
+  const stateOf = async (refund: string) =>
+    (
+      await ergon.sql<{ state: string; reference: string | null }>(
+        'select state, reference from payment_refunds where id = $1',
+        [refund],
+      )
+    )[0]
+  await until(async () => (await stateOf(cut))?.state === 'succeeded')
+  assert.deepEqual(await stateOf(late), { state: 'pending', reference: null })
 })
 
 test('a processor that does not answer refuses the call, and nothing is lost or paid twice', async () => {
