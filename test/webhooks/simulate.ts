@@ -10,7 +10,7 @@ import {
   type Dispatcher,
 } from '#webhooks/delivery/dispatcher.ts'
 import { AT_ONCE_MAX } from '#webhooks/delivery/lane.ts'
-import type { Attempted, DueEndpoint, Queue } from '#webhooks/delivery/queue.ts'
+import type { Attempted, DueEndpoint, Queue, WantedDeliveries } from '#webhooks/delivery/queue.ts'
 import { DELAYS_MS } from '#webhooks/delivery/schedule.ts'
 import type { Attempt, Outcome, DeliverySender } from '#webhooks/delivery/send.ts'
 import { LifeClock, Schedule } from '../sim/schedule.ts'
@@ -212,7 +212,7 @@ class History {
       return found
     }
     return {
-      due: (endpoints, each) => answer(() => this.#due(endpoints, each)),
+      due: (wanted) => answer(() => this.#due(wanted)),
       nextMs: () => answer(() => this.#nextMs()),
       settle: async (attempts) => {
         await answer(() => {
@@ -224,7 +224,7 @@ class History {
     }
   }
 
-  #due(ids: readonly string[] | undefined, each: number): DueEndpoint[] {
+  #due({ endpoints: ids, each, known }: WantedDeliveries): DueEndpoint[] {
     const { nowMs } = this.#schedule
     const early = this.#plant === 'gives too early' ? 2000 : 0
     const isGiven = ({ status }: SimEndpoint) =>
@@ -238,6 +238,7 @@ class History {
         secrets: ['whsec_AAAA'],
         deliveries: this.#deliveries
           .filter((one) => one.endpoint === endpoint && one.state === 'pending')
+          .filter(({ id }) => endpoint.failures >= PROBE_AFTER || !known.includes(id))
           .filter(({ nextMs }) => nextMs <= nowMs + early)
           .toSorted((a, b) => a.nextMs - b.nextMs)
           .slice(0, endpoint.failures >= PROBE_AFTER ? 1 : each)

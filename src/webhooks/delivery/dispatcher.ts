@@ -35,8 +35,8 @@ export interface Dispatcher {
 /** Of an endpoint that are asked for at once; asked again when fewer than LOW wait. */
 const EACH = 256
 const LOW = 64
-/** Deliveries in memory. */
-const KNOWN_MAX = 20_000
+/** Deliveries in memory; the state is asked while there is room for as many as an endpoint may give. */
+export const KNOWN_MAX = 20_000
 export const ACCOUNT_AT_ONCE = 64
 const UNPAID_AT_ONCE = 1
 const AT_ONCE_MAX = 2048
@@ -58,8 +58,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 class Dispatch implements Dispatcher {
   readonly #deps: DispatcherDeps
   readonly #lanes = new Map<string, Lane>()
-  /** Deliveries that wait here, run, or are not settled. */
-  readonly #known = new Set<string>()
+  /** Deliveries that wait here, run, or are not settled, and their endpoints. */
+  readonly #known = new Map<string, string>()
   readonly #accounts = new Map<string, { running: number; isPaid: boolean }>()
   /** Endpoints to ask for. */
   readonly #wanted = new Set<string>()
@@ -109,13 +109,13 @@ class Dispatch implements Dispatcher {
   /** Asks for all endpoints when something may be due, else for those with news and those that could send more. */
   async #ask(): Promise<void> {
     const { queue, clock } = this.#deps
-    if (this.#known.size >= KNOWN_MAX) return
+    if (this.#isFull) return
     this.#changed.clear()
     if (clock.monotonicMs() >= this.#askAllMs) {
       this.#wanted.clear()
       this.#forgetIdle()
       for (const lane of this.#lanes.values()) lane.asked()
-      this.#take(await queue.due(undefined, EACH))
+      await this.#fetch(undefined)
       const nextMs = (await queue.nextMs()) ?? REST_MS_MAX
       // Deliveries that are due already are under way here, or wait for a place.
       this.#askAllMs =
@@ -127,7 +127,25 @@ class Dispatch implements Dispatcher {
     const asked = [...this.#wanted]
     this.#wanted.clear()
     for (const id of asked) this.#lanes.get(id)?.asked()
-    if (asked.length > 0) this.#take(await queue.due(asked, EACH))
+    if (asked.length > 0) await this.#fetch(asked)
+  }
+
+  get #isFull(): boolean {
+    return this.#known.size > KNOWN_MAX - EACH
+  }
+
+  async #fetch(endpoints: readonly string[] | undefined): Promise<void> {
+    const { queue, clock } = this.#deps
+    const most = KNOWN_MAX - this.#known.size
+    const asked = endpoints && new Set(endpoints)
+    const known = [...this.#known].flatMap(([id, endpoint]) =>
+      asked?.has(endpoint) === false ? [] : [id],
+    )
+    const found = await queue.due({ endpoints, each: EACH, most, known })
+    this.#take(found)
+    const count = found.reduce((sum, { deliveries }) => sum + deliveries.length, 0)
+    // Others had no room.
+    if (count >= most) this.#askAllMs = Math.min(this.#askAllMs, clock.monotonicMs() + AGAIN_MS)
   }
 
   #take(endpoints: readonly DueEndpoint[]): void {
@@ -136,7 +154,7 @@ class Dispatch implements Dispatcher {
       const lane = this.#lanes.get(endpoint.id) ?? new Lane(endpoint)
       this.#lanes.set(endpoint.id, lane)
       const fresh = endpoint.deliveries.filter(({ id }) => !this.#known.has(id))
-      for (const { id } of fresh) this.#known.add(id)
+      for (const { id } of fresh) this.#known.set(id, endpoint.id)
       lane.hasMore = endpoint.deliveries.length === EACH
       lane.add(endpoint, this.#deps.rule, fresh)
     }
@@ -151,11 +169,16 @@ class Dispatch implements Dispatcher {
       if (delivery === undefined) break
       account.running++
       this.#running++
-      void this.#deliver(lane, delivery).then((outcome) => {
-        account.running--
-        this.#running--
-        this.#ended(lane, delivery, outcome)
-      })
+      void this.#deliver(lane, delivery)
+        .catch((error: unknown) => {
+          this.#deps.log.error('A delivery could not be attempted', { id: delivery.id, error })
+          return refused('the service could not send it')
+        })
+        .then((outcome) => {
+          account.running--
+          this.#running--
+          this.#ended(lane, delivery, outcome)
+        })
     }
     if (account.running === 0 && account.isPaid) this.#accounts.delete(lane.account)
   }
@@ -172,15 +195,12 @@ class Dispatch implements Dispatcher {
     const { event: id, type, body } = delivery
     // Of this attempt: receivers refuse what is older than 300 s.
     const timestamp = Math.floor(clock.wallMs() / 1000)
-    const headers = signedHeaders({ id, type, timestamp, body, secrets: lane.secrets })
-    const outcome = await sender.send({
-      target,
-      headers,
-      body,
-      mark: () => bill.mark(),
-    })
-    bill.release()
-    return outcome
+    try {
+      const headers = signedHeaders({ id, type, timestamp, body, secrets: lane.secrets })
+      return await sender.send({ target, headers, body, mark: () => bill.mark() })
+    } finally {
+      bill.release()
+    }
   }
 
   #ended(lane: Lane, { id, attempts }: Delivery, outcome: Outcome): void {
@@ -203,8 +223,7 @@ class Dispatch implements Dispatcher {
       const batch = this.#results.slice(0, BATCH_MAX)
       await queue.settle(batch)
       this.#results = this.#results.slice(batch.length)
-      // Those of a later result have it again.
-      this.#resting.clear()
+      if (this.#results.length === 0) this.#resting.clear()
       for (const { id, endpoint, outcome, delayMs, isRecovered } of batch) {
         this.#known.delete(id)
         if (isRecovered) this.#wanted.add(endpoint)
@@ -223,8 +242,9 @@ class Dispatch implements Dispatcher {
   /** Until something happens or is due, but not shorter than it takes to gather some results. */
   async #rest(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
-    const isBusy = this.#results.length > 0 || this.#wanted.size > 0
-    const restMs = this.#askAllMs - clock.monotonicMs() - GATHER_MS
+    const isBusy = this.#results.length > 0 || (this.#wanted.size > 0 && !this.#isFull)
+    const dueMs = this.#askAllMs - clock.monotonicMs()
+    const restMs = (this.#isFull ? AGAIN_MS : dueMs) - GATHER_MS
     if (restMs > 0 && !isBusy && !signal.aborted)
       await new Promise<void>((resolve) => {
         const cancel = clock.setTimer(restMs, resolve)

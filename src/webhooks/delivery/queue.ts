@@ -34,9 +34,19 @@ export type Attempted = {
   readonly isRecovered: boolean
 }
 
+export type WantedDeliveries = {
+  /** Undefined for all. */
+  readonly endpoints: readonly string[] | undefined
+  /** Of one endpoint at most. */
+  readonly each: number
+  /** Altogether at most: accounts share them. */
+  readonly most: number
+  /** Deliveries that are here already. */
+  readonly known: readonly string[]
+}
+
 export interface Queue {
-  /** The due deliveries of these endpoints, or of all, so many of each at most. */
-  due(endpoints: readonly string[] | undefined, each: number): Promise<DueEndpoint[]>
+  due(wanted: WantedDeliveries): Promise<DueEndpoint[]>
   settle(attempts: readonly Attempted[]): Promise<void>
   /** Milliseconds until a delivery is due; undefined without one. */
   nextMs(): Promise<number | undefined>
@@ -57,11 +67,11 @@ type Row = {
 
 /** `key` opens the secrets of endpoints. */
 export const createQueue = ({ state, key }: { state: Queryable; key: Secret }): Queue => ({
-  async due(endpoints, each) {
+  async due({ endpoints, each, most, known }) {
     const { rows } = await state.query<Row>(
       `select endpoint, account, url, secret, previous_secret, id::text, event, event_type, attempts, body
-       from webhook_due($1, $2)`,
-      [endpoints ?? null, each],
+       from webhook_due($1, $2, $3, $4)`,
+      [endpoints ?? null, each, most, known],
     )
     return [...Map.groupBy(rows, ({ endpoint }) => endpoint)].map(([id, some]) =>
       toEndpoint(id, some, key),

@@ -1,6 +1,8 @@
 -- The next due deliveries of endpoints that may be sent to, of all or of the given ones. A failing endpoint gets one at a
 -- time. Only one process asks, so nothing is marked as taken: that process knows what it has sent and not settled.
-create or replace function webhook_due(of_endpoints text[], each_max int)
+-- At most `each_max` of an endpoint and `most` altogether, those of each account in turn. The known ones are left
+-- out, but of a failing endpoint, where another one would be the second at a time.
+create or replace function webhook_due(of_endpoints text[], each_max int, most int, known bigint[])
 returns table (endpoint text, account text, url text, secret text, previous_secret text, id bigint, event text,
   event_type text, attempts int, body text) language plpgsql stable as $$
 declare
@@ -12,15 +14,22 @@ begin
     d.id, d.event, d.type, d.attempts::int,
     '{"event":' || to_json(d.type) || ',"event_id":"' || d.event || '","occurred_at":"'
       || to_char(d.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || d.data || '}'
-  from webhook_endpoints e cross join lateral (
-    select due.id, due.event, due.attempts, due.next_at, coalesce(v.type, due.sample ->> 'type') as type,
-      coalesce(v.occurred_at, due.created_at) as occurred_at, coalesce(v.data, due.sample -> 'data') as data
-    from (select * from webhook_deliveries w
+  from (
+    -- Only the chosen ones read their events.
+    select e.id as of_endpoint, w.*
+    from webhook_endpoints e cross join lateral (
+      select * from webhook_deliveries w
       where w.endpoint = e.id and w.state = 'pending' and w.next_at <= now_at
-      order by w.next_at, w.id limit case when e.failures >= 10 then 1 else each_max end) due
-    left join events v on v.id = due.event) d
-  where e.status = 'active' and (e.rest_until is null or e.rest_until <= now_at)
-    and (of_endpoints is null or e.id = any (of_endpoints))
+        and (e.failures >= 10 or w.id not in (select unnest(known)))
+      order by w.next_at, w.id limit case when e.failures >= 10 then 1 else each_max end) w
+    where e.status = 'active' and (e.rest_until is null or e.rest_until <= now_at)
+      and (of_endpoints is null or e.id = any (of_endpoints))
+    order by row_number() over (partition by e.account order by w.next_at, w.id), w.id limit most) due
+  join webhook_endpoints e on e.id = due.of_endpoint
+  left join events v on v.id = due.event
+  cross join lateral (select due.id, due.event, due.attempts, due.next_at,
+    coalesce(v.type, due.sample ->> 'type') as type, coalesce(v.occurred_at, due.created_at) as occurred_at,
+    coalesce(v.data, due.sample -> 'data') as data) d
   order by d.next_at, d.id;
 end $$;
 
