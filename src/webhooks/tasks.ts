@@ -5,6 +5,8 @@ import type { WebhooksTaskSettings } from './settings.ts'
 const EVERY_MS = 60_000
 const TIMEOUT_MS = 60_000
 const ATTEMPTS = 3
+/** Deliveries that one transaction changes. */
+const BATCH = 5000
 
 export const WEBHOOKS_TASKS: TasksProduct<WebhooksTaskSettings> = {
   name: 'webhooks',
@@ -14,8 +16,14 @@ export const WEBHOOKS_TASKS: TasksProduct<WebhooksTaskSettings> = {
         everyMs: EVERY_MS,
         attempts: ATTEMPTS,
         timeoutMs: TIMEOUT_MS,
-        async run() {
-          await state.query('select webhook_upkeep($1)', [logDays])
+        async run(_, { signal }) {
+          for (let isMore = true; isMore; signal.throwIfAborted()) {
+            const { rows } = await state.query<{ more: boolean }>(
+              'select webhook_upkeep($1, $2) as more',
+              [logDays, BATCH],
+            )
+            isMore = rows[0]?.more === true
+          }
         },
       },
     },

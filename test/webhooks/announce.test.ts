@@ -135,6 +135,16 @@ test('object.created comes once for each new object of a bucket with a rule, and
   const expected = Array.from({ length: OBJECTS }, (_, nth) => `key-${nth}`)
   await until('all objects', () => keysOf(all.received).length >= OBJECTS)
   await pause(1500)
+  // A row that is locked has another xmax each time.
+  const locks = () =>
+    ergon.sql(
+      `select w.bucket::text, w.xmax::text from webhook_buckets w join buckets b on b.id = w.bucket
+       where b.account = $1 order by w.bucket`,
+      [owner.account],
+    )
+  const before = await locks()
+  await pause(2000)
+  assert.deepEqual(await locks(), before, 'without news no bucket is locked')
   assert.deepEqual(keysOf(all.received), expected.toSorted())
   assert.deepEqual(keysOf(some.received), expected.filter((_, nth) => nth % 2 === 1).toSorted())
   const [one] = all.received

@@ -124,6 +124,16 @@ test('deliveries beyond the log’s days go, and those of deleted endpoints', as
   await until('the old ones go', async () => (await kept()) === 1)
   await owner.call('DELETE', `/v1/webhooks/${id}`)
   assert.equal(await kept(), 0)
+  // Written by a transaction that had seen the endpoint.
+  await ergon.sql(
+    `insert into webhook_deliveries (endpoint, event, next_at, since, created_at)
+     select $1, 'evt_late' || n, now(), now(), now() from generate_series(1, 12000) n`,
+    [id],
+  )
+  await ergon.control('task.run', { name: 'webhooks.upkeep' })
+  await until('the late ones go', async () => (await kept()) === 0)
+  const [left] = await ergon.sql<{ more: boolean }>('select webhook_upkeep(30, 1) as more')
+  assert.equal(left?.more, false)
 })
 
 const LONG = { skip: process.env['ERGON_LONG'] === '1' ? false : 'ERGON_LONG=1' }

@@ -23,7 +23,7 @@ export function createAnnouncer({ state, log }: AnnounceDeps) {
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         resting = new AbortController()
-        const isAsked = await round(state).catch((error: unknown) => {
+        const isAsked = await round(state, signal).catch((error: unknown) => {
           log.warn('Receipts and objects wait to be announced', { error: messageOf(error) })
           return true
         })
@@ -35,19 +35,25 @@ export function createAnnouncer({ state, log }: AnnounceDeps) {
 }
 
 /** True while an account asks for receipts or objects. */
-async function round(state: Queryable): Promise<boolean> {
+async function round(state: Queryable, signal: AbortSignal): Promise<boolean> {
   const { rows } = await state.query<News>('select * from webhook_news()')
   for (const { account, has_receipts: hasReceipts, has_objects: hasObjects } of rows) {
-    if (hasReceipts) await pages(state, 'select webhook_announce_receipts($1) as more', account)
-    if (hasObjects) await pages(state, 'select webhook_announce_objects($1) as more', account)
+    const page = async (sql: string) => await pages(state, sql, account, signal)
+    if (hasReceipts) await page('select webhook_announce_receipts($1) as more')
+    if (hasObjects) await page('select webhook_announce_objects($1) as more')
   }
   if (rows.length > 0) return true
   const feeds = await state.query('select from webhook_feeds limit 1')
   return feeds.rowCount > 0
 }
 
-async function pages(state: Queryable, sql: string, account: string): Promise<void> {
-  for (let page = 0; page < PAGES_MAX; page++) {
+async function pages(
+  state: Queryable,
+  sql: string,
+  account: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let page = 0; page < PAGES_MAX && !signal.aborted; page++) {
     const { rows } = await state.query<{ more: boolean }>(sql, [account])
     if (rows[0]?.more !== true) return
   }

@@ -32,6 +32,7 @@ export const createWebhookDelete =
     await state.transaction(async (transaction) => {
       await changeWebhook(transaction, DELETE, [id, account])
       await recordAct(transaction, call, { action: 'webhook.delete', target: id })
+      await transaction.query('insert into webhook_deleted values ($1, ledger_now())', [id])
       await transaction.query('delete from webhook_deliveries where endpoint = $1', [id])
       await transaction.query('select webhook_changed($1, $2)', [account, id])
     })

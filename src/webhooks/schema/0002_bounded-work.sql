@@ -1,5 +1,6 @@
--- It has a limit now (sql/deliveries.sql).
+-- They have limits now (sql/deliveries.sql).
 drop function if exists webhook_due(text[], int);
+drop function if exists webhook_upkeep(int);
 
 -- Deliveries that a clock set back has moved away.
 create index webhook_deliveries_since on webhook_deliveries (since) where state = 'pending';

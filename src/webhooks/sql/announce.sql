@@ -55,8 +55,15 @@ declare
   is_more boolean := false;
 begin
   for home in
-    select b.id, b.name, f.objects_from from webhook_feeds f join buckets b on b.account = f.account
-    where f.account = of_account and f.objects_from is not null and b.notification is not null order by b.id
+    select b.id, b.name, f.objects_from
+    from webhook_feeds f join buckets b on b.account = f.account left join webhook_buckets w on w.bucket = b.id
+    where f.account = of_account and f.objects_from is not null and b.notification is not null
+      -- Without news nothing is locked. Of a restored place: see below.
+      and exists (select from storage_events s where s.bucket = b.id
+        and s.transaction < pg_snapshot_xmin(pg_current_snapshot())
+        and (s.transaction, s.id) > (case when w.transaction >= pg_snapshot_xmax(pg_current_snapshot())
+          then '1'::xid8 else coalesce(w.transaction, '0'::xid8) end, coalesce(w.id, 0)))
+    order by b.id
   loop
     insert into webhook_buckets (bucket, transaction, id) values (home.id, '0', 0) on conflict do nothing;
     select * into strict place from webhook_buckets where bucket = home.id for update;

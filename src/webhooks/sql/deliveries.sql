@@ -124,20 +124,40 @@ begin
   return due;
 end $$;
 
--- Upkeep, again and again: what is old goes, and what waits for a time that a clock set back has moved away is due.
-create or replace function webhook_upkeep(kept_days int) returns void language plpgsql as $$
+-- Upkeep, again and again: what is old goes, and what waits for a time that a clock set back has moved away is due. At
+-- most `most` deliveries of each kind in a call; true when there may be more.
+create or replace function webhook_upkeep(kept_days int, most int) returns boolean language plpgsql as $$
 declare
   now_at constant timestamptz := ledger_now();
   soon constant timestamptz := now_at + interval '1 minute';
+  oldest constant timestamptz := now_at - kept_days * interval '1 day';
+  done int;
+  is_more boolean;
 begin
-  delete from webhook_deliveries d using webhook_endpoints e
-  where d.endpoint = e.id and d.created_at < now_at - kept_days * interval '1 day';
-  delete from webhook_deliveries d where not exists (select from webhook_endpoints e where e.id = d.endpoint);
+  delete from webhook_deliveries where id in (
+    select d.id from webhook_endpoints e cross join lateral (
+      select w.id from webhook_deliveries w where w.endpoint = e.id and w.created_at < oldest
+      order by w.created_at, w.id limit most) d
+    limit most);
+  get diagnostics done = row_count;
+  is_more := done = most;
+  delete from webhook_deliveries where id in (
+    select d.id from webhook_deleted e cross join lateral (
+      select w.id from webhook_deliveries w where w.endpoint = e.endpoint limit most) d
+    limit most);
+  get diagnostics done = row_count;
+  is_more := is_more or done = most;
+  -- No transaction that saw the endpoint is still running.
+  if done = 0 then delete from webhook_deleted where at < now_at - interval '1 hour'; end if;
+  update webhook_deliveries set next_at = now_at, since = now_at where id in (
+    select w.id from webhook_deliveries w where w.state = 'pending' and w.since > soon order by w.since limit most);
+  get diagnostics done = row_count;
+  is_more := is_more or done = most;
   delete from webhook_buckets w where not exists (select from buckets b where b.id = w.bucket);
   update webhook_endpoints set previous_secret = null, previous_until = null where previous_until <= now_at;
-  update webhook_deliveries set next_at = now_at, since = now_at where state = 'pending' and since > soon;
   update webhook_endpoints set rest_until = null, failed_at = now_at, failing_since = least(failing_since, now_at)
   where failed_at > soon;
+  return is_more;
 end $$;
 
 -- Adds an endpoint; null where the account has one of this url. Raises EG021 beyond the limit.
