@@ -14,6 +14,8 @@ import type { EndpointTarget } from './target.ts'
 const CONNECT_MS = 5000
 const IDLE_MS = 10_000
 const FREE_MAX = 1024
+/** Of a name; the owner of the name decides how many it has. */
+const ADDRESSES_MAX = 4
 
 export type ConnectionDeps = {
   readonly rule: AddressRule
@@ -21,6 +23,9 @@ export type ConnectionDeps = {
   /** PEM of further authorities. */
   readonly ca?: string
 }
+
+/** Of a request over such a connection: `ending` ends it while it opens, too. Node keeps its own `signal` from agents. */
+export type EndpointRequest = http.RequestOptions & { readonly ending: AbortSignal }
 
 /** The owner of the endpoint reads its message in the log. */
 export class NotPermitted extends Error {}
@@ -56,7 +61,7 @@ class CheckedAgent extends Agent {
     this.#isSecure = isSecure
   }
 
-  override createConnection(options: http.ClientRequestArgs, created?: Created): undefined {
+  override createConnection(options: EndpointRequest, created?: Created): undefined {
     const done = created ?? (() => undefined)
     open(this.#deps, this.#isSecure, options).then(
       (socket) => done(null, socket),
@@ -68,19 +73,20 @@ class CheckedAgent extends Agent {
 async function open(
   { rule, resolve, ca }: ConnectionDeps,
   isSecure: boolean,
-  { host, port }: http.ClientRequestArgs,
+  { host, port, ending }: EndpointRequest,
 ): Promise<Duplex> {
   const hostname = String(host)
   const addresses = await resolve(hostname)
   const refused = addresses.find((address) => !rule.permits(address))
   if (refused !== undefined) throw new NotPermitted(`the address is not public: ${refused}`)
+  const tried = addresses.slice(0, ADDRESSES_MAX)
   let socket: Socket | undefined
-  for (const [nth, address] of addresses.entries())
+  for (const [nth, address] of tried.entries())
     try {
-      socket = await opened(connect({ host: address, port: Number(port) }), 'connect')
+      socket = await opened(connect({ host: address, port: Number(port) }), 'connect', ending)
       break
     } catch (error) {
-      if (nth === addresses.length - 1) throw error
+      if (nth === tried.length - 1 || ending.aborted) throw error
     }
   if (socket === undefined) throw new NotPermitted(`the name has no address: ${hostname}`)
   const peer = bareAddress(socket.remoteAddress ?? '')
@@ -98,18 +104,23 @@ async function open(
     ...name,
     ...(ca && { ca }),
   })
-  return await opened(secure, 'secureConnect')
+  return await opened(secure, 'secureConnect', ending)
 }
 
 /** The socket once it is open; it is destroyed when that takes too long. */
-function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect'): Promise<S> {
+function opened<S extends Socket>(
+  socket: S,
+  event: 'connect' | 'secureConnect',
+  ending: AbortSignal,
+): Promise<S> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => socket.destroy(new NotPermitted(`no connection within ${CONNECT_MS / 1000} s`)),
-      CONNECT_MS,
-    )
+    const late = () =>
+      socket.destroy(new NotPermitted(`no connection within ${CONNECT_MS / 1000} s`))
+    const timer = setTimeout(late, CONNECT_MS)
+    ending.addEventListener('abort', late)
     const settle = () => {
       clearTimeout(timer)
+      ending.removeEventListener('abort', late)
       socket.off('error', failed)
     }
     const failed = (error: Error) => {
@@ -121,5 +132,6 @@ function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect')
       settle()
       resolve(socket)
     })
+    if (ending.aborted) late()
   })
 }

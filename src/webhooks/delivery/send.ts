@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request as httpRequest } from '#base/node-http.ts'
 import { messageOf } from '#base/errors.ts'
-import { NotPermitted, type EndpointConnections } from './connections.ts'
+import { NotPermitted, type EndpointConnections, type EndpointRequest } from './connections.ts'
 import type { EndpointTarget } from './target.ts'
 
 export const ATTEMPT_MS = 15_000
@@ -81,14 +81,17 @@ function exchange(connections: EndpointConnections, attempt: Attempt): Promise<H
       restMs: null,
       isStale: false,
     }
-    const request = httpRequest({
+    const ending = new AbortController()
+    const options: EndpointRequest = {
+      ending: ending.signal,
       agent: connections.agentFor(target),
       method: 'POST',
       host: target.hostname,
       port: target.port,
       path: target.path,
       headers: { host: target.host, ...headers, 'content-length': body.length },
-    })
+    }
+    const request = httpRequest(options)
     const end = () => {
       clearTimeout(timer)
       mark()
@@ -97,6 +100,7 @@ function exchange(connections: EndpointConnections, attempt: Attempt): Promise<H
     const timer = setTimeout(() => {
       found.error = new TimedOut()
       request.destroy(found.error)
+      ending.abort()
       // A request that has no connection yet closes once that is there.
       end()
     }, limitMs)
