@@ -8,7 +8,7 @@ export const WEBHOOKS = defineProduct({
   operations: {
     /** Without Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url is refused. */
     'webhook.create': { ...webhook, scope: 'deploy' },
-    'webhook.list': { ...webhook, scope: 'read' },
+    'webhook.list': { ...webhook, scope: 'read', answeredUnpaid: true },
     'webhook.get': { ...webhook, scope: 'read' },
     'webhook.update': { ...webhook, scope: 'deploy' },
     'webhook.delete': { ...webhook, scope: 'deploy' },
@@ -16,7 +16,8 @@ export const WEBHOOKS = defineProduct({
     'webhook.test': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.replay': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.log': { ...webhook, scope: 'read' },
-    'event.list': { ...webhook, scope: 'read' },
+    /** The events that say that the balance is empty must be found. */
+    'event.list': { ...webhook, scope: 'read', answeredUnpaid: true },
     /** No request: the deliveries of an account, by the minute. */
     'webhook.delivery': {
       ...look,

@@ -60,8 +60,10 @@ export function createUsedDatabases(proxies: number): UsedDatabases {
   }
 }
 
-export const say = (response: ServerResponse, line: AwakeLine) => void response.write(lineOf(line))
+/** Nothing on an answer that has ended: the error of a write after it would be heard by nobody. */
+export const say = (response: ServerResponse, line: AwakeLine) =>
+  void (response.writableEnded || response.write(lineOf(line)))
 
 /** The last line of an answer. */
 export const endWith = (response: ServerResponse, fatal: FatalError) =>
-  void response.end(lineOf({ fatal } satisfies AwakeLine))
+  void (response.writableEnded || response.end(lineOf({ fatal } satisfies AwakeLine)))
