@@ -51,16 +51,21 @@ export const dim = paint(2)
 
 /** Columns as wide as their widest cell; two spaces between. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const shown = rows.map((row) => row.map(visible))
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+    Math.max(title.length, ...shown.map((row) => (row[column] ?? '').length)),
   )
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd()
-  return [dim(line(head)), ...rows.map(line)].join('\n')
+  return [dim(line(head)), ...shown.map(line)].join('\n')
 }
+
+/** Control and format characters as escapes: what others named must not move the cursor of this terminal. */
+const visible = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 
 /** Does some work with a progress bar, which is erased when the work has ended, however it ends. */
 export async function withProgressBar<T>(work: (bar: ProgressBar) => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { SCOPES } from './operation.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
+import { plainText } from './plain-text.ts'
 
 /** Tokens of an account that are valid at one time. */
 export const ACCOUNT_TOKENS_MAX = 200
@@ -12,7 +13,7 @@ export const OVERLAP_MAX_S = 7 * 86_400
 /** For which the token of the request itself stays valid: the answer has to reach its caller. */
 export const OVERLAP_OWN_MIN_S = 10
 
-const name = z.string().min(1).max(200)
+const name = plainText(200).min(1)
 const time = z.iso.datetime()
 
 export const tokenRequest = ownObject({

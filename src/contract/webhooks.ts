@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
+import { plainText } from './plain-text.ts'
 
 /** Endpoints that an account has at most. */
 export const WEBHOOKS_MAX = 20
@@ -19,17 +20,17 @@ const events = z.array(wanted).min(1).max(WEBHOOK_EVENTS_MAX)
 
 export const webhookRequest = ownObject({
   /** https; http only to this machine, where the service itself is only on this machine. */
-  url: z.string().min(1).max(WEBHOOK_URL_MAX),
+  url: plainText(WEBHOOK_URL_MAX).min(1),
   /** Event types, or `bucket/<bucket>/object-created`. */
   events,
-  description: z.string().max(WEBHOOK_NAME_MAX).default(''),
+  description: plainText(WEBHOOK_NAME_MAX).default(''),
 })
 export type WebhookRequest = z.infer<typeof webhookRequest>
 
 export const webhookChange = ownObject({
   url: webhookRequest.shape.url.optional(),
   events: events.optional(),
-  description: z.string().max(WEBHOOK_NAME_MAX).optional(),
+  description: plainText(WEBHOOK_NAME_MAX).optional(),
   /** True: nothing is sent, and deliveries wait. False: also resumes a disabled endpoint. */
   paused: z.boolean().optional(),
 }).refine(

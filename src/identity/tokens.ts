@@ -76,6 +76,8 @@ export type EndingToken = {
   readonly account: string
   readonly id: string
   readonly afterS: number
+  /** From now on the token may only read. */
+  readonly readsOnly: boolean
   readonly asker: Asker
 }
 
@@ -140,14 +142,18 @@ async function validToken(state: Queryable, { account, id }: EndingToken): Promi
 
 const REVOKE =
   'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account'
-const EXPIRE = `update tokens set expires_at = least(expires_at, now() + make_interval(secs => $2)) where id = $1`
+const EXPIRE = `update tokens set expires_at = least(expires_at, now() + make_interval(secs => $2)),
+  scope = case when $3 then 'read' else scope end where id = $1`
 
-async function end(state: Queryable, { account, id, afterS }: EndingToken): Promise<string> {
+async function end(
+  state: Queryable,
+  { account, id, afterS, readsOnly }: EndingToken,
+): Promise<string> {
   if (afterS === 0) {
     await state.query(REVOKE, [id])
     return await changeCredentials(state, id, account)
   }
-  await state.query(EXPIRE, [id, afterS])
+  await state.query(EXPIRE, [id, afterS, readsOnly])
   // A change of the account makes sessions read the time of expiry again, and cuts no request.
   return await changeCredentials(state, null, account)
 }

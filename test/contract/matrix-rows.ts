@@ -75,6 +75,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     badBodies: [
       { body: {}, param: 'name' },
       { body: { name: '' }, param: 'name' },
+      { body: { name: 'a\u001b[2J' }, param: 'name' },
       { body: { name: 'x', scope: 'all' }, param: 'scope' },
       { body: { name: 'x', expires_days: 0 }, param: 'expires_days' },
     ],

@@ -102,6 +102,11 @@ test('a token that rotates or revokes itself reads the answer, and ends some sec
   assert.ok(restMs > 0 && restMs <= OVERLAP_OWN_MIN_S * 1000, `${restMs} ms`)
   const ended = await call(next.token, `/${next.id}`, 'DELETE')
   assert.equal(ended.status, 200)
+  // A thief of the token makes no other token with it meanwhile.
+  for (const token of [owner, next.token]) {
+    const late = await call(token, '', 'POST', { name: 'late', scope: 'billing-admin' })
+    assert.deepEqual(await problemOf(late), [403, 'scope_missing'])
+  }
 })
 
 test('a token of another account is not found, and goes on', async () => {

@@ -91,12 +91,21 @@ export const createTokenList =
     return known(page.listOf(rows, (row) => replyOf(row, who)))
   }
 
-/** The token of the request ends a little later: a revocation at once would cut the request before its answer. */
+/**
+ * The token of the request ends a little later: a revocation at once would cut the request before its answer. Until
+ * then it may only read, so that nobody makes another token with it.
+ */
 const endingOf = (call: Handled, afterS: number) => {
   const { who, parameters } = call
   const id = parameters['token'] ?? ''
-  const leastS = id === who?.token ? OVERLAP_OWN_MIN_S : 0
-  return { account: who?.account ?? '', id, afterS: Math.max(afterS, leastS), asker: call }
+  const readsOnly = id === who?.token && afterS < OVERLAP_OWN_MIN_S
+  return {
+    account: who?.account ?? '',
+    id,
+    afterS: readsOnly ? OVERLAP_OWN_MIN_S : afterS,
+    readsOnly,
+    asker: call,
+  }
 }
 
 export const createTokenRotate =
