@@ -132,6 +132,7 @@ test('a payer who must confirm with the bank is sent there, and pays or not', as
     (await topUp(payer, { amount: '9.00' })).json['id'],
     'requires_action',
   )
+  assert.match(refused.action?.url ?? '', /^http:\/\/127.0.0.1:/)
   await processor(ergon, 'GET', `${refused.action?.url ?? ''}?outcome=refuse`)
   await settled(payer, refused.id, 'voided')
   const { sums } = await walkLedger(payer, 'kind=topup')

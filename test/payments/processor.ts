@@ -46,7 +46,7 @@ export async function processor(
   path: string,
   body?: string,
 ): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${processorPort}${path}`, {
+  const answer = await fetch(new URL(path, `http://127.0.0.1:${processorPort}`), {
     method,
     headers: { authorization: `Bearer ${secretsOf(ergon).key}` },
     ...(body === undefined ? {} : { body }),

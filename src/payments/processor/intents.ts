@@ -85,7 +85,10 @@ export async function confirmIntent(
     intent['status'] = 'requires_action'
     intent['next_action'] = {
       type: 'redirect_to_url',
-      redirect_to_url: { url: `/test/authenticate/${intent.id}`, return_url: intent['return_url'] },
+      redirect_to_url: {
+        url: `${objects.url}/test/authenticate/${intent.id}`,
+        return_url: intent['return_url'],
+      },
     }
     await objects.put(intent)
     await objects.emit('payment_intent.requires_action', intent)

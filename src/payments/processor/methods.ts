@@ -132,7 +132,10 @@ export async function confirmSetup(
     setup['status'] = 'requires_action'
     setup['next_action'] = {
       type: 'redirect_to_url',
-      redirect_to_url: { url: `/test/authenticate/${setup.id}`, return_url: setup['return_url'] },
+      redirect_to_url: {
+        url: `${objects.url}/test/authenticate/${setup.id}`,
+        return_url: setup['return_url'],
+      },
     }
     await objects.put(setup)
     await objects.emit('setup_intent.requires_action', setup)

@@ -23,6 +23,8 @@ export class ProcessorRefusal extends TypeError {
 export interface ProcessorObjects {
   /** In seconds, by the processor's own clock. */
   readonly now: number
+  /** Of the processor, for a payer; empty where no payer is. */
+  readonly url: string
   newId(prefix: string): string
   /** Throws ProcessorRefusal. */
   get(id: string | undefined, prefix: string): Promise<ProcessorObject>
@@ -30,7 +32,7 @@ export interface ProcessorObjects {
   emit(type: string, object: ProcessorObject): Promise<void>
 }
 
-export async function openObjects(state: Queryable): Promise<ProcessorObjects> {
+export async function openObjects(state: Queryable, url = ''): Promise<ProcessorObjects> {
   const { rows } = await state.query<{ now: string }>(
     'select (extract(epoch from now())::bigint + ahead_s)::text as now from test_processor_clock',
   )
@@ -38,6 +40,7 @@ export async function openObjects(state: Queryable): Promise<ProcessorObjects> {
   const newId = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
   return {
     now,
+    url,
     newId,
     async get(id, prefix) {
       const found = await state.query<{ body: ProcessorObject }>(

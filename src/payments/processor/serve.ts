@@ -38,7 +38,7 @@ export async function serveProcessor(
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
     void readRequest(request, deps.key)
       .then((asked) => {
-        const turn = last.then(() => runOnce(deps.state, asked))
+        const turn = last.then(() => runOnce(deps.state, `http://${HOST}:${port}`, asked))
         last = turn.catch(() => undefined)
         return turn
       })
@@ -82,7 +82,11 @@ function isKey(header: string | undefined, key: string): boolean {
 }
 
 /** Answers a repeated call as the first one. */
-async function runOnce(state: State, asked: ProcessorRequest): Promise<ProcessorAnswer> {
+async function runOnce(
+  state: State,
+  url: string,
+  asked: ProcessorRequest,
+): Promise<ProcessorAnswer> {
   const { method, path, text, key } = asked
   const fingerprint = createHash('sha256').update(`${path}\n${text}`).digest('hex')
   return await state.transaction(async (transaction) => {
@@ -100,7 +104,7 @@ async function runOnce(state: State, asked: ProcessorRequest): Promise<Processor
         )
       if (known !== undefined) return known
     }
-    const objects = await openObjects(transaction)
+    const objects = await openObjects(transaction, url)
     const made = await runCall(method, path, {
       state: transaction,
       objects,
