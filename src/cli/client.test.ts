@@ -31,11 +31,9 @@ test('apiGet() gives the status, the text and its bytes, and what a refusal says
     response.writeHead(402, { 'content-type': 'application/problem+json' })
     response.end(JSON.stringify({ detail: 'No money', instance: 'req_1' }))
   })
-  assert.deepEqual(await apiGet(options, '/good', { public: true }), {
-    status: 200,
-    text: 'a\uFFFD',
-    bytes: BYTES,
-  })
+  const { status, text, bytes, headers } = await apiGet(options, '/good', { public: true })
+  assert.deepEqual([status, text, bytes], [200, 'a\uFFFD', BYTES])
+  assert.equal(headers['content-length'], '2')
   await assert.rejects(apiGet(options, '/bad', { public: true }), {
     message: 'No money (req_1)',
     exitCode: EXIT.payment,
