@@ -1,6 +1,6 @@
 // The JSON API as a protocol: routes by method and path, bearer tokens, JSON bodies, problem+json.
 import findMyWay from 'find-my-way'
-import { invariant } from '#base/errors.ts'
+import { invariant, type ErgonError } from '#base/errors.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTE_METHODS } from '#contract/product.ts'
@@ -103,8 +103,7 @@ export function createApiProtocol(deps: {
 
 /** Throws invalid_request where a name of the query is not one of the operation's. No text of the state has a NUL. */
 function checkTarget(exchange: Exchange, operation: OperationName): void {
-  if (exchange.request.url?.includes('%00') === true)
-    throw fault('invalid_request', 'Could not read the path or the query: it has a NUL character')
+  if (exchange.request.url?.includes('%00') === true) throw nulFault(exchange)
   const known = QUERIES.get(operation)
   if (known === undefined || !exchange.hasQuery) return
   for (const name of exchange.query.keys()) {
@@ -115,4 +114,14 @@ function checkTarget(exchange: Exchange, operation: OperationName): void {
       param: text,
     })
   }
+}
+
+function nulFault({ query }: Exchange): ErgonError {
+  const [param] = [...query].find(([, value]) => value.includes('\0')) ?? []
+  const what = param === undefined ? 'the path or the query' : param.slice(0, 60)
+  return fault(
+    'invalid_request',
+    `Could not read ${what}: it has a NUL character`,
+    param === undefined ? {} : { param },
+  )
 }
