@@ -61,7 +61,7 @@ test('each account pays the CPU between its marks, in one charge', async () => {
   assert.deepEqual([one.length, two.length, own.marks], [1, 1, 0])
   assert.deepEqual(
     [one[0]?.operation, one[0]?.resource, energyOf(one), energyOf(two)],
-    ['webhook.delivery', 'webhooks', NJ_PER_CPU_S / 10n, (3n * NJ_PER_CPU_S) / 10n],
+    ['webhook.delivery', 'webhooks:acct_1', NJ_PER_CPU_S / 10n, (3n * NJ_PER_CPU_S) / 10n],
   )
 })
 

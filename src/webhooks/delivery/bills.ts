@@ -47,7 +47,7 @@ export function createDeliveryBills(deps: BillsDeps): DeliveryBills {
       payerOf: () => deps.payerOf(account),
       operation: 'webhook.delivery',
       ceilingNj: CEILING_NJ,
-      served: { resource: 'webhooks' },
+      served: { resource: `webhooks:${account}` },
     } as const
     const work = during(deps, long, async (meter, signal) => {
       signal.addEventListener('abort', () => bill.end(), { once: true })

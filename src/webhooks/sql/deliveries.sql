@@ -81,7 +81,8 @@ begin
         succeeded_at = case when any_ok then now_at else succeeded_at end,
         failed_at = case when failed > 0 then now_at else failed_at end,
         last_error = coalesce(error, last_error),
-        rest_until = greatest(now_at + rest_ms * interval '1 millisecond',
+        -- An answer to an earlier attempt does not end a rest that was asked for.
+        rest_until = greatest(e.rest_until, now_at + rest_ms * interval '1 millisecond',
           case when not any_ok and failures + failed >= probe_after then now_at + interval '1 minute' end)
       from sums where e.id = sums.endpoint
       returning e.id, e.account, e.url, e.status, e.failures, e.failing_since, is_gone

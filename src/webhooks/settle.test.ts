@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+
+const attempt = (id: string, ok: boolean, restMs: number | null) => ({
+  id: Number(id),
+  endpoint: 'we_1',
+  attempts: 0,
+  ok,
+  status: ok ? 200 : 429,
+  error: ok ? null : 'it answered 429',
+  took_ms: 1,
+  answer: '',
+  delay_ms: 5000,
+  rest_ms: restMs,
+})
+
+test('the answer to an earlier attempt does not end a rest', { skip: whyNoState() }, async () => {
+  await using url = await openTestUrl()
+  await using state = await openLedgerState(url.of, 1)
+  await addTestAccount(state, { id: 'acct_a', env: 'test', lowWater: 0n })
+  await state.query(
+    `insert into webhook_endpoints (id, account, url, description, events, secret, created_at)
+     values ('we_1', 'acct_a', 'http://127.0.0.1/', '', '{}', '', now())`,
+  )
+  const { rows } = await state.query<{ id: string }>(
+    `insert into webhook_deliveries (endpoint, event, next_at, since, created_at)
+     select 'we_1', 'evt_' || n, now(), now(), now() from generate_series(1, 2) n returning id`,
+  )
+  const [asked = { id: '' }, earlier = { id: '' }] = rows
+  const settle = (one: object) => state.query('select webhook_settle($1)', [JSON.stringify([one])])
+  await settle(attempt(asked.id, false, 3_600_000))
+  await settle(attempt(earlier.id, true, null))
+  const { rows: rests } = await state.query<{ s: number }>(
+    'select extract(epoch from rest_until - ledger_now())::float8 as s from webhook_endpoints',
+  )
+  assert.ok((rests[0]?.s ?? 0) > 3500, `${rests[0]?.s} s`)
+})
