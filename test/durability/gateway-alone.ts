@@ -118,6 +118,8 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     products: {
       accounts: { signers: SIGNERS_HERE },
       status: { meter: place.meter },
+      payments: { cards: [], topUpUrl: 'http://localhost/v1/topups' },
+      webhooks: { isOn: false, networks: [] },
       storage: {
         blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },
         storage: {
