@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer as createTcp, type AddressInfo } from 'node:net'
+import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { signedHeaders } from '#contract/webhook-signature.ts'
 import { startDns } from '#webhooks/testing/dns-server.ts'
@@ -15,7 +15,7 @@ import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { createAddressRule } from './addresses.ts'
 import { createEndpointConnections } from './connections.ts'
 import { createResolve } from './resolve.ts'
-import { createDeliverySender } from './send.ts'
+import { createDeliverySender, INTERIM_MAX } from './send.ts'
 import { readTarget, type EndpointTarget } from './target.ts'
 
 const CANARY = '127.0.0.2'
@@ -38,6 +38,19 @@ async function serve(t: TestContext, listener: RequestListener): Promise<number>
     server.closeAllConnections()
     server.close()
   })
+  return (server.address() as AddressInfo).port
+}
+
+const NO_CONTENT = 'HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'
+
+/** A TCP server on loopback that answers the first bytes of each connection; its port. */
+async function serveRaw(t: TestContext, answer: (socket: Socket) => void): Promise<number> {
+  const server = createTcp((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => answer(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
   return (server.address() as AddressInfo).port
 }
 
@@ -92,6 +105,33 @@ test('statuses: 2xx is delivered, all others are not', async (t) => {
     assert.deepEqual([outcome.status, outcome.isDelivered], [status, status < 300], String(status))
     if (status >= 300) assert.match(outcome.error ?? '', new RegExp(`answered ${status}`))
   }
+})
+
+test('an endless row of interim answers ends the attempt, and a few of them do not', async (t) => {
+  let sent = 0
+  const port = await serveRaw(t, (socket) => {
+    const flood = setInterval(() => {
+      sent++
+      socket.write('HTTP/1.1 102 Processing\r\n\r\n')
+    }, 1)
+    socket.on('close', () => clearInterval(flood))
+  })
+  const { status, isDelivered, error } = await attempt(`http://127.0.0.1:${port}/`)
+  assert.deepEqual([status, isDelivered], [null, false])
+  assert.equal(error, `it sent more than ${INTERIM_MAX} interim answers (1xx)`)
+  assert.ok(sent > INTERIM_MAX, String(sent))
+  const few = await serveRaw(t, (socket) =>
+    socket.end(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(INTERIM_MAX)}${NO_CONTENT}`),
+  )
+  assert.equal((await attempt(`http://127.0.0.1:${few}/`)).isDelivered, true)
+})
+
+test('a switch to another protocol is a failure that says so', async (t) => {
+  const port = await serveRaw(t, (socket) =>
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  )
+  const { status, isDelivered, error } = await attempt(`http://127.0.0.1:${port}/`)
+  assert.deepEqual([status, isDelivered, error], [101, false, 'it answered 101'])
 })
 
 test('a redirect to another machine is not followed', async (t) => {

@@ -10,6 +10,8 @@ export const ATTEMPT_MS = 15_000
 /** A longer answer ends its connection. */
 const ANSWER_BYTES_MAX = 64 * 1024
 const LOGGED_BYTES = 1024
+/** Interim answers (1xx) of one attempt. Each costs CPU, and a flood of them would go on until the attempt's time is over. */
+export const INTERIM_MAX = 16
 const ERROR_LENGTH_MAX = 200
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 
@@ -109,6 +111,17 @@ function exchange(connections: EndpointConnections, attempt: Attempt): Promise<H
       found.restMs = restOf(response)
       readLogged(response, mark, (answer) => (found.answer = answer))
     })
+    let interim = 0
+    request.on('information', () => {
+      mark()
+      if (++interim > INTERIM_MAX) request.destroy(new TooManyInterim())
+    })
+    // Without a listener Node ends the connection and tells no error.
+    request.on('upgrade', ({ statusCode }, socket) => {
+      found.status = statusCode ?? null
+      socket.destroy()
+      end()
+    })
     request.on('error', (error: NodeJS.ErrnoException) => {
       found.error ??= error
       found.isStale = request.reusedSocket && found.status === null && !(error instanceof TimedOut)
@@ -120,6 +133,10 @@ function exchange(connections: EndpointConnections, attempt: Attempt): Promise<H
 }
 
 class TimedOut extends Error {}
+
+class TooManyInterim extends Error {
+  override readonly message = `it sent more than ${INTERIM_MAX} interim answers (1xx)`
+}
 
 /** Reads an answer up to the limits; a longer one is cut. */
 function readLogged(
