@@ -27,6 +27,15 @@ function dispatcherOf(clock: LifeClock, queue: Queue, send: DeliverySender['send
   })
 }
 
+const DELIVERED = {
+  isDelivered: true,
+  status: 204,
+  error: null,
+  tookMs: 1,
+  answer: null,
+  restMs: null,
+}
+
 const dueOf = (nth: number, ids: readonly string[]): DueEndpoint => ({
   id: `we_${nth}`,
   account: `acct_${nth}`,
@@ -56,6 +65,48 @@ test('an attempt that our own fault prevents has failed, and holds no place', as
   schedule.after(1, () => dispatcher.wake('we_0'))
   await schedule.run(1000)
   assert.deepEqual(errors, ['the service could not send it', 'the service could not send it'])
+  ending.abort()
+})
+
+test('endpoints of 150 accounts that hang leave a place for the delivery of another account', async () => {
+  const schedule = new Schedule(1, Date.UTC(2026, 0, 1))
+  const clock = new LifeClock(schedule, 1)
+  // Ten endpoints of an account: its limit of 64 attempts.
+  const hanging = 1500
+  let hung = 0
+  let answered = 0
+  const given = new Set<string>()
+  const queue: Queue = {
+    async due({ known }) {
+      const count = hung === 0 ? hanging : hanging + 1
+      const here = new Set([...known, ...given])
+      const found = Array.from({ length: count }, (_, nth) =>
+        dueOf(nth, nth < hanging ? Array.from({ length: 8 }, (__, n) => `${nth}.${n}`) : ['good']),
+      )
+      return found.map(({ deliveries, ...endpoint }) => {
+        const fresh = deliveries.filter(({ id }) => !here.has(id))
+        for (const { id } of fresh) given.add(id)
+        const account = `acct_${Math.floor(Number(endpoint.id.slice('we_'.length)) / 10)}`
+        return { ...endpoint, account, deliveries: fresh }
+      })
+    },
+    nextMs: async () => 0,
+    settle: async () => undefined,
+  }
+  const dispatcher = dispatcherOf(clock, queue, ({ target }) => {
+    if (target.hostname === `e${hanging}.example.com`) {
+      answered++
+      return Promise.resolve(DELIVERED)
+    }
+    hung++
+    return new Promise(() => undefined)
+  })
+  const ending = new AbortController()
+  void dispatcher.run(ending.signal)
+  schedule.after(1, () => dispatcher.wake('we_0'))
+  await schedule.run(5000)
+  assert.ok(hung > 1000, String(hung))
+  assert.equal(answered, 1)
   ending.abort()
 })
 
