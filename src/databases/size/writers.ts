@@ -22,6 +22,8 @@ export interface Writers {
  * begin, and the writer went on: 413 % above 64 MB.
  */
 const TERMINATE_MS = 50
+/** A session that still writes so long after its end is ended again: the server may not have heard of the first time. */
+const AGAIN_MS = 1000
 const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
   from pg_stat_activity
   where backend_xid is not null and backend_type = 'client backend' and usename <> current_user`
@@ -31,10 +33,12 @@ export function createWriters(
   connect: () => State,
   /** Ends the sessions of these backends with words. */
   cut: (fatal: FatalError, pids: readonly number[]) => void,
+  nowMs: () => number = () => performance.now(),
 ): Writers {
   let state: State | undefined
   /** Backends that were ended, until they are gone. */
   let ending: ReadonlySet<number> = new Set()
+  let endedMs = 0
   const open = () => (state ??= connect())
   const terminate = (pids: readonly number[]) =>
     open()
@@ -49,9 +53,16 @@ export function createWriters(
     },
     async end(fatal, leastMs = 0) {
       const { rows } = await open().query<{ pid: number; is_old: boolean }>(WRITERS, [leastMs])
-      if (rows.some(({ pid }) => ending.has(pid))) return rows.length
+      if (rows.some(({ pid }) => ending.has(pid))) {
+        if (nowMs() - endedMs > AGAIN_MS) {
+          endedMs = nowMs()
+          void terminate([...ending])
+        }
+        return rows.length
+      }
       const pids = rows.filter((row) => row.is_old).map(({ pid }) => pid)
       ending = new Set(pids)
+      endedMs = nowMs()
       if (pids.length === 0) return 0
       cut(fatal, pids)
       setTimeout(() => void terminate(pids), TERMINATE_MS).unref()
