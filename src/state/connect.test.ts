@@ -50,6 +50,24 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
     assert.notEqual(await pid(), first)
   })
 
+  await t.test('a transaction that its process leaves hanging is ended by the server', async () => {
+    const limit = await state.query('show idle_in_transaction_session_timeout')
+    assert.deepEqual(limit.rows, [{ idle_in_transaction_session_timeout: '1min' }])
+    await state.query('create table if not exists held (id int)')
+    await assert.rejects(
+      state.transaction(async (transaction) => {
+        await transaction.query('set local idle_in_transaction_session_timeout = 50')
+        await transaction.query('lock table held')
+        await sleep(500)
+        // Free again while the transaction still believes that it has the lock.
+        await state.query('insert into held values (1)')
+        await transaction.query('insert into held values (2)')
+      }),
+      { code: 'state_unavailable' },
+    )
+    assert.deepEqual((await state.query('select id from held')).rows, [{ id: 1 }])
+  })
+
   await t.test('a lost connection fails the session that has it, and nothing else', async () => {
     await assert.rejects(
       state.session(async (session) => {

@@ -53,6 +53,8 @@ export type StateTls = {
 const WAIT_MS_MAX = 15_000
 // No statement of ours takes longer: the sealer's batches and the reconcile job are bounded.
 const STATEMENT_TIMEOUT_MS = 30_000
+// A process that hangs in a transaction holds its locks no longer than this: wallets that others wait for among them.
+const IDLE_TRANSACTION_MS = 60_000
 // Longer than the server's own: it is the connection that is dead, and the pool makes another.
 const ANSWER_TIMEOUT_MS = 35_000
 
@@ -166,7 +168,11 @@ const configOf = (options: PoolOptions): pg.PoolConfig => ({
   ...(options.unhurried === true
     ? // So that a server that is gone is noticed at all.
       { keepAlive: true }
-    : { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS }),
+    : {
+        statement_timeout: STATEMENT_TIMEOUT_MS,
+        query_timeout: ANSWER_TIMEOUT_MS,
+        idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+      }),
   idleTimeoutMillis: 60_000,
   application_name: 'ergon',
 })
