@@ -10,15 +10,13 @@ import { createAddressRule } from './delivery/addresses.ts'
 import { webhookKeyOf } from './delivery/secrets.ts'
 import { createEventList } from './operations/event-list.ts'
 import { createWebhookCreate } from './operations/webhook-create.ts'
-import {
-  createWebhookDelete,
-  createWebhookGet,
-  createWebhookList,
-} from './operations/webhook-get.ts'
+import { createWebhookDelete } from './operations/webhook-delete.ts'
+import { createWebhookGet, createWebhookList } from './operations/webhook-get.ts'
 import { createWebhookLog } from './operations/webhook-log.ts'
 import { createWebhookReplay } from './operations/webhook-replay.ts'
 import { createWebhookTest } from './operations/webhook-test.ts'
-import { createWebhookRotate, createWebhookUpdate } from './operations/webhook-update.ts'
+import { createWebhookRotate } from './operations/webhook-rotate.ts'
+import { createWebhookUpdate } from './operations/webhook-update.ts'
 import type { WebhooksGatewaySettings } from './settings.ts'
 
 export const WEBHOOKS_GATEWAY: GatewayProduct<WebhooksGatewaySettings> = { name: 'webhooks', open }

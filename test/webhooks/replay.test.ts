@@ -123,7 +123,7 @@ test('deliveries beyond the log’s days go, and those of deleted endpoints', as
   await ergon.control('task.run', { name: 'webhooks.upkeep' })
   await until('the old ones go', async () => (await kept()) === 1)
   await owner.call('DELETE', `/v1/webhooks/${id}`)
-  assert.equal(await kept(), 0)
+  assert.equal(await kept(), 1, 'they go with the upkeep: there may be many')
   // Written by a transaction that had seen the endpoint.
   await ergon.sql(
     `insert into webhook_deliveries (endpoint, event, next_at, since, created_at)
@@ -131,7 +131,7 @@ test('deliveries beyond the log’s days go, and those of deleted endpoints', as
     [id],
   )
   await ergon.control('task.run', { name: 'webhooks.upkeep' })
-  await until('the late ones go', async () => (await kept()) === 0)
+  await until('all of them go', async () => (await kept()) === 0)
   const [left] = await ergon.sql<{ more: boolean }>('select webhook_upkeep(30, 1) as more')
   assert.equal(left?.more, false)
 })

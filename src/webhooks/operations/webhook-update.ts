@@ -1,10 +1,7 @@
-// PATCH /v1/webhooks/{id}: another url, other events, pause and resume. PUT …/secret: another secret, beside which the
-// old one signs for a day.
-import { newSigningSecret } from '#contract/webhook-signature.ts'
+// PATCH /v1/webhooks/{id}: another url, other events, pause and resume.
 import type { WebhookChange } from '#contract/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
@@ -18,10 +15,6 @@ const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = c
     failures = case when $6 = 'active' or $3 is not null then 0 else failures end,
     failing_since = case when $6 = 'active' or $3 is not null then null else failing_since end,
     rest_until = case when $6 = 'active' or $3 is not null then null else rest_until end
-  where id = $1 and account = $2`
-
-const ROTATE = `update webhook_endpoints set previous_secret = secret, secret = $3,
-    previous_until = ledger_now() + interval '24 hours'
   where id = $1 and account = $2`
 
 export const createWebhookUpdate =
@@ -51,21 +44,5 @@ export const createWebhookUpdate =
         throw (error as { code?: string }).code === IS_TAKEN ? taken(url ?? '') : error
       })
     const reply = webhookReplyOf(await findWebhook(state, account, id))
-    return { kind: 'known', status: 200, body: () => reply }
-  }
-
-export const createWebhookRotate =
-  ({ state, key }: WebhookDeps): Handler =>
-  async (call) => {
-    const { who, parameters } = call
-    const account = who?.account ?? ''
-    const id = parameters['webhook'] ?? ''
-    const signing = newSigningSecret()
-    await state.transaction(async (transaction) => {
-      await changeWebhook(transaction, ROTATE, [id, account, sealSecret(signing, key, id)])
-      await recordAct(transaction, call, { action: 'webhook.rotate', target: id })
-      await transaction.query('select webhook_changed($1, $2)', [account, id])
-    })
-    const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
     return { kind: 'known', status: 200, body: () => reply }
   }

@@ -1,0 +1,27 @@
+// PUT /v1/webhooks/{id}/secret: another secret, beside which the old one signs for a day.
+import { newSigningSecret } from '#contract/webhook-signature.ts'
+import { recordAct } from '#identity/audit.ts'
+import type { Handler } from '#http/reply.ts'
+import { sealSecret } from '#webhooks/delivery/secrets.ts'
+import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
+import type { WebhookDeps } from './webhook-create.ts'
+
+const ROTATE = `update webhook_endpoints set previous_secret = secret, secret = $3,
+    previous_until = ledger_now() + interval '24 hours'
+  where id = $1 and account = $2`
+
+export const createWebhookRotate =
+  ({ state, key }: WebhookDeps): Handler =>
+  async (call) => {
+    const { who, parameters } = call
+    const account = who?.account ?? ''
+    const id = parameters['webhook'] ?? ''
+    const signing = newSigningSecret()
+    await state.transaction(async (transaction) => {
+      await changeWebhook(transaction, ROTATE, [id, account, sealSecret(signing, key, id)])
+      await recordAct(transaction, call, { action: 'webhook.rotate', target: id })
+      await transaction.query('select webhook_changed($1, $2)', [account, id])
+    })
+    const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
+    return { kind: 'known', status: 200, body: () => reply }
+  }
