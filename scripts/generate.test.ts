@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
 import { DESCRIPTIONS } from '#contract/descriptions.ts'
 import { ERRORS } from '#contract/errors.ts'
-import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
+import { LIMIT_HEADERS, REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { isProductSource, unusedCodes } from './error-codes.ts'
@@ -88,7 +88,7 @@ test('every $ref of openapi() points at something', () => {
 })
 
 test('openapi() says every header of the table', () => {
-  const known = { ...RESPONSE_HEADERS, ...REPLAY_HEADERS }
+  const known = { ...RESPONSE_HEADERS, ...LIMIT_HEADERS, ...REPLAY_HEADERS }
   assert.deepEqual(Object.keys(document.components.headers), Object.keys(known))
 })
 

@@ -14,6 +14,7 @@ import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BODY_MEMORY_BYTES } from '#http/body-memory.ts'
 import { KEPT_BODY_BYTES_MAX } from '#http/idempotency.ts'
 import * as http from '#http/limits.ts'
+import { ACCOUNT_RATE_PER_MINUTE } from '#http/request-rates.ts'
 import { STEPS_MAX } from '#inference/engine/grammar/budget.ts'
 import { WAYS_MAX, WORK_MAX } from '#inference/engine/grammar/deterministic-grammar.ts'
 import { SYMBOLS_MAX } from '#inference/engine/grammar/grammar-rules.ts'
@@ -93,6 +94,11 @@ const REQUESTS: LimitSection = {
       'requests of one account at once, in each gateway (`ERGON_ACCOUNT_REQUESTS`); of strangers to its public buckets half as many',
       count(ACCOUNT_REQUESTS_MAX),
       code('too_many_requests'),
+    ],
+    [
+      'requests of one account in a minute, to each gateway (`ERGON_ACCOUNT_RATE`); they come back evenly',
+      count(ACCOUNT_RATE_PER_MINUTE),
+      code('rate_limit_exceeded'),
     ],
   ],
 }

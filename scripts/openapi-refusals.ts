@@ -41,6 +41,7 @@ export const WHEN: Readonly<Partial<Record<Code, When>>> = {
   free_tier_exceeded: paid,
   budget_exhausted: paid,
   too_many_requests: withToken,
+  rate_limit_exceeded: withToken,
   state_unavailable: withToken,
   overloaded: either(withToken, withBody),
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Description } from '#contract/description.ts'
 import { DESCRIPTIONS } from '#contract/descriptions.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
-import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
+import { LIMIT_HEADERS, REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTES, type Route } from '#contract/routes.ts'
 import { problem } from '#contract/service-replies.ts'
@@ -44,7 +44,9 @@ export function openapi(contract: Contract): object {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: '`svc_…`' } },
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
       headers: Object.fromEntries(
-        Object.entries({ ...RESPONSE_HEADERS, ...REPLAY_HEADERS }).map(headerEntry),
+        Object.entries({ ...RESPONSE_HEADERS, ...LIMIT_HEADERS, ...REPLAY_HEADERS }).map(
+          headerEntry,
+        ),
       ),
       responses: { ...refusalResponses(contract), Problem: problemResponse() },
       schemas: { Problem: schemaOf(problem) },
@@ -185,6 +187,7 @@ function headersOn(reply: { streams: boolean; idempotent: boolean }): object {
     ...Object.entries(RESPONSE_HEADERS)
       .filter(([, { on }]) => on !== 'streamed' || reply.streams)
       .map(([name]) => name),
+    ...Object.keys(LIMIT_HEADERS),
     ...(reply.idempotent ? Object.keys(REPLAY_HEADERS) : []),
   ]
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -74,6 +74,11 @@ export const ERRORS = {
     'rate_limit_error',
     'Send fewer requests at once; retry after the time in Retry-After.',
   ),
+  rate_limit_exceeded: account(
+    429,
+    'rate_limit_error',
+    'Send fewer requests in a minute; retry after the time in Retry-After.',
+  ),
   internal: service(BASE_ERRORS.internal.status, BASE_ERRORS.internal.help),
   not_implemented: final(service(501, 'This part of the interface is not served yet.')),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),

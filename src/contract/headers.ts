@@ -16,6 +16,18 @@ export const REPLAY_HEADERS = {
   },
 } as const satisfies Record<string, { help: string; example: string }>
 
+/** On answers to who is identified: draft-ietf-httpapi-ratelimit-headers-10. */
+export const LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    help: 'The limits of the caller: by name the requests (`q`) that it may send in a window of seconds (`w`).',
+    example: '"account";q=60000;w=60',
+  },
+  RateLimit: {
+    help: 'What is left of each limit at this gateway (`r`), and the seconds until all of it is there again (`t`).',
+    example: '"account";r=59999;t=1',
+  },
+} as const satisfies Record<string, { help: string; example: string }>
+
 export const RESPONSE_HEADERS = {
   'X-Energy-Joules': {
     on: 'every',

@@ -1,14 +1,14 @@
 // CORS of the API (Fetch standard, section 3.3): pages of any origin may ask and may read the answers. Tokens
 // are sent as bearer, never as a cookie, so a page can only use a token that the page has: no credentials are
 // allowed. Buckets have CORS rules of their own, in the S3 protocol.
-import { REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
+import { LIMIT_HEADERS, REPLAY_HEADERS, RESPONSE_HEADERS } from '#contract/headers.ts'
 import type { HeaderList } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler, ReplyHeaders } from './reply.ts'
 
 /** What scripts may read beside the ten names that they may always read. */
 const EXPOSED: readonly string[] = [
-  ...Object.keys({ ...RESPONSE_HEADERS, ...REPLAY_HEADERS }),
+  ...Object.keys({ ...RESPONSE_HEADERS, ...LIMIT_HEADERS, ...REPLAY_HEADERS }),
   'x-router-reason',
   'x-should-retry',
   'x-api-preview',

@@ -14,6 +14,8 @@ export class Exchange {
   requestId = ''
   /** Headers of its protocol on every answer: names and values in turn. */
   protocolHeaders: readonly string[] = []
+  /** Headers about the limits of its caller, likewise. */
+  limitHeaders: readonly string[] = []
   /** What left so far: when the head did, bytes of the body, the code of a refusal. */
   readonly answered: { headMs: number; bodyBytes: number; errorCode: string | undefined } = {
     headMs: 0,

@@ -1,7 +1,7 @@
 // The life of a request:
 //
 //   limits → match → identify → admit → body → handle → settle → reply  ⇒ tick: post ⇒ sealer: seal
-//   431 400  404 405  401 403   402 429  400 413  409 422 4xx 5xx
+//   431 400  404 405  401 403   429 402  400 413  409 422 4xx 5xx
 //
 // Every protocol goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
 // before the head it is answered with all the energy headers, after it the stream says it in its own
@@ -25,6 +25,7 @@ import { toErgonError } from './problem.ts'
 import { assertStands, type Handled, type Reply } from './reply.ts'
 import type { Refusals } from './refusals.ts'
 import type { RequestCounts } from './request-counts.ts'
+import type { RequestRates } from './request-rates.ts'
 import { sendError, sendKnown, sendStreamed } from './send.ts'
 
 // What reading and refusing a request may cost before its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
@@ -39,6 +40,7 @@ export type PipelineDeps = {
   readonly fallback: ProtocolHandler
   readonly idempotency: Idempotency
   readonly accounts: AccountLoad
+  readonly rates: RequestRates
   readonly counts: Pick<RequestCounts, 'add'>
   readonly refusals: Pick<Refusals, 'add'>
   /** Told of every target: it may bear a token. */
@@ -77,7 +79,9 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     ;({ operation } = call)
     const arrive = (one: Principal): void => {
       demandScope(one, call.operation, operationOf(call.operation).scope)
-      leave ??= deps.accounts.enter(one.account)
+      if (leave !== undefined) return
+      exchange.limitHeaders = deps.rates.take(one)
+      leave = deps.accounts.enter(one.account)
     }
     const arriveAsStranger = (account: string): void => {
       leave ??= deps.accounts.enterStranger(account)

@@ -170,14 +170,14 @@ function write(response: Exchange['response'], chunk: string | Uint8Array): bool
 
 /** The reply's own headers, then ours. */
 function writeHead(
-  { response, answered, protocolHeaders }: Exchange,
+  { response, answered, protocolHeaders, limitHeaders }: Exchange,
   { status, headers = {} }: { readonly status: number; readonly headers?: ReplyHeaders },
   list: HeaderList,
 ): void {
   answered.headMs = performance.now()
   const own = Object.entries(headers).flat()
   const fixed = ['x-api-preview', 'true', 'X-Content-Type-Options', 'nosniff']
-  response.writeHead(status, [...own, ...list, ...protocolHeaders, ...fixed])
+  response.writeHead(status, [...own, ...list, ...limitHeaders, ...protocolHeaders, ...fixed])
 }
 
 /** A refusal on a bare socket, where no response object exists (the parser's own errors). */

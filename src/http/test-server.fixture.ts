@@ -1,5 +1,6 @@
 // A listening server for tests: the real pipeline and charging on a ledger in memory, behind a protocol whose
 // endpoints a test gives by path. Whoever asks is one account of the free tier.
+import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import {
   FREE_PAYER,
@@ -15,6 +16,7 @@ import { renderProblem } from './problem.ts'
 import type { Handler } from './reply.ts'
 import { createRefusals } from './refusals.ts'
 import { createRequestCounts } from './request-counts.ts'
+import { ACCOUNT_RATE_PER_MINUTE, createRequestRates } from './request-rates.ts'
 import { listen } from './server.ts'
 
 export type TestHttp = AsyncDisposable & {
@@ -33,6 +35,7 @@ export async function startTestHttp(
     silenceMs?: number
     bodyMemoryBytes?: number
     accountRequests?: number
+    accountRate?: number
     charging?: TestGatewayOptions
   } = {},
 ): Promise<TestHttp> {
@@ -49,6 +52,7 @@ export async function startTestHttp(
     counts: createRequestCounts(),
     refusals: createRefusals({ wallMs: Date.now }),
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
+    rates: createRequestRates(options.accountRate ?? ACCOUNT_RATE_PER_MINUTE, systemClock),
     log: createLogger('test', { level: 'error', write: (line) => logged.push(line) }),
     host: '127.0.0.1',
     port: 0,

@@ -11,6 +11,8 @@ export type Principal = {
   readonly funded: boolean
   /** True when the account refuses S3 addresses and forms with a token in them. */
   readonly refusesTokenPresign: boolean
+  /** The limit of the token itself, where it has one. */
+  readonly requestsPerMinute?: number
   /** Ids of energy budgets that limit the caller's requests, and never pay. */
   readonly budgets?: readonly string[]
 }

@@ -19,6 +19,8 @@ export type GatewayConfig = {
   readonly drainMs: number
   readonly bodyMemoryBytes: number
   readonly accountRequests: number
+  /** Requests a minute. */
+  readonly accountRate: number
   readonly socket: string
   readonly logLevel: LogLevel
   /** Deciphers secrets in the state. */

@@ -8,6 +8,7 @@ import { createAccountLoad } from '#http/account-load.ts'
 import { createApiProtocol } from '#http/api-protocol.ts'
 import { createHostRule } from '#http/host-rule.ts'
 import { createIdempotency } from '#http/idempotency.ts'
+import { createRequestRates } from '#http/request-rates.ts'
 import { listen } from '#http/server.ts'
 import { createExposures } from '#identity/exposures.ts'
 import { serveInside } from '#node/inside.ts'
@@ -35,6 +36,7 @@ const server = await listen({
   fallback: api,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
+  rates: createRequestRates(config.accountRate, systemClock),
   counts,
   refusals: core.refusals,
   exposures: createExposures({ state, identity, clock: systemClock, log }),

@@ -62,6 +62,7 @@ export async function startGateways(deps: {
       drainMs: DRAIN_MS,
       bodyMemoryBytes: config.bodyMemoryMib * MIB,
       accountRequests: config.accountRequests,
+      accountRate: config.accountRate,
       stateKey: data.secrets.state,
       products: Object.fromEntries(
         Object.entries(parts).map(([product, part]) => [product, part.settings ?? {}]),

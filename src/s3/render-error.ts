@@ -32,6 +32,7 @@ const FOREIGN: Readonly<Record<string, StorageCode>> = {
   state_unavailable: 'ServiceUnavailable',
   overloaded: 'SlowDown',
   too_many_requests: 'SlowDown',
+  rate_limit_exceeded: 'SlowDown',
   draining: 'ServiceUnavailable',
   storage_full: 'InsufficientStorage',
   storage_fenced: 'ServiceUnavailable',
@@ -60,7 +61,7 @@ export function told(error: ErgonError): ErgonError {
 
 /** S3 clients expect SlowDown with 503; some retry nothing else. */
 const statusOf = ({ code, status }: ErgonError): number =>
-  code === 'too_many_requests' ? 503 : status
+  status === 429 && codeOf({ code }) === 'SlowDown' ? 503 : status
 
 /** The headers of every error. */
 export function faultHeaders(error: ErgonError, place: ErrorPlace): Record<string, string> {
@@ -81,7 +82,7 @@ export const shownDetails = (error: ErgonError): [name: string, value: string][]
 
 /**
  * The reply to a failed request. Errors of the pipeline get S3's codes and keep their message and their status,
- * except too_many_requests: 402 and 429 mean the same as everywhere else.
+ * except where clients are to slow down: 402 and 429 mean the same as everywhere else.
  */
 export function renderFault(fault: ErgonError, method: string, place: ErrorPlace): RenderedFault {
   const error = told(fault)

@@ -112,6 +112,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     drainMs: 1000,
     bodyMemoryBytes: 256 * MIB,
     accountRequests: 100,
+    accountRate: 60_000,
     socket: join(place.runFolder, 'http.sock'),
     logLevel: 'info',
     stateKey: STATE_KEY,

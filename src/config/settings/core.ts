@@ -146,6 +146,12 @@ export const CORE_SETTINGS = {
     help: 'Requests of one account that may run at once, in each gateway (default 256)',
     check: count(1, 10_000).default(256),
   },
+  accountRate: {
+    name: 'ERGON_ACCOUNT_RATE',
+    flag: 'account-rate',
+    help: 'Requests that one account may send in a minute, to each gateway (default 60000)',
+    check: count(1, 10_000_000).default(60_000),
+  },
   ballastMib: {
     name: 'ERGON_BALLAST_MIB',
     flag: 'ballast-mib',
