@@ -39,3 +39,20 @@ test('a writer whose end was lost is ended again a second later', async () => {
   assert.equal(ends, 2)
   assert.equal(await writers.end(FULL), 0)
 })
+
+test('a warm connection is used again before it is closed for want of use', async () => {
+  let nowMs = 0
+  let asks = 0
+  const query = async () => {
+    asks++
+    return { rows: [], rowCount: 0 }
+  }
+  const state = { query: query as Queryable['query'] } as Partial<State> as State
+  const writers = createWriters(
+    () => state,
+    () => undefined,
+    () => nowMs,
+  )
+  for (; nowMs < 90_000; nowMs += 100) writers.warm()
+  assert.equal(asks, 3)
+})

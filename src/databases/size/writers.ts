@@ -3,7 +3,7 @@ import type { FatalError } from '#databases/proxy/wire.ts'
 import type { State } from '#state/connect.ts'
 
 export interface Writers {
-  /** Opens the connection ahead of its use. */
+  /** Opens the connection ahead of its use, and keeps it open while this is called again. */
   warm(): void
   /**
    * Ends the sessions that write, but those whose transactions are younger than `leastMs`. While a session that was
@@ -24,6 +24,8 @@ export interface Writers {
 const TERMINATE_MS = 50
 /** A session that still writes so long after its end is ended again: the server may not have heard of the first time. */
 const AGAIN_MS = 1000
+/** Less than the time after which a connection without use is closed. */
+const WARM_MS = 30_000
 const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
   from pg_stat_activity
   where backend_xid is not null and backend_type = 'client backend' and usename <> current_user`
@@ -39,6 +41,7 @@ export function createWriters(
   /** Backends that were ended, until they are gone. */
   let ending: ReadonlySet<number> = new Set()
   let endedMs = 0
+  let warmedMs = -WARM_MS
   const open = () => (state ??= connect())
   const terminate = (pids: readonly number[]) =>
     open()
@@ -46,7 +49,8 @@ export function createWriters(
       .catch(() => undefined)
   return {
     warm() {
-      if (state !== undefined) return
+      if (nowMs() - warmedMs < WARM_MS) return
+      warmedMs = nowMs()
       open()
         .query('select 1')
         .catch(() => undefined)
