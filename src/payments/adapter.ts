@@ -9,6 +9,7 @@ export const FACTS = [
   'voided',
   'expired',
   'failed',
+  'refund_pending',
   'refunded',
   'refund_failed',
   'disputed',

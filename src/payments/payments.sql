@@ -88,6 +88,11 @@ begin
       return (is_open or pay.state in ('authorized', 'voided', 'expired')) and payment_captured(pay);
     when 'voided', 'expired', 'failed' then
       return payment_ended(pay, told, fact ->> 'reason');
+    when 'refund_pending' then
+      -- The processor has our call, whose answer may be lost.
+      update payment_refunds set reference = coalesce(reference, fact ->> 'refund_reference')
+        where id = fact ->> 'refund' and payment = pay.id and state = 'pending';
+      return found;
     when 'refunded', 'refund_failed' then
       return payment_refunded(pay, fact);
     when 'disputed', 'dispute_won' then

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { timestamp } from '#base/clock.ts'
-import { createLedger } from '#ledger/ledger.ts'
 import { keepBooks } from '#ledger/tasks.ts'
-import { addTestAccount, openLedgerState, testCharge } from '#ledger/test-state.fixture.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import { Spender } from './spender.fixture.ts'
 import { applyFacts } from './start-payment.ts'
 
 const RUNS = process.env['ERGON_LONG'] === '1' ? 400 : 25
@@ -33,18 +32,15 @@ class World {
   readonly account: string
   readonly payments: string[] = []
   readonly refunds: { readonly id: string; readonly payment: string }[] = []
-  #session = ''
-  #ticks = 0n
-  #seq = 0n
-  #leased = 0n
+  readonly spender: Spender
   #facts = 0
   constructor(account: string) {
     this.account = account
+    this.spender = new Spender(state, account)
   }
   async open(): Promise<void> {
     await addTestAccount(state, { id: this.account, env: 'test', lowWater: 3n * CENT })
-    const { session } = await createLedger(state).openSession(this.account.replace('_', '-'))
-    this.#session = session
+    await this.spender.open()
   }
   async begin(kind: string, cents: number): Promise<void> {
     const id = `pay_${this.account}_${this.payments.length}`
@@ -103,32 +99,6 @@ class World {
       [id, payment, this.account, asked],
     )
     if (rows[0]?.amount != null) this.refunds.push({ id, payment })
-  }
-  /** Spends a part of the lease, and leases anew. */
-  async spend(part: number, want: bigint): Promise<void> {
-    const wallet = `money:${this.account}`
-    const money = (this.#leased * BigInt(part)) / 100n
-    const seq = this.#seq + 1n
-    const charge = {
-      session: this.#session,
-      seq,
-      account: this.account,
-      ownNj: 1000n,
-      upstreamNj: 0n,
-      money,
-      at: timestamp(Date.now()),
-    }
-    const result = await createLedger(state).tick({
-      session: this.#session,
-      number: ++this.#ticks,
-      epoch: 0n,
-      meter: 'm1',
-      records: money > 0n ? [testCharge(charge)] : [],
-      debits: money > 0n ? [{ seq, wallet, amount: money }] : [],
-      wants: [{ wallet, amount: want }],
-    })
-    if (money > 0n) this.#seq = seq
-    this.#leased = result.grants[0]?.amount ?? 0n
   }
 }
 
@@ -248,7 +218,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   spends.map(
     ({ part, want }): Step =>
       (world) =>
-        world.spend(part, want),
+        world.spender.spend(part, want),
   ),
   fc.constant<Step>(async () => void (await keepBooks({ state, log }))),
 )
@@ -265,7 +235,7 @@ test(
         await world.begin('topup', 500)
         await tellAll(world, [{ nth: 0, type: 'captured', repeats: false }])
         await world.begin('hold', 500)
-        await world.spend(0, 400n * CENT)
+        await world.spender.spend(0, 400n * CENT)
         for (const one of steps) await one(world)
         await check(world)
       }),

@@ -77,7 +77,7 @@ async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): 
   })
 }
 
-/** Ends confirmations of payers who left and calls that the processor has forgotten: both count as under way. */
+/** Ends confirmations of payers who left and calls that never reached the processor: both count as under way. */
 async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<{ id: string; reference: string }>(
     `select id, reference from payments where processor = $1 and state = 'requires_action' and reference is not null
@@ -90,7 +90,23 @@ async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal):
        and reference is null and created_at < ledger_now() - interval '${CALL_S_MAX} seconds'`,
     [adapter.name],
   )
+  // Events were read just before: the processor has no such refund.
+  const refunds = await state.query<{ id: string; payment: string }>(
+    `select r.id, r.payment from payment_refunds r join payments p on p.id = r.payment
+     where p.processor = $1 and r.state = 'pending' and r.reference is null
+       and r.created_at < ledger_now() - interval '${CALL_S_MAX} seconds' order by r.created_at limit ${BATCH}`,
+    [adapter.name],
+  )
+  await applyFacts(state, adapter.name, refunds.rows.map(toNotCalled))
 }
+
+const toNotCalled = ({ id, payment }: { readonly id: string; readonly payment: string }) => ({
+  id: `${id}.not_called`,
+  type: 'refund_failed',
+  payment,
+  refund: id,
+  reason: 'not_called',
+})
 
 /** Calls that were begun and have no answer: the processor knows a call by its key, so it is made once. */
 async function callAgain({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {

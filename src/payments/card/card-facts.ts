@@ -94,17 +94,25 @@ export function factsOfIntent(
   }
 }
 
+const REFUND_FACTS: Readonly<Record<string, PaymentFact['type']>> = {
+  pending: 'refund_pending',
+  requires_action: 'refund_pending',
+  succeeded: 'refunded',
+  failed: 'refund_failed',
+  canceled: 'refund_failed',
+}
+
 export function factsOfRefund(
   refund: Stripe.Refund,
   env: Env,
   id = `${refund.id}:${refund.status}`,
 ): PaymentFact[] {
-  const { status } = refund
-  if (status !== 'succeeded' && status !== 'failed' && status !== 'canceled') return []
+  const type = REFUND_FACTS[refund.status ?? '']
+  if (type === undefined) return []
   return [
     {
       id,
-      type: status === 'succeeded' ? 'refunded' : 'refund_failed',
+      type,
       reference: idOf(refund.payment_intent),
       refund: refund.metadata?.['refund'],
       refund_reference: refund.id,
