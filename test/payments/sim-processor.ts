@@ -272,7 +272,7 @@ export class SimProcessor implements PaymentAdapter {
     return refund
   }
 
-  /** What the processor still has of a payment. */
+  /** The part of a payment that the processor still has. */
   #leftOf(intent: SimIntent): bigint {
     const gone = [
       ...this.refunds.filter((one) => one.intent === intent && one.status !== 'failed'),

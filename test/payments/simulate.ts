@@ -1,6 +1,6 @@
-// One history of an account's payments in virtual time, a function of its seed: the real code and SQL of payments, with a
-// processor whose answers and webhooks get lost, come twice and in any order, and a service that is killed in the middle of
-// calls. Then all is quiet for some days, and the rows of the service must be what happened at the processor.
+// One history of an account's payments in virtual time, a function of its seed: the real code and SQL of payments, and a
+// processor whose answers and webhooks get lost, or come twice and in any order. The service is killed in the middle of
+// calls. At last all is quiet for some days: then the rows of the service must be what happened at the processor.
 import { createLogger } from '#base/log.ts'
 import { ErgonError } from '#base/errors.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
