@@ -1,5 +1,5 @@
 // Accounts in a gateway: what an account used, its receipts, its tokens.
-import { parseTokenRequest, parseTokenRotation } from '#contract/tokens.ts'
+import { parseTokenChange, parseTokenRequest, parseTokenRotation } from '#contract/tokens.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
@@ -18,6 +18,7 @@ import {
   createTokenList,
   createTokenRevoke,
   createTokenRotate,
+  createTokenUpdate,
 } from './operations/tokens.ts'
 import { createUsageGet } from './operations/usage-get.ts'
 import { createUsageLast } from './operations/usage-last.ts'
@@ -46,6 +47,7 @@ function open(
       'audit.list': { handle: createAuditList({ state }) },
       'token.create': { parse: parseTokenRequest, handle: createTokenCreate({ state }) },
       'token.list': { handle: createTokenList({ state }) },
+      'token.update': { parse: parseTokenChange, handle: createTokenUpdate({ state }) },
       'token.rotate': { parse: parseTokenRotation, handle: createTokenRotate({ state }) },
       'token.revoke': { handle: createTokenRevoke({ state }) },
     },

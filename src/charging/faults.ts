@@ -1,7 +1,10 @@
 // Why work is not admitted, or ends before its end.
+import { timestamp } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Payer } from './spend.ts'
+
+const DAY_MS = 86_400_000
 
 /** The state does not answer, or answers that its books are closed. */
 export const silent = () =>
@@ -15,12 +18,13 @@ export const depleted = (payer: Payer | undefined) =>
     ? fault('balance_depleted', 'Could not go on: the balance is empty')
     : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
 
-/** An energy budget that limits the work has not enough left. */
-export const exhausted = (budget: string) =>
-  fault(
-    'budget_exhausted',
-    `Could not go on: the energy budget is used up: ${budget.replace(/^budget:/, '')}`,
-  )
+/** An energy budget that limits the work has not enough left on the day of this time. */
+export function exhausted(want: string, wallMs: number): ErgonError {
+  const budget = want.replace(/^budget:/, '')
+  return fault('budget_exhausted', `Could not go on: the energy budget is used up: ${budget}`, {
+    details: { budget, renewed_at: timestamp(Math.floor(wallMs / DAY_MS) * DAY_MS + DAY_MS) },
+  })
+}
 
 export const isDepleted = (error: unknown): boolean =>
   error instanceof ErgonError &&

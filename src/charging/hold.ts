@@ -152,7 +152,9 @@ export class Hold {
       (a, b) => (b.reachNj < (a ?? paying ?? b).reachNj ? b : a),
       undefined,
     )
-    return least === undefined ? depleted(this.payer) : exhausted(least.want)
+    return least === undefined
+      ? depleted(this.payer)
+      : exhausted(least.want, this.#deps.clock.wallMs())
   }
 
   /** What the ledger takes of the wallet and of each budget for an energy of this price. */

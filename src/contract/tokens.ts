@@ -1,5 +1,6 @@
 // Requests and replies of tokens.
 import { z } from 'zod'
+import { energyBudget } from './energy-budget.ts'
 import { SCOPES } from './operation.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
@@ -12,9 +13,11 @@ export const TOKEN_DAYS_MAX = 3650
 export const OVERLAP_MAX_S = 7 * 86_400
 /** For which the token of the request itself stays valid: the answer has to reach its caller. */
 export const OVERLAP_OWN_MIN_S = 10
+export const TOKEN_RATE_MAX = 1_000_000
 
 const name = plainText(200).min(1)
 const time = z.iso.datetime()
+const requestsPerMinute = z.int().min(1).max(TOKEN_RATE_MAX)
 
 export const tokenRequest = ownObject({
   /** By which people recognise the token. */
@@ -22,11 +25,28 @@ export const tokenRequest = ownObject({
   scope: z.enum(SCOPES).default('read'),
   /** Without it the token is valid until it is revoked. */
   expires_days: z.number().gt(0).max(TOKEN_DAYS_MAX).optional(),
+  /** At each gateway, beside the limit of the account. */
+  requests_per_minute: requestsPerMinute.optional(),
+  /** The most that its requests may be charged on a day of UTC. */
+  energy_budget: energyBudget.optional(),
 })
 export type TokenRequest = z.infer<typeof tokenRequest>
 
 /** Throws invalid_request. */
 export const parseTokenRequest = (json: unknown): TokenRequest => parseWith(tokenRequest, json)
+
+/** Null removes a limit. A budget counts the requests that begin after the answer. */
+export const tokenChange = ownObject({
+  requests_per_minute: requestsPerMinute.nullable().optional(),
+  energy_budget: energyBudget.nullable().optional(),
+}).refine(
+  (change) => Object.values(change).some((value) => value !== undefined),
+  'must have requests_per_minute or energy_budget',
+)
+export type TokenLimits = z.infer<typeof tokenChange>
+
+/** Throws invalid_request. */
+export const parseTokenChange = (json: unknown): TokenLimits => parseWith(tokenChange, json)
 
 export const tokenRotation = ownObject({
   /** Seconds for which the old token stays valid; the token of the request itself at least 10. */
@@ -54,6 +74,10 @@ export const tokenReply = z.object({
   last_used_at: time.nullable(),
   /** When the token was last seen in an address, where logs of others may have it. */
   exposed_at: time.nullable(),
+  requests_per_minute: z.int().nullable(),
+  energy_budget: z.string().nullable(),
+  /** Of the budget, today (UTC); null without one. */
+  energy_budget_used_j: z.number().min(0).nullable(),
 })
 export type TokenReply = z.infer<typeof tokenReply>
 

@@ -21,6 +21,8 @@ type TokenRow = {
   env: 'live' | 'test'
   funded: boolean
   refuse_token_presign: boolean
+  requests_per_minute: number | null
+  budget: string | null
   expires_at: Date | null
   revoked_at: Date | null
   epoch: string
@@ -99,7 +101,7 @@ export function createLookUps(deps: {
 }
 
 const LOOK_UP = `select t.id, t.account, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
-  a.refuse_token_presign,
+  a.refuse_token_presign, t.requests_per_minute, t.budget,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account`
 
@@ -120,4 +122,6 @@ const toPrincipal = (row: TokenRow): Principal => ({
   env: row.env,
   funded: row.funded,
   refusesTokenPresign: row.refuse_token_presign,
+  ...(row.requests_per_minute !== null && { requestsPerMinute: row.requests_per_minute }),
+  ...(row.budget !== null && { budgets: [row.budget] }),
 })

@@ -71,6 +71,25 @@ export async function revokeToken(state: State, id: string, signal: AbortSignal)
   await untilHeard(state, epoch, signal)
 }
 
+/**
+ * Changes a valid token of an account, and waits until every live session knows of it. Throws token_not_found for a token
+ * that is not the account's, or has ended.
+ */
+export async function changeToken(
+  state: State,
+  token: Pick<EndingToken, 'account' | 'id'>,
+  change: (transaction: Queryable) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const epoch = await state.transaction(async (transaction) => {
+    await validToken(transaction, token)
+    await change(transaction)
+    // A change of the account makes sessions read the token again, and cuts no request.
+    return await changeCredentials(transaction, null, token.account)
+  })
+  await untilHeard(state, epoch, signal)
+}
+
 /** A token of an account that is to end: at once, or after some seconds, so that its running requests go on. */
 export type EndingToken = {
   readonly account: string
@@ -99,7 +118,7 @@ export async function endToken(
 }
 
 /**
- * Makes a token with the name, scope and expiry of another one, and ends that one as endToken() does. Throws
+ * Makes a token with the name, scope, expiry and limits of another one, and ends that one as endToken() does. Throws
  * too_many_tokens where both are valid for a while, and the account has no room for both.
  */
 export async function rotateToken(
@@ -116,6 +135,7 @@ export async function rotateToken(
       scope,
       ...(expiresAt === null ? {} : { expiresAt }),
     })
+    await transaction.query(TAKE_LIMITS, [made.id, ending.id])
     const details = { replaced_by: made.id, overlap_s: ending.afterS }
     const act = { action: 'token.rotate', target: ending.id, details }
     await recordAct(transaction, ending.asker, act)
@@ -128,7 +148,10 @@ export async function rotateToken(
 type ValidToken = { name: string; scope: Scope; expires_at: Date | null }
 
 /** Locks a valid token of an account. */
-async function validToken(state: Queryable, { account, id }: EndingToken): Promise<ValidToken> {
+async function validToken(
+  state: Queryable,
+  { account, id }: Pick<EndingToken, 'account' | 'id'>,
+): Promise<ValidToken> {
   const { rows } = await state.query<ValidToken>(
     `select name, scope, expires_at from tokens
      where id = $1 and account = $2 and revoked_at is null and (expires_at is null or expires_at > now())
@@ -140,6 +163,8 @@ async function validToken(state: Queryable, { account, id }: EndingToken): Promi
   return rows[0]
 }
 
+const TAKE_LIMITS = `update tokens t set requests_per_minute = o.requests_per_minute, budget = o.budget
+  from tokens o where t.id = $1 and o.id = $2`
 const REVOKE =
   'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account'
 const EXPIRE = `update tokens set expires_at = least(expires_at, now() + make_interval(secs => $2)),

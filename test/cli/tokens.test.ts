@@ -38,6 +38,34 @@ test('`ergon tokens create`, list, rotate and revoke', async () => {
   assert.match(again.stderr, /Could not find a valid token/)
 })
 
+test('`ergon tokens set` changes the limits that `ergon tokens create` set', async () => {
+  const env = { ERGON_TOKEN: await ownerToken() }
+  const cli = (...words: string[]) => run(words, { env })
+  const made = await cli(
+    'tokens',
+    'create',
+    'ci',
+    '--rate',
+    '60',
+    '--energy-budget',
+    '5 kJ/day',
+    '--json',
+  )
+  assert.equal(made.code, 0, made.stderr)
+  const { id } = JSON.parse(made.stdout) as { id: string }
+  assert.match((await cli('tokens', 'list')).stdout, /60 requests a minute, 0\.0 J of 5 kJ\/day/)
+  const set = await cli('tokens', 'set', id, '--rate', 'none', '--energy-budget', '10 kJ/day')
+  assert.match(set.stderr, /: 0\.0 J of 10 kJ\/day\n/)
+  assert.match((await cli('tokens', 'set', id, '--energy-budget', 'none')).stderr, /: no limits\n/)
+  const wrong = await cli('tokens', 'set', id, '--rate', 'many')
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
+  assert.match(wrong.stderr, /Could not read --rate: "many"/)
+  assert.match(
+    (await cli('tokens', 'set', id)).stderr,
+    /must have requests_per_minute or energy_budget/,
+  )
+})
+
 test('a rotation of the token of `ergon login` stores the new one', async () => {
   const env = { ERGON_TOKEN: '' }
   const login = await runAlone(['login'], { env, input: await ownerToken() })

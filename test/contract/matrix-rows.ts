@@ -82,6 +82,15 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   'audit.list': { path: () => '/v1/audit?action=token.create' },
   'token.list': { path: () => '/v1/tokens' },
+  'token.update': {
+    path: () => '/v1/tokens/tok_none',
+    body: { requests_per_minute: 60 },
+    statuses: [404],
+    badBodies: [
+      { body: { requests_per_minute: 0 }, param: 'requests_per_minute' },
+      { body: { energy_budget: '5 J/day' }, param: 'energy_budget' },
+    ],
+  },
   'token.rotate': {
     path: () => '/v1/tokens/tok_none/rotate',
     body: {},

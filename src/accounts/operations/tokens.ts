@@ -1,17 +1,27 @@
 // /v1/tokens: create, list, rotate, revoke. A secret is in the reply to its creation and nowhere else.
+import { printJoules, nj } from '#base/units.ts'
+import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import {
   OVERLAP_OWN_MIN_S,
   TOKEN_LIST_MAX,
+  type TokenLimits,
   type TokenReply,
   type TokenRequest,
   type TokenRotation,
 } from '#contract/tokens.ts'
 import { readPage } from '#accounts/page.ts'
+import { setTokenLimits } from '#accounts/token-limits.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { createToken, demandTokenRoom, endToken, rotateToken } from '#identity/tokens.ts'
+import {
+  changeToken,
+  createToken,
+  demandTokenRoom,
+  endToken,
+  rotateToken,
+} from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State }
@@ -29,11 +39,16 @@ type Row = {
   exposed_at: Date | null
   last_used_at: Date | null
   is_expired: boolean
+  requests_per_minute: number | null
+  nj_per_day: string | null
+  used_nj: string
 }
 
 const SELECT = `select id, name, scope, hint, created_at, expires_at, revoked_at, exposed_at,
   coalesce(expires_at <= now(), false) as is_expired,
-  (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at
+  (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at,
+  requests_per_minute, (select nj_per_day::text from budgets where id = tokens.budget) as nj_per_day,
+  budget_used_nj(tokens.budget)::text as used_nj
   from tokens`
 
 const timeOf = (date: Date | null) => date?.toISOString() ?? null
@@ -51,6 +66,10 @@ const replyOf = (row: Row, who: Handled['who']): TokenReply => ({
   revoked_at: timeOf(row.revoked_at),
   last_used_at: timeOf(row.last_used_at),
   exposed_at: timeOf(row.exposed_at),
+  requests_per_minute: row.requests_per_minute,
+  energy_budget: row.nj_per_day === null ? null : printEnergyPerDay(nj(BigInt(row.nj_per_day))),
+  energy_budget_used_j:
+    row.nj_per_day === null ? null : Number(printJoules(nj(BigInt(row.used_nj)))),
 })
 
 async function tokenOf(state: Queryable, id: string, who: Handled['who']): Promise<TokenReply> {
@@ -69,13 +88,14 @@ export const createTokenCreate =
   async (call) =>
     await state.transaction(async (transaction) => {
       const { who, body } = call
-      const { name, scope, expires_days: days } = body
+      const { name, scope, expires_days: days, ...limits } = body
       const account = who?.account ?? ''
       await demandTokenRoom(transaction, account)
       const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
       const { id, text } = await createToken(transaction, { account, name, scope, ...expiry })
+      await setTokenLimits(transaction, { id, account }, limits)
       const made = await tokenOf(transaction, id, who)
-      const details = { name, scope, expires_at: made.expires_at }
+      const details = { name, scope, expires_at: made.expires_at, ...limits }
       await recordAct(transaction, call, { action: 'token.create', target: id, details })
       return known({ ...made, token: text }, 201)
     })
@@ -107,6 +127,23 @@ const endingOf = (call: Handled, afterS: number) => {
     asker: call,
   }
 }
+
+export const createTokenUpdate =
+  ({ state }: Deps): Handler<TokenLimits> =>
+  async (call) => {
+    const { who, parameters, body, signal } = call
+    const token = { id: parameters['token'] ?? '', account: who?.account ?? '' }
+    const change = async (transaction: Queryable) => {
+      await recordAct(transaction, call, {
+        action: 'token.update',
+        target: token.id,
+        details: body,
+      })
+      await setTokenLimits(transaction, token, body)
+    }
+    await changeToken(state, token, change, signal)
+    return known(await tokenOf(state, token.id, who))
+  }
 
 export const createTokenRotate =
   ({ state }: Deps): Handler<TokenRotation> =>

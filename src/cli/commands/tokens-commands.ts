@@ -2,7 +2,7 @@
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const TOKENS_COMMANDS: CommandList = {
-  groups: { tokens: 'Tokens of the account: create, list, rotate, revoke' },
+  groups: { tokens: 'Tokens of the account: create, list, set, rotate, revoke' },
   commands: [
     {
       usage: 'tokens create <name>',
@@ -10,6 +10,8 @@ export const TOKENS_COMMANDS: CommandList = {
       options: [
         ['--scope <scope>', 'read (default), deploy or billing-admin'],
         ['--expires <duration>', 'for how long it is valid, such as 90d (default: until revoked)'],
+        ['--rate <n>', 'at most so many requests a minute, at each gateway'],
+        ['--energy-budget <energy>', 'at most so much energy a day, such as "5 kJ/day"'],
       ],
       load: () => import('./tokens-create.ts'),
     },
@@ -20,8 +22,17 @@ export const TOKENS_COMMANDS: CommandList = {
       load: () => import('./tokens-list.ts'),
     },
     {
+      usage: 'tokens set <token>',
+      help: 'Change the limits of a token; they hold when the command ends',
+      options: [
+        ['--rate <n>', 'requests a minute, at each gateway, or none'],
+        ['--energy-budget <energy>', 'energy a day, such as "5 kJ/day", or none'],
+      ],
+      load: () => import('./tokens-set.ts'),
+    },
+    {
       usage: 'tokens rotate <token>',
-      help: 'Replace a token by a new one of the same name, scope and expiry; `ergon login` is kept up',
+      help: 'Replace a token by a new one of the same name, scope, expiry and limits; `ergon login` is kept up',
       options: [
         ['--overlap <duration>', 'for how long the old one stays valid, such as 24h (default 0s)'],
       ],

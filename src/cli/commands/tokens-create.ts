@@ -3,6 +3,7 @@ import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { print, printJson, tell } from '#cli/output.ts'
+import { limitsText, readLimits } from '#cli/tokens.ts'
 
 const DAY_MS = 86_400_000
 import type { NewTokenReply } from '#contract/tokens.ts'
@@ -13,10 +14,11 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     name,
     scope: textOption(options, 'scope'),
     expires_days: expires === undefined ? undefined : durationMs(expires, '--expires 90d') / DAY_MS,
+    ...readLimits(textOption(options, 'rate'), textOption(options, 'energyBudget')),
   })
   const made = JSON.parse(text) as NewTokenReply
   if (options.json) return printJson(made)
   const until = made.expires_at === null ? '' : `, valid until ${made.expires_at}`
-  tell(`${made.id}, scope ${made.scope}${until}; shown this once:`)
+  tell(`${made.id}, scope ${made.scope}${until}, ${limitsText(made)}; shown this once:`)
   print(made.token)
 }

@@ -2,6 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
+import { limitsText } from '#cli/tokens.ts'
 import type { TokenList, TokenReply } from '#contract/tokens.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
@@ -21,10 +22,20 @@ export async function run({ options }: CommandCall): Promise<void> {
     one.scope,
     one.name,
     stateOf(one),
+    limitsText(one),
     one.last_used_at ?? 'never',
     one.exposed_at ?? 'no',
   ])
-  const head = ['TOKEN', 'BEGINS', 'SCOPE', 'NAME', 'STATE', 'LAST USED', 'SEEN IN AN ADDRESS']
+  const head = [
+    'TOKEN',
+    'BEGINS',
+    'SCOPE',
+    'NAME',
+    'STATE',
+    'LIMITS',
+    'LAST USED',
+    'SEEN IN AN ADDRESS',
+  ]
   print(table(head, rows))
 }
 

@@ -62,8 +62,14 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     query: tokens.tokenListQuery,
     replies: ok('The tokens', json(tokens.tokenList)),
   },
+  'token.update': {
+    summary: 'Change the limits of a token; every gateway has the new ones when the answer comes',
+    request: tokens.tokenChange,
+    replies: ok('The token', json(tokens.tokenReply)),
+    refusals: ['token_not_found'],
+  },
   'token.rotate': {
-    summary: 'Replace a token by a new one of the same name, scope and time of expiry',
+    summary: 'Replace a token by a new one of the same name, scope, time of expiry and limits',
     request: tokens.tokenRotation,
     replies: {
       201: { help: 'The new token, with its secret', media: json(tokens.rotatedTokenReply) },

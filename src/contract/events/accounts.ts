@@ -5,7 +5,7 @@ import { SCOPES } from '#contract/operation.ts'
 
 const pusd = z.string().regex(/^-?\d+$/)
 const nj = z.string().regex(/^\d+$/)
-/** Of a day of UTC. */
+/** Of a day of UTC. `resource_id` is a resource, or the first token that has the budget. */
 const budget = { resource_id: z.string(), budget_nj: nj, used_nj: nj }
 const unit = z.enum(['USD', 'tUSD'])
 

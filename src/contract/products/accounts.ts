@@ -16,6 +16,7 @@ export const ACCOUNTS = defineProduct({
     'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
     'token.create': { ...look, scope: 'billing-admin', service: 'tokens', remembered: false },
     'token.list': token,
+    'token.update': { ...token, scope: 'billing-admin' },
     'token.rotate': { ...token, scope: 'billing-admin' },
     'token.revoke': { ...token, scope: 'billing-admin' },
     'audit.list': { ...ownView, service: 'audit', remembered: false },
@@ -43,6 +44,7 @@ export const ACCOUNTS = defineProduct({
     },
     { method: 'POST', path: '/v1/tokens', operation: 'token.create', query: [] },
     { method: 'GET', path: '/v1/tokens', operation: 'token.list', query: ['cursor', 'limit'] },
+    { method: 'PATCH', path: '/v1/tokens/:token', operation: 'token.update', query: [] },
     { method: 'POST', path: '/v1/tokens/:token/rotate', operation: 'token.rotate', query: [] },
     { method: 'DELETE', path: '/v1/tokens/:token', operation: 'token.revoke', query: [] },
     {

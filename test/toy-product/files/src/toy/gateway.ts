@@ -41,7 +41,7 @@ const pingOf = (identity: GatewayCore['identity']): ProtocolHandler => ({
   }),
   async identify(exchange) {
     const who = await identity.identify(exchange.header('authorization'))
-    return { ...who, budgets: [budgetOf(who.account)] }
+    return { ...who, budgets: [...(who.budgets ?? []), budgetOf(who.account)] }
   },
   body: async () => undefined,
   render: renderProblem,

@@ -1,0 +1,14 @@
+// ergon tokens set: the limits of a token.
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { apiPatch } from '#cli/client.ts'
+import { printJson, tell } from '#cli/output.ts'
+import { limitsText, readLimits } from '#cli/tokens.ts'
+import type { TokenReply } from '#contract/tokens.ts'
+
+export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
+  const change = readLimits(textOption(options, 'rate'), textOption(options, 'energyBudget'))
+  const { text } = await apiPatch(options, `/v1/tokens/${encodeURIComponent(id)}`, change)
+  const token = JSON.parse(text) as TokenReply
+  if (options.json) return printJson(token)
+  tell(`${id}: ${limitsText(token)}`)
+}

@@ -1,0 +1,159 @@
+// The energy budget of a token: never charged above it, on several gateways, by many clients at once.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  newTokenReply,
+  rotatedTokenReply,
+  tokenReply,
+  type NewTokenReply,
+} from '#contract/tokens.ts'
+import { untilHeard } from '../patient-fetch.ts'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { addUpstream } from '../upstreams.ts'
+
+product(PLAIN, { ERGON_GATEWAYS: '3' })
+
+const CHAT = 'token-limits'
+const CLIENTS = 64
+const BUDGET_NJ = 10_000_000_000n
+const NJ_PER_J = 1e9
+/** Less than an answer takes may be left. */
+const REST_NJ = 2_000_000_000n
+
+const call = async (token: string, path: string, method = 'GET', body?: object) => {
+  const answer = await fetch(`${sharedErgon().baseUrl}${path}`, {
+    method,
+    // The kernel chooses the gateway of each connection.
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      connection: 'close',
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
+}
+
+const chat = (token: string) =>
+  untilHeard(
+    () =>
+      call(token, '/v1/chat/completions', 'POST', {
+        model: CHAT,
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+    ({ status }) => status !== 503,
+  )
+
+/** Asks until a refusal, which is returned. */
+async function client(token: string) {
+  for (let nth = 0; nth < 200; nth++) {
+    const answer = await chat(token)
+    if (answer.status !== 200) return answer
+  }
+  throw new Error('it is never refused')
+}
+
+async function owner(): Promise<string> {
+  const { id: account } = await sharedErgon().control('account.create', { env: 'test' })
+  await sharedErgon().control('funds.add', { account, pusd: '1000000000000' })
+  return (await sharedErgon().control('token.create', { account, scope: 'billing-admin' })).token
+}
+
+const make = async (token: string, body: object): Promise<NewTokenReply> => {
+  const { status, json } = await call(token, '/v1/tokens', 'POST', { name: 'ci', ...body })
+  assert.equal(status, 201, JSON.stringify(json))
+  return newTokenReply.parse(json)
+}
+
+const change = async (token: string, id: string, body: object) =>
+  tokenReply.parse((await call(token, `/v1/tokens/${id}`, 'PATCH', body)).json)
+
+/** The sum of the charges of tokens, once all is posted. */
+async function chargedNj(ownerToken: string, ids: readonly string[]): Promise<bigint> {
+  await call(ownerToken, '/v1/usage')
+  const [row] = await sharedErgon().sql<{ nj: string }>(
+    'select coalesce(sum(energy_nj), 0)::text as nj from charges where token = any ($1)',
+    [ids],
+  )
+  return BigInt(row?.nj ?? '0')
+}
+
+test('a token is never charged above its budget of the day', { timeout: 120_000 }, async () => {
+  const ergon = sharedErgon()
+  const upstream = await addUpstream(ergon, CHAT, { nj_per_token: '60000000' })
+  const admin = await owner()
+  const made = await make(admin, { energy_budget: '10 J/day' })
+  assert.deepEqual([made.energy_budget, made.energy_budget_used_j], ['10 J/day', 0])
+  const refusals = await Promise.all(Array.from({ length: CLIENTS }, () => client(made.token)))
+  for (const { status, json } of refusals) {
+    assert.deepEqual([status, json['title'], json['budget']], [429, 'budget_exhausted', made.id])
+    assert.match(String(json['renewed_at']), /T00:00:00\.000Z$/)
+  }
+  const charged = await chargedNj(admin, [made.id])
+  assert.ok(charged <= BUDGET_NJ && charged > BUDGET_NJ - REST_NJ, `${charged}`)
+  assert.equal((await chat(admin)).status, 200, 'another token of the account has no part in it')
+
+  const raised = await change(admin, made.id, { energy_budget: '11 J/day' })
+  assert.equal(raised.energy_budget_used_j, Number(charged) / NJ_PER_J)
+  assert.equal((await chat(made.token)).status, 200, 'a raised budget gives room at once')
+  const { json } = await call(admin, `/v1/tokens/${made.id}/rotate`, 'POST', { overlap_s: 60 })
+  const next = rotatedTokenReply.parse(json)
+  await Promise.all([client(made.token), client(next.token)])
+  const both = await chargedNj(admin, [made.id, next.id])
+  assert.ok(both <= 11_000_000_000n, `a rotation renews nothing: ${both}`)
+
+  const free = await change(admin, next.id, { energy_budget: null })
+  assert.deepEqual([free.energy_budget, free.energy_budget_used_j], [null, null])
+  for (const token of [made.token, next.token]) assert.equal((await chat(token)).status, 200)
+  const events = await ergon.sql(
+    `select data->>'resource_id' as id from events where type = 'energy_budget.warning' and data->>'resource_id' = $1`,
+    [made.id],
+  )
+  assert.ok(events.length > 0, 'four fifths are an event')
+  await ergon.control('model.remove', { model: CHAT })
+  await upstream.close()
+})
+
+test('a budget of a token counts what begins after it was set, and a change is in the audit log', async () => {
+  const admin = await owner()
+  const made = await make(admin, { requests_per_minute: 1000 })
+  await call(made.token, '/v1/models')
+  const limited = await change(admin, made.id, { energy_budget: '1 kJ/day' })
+  assert.deepEqual(
+    [limited.requests_per_minute, limited.energy_budget, limited.energy_budget_used_j],
+    [1000, '1 kJ/day', 0],
+  )
+  await call(made.token, '/v1/models')
+  await call(made.token, '/v1/usage')
+  const list = await call(admin, '/v1/tokens')
+  const [listed] = (list.json['data'] as { energy_budget_used_j: number }[]).slice(0, 1)
+  assert.ok(listed !== undefined && listed.energy_budget_used_j > 0, JSON.stringify(listed))
+  const audit = await call(admin, `/v1/audit?action=token.update&target=${made.id}`)
+  const [entry] = audit.json['data'] as { details: object }[]
+  assert.deepEqual(entry?.details, { energy_budget: '1 kJ/day' })
+})
+
+test('limits of a token that are none are refused, and change nothing', async () => {
+  const admin = await owner()
+  const made = await make(admin, {})
+  for (const body of [
+    {},
+    { energy_budget: '5 kJ' },
+    { energy_budget: '1 J/day' },
+    { requests_per_minute: 0 },
+    { requests_per_minute: 1.5 },
+    { rate: 5 },
+  ]) {
+    const { status, json } = await call(admin, `/v1/tokens/${made.id}`, 'PATCH', body)
+    assert.deepEqual([status, json['title']], [400, 'invalid_request'], JSON.stringify(body))
+  }
+  const path = `/v1/tokens/${made.id}`
+  const limit = { requests_per_minute: 5 }
+  assert.equal((await call(made.token, path, 'PATCH', limit)).json['title'], 'scope_missing')
+  const others = await call(await owner(), path, 'PATCH', limit)
+  assert.deepEqual([others.status, others.json['title']], [404, 'token_not_found'])
+  const { json } = await call(admin, '/v1/tokens')
+  const [same] = json['data'] as { requests_per_minute: null }[]
+  assert.equal(same?.requests_per_minute, null)
+})
