@@ -17,9 +17,11 @@ export const INFERENCE_AGENT: AgentProduct = {
   open,
 }
 
-function open(core: AgentCore): AgentPart {
+async function open(core: AgentCore): Promise<AgentPart> {
   const { config, data, cells, state, log } = core
   const fleet = openFleet(core)
+  // Before the gateways answer: a model that they do not know is refused for good, one that loads is waited for.
+  await fleet.declare(chosenModels(config.models))
   const confirmed = () => confirmModels(cells, log)
   return {
     gateway: { calls: [MODEL_SOCKETS] },
@@ -34,7 +36,7 @@ function open(core: AgentCore): AgentPart {
         operator: config.operator,
       }),
     } satisfies ControlHandlers<typeof INFERENCE_CONTROL>,
-    start: () => fleet.start(chosenModels(config.models)),
+    start: () => fleet.start(),
     close: () => fleet.close(),
     cells: [{ stage: 'workers', name: MODEL_CELLS }],
   }

@@ -77,16 +77,19 @@ export class ModelFleet {
     await Promise.allSettled(this.#starting)
   }
 
-  /** Starts every model of the table; resolves with the failures in words. */
-  async start(defaults: readonly NewModel[]): Promise<string[]> {
-    const { state } = this.#deps
-    await state.query(
+  /** Brings the default models of the table to these, loading. */
+  async declare(defaults: readonly NewModel[]): Promise<void> {
+    await this.#deps.state.query(
       'delete from models where is_default and state <> $1 and not (id = any ($2))',
       ['removed', defaults.map((model) => model.id)],
     )
     for (const [position, model] of defaults.entries())
       await this.#declare(model, { position, isDefault: true })
-    const { rows } = await state.query<Row>(
+  }
+
+  /** Starts every model of the table; resolves with the failures in words. */
+  async start(): Promise<string[]> {
+    const { rows } = await this.#deps.state.query<Row>(
       "select id, source, engine from models where state <> 'removed' order by position, id",
     )
     const failures = await Promise.all(
