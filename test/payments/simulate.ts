@@ -1,5 +1,5 @@
-// One history of an account's payments in virtual time, a function of its seed: the real code and SQL of payments, and a
-// processor whose answers and webhooks get lost, or come twice and in any order. The service is killed in the middle of
+// One history of an account's payments in virtual time, a function of its seed. The code and SQL of payments are real. The
+// processor's answers and webhooks get lost, or come twice and in any order, and the service is killed in the middle of
 // calls. At last all is quiet for some days: then the rows of the service must be what happened at the processor.
 import { createLogger } from '#base/log.ts'
 import { ErgonError } from '#base/errors.ts'
