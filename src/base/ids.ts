@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'refund'
   | 'voucher'
   | 'grant'
+  | 'inc'
 export type Id<P extends IdPrefix> = `${P}_${string}`
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

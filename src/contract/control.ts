@@ -2,6 +2,7 @@
 // types of this file, not its schemas.
 import type { AnswerOf, ControlTable, LineOf, RequestOf } from './control-operation.ts'
 import { ACCOUNTS_CONTROL } from './control/accounts.ts'
+import { INCIDENTS_CONTROL } from './control/incidents.ts'
 import { INFERENCE_CONTROL } from './control/inference.ts'
 import { NODE_CONTROL } from './control/node.ts'
 import { PAYMENTS_CONTROL } from './control/payments.ts'
@@ -15,6 +16,7 @@ export const CONTROL = {
   ...RECEIPTS_CONTROL,
   ...STORAGE_CONTROL,
   ...PAYMENTS_CONTROL,
+  ...INCIDENTS_CONTROL,
 } satisfies ControlTable
 
 export type ControlName = keyof typeof CONTROL

@@ -3,5 +3,6 @@
 import { WEBHOOKS_EVENTS } from './events/webhooks.ts'
 import type { EventTable } from './event.ts'
 import { ACCOUNTS_EVENTS } from './events/accounts.ts'
+import { STATUS_EVENTS } from './events/status.ts'
 
-export const EVENTS: EventTable = { ...ACCOUNTS_EVENTS, ...WEBHOOKS_EVENTS }
+export const EVENTS: EventTable = { ...ACCOUNTS_EVENTS, ...WEBHOOKS_EVENTS, ...STATUS_EVENTS }

@@ -9,6 +9,7 @@ import { LEDGER_SCHEMA } from '#ledger/schema.ts'
 import { OBJECTS_SCHEMA } from '#objects/schema.ts'
 import { PAYMENTS_SCHEMA } from '#payments/schema.ts'
 import { RECEIPTS_SCHEMA } from '#receipts/schema.ts'
+import { STATUS_SCHEMA } from '#status/schema.ts'
 import { STATE_SCHEMA, type Schema } from '#state/schema.ts'
 import { TASKS_SCHEMA } from '#tasks/schema.ts'
 
@@ -25,4 +26,5 @@ export const SCHEMAS: readonly Schema[] = [
   DATABASES_SCHEMA,
   PAYMENTS_SCHEMA,
   WEBHOOKS_SCHEMA,
+  STATUS_SCHEMA,
 ]

@@ -1,10 +1,13 @@
-// The node's status in the agent: the operator's status, meter, artifacts, alarms, kept journals and tasks.
+// The node's status in the agent: the operator's status, meter, artifacts, alarms, kept journals, tasks and
+// incidents.
+import type { INCIDENTS_CONTROL } from '#contract/control/incidents.ts'
 import type { NODE_CONTROL } from '#contract/control/node.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { alarmHandlers } from '#node/control/alarms.ts'
 import { journalHandlers } from '#node/control/journals.ts'
 import { taskHandlers } from '#node/control/tasks.ts'
+import { incidentHandlers } from './control/incidents.ts'
 import { nodeHandlers } from './control/node.ts'
 import { requestHandlers } from './control/requests.ts'
 import type { StatusSettings } from './gateway.ts'
@@ -25,6 +28,7 @@ function open(core: AgentCore): AgentPart {
       ...alarmHandlers(state),
       ...journalHandlers(journals),
       ...taskHandlers(state),
-    } satisfies ControlHandlers<typeof NODE_CONTROL>,
+      ...incidentHandlers(state, config.region),
+    } satisfies ControlHandlers<typeof NODE_CONTROL & typeof INCIDENTS_CONTROL>,
   }
 }

@@ -1,4 +1,4 @@
-// The commands of the operator: accounts, funds, tokens, alarms, tasks, journals.
+// The commands of the operator: accounts, funds, tokens, alarms, incidents, tasks, journals.
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const ADMIN_COMMANDS: CommandList = {
@@ -8,6 +8,7 @@ export const ADMIN_COMMANDS: CommandList = {
     'admin funds': 'Test money of accounts',
     'admin token': 'Tokens: who may ask the service for what',
     'admin alarm': 'What was found wrong: list, acknowledge',
+    'admin incident': 'Regions that are degraded: open, list, close',
     'admin journal': 'Journals that a start could not post: list, post, give up',
   },
   commands: [
@@ -70,6 +71,22 @@ export const ADMIN_COMMANDS: CommandList = {
       usage: 'admin alarm acknowledge <alarm>',
       help: 'It and the earlier ones of its kind count no more; they are kept',
       load: () => import('./admin-alarm-acknowledge.ts'),
+    },
+    {
+      usage: 'admin incident open <region> <summary>',
+      help: 'Tell the accounts that have something in a region that it is degraded: the event fleet.region_outage',
+      options: [['--since <time>', 'when it began (default: now)']],
+      load: () => import('./admin-incident-open.ts'),
+    },
+    {
+      usage: 'admin incident list',
+      help: 'Incidents, the newest first',
+      load: () => import('./admin-incident-list.ts'),
+    },
+    {
+      usage: 'admin incident close <incident>',
+      help: 'The region works again',
+      load: () => import('./admin-incident-close.ts'),
     },
     {
       usage: 'admin request <request>',

@@ -28,11 +28,6 @@ export const ANNOUNCED_EVENTS = {
     max: z.int().min(0),
     instances: z.int().min(0),
   }),
-  'fleet.region_outage': eventOf('A region that has workloads of the account is degraded.', {
-    incident_id: z.string(),
-    region: z.string(),
-    started_at: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
-  }),
   'compliance.evidence_ready': eventOf('An evidence pack can be downloaded.', {
     pack_id: z.string(),
     from: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
