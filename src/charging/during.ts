@@ -9,6 +9,7 @@ import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { Charging } from './charging.ts'
+import { isSilent } from './faults.ts'
 import type { Payer, Served, Spend, Claim } from './spend.ts'
 
 export type LongWork = {
@@ -105,7 +106,7 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
     cancelTimer = clock.setTimer(MINUTE_MS - (clock.wallMs() % MINUTE_MS), () => {
       turning = turn().catch((error: unknown) => {
         // While the ledger is away the minute goes on inside its hold.
-        if (!isSilence(error)) abort.abort(error)
+        if (!isSilent(error)) abort.abort(error)
       })
       void turning.then(schedule)
     })
@@ -143,6 +144,3 @@ function createClaims() {
     },
   }
 }
-
-const isSilence = (error: unknown): boolean =>
-  error instanceof ErgonError && error.code === 'state_unavailable'

@@ -30,6 +30,10 @@ export const isDepleted = (error: unknown): boolean =>
   error instanceof ErgonError &&
   (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded')
 
+/** True where the ledger was away. */
+export const isSilent = (error: unknown): boolean =>
+  error instanceof ErgonError && error.code === 'state_unavailable'
+
 /** Whether work ended for want of funds: a wallet or a budget is empty, or the ceiling is reached. */
 export const isUnpayable = (error: unknown): error is ErgonError =>
   isDepleted(error) ||

@@ -106,7 +106,7 @@ const LOOK_UP = `select t.id, t.account, t.scope, t.expires_at, t.revoked_at, a.
 from tokens t join accounts a on a.id = t.account`
 
 export const lookUpSilent = (cause?: unknown) =>
-  fault('state_unavailable', 'Could not check the token: the state did not answer', {
+  fault('state_unavailable', 'Could not check who asks: the state did not answer', {
     cause,
     retryAfterS: 1,
   })

@@ -5,6 +5,7 @@ import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { cacheClock } from './cache-clock.ts'
+import { lookUpSilent } from './look-up.ts'
 
 /** An account as work is billed to it. */
 export type AccountPayer = {
@@ -18,7 +19,7 @@ export interface Payers {
   exists(account: string): Promise<boolean>
   /**
    * Synchronous when it was looked up in the last seconds. Callers during a lookup wait for its
-   * answer, and concurrent callers share a query. Throws not_found.
+   * answer, and concurrent callers share a query. Throws not_found, state_unavailable.
    */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
 }
@@ -45,10 +46,13 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   let next: { readonly accounts: string[]; readonly found: Promise<PayersById> } | undefined
 
   async function ask(accounts: readonly string[]): Promise<PayersById> {
-    const { rows } = await state.query<AccountPayer>(
-      'select id as account, env, funded from accounts where id = any($1)',
-      [accounts],
-    )
+    const { rows } = await state
+      .query<AccountPayer>('select id as account, env, funded from accounts where id = any($1)', [
+        accounts,
+      ])
+      .catch((cause: unknown) => {
+        throw lookUpSilent(cause)
+      })
     for (const payer of rows) cache.set(payer.account, payer)
     return new Map(rows.map((payer) => [payer.account, payer]))
   }

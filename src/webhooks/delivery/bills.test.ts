@@ -79,6 +79,20 @@ test('an account that cannot pay is served at the cost of the operator', async (
   assert.deepEqual([own.marks, (await chargesOf(bench, 'acct_1')).length], [1, 0])
 })
 
+test('a fault of ours is no account that cannot pay: it is reported, and the next delivery begins anew', async () => {
+  await using bench = await openTestCharging()
+  const payers: Payer[] = []
+  const { bills, own } = billsOf(bench, payers)
+  for (const _ of [1, 2])
+    await assert.rejects(async () => await bills.take('acct_1'), { message: /no payer acct_1/ })
+  payers.push(bench.payer('acct_1', 1000n * PUSD_PER_J))
+  const bill = await bills.take('acct_1')
+  assert.equal(bill.isPaid, true)
+  bill.release()
+  await bills.close()
+  assert.equal(own.marks, 0)
+})
+
 test('an account is billed no more than it has, and what is beyond is the operator’s', async () => {
   await using bench = await openTestCharging()
   const { bills, own } = billsOf(bench, [bench.payer('acct_1', PUSD_PER_J)])

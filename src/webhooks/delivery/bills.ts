@@ -1,8 +1,9 @@
 // The CPU of deliveries, charged to their accounts: one charge a minute while an account has deliveries. An account that
 // cannot pay gets its events all the same, one at a time and at the operator's cost: the event that says that the balance
-// is empty must arrive.
+// is empty must arrive. So it is while the ledger is away.
 import type { TimerClock } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
+import { isSilent, isUnpayable } from '#charging/faults.ts'
 import { during, type DuringDeps, type WorkMeter } from '#charging/during.ts'
 import type { Payer } from '#charging/spend.ts'
 
@@ -15,7 +16,7 @@ export interface AccountBill {
 }
 
 export interface DeliveryBills {
-  /** For one delivery. Synchronous while the account has a bill. */
+  /** For one delivery. Synchronous while the account has a bill. Rejects only for a fault of ours. */
   take(account: string): AccountBill | Promise<AccountBill>
   /** Resolves when everything is charged. */
   close(): Promise<void>
@@ -54,13 +55,14 @@ export function createDeliveryBills(deps: BillsDeps): DeliveryBills {
       begun.resolve(meter)
       await over.promise
     })
-    // Rejects where the account cannot pay, or the ledger is away.
-    const settled = work.catch(() => begun.reject())
+    const settled = work.catch((error: unknown) => begun.reject(error))
     ending.add(settled)
     void settled.finally(() => ending.delete(settled))
     await begun.promise.then(
       (meter) => bill.pay(meter),
-      () => undefined,
+      (error: unknown) => {
+        if (!isUnpayable(error) && !isSilent(error)) throw error
+      },
     )
     bill.rest()
     return bill
@@ -72,15 +74,22 @@ export function createDeliveryBills(deps: BillsDeps): DeliveryBills {
       if (known instanceof OpenBill) return known.take()
       const opening =
         known ??
-        begin(account).then((bill) => {
-          open.set(account, bill)
-          return bill
-        })
+        begin(account).then(
+          (bill) => {
+            open.set(account, bill)
+            return bill
+          },
+          (error: unknown) => {
+            open.delete(account)
+            throw error
+          },
+        )
       open.set(account, opening)
       return opening.then((bill) => bill.take())
     },
     async close() {
-      for (const bill of await Promise.all(open.values())) bill.end()
+      for (const begun of await Promise.allSettled(open.values()))
+        if (begun.status === 'fulfilled') begun.value.end()
       await Promise.all(ending)
     },
   }
