@@ -99,17 +99,22 @@ async function send(
 }
 
 function refusal(status: number, text: string): CommandError {
-  const problem = parse(text) as { detail?: string; instance?: string; title?: string }
+  const problem = parse(text) as Partial<Record<'detail' | 'instance' | 'title' | 'scope', string>>
   const isUnpaid = status === 402 || problem.title === 'free_tier_exceeded'
   const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
   const id = problem.instance === undefined ? '' : ` (${problem.instance})`
   return new CommandError(
     `${problem.detail ?? `The service answered ${status}`}${id}`,
     exitCode,
-    exitCode === EXIT.login ? LOGIN : undefined,
+    exitCode === EXIT.login ? LOGIN : scopeHelp(problem.scope),
     problem.title,
   )
 }
+
+const scopeHelp = (scope: string | undefined): string | undefined =>
+  scope === undefined
+    ? undefined
+    : `the operator makes a token of that scope: ergon admin token create --scope ${scope}`
 
 function parse(text: string): unknown {
   try {

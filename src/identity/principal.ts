@@ -23,5 +23,6 @@ export function demandScope(who: Principal, operation: string, needed: Scope | n
     throw fault(
       'scope_missing',
       `Could not call ${operation}: the token has scope "${who.scope}", it needs "${needed}"`,
+      { details: { scope: needed } },
     )
 }

@@ -66,6 +66,13 @@ test('`ergon tokens set` changes the limits that `ergon tokens create` set', asy
   )
 })
 
+test('a command that the token may not ask for says how to get a token that may', async () => {
+  const env = { ERGON_TOKEN: sharedErgon().token }
+  const refused = await run(['tokens', 'create', 'ci'], { env })
+  assert.deepEqual([refused.code, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /ergon admin token create --scope billing-admin/)
+})
+
 test('a rotation of the token of `ergon login` stores the new one', async () => {
   const env = { ERGON_TOKEN: '' }
   const login = await runAlone(['login'], { env, input: await ownerToken() })
