@@ -19,10 +19,12 @@ import { connectTo, endOf, makeDatabase, until, urlOfRole } from './driver.ts'
 
 const CLI = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 
+const IDLE_S = 1
+
 let ergon: Ergon
 let url: URL
 before(async () => {
-  ergon = await startErgon({ env: { ERGON_PG_PROXIES: '2', ERGON_DB_IDLE_SECONDS: '1' } })
+  ergon = await startErgon({ env: { ERGON_PG_PROXIES: '2', ERGON_DB_IDLE_SECONDS: `${IDLE_S}` } })
   url = await makeDatabase(ergon, 'shared')
 })
 after(() => ergon?.stop())
@@ -65,6 +67,23 @@ test('a cancel request ends the query of its session, whichever proxy it reaches
     await cancelled
   }
   await Promise.all(clients.map((client) => client.end()))
+})
+
+test('a server with a session stays beyond the idle time: in a long query, in a transaction, and at rest', async () => {
+  const sleeps = await connectTo(url)
+  const inTransaction = await connectTo(url)
+  const rests = await connectTo(url)
+  const startOf = async (client: pg.Client) =>
+    (await client.query<{ at: Date }>('select pg_postmaster_start_time() as at')).rows[0]?.at
+  const started = await startOf(rests)
+  await inTransaction.query('begin')
+  await inTransaction.query('create table kept_open (id int)')
+  await sleeps.query(`select pg_sleep(${3 * IDLE_S})`)
+  assert.deepEqual(await startOf(sleeps), started)
+  await inTransaction.query('commit')
+  assert.deepEqual(await startOf(rests), started)
+  await rests.query('drop table kept_open')
+  await Promise.all([sleeps, inTransaction, rests].map((client) => client.end()))
 })
 
 test('the most sessions of a database are those of both proxies together', async () => {
