@@ -48,7 +48,12 @@ const RECEIPT_ALARMS = {
 const PAYMENT_ALARMS = {
   payment_mismatch:
     'a payment processor told of an amount, a currency or a payment that is not ours; nothing was posted',
-  payment_disputed: 'the bank of a payer took a payment back',
+  payment_disputed:
+    'the bank of a payer took a payment back, or the block of a stablecoin payment left the chain',
+  stablecoin_node_wrong: 'a node of ERGON_STABLECOINS answers for another chain; it is not heard',
+  stablecoin_unsure:
+    'for ten minutes the nodes of a chain did not answer or did not agree about a payment',
+  stablecoin_not_settled: 'a facilitator told of a settlement that the chain does not have',
 } as const
 
 export const ALARMS = {

@@ -68,18 +68,47 @@ const amount = z
   )
 const methodId = z.string().max(100)
 
+const hexText = (digits: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`), `must be 0x and ${digits} hexadecimal digits`)
+    .transform((text) => text.toLowerCase())
+
+export const transferClaim = ownObject({
+  /** By CAIP-2, such as eip155:8453. */
+  network: z.string().max(60),
+  transaction: hexText(64),
+  /** By the sender of the transfer, of the text that `claim_text` of 402 payment_required has (EIP-191). */
+  signature: hexText(130),
+})
+export type TransferClaim = z.infer<typeof transferClaim>
+
 export const topupRequest = ownObject({
   amount: amount.optional(),
   /** That of the account: USD, or tUSD for test money. */
   unit: unit.optional(),
   /** Default: the newest that works. */
   payment_method: methodId.optional(),
-  /** Holds $5 instead of taking them: captured with the first use, given back without one. */
+  /** Holds $5 instead of taking them: captured with the first use, given back without one. By stablecoin they are paid. */
   hold: z.boolean().default(false),
-}).refine(({ amount: given, hold }) => hold === (given === undefined), {
-  message: 'must be given, except with hold',
-  path: ['amount'],
+  /** With stablecoin the first answer is 402 payment_required, which says how to pay. */
+  method: z.enum(['card', 'stablecoin']).default('card'),
+  /** A transfer that the payer made, in place of an amount. */
+  transfer: transferClaim.optional(),
 })
+  .refine(
+    ({ amount: given, hold, transfer }) =>
+      [given !== undefined, hold, transfer !== undefined].filter(Boolean).length === 1,
+    { message: 'must be given, except with hold or transfer', path: ['amount'] },
+  )
+  .refine(({ method, transfer }) => transfer === undefined || method === 'stablecoin', {
+    message: 'must be stablecoin for a transfer',
+    path: ['method'],
+  })
+  .refine(({ method, payment_method: card }) => card === undefined || method === 'card', {
+    message: 'is for cards',
+    path: ['payment_method'],
+  })
 export type TopupRequest = z.infer<typeof topupRequest>
 
 /** Throws invalid_request. */
@@ -110,6 +139,24 @@ export const topupReply = z.object({
   refunded_pusd: wholeText,
   /** Of a hold: until when it can be captured. */
   held_until: time.nullable(),
+  /** Of a payment by stablecoin: what was seen of it on the chain. */
+  transfer: z
+    .object({
+      network: z.string(),
+      token: z.string(),
+      sender: z.string(),
+      receiver: z.string(),
+      /** In the token's own units. */
+      units: wholeText,
+      /** Null: in no block yet. */
+      transaction: z.string().nullable(),
+      confirmations: z.int().min(0),
+      /** From so many on the money is balance. */
+      confirmations_needed: z.int().min(1),
+      /** No reorganisation can take it back any more. */
+      final: z.boolean(),
+    })
+    .nullable(),
   created_at: time,
 })
 export type TopupReply = z.infer<typeof topupReply>

@@ -22,6 +22,7 @@ import { createTopupGet, createTopupList } from './operations/topup-get.ts'
 import { createTopupRefund } from './operations/topup-refund.ts'
 import { createVoucherRedeem } from './operations/voucher-redeem.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
+import { openChains } from './stablecoin/chains.ts'
 
 export const PAYMENTS_GATEWAY: GatewayProduct<PaymentsSettings> = { name: 'payments', open }
 
@@ -31,8 +32,9 @@ function open(
 ): GatewayPart {
   const posted = createPosted({ state, post: (signal) => session.tickNow(signal) })
   const adapters = openAdapters(settings)
-  const { topUpUrl } = settings
-  const deps = { state, adapters, posted, topUpUrl, secret }
+  const { topUpUrl, topUpApi, stablecoins } = settings
+  const chains = openChains(stablecoins)
+  const deps = { state, adapters, posted, topUpUrl, secret, chains, url: topUpApi }
   const wayOut = { top_up_url: topUpUrl }
   return {
     refusalFacts: { balance_depleted: wayOut, free_tier_exceeded: wayOut },

@@ -281,7 +281,7 @@ begin
   update payment_claims set state = 'taken', lot = claim.lot where id = claim.id;
   if claim.kind = 'dispute' then
     perform raise_alarm('payment_disputed', jsonb_build_object('payment', pay.id, 'account', pay.account,
-      'pusd', claim.amount_pusd::text));
+      'pusd', claim.amount_pusd::text, 'claim', claim.id));
   end if;
   return claim;
 end $$;

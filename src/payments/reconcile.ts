@@ -31,12 +31,16 @@ export async function reconcilePayments(deps: Deps, signal: AbortSignal): Promis
   await endAbandoned(deps, signal)
   await callAgain(deps, signal)
   await lookAtQuiet(deps, signal)
+}
+
+/** Takes of claims what running work has given back since, and forgets facts that nobody repeats. */
+export async function settleAndForget(state: Queryable): Promise<void> {
   // Work that ran while its money was claimed has spent of that since.
-  await deps.state.query(
+  await state.query(
     `select settle_claims(payment) from payment_claims
      where state = 'taken' and created_at > ledger_now() - interval '1 day' order by created_at limit ${BATCH}`,
   )
-  await deps.state.query(
+  await state.query(
     `delete from payment_facts where (processor, id) in (select processor, id from payment_facts
        where at < ledger_now() - interval '${FACTS_DAYS} days' order by at limit 10000)`,
   )

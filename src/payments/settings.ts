@@ -4,6 +4,7 @@ import { Secret } from '#base/log.ts'
 import type { Config } from '#config/config.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { createCardAdapter } from './card/card-adapter.ts'
+import { chainConfig, type ChainConfig } from './stablecoin/chains.ts'
 
 /** A card processor with its secrets in the clear. */
 type CardConfig = {
@@ -16,7 +17,10 @@ type CardConfig = {
 }
 export type PaymentsSettings = {
   readonly cards: readonly CardConfig[]
+  readonly stablecoins: readonly ChainConfig[]
   readonly topUpUrl: string
+  /** Of POST /v1/topups, as callers see it. */
+  readonly topUpApi: string
 }
 
 export const TEST_CARDS = 'card-test'
@@ -44,7 +48,8 @@ export function paymentsSettings(
       ...testProcessorSecrets(secret),
       returnUrl: topUpUrl,
     })
-  return { cards, topUpUrl }
+  const stablecoins = config.stablecoins.map(chainConfig)
+  return { cards, stablecoins, topUpUrl, topUpApi: `${api}/v1/topups` }
 }
 
 /** The secrets that the embedded processor shares with its callers. */

@@ -1,16 +1,19 @@
-// The background work of payments: asking the processors for what webhooks did not bring, the ends of holds, and automatic
-// top-ups.
+// The background work of payments: asking the processors and the chains for what nobody told, the ends of holds, and
+// automatic top-ups.
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import { endHolds } from './end-holds.ts'
 import { forEachPayment } from './for-each-payment.ts'
-import { reconcilePayments } from './reconcile.ts'
+import { reconcilePayments, settleAndForget } from './reconcile.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
+import { openChains } from './stablecoin/chains.ts'
+import { watchPayments } from './stablecoin/watch.ts'
 import { startPayment } from './start-payment.ts'
 
 const MINUTE_MS = 60_000
 const AUTOMATIC_EVERY_MS = 5000
+const STABLECOINS_EVERY_MS = 5000
 const LIMITS = { attempts: 5, timeoutMs: 120_000 }
 /** Automatic top-ups of a run. */
 const BATCH = 20
@@ -21,7 +24,8 @@ export const PAYMENTS_TASKS: TasksProduct<PaymentsSettings> = { name: 'payments'
 
 function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart {
   const adapters = openAdapters(settings)
-  if (adapters.length === 0) return {}
+  const chains = openChains(settings.stablecoins)
+  if (adapters.length === 0 && chains.length === 0) return {}
   const forEach = async (work: (adapter: PaymentAdapter) => Promise<void>): Promise<void> => {
     for (const adapter of adapters) await work(adapter)
   }
@@ -30,8 +34,10 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
       'payments.reconcile': {
         ...LIMITS,
         everyMs: MINUTE_MS,
-        run: (_, { signal }) =>
-          forEach((adapter) => reconcilePayments({ state, log, adapter }, signal)),
+        run: async (_, { signal }) => {
+          await forEach((adapter) => reconcilePayments({ state, log, adapter }, signal))
+          await settleAndForget(state)
+        },
       },
       'payments.holds': {
         ...LIMITS,
@@ -43,6 +49,11 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
         everyMs: AUTOMATIC_EVERY_MS,
         run: (_, { signal }) =>
           forEach((adapter) => topUpAutomatically({ state, log, adapter }, signal)),
+      },
+      'payments.stablecoins': {
+        ...LIMITS,
+        everyMs: STABLECOINS_EVERY_MS,
+        run: (_, { signal }) => watchPayments({ state, log, chains }, signal),
       },
     },
   }

@@ -3,6 +3,12 @@ import type { Row } from './matrix-row.ts'
 
 const CODE = '0000-0000-0000-0000-0000-0000'
 
+const TRANSFER = {
+  network: 'eip155:31337',
+  transaction: `0x${'0'.repeat(64)}`,
+  signature: `0x${'0'.repeat(130)}`,
+}
+
 export const PAYMENTS_ROWS: Readonly<Record<string, Row>> = {
   'account.get': { path: () => '/v1/account' },
   'account.update': {
@@ -32,6 +38,17 @@ export const PAYMENTS_ROWS: Readonly<Record<string, Row>> = {
       { body: { amount: '5', hold: true }, param: 'amount' },
       { body: { amount: '5', unit: 'EUR' }, param: 'unit' },
       { body: { amount: '5', currency: 'usd' }, param: 'currency' },
+      { body: { amount: '5', method: 'cash' }, param: 'method' },
+      {
+        body: { amount: '5', method: 'stablecoin', payment_method: 'card_0' },
+        param: 'payment_method',
+      },
+      { body: { transfer: TRANSFER }, param: 'method' },
+      { body: { amount: '5', method: 'stablecoin', transfer: TRANSFER }, param: 'amount' },
+      {
+        body: { method: 'stablecoin', transfer: { ...TRANSFER, signature: '0x' } },
+        param: 'transfer.signature',
+      },
     ],
   },
   'topup.list': { path: () => '/v1/topups?limit=3' },

@@ -119,7 +119,12 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     products: {
       accounts: { signers: SIGNERS_HERE },
       status: { meter: place.meter },
-      payments: { cards: [], topUpUrl: 'http://localhost/v1/topups' },
+      payments: {
+        cards: [],
+        stablecoins: [],
+        topUpUrl: 'http://localhost/v1/topups',
+        topUpApi: 'http://localhost/v1/topups',
+      },
       webhooks: { isOn: false, networks: [] },
       storage: {
         blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },

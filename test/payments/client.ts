@@ -12,6 +12,7 @@ export type Answer = {
 
 export type Payer = {
   readonly account: string
+  readonly token: string
   call(
     method: string,
     path: string,
@@ -28,7 +29,7 @@ export async function newPayer(
   const { env = 'test', scope = 'billing-admin' } = options
   const { id: account } = await ergon.control('account.create', { env })
   const { token } = await ergon.control('token.create', { account, scope })
-  return { account, call: (...asked) => call(ergon, token, asked) }
+  return { account, token, call: (...asked) => call(ergon, token, asked) }
 }
 
 async function call(

@@ -1,7 +1,8 @@
-// The settings of payments: the card processor, the embedded test processor, the page for top-ups.
+// The settings of payments: the card processor, the embedded test processor, stablecoins, the page for top-ups.
 import { z } from 'zod'
 import { port, secret } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
+import { stablecoins } from '#config/stablecoins.ts'
 
 export const PAYMENTS_SETTINGS = {
   cardKey: {
@@ -37,6 +38,13 @@ export const PAYMENTS_SETTINGS = {
     flag: 'test-processor-port',
     help: 'Port on 127.0.0.1 of an embedded card processor for test money: no funds move (default: none)',
     check: port.optional(),
+  },
+  stablecoins: {
+    name: 'ERGON_STABLECOINS',
+    flag: 'stablecoins-file',
+    isSecret: true,
+    help: 'Stablecoins to pay with, as JSON: [{"network": "eip155:8453", "token", "decimals", "name", "version", "receiver", "nodes", "confirmations", "facilitator", "facilitator_key"}]; the guide of money explains them (default: none)',
+    check: stablecoins.default([]),
   },
   topUpUrl: {
     name: 'ERGON_TOP_UP_URL',

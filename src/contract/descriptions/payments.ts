@@ -16,13 +16,18 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
   },
   'topup.create': {
     summary:
-      'Pay into the balance by a card, or hold $5 on it; the money counts once the processor told so',
+      'Pay into the balance by card or stablecoin, or hold $5; the money counts once the processor told so or the chain has it',
     request: payments.topupRequest,
     replies: { 201: { help: 'The payment, under way', media: json(payments.topupReply) } },
     refusals: [
       'payments_off',
       'payment_method_not_found',
       'payment_declined',
+      'payment_required',
+      'payment_invalid',
+      'transfer_pending',
+      'transfer_refused',
+      'transfer_claimed',
       'hold_exists',
       'too_many_payments',
       'payment_processor_away',
@@ -42,7 +47,13 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
     summary: 'Give back what is not spent of a payment',
     request: payments.refundRequest,
     replies: { 201: { help: 'The refund, under way', media: json(payments.refundReply) } },
-    refusals: ['topup_not_found', 'refund_exceeds', 'payments_off', 'payment_processor_away'],
+    refusals: [
+      'topup_not_found',
+      'refund_exceeds',
+      'refund_by_operator',
+      'payments_off',
+      'payment_processor_away',
+    ],
   },
   'payment-method.create': {
     summary: 'Add a card; its number goes to the processor and never here',

@@ -17,13 +17,34 @@ export const PAYMENTS_ERRORS = {
   payment_declined: final(
     account(402, 'payment_error', 'Use another card, or ask the bank of this one.'),
   ),
+  payment_required: final(
+    account(
+      402,
+      'payment_error',
+      'Pay as PAYMENT-REQUIRED says and repeat the request with PAYMENT-SIGNATURE, or transfer the tokens and send "transfer".',
+    ),
+  ),
+  payment_invalid: final(
+    caller(400, 'Sign one of the payments of PAYMENT-REQUIRED, anew, with x402 version 2.'),
+  ),
+  transfer_pending: caller(409, 'Repeat the request once a block has the transaction.'),
+  transfer_refused: final(
+    caller(
+      409,
+      'Sign claim_text by the address that sent the tokens, and check network, token and receiver.',
+    ),
+  ),
+  transfer_claimed: final(caller(409, 'A transfer pays one top-up: GET /v1/topups has yours.')),
   hold_exists: final(caller(409, 'An account has one hold at a time: top up without "hold".')),
   too_many_payments: caller(409, 'Wait until payments that are under way have ended.'),
   refund_exceeds: final(
     caller(409, 'Only what is not spent can be given back, and not what running work reserves.'),
   ),
+  refund_by_operator: final(
+    caller(409, 'Ask the operator, who sends the tokens back and takes them out of the balance.'),
+  ),
   payments_off: final(
-    caller(409, 'No card processor is set up for this kind of money: redeem a voucher.'),
+    caller(409, 'No such way to pay is set up for this kind of money: redeem a voucher.'),
   ),
   payment_processor_away: service(503, 'Retry; nothing was paid twice.'),
   webhook_forged: final(caller(400, 'Sign the webhook with the secret of the endpoint.')),

@@ -15,6 +15,7 @@ type Row = {
   refunded: string
   lives_until: Date | null
   created_at: Date
+  transfer: TopupReply['transfer']
 }
 
 const SELECT = `
@@ -22,8 +23,11 @@ const SELECT = `
     p.action, p.lives_until, p.created_at, (select coalesce(sum(r.amount_pusd), 0)::text from (
       select amount_pusd from payment_refunds where payment = p.id and state = 'succeeded'
       union all select amount_pusd from payment_claims where payment = p.id and kind = 'refund' and state = 'taken'
-    ) r) as refunded
-  from payments p where p.account = $1`
+    ) r) as refunded, case when s.payment is not null then json_build_object('network', s.network, 'token', s.token,
+      'sender', s.sender, 'receiver', s.receiver, 'units', s.units::text, 'transaction', s.transaction,
+      'confirmations', s.confirmations, 'confirmations_needed', s.confirmations_needed,
+      'final', p.state = 'captured' and s.ended_at is not null) end as transfer
+  from payments p left join stablecoin_payments s on s.payment = p.id where p.account = $1`
 
 /** Throws topup_not_found. */
 export async function findTopup(
@@ -64,5 +68,6 @@ const replyOf = (row: Row): TopupReply => ({
   action: row.action,
   refunded_pusd: row.refunded,
   held_until: row.lives_until?.toISOString() ?? null,
+  transfer: row.transfer,
   created_at: row.created_at.toISOString(),
 })

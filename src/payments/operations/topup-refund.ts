@@ -22,6 +22,8 @@ export function createTopupRefund(deps: {
     const account = who?.account ?? ''
     const topup = await findTopup(state, account, parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
+    if (topup.transfer !== null)
+      throw fault('refund_by_operator', 'Could not begin the refund: the service sends no tokens')
     if (adapter === undefined) throw fault('payments_off', 'Could not begin the refund')
     // The charges of earlier answers are spent money.
     await posted(signal)

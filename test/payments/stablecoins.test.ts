@@ -1,0 +1,366 @@
+// Money by stablecoin on a chain of our own: the real clients and facilitator of x402, and transfers that are claimed.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http'
+import { product, sharedErgon } from '../product.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { newPayer, walkLedger, type Answer, type Payer } from './client.ts'
+import { FACILITATOR_KEY } from './chain/facilitator.ts'
+import {
+  claim,
+  CONFIRMATIONS,
+  newWallet,
+  payByX402,
+  STABLECOINS,
+  testCoins,
+  topupOf,
+} from './chain/stablecoins.ts'
+import { NETWORK, USD } from './chain/chain.ts'
+import { balanceOf, CENT, DOLLAR, paymentFaults, runTask, settled, until } from './processor.ts'
+
+product(STABLECOINS)
+
+let ergon: Ergon
+before(() => {
+  ergon = sharedErgon()
+})
+const look = () => runTask(ergon, 'payments.stablecoins')
+
+test('the first answer is an offer by x402 and by a transfer', async () => {
+  const { chain } = testCoins()
+  const payer = await newPayer(ergon)
+  const asked = await payer.call('POST', '/v1/topups', { amount: '20.00', method: 'stablecoin' })
+  assert.deepEqual([asked.status, asked.json['title']], [402, 'payment_required'])
+  const required = decodePaymentRequiredHeader(asked.headers.get('payment-required') ?? '')
+  assert.equal(required.x402Version, 2)
+  assert.equal(required.resource.url, `http://localhost:${ergon.port}/v1/topups`)
+  assert.deepEqual(required.accepts, [
+    {
+      scheme: 'exact',
+      network: NETWORK,
+      amount: '20000000',
+      asset: chain.token,
+      payTo: chain.receiver.toLowerCase(),
+      maxTimeoutSeconds: 300,
+      extra: { assetTransferMethod: 'eip3009', name: 'Test Dollar', version: '2' },
+    },
+  ])
+  assert.match(
+    String(asked.json['pay_link']),
+    /^ethereum:0x\w{40}@31337\/transfer\?address=0x\w{40}&uint256=20000000$/,
+  )
+  assert.equal((await payer.call('GET', '/v1/topups')).json['data'] instanceof Array, true)
+})
+
+test('the client of x402 pays; the money is balance after the confirmations and not before', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const paid = await payByX402(ergon, payer, { body: { amount: '20.00' }, from })
+  assert.equal(paid.status, 201, JSON.stringify(paid.json))
+  const response = decodePaymentResponseHeader(paid.headers.get('payment-response') ?? '')
+  assert.equal(response.success, true)
+  const first = await topupOf(payer, paid.json['id'])
+  assert.deepEqual([first.status, first.transfer?.confirmations], ['created', 1])
+  assert.equal(first.transfer?.transaction, response.transaction)
+  await chain.mine(CONFIRMATIONS - 2)
+  await look()
+  assert.equal((await topupOf(payer, first.id)).status, 'created')
+  await chain.mine(1)
+  await look()
+  const done = await settled(payer, first.id, 'captured')
+  assert.equal(done.amount_pusd, String(20n * DOLLAR))
+  const { sums } = await walkLedger(payer, 'kind=topup')
+  assert.equal(sums?.in_pusd, String(20n * DOLLAR))
+})
+
+test('a transfer that the sender claims pays what it brought, with what is below a cent', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 7n * USD + 123n])
+  const made = await claim(payer, { transaction, from })
+  assert.equal(made.status, 201, made.text)
+  await chain.mine(CONFIRMATIONS)
+  await look()
+  const done = await settled(payer, made.json['id'], 'captured')
+  assert.equal(done.amount_pusd, String(7n * DOLLAR + 123n * (DOLLAR / USD)))
+  assert.ok((await balanceOf(payer)) > 7n * DOLLAR)
+  const back = await payer.call('POST', `/v1/topups/${done.id}/refunds`, {})
+  assert.deepEqual([back.status, back.json['title']], [409, 'refund_by_operator'])
+})
+
+/** As a minute later: what is balance is looked at less often. */
+const lookAgain = async () => {
+  await ergon.sql("update stablecoin_payments set looked_at = '-infinity'")
+  await look()
+}
+const codeOf = ({ json }: { readonly json: Readonly<Record<string, unknown>> }) => json['title']
+const reasonOf = ({ json }: Answer) => json['reason']
+
+/** Keeps the header that a client of x402 signs, instead of sending it. */
+async function signOnly(payer: Payer, from: number, amount: string): Promise<string> {
+  let header = ''
+  await payByX402(ergon, payer, {
+    body: { amount },
+    from,
+    fetch: async (input) => {
+      const request = new Request(input)
+      header = request.headers.get('payment-signature') ?? header
+      return header === '' ? await fetch(request) : Response.json({})
+    },
+  })
+  return header
+}
+const paySigned = (payer: Payer, amount: string, header: string) =>
+  payer.call(
+    'POST',
+    '/v1/topups',
+    { amount, method: 'stablecoin' },
+    { 'payment-signature': header },
+  )
+
+type Payload = {
+  accepted: Record<string, unknown>
+  payload: { authorization: Record<string, unknown>; signature: string }
+}
+const altered = (header: string, change: (payload: Payload) => void): string => {
+  const payload = JSON.parse(Buffer.from(header, 'base64').toString()) as Payload
+  change(payload)
+  return Buffer.from(JSON.stringify(payload)).toString('base64')
+}
+
+test('a signature pays once: again it is the same payment, and for others none', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const header = await signOnly(payer, from, '3.00')
+  const first = await paySigned(payer, '3.00', header)
+  assert.equal(first.status, 201, first.text)
+  const again = await Promise.all(Array.from({ length: 8 }, () => paySigned(payer, '3.00', header)))
+  assert.deepEqual([...new Set(again.map(({ json }) => json['id']))], [first.json['id']])
+  const other = await newPayer(ergon)
+  assert.equal(codeOf(await paySigned(other, '3.00', header)), 'transfer_claimed')
+  await chain.mine(CONFIRMATIONS)
+  await look()
+  await settled(payer, first.json['id'], 'captured')
+  const { sums } = await walkLedger(payer, 'kind=topup')
+  assert.equal(sums?.in_pusd, String(3n * DOLLAR))
+  // The transfer of an authorisation is that payment's: nobody claims it as one of their own.
+  const transaction = String((await topupOf(payer, first.json['id'])).transfer?.transaction)
+  assert.equal(reasonOf(await claim(payer, { transaction, from })), 'no_transfer')
+})
+
+test('a signature for something else is refused before it is sent to anybody', async () => {
+  const { facilitator } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const header = await signOnly(payer, from, '3.00')
+  const asked = facilitator.asked
+  const wrong: ((payload: Payload) => void)[] = [
+    ({ accepted }) => (accepted['amount'] = '1'),
+    ({ accepted }) => (accepted['network'] = 'eip155:1'),
+    ({ accepted }) => (accepted['asset'] = `0x${'1'.repeat(40)}`),
+    ({ accepted }) => (accepted['payTo'] = `0x${'1'.repeat(40)}`),
+    ({ accepted }) => (accepted['scheme'] = 'upto'),
+    ({ payload }) => (payload.authorization['value'] = '2999999'),
+    ({ payload }) => (payload.authorization['to'] = `0x${'1'.repeat(40)}`),
+    ({ payload }) => (payload.authorization['validBefore'] = '1'),
+    ({ payload }) => (payload.authorization['validBefore'] = '99999999999'),
+    ({ payload }) => (payload.authorization['nonce'] = '0x12'),
+    ({ payload }) => (payload.signature = 'none'),
+  ]
+  for (const change of wrong) {
+    const refused = await paySigned(payer, '3.00', altered(header, change))
+    assert.deepEqual([refused.status, codeOf(refused)], [400, 'payment_invalid'], String(change))
+  }
+  for (const bytes of ['', 'bm8gSlNPTg==', 'e30=', 'A'.repeat(8000)])
+    assert.equal(codeOf(await paySigned(payer, '3.00', bytes)), 'payment_invalid')
+  // Another amount than the request's.
+  assert.equal(codeOf(await paySigned(payer, '2.00', header)), 'payment_invalid')
+  assert.equal(facilitator.asked, asked)
+  assert.deepEqual((await payer.call('GET', '/v1/topups')).json['data'], [])
+})
+
+test('an authorisation that the facilitator refuses moves nothing and says why, with a new offer', async () => {
+  const { payer, from } = await newWallet(ergon)
+  const forged = altered(await signOnly(payer, from, '3.00'), ({ payload }) => {
+    payload.authorization['nonce'] = `0x${'77'.repeat(32)}`
+  })
+  const refused = await paySigned(payer, '3.00', forged)
+  assert.deepEqual([refused.status, codeOf(refused)], [402, 'payment_declined'])
+  const response = decodePaymentResponseHeader(refused.headers.get('payment-response') ?? '')
+  assert.deepEqual([response.success, response.errorReason], [false, reasonOf(refused)])
+  assert.ok(refused.headers.get('payment-required'))
+  assert.equal((await topupOf(payer, refused.json['topup'])).status, 'failed')
+  assert.equal(await balanceOf(payer), 0n)
+})
+
+test('a transfer is paid to whom its sender names, and only one of this token to us', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const thief = await newWallet(ergon)
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 5n * USD])
+  const others = [
+    await claim(thief.payer, { transaction, from: thief.from }),
+    // The sender named another account.
+    await claim(thief.payer, { transaction, from, account: payer.account }),
+  ]
+  for (const refused of others)
+    assert.deepEqual([codeOf(refused), reasonOf(refused)], ['transfer_refused', 'no_transfer'])
+  const elsewhere = await chain.send(from, 'transfer', [chain.account(1).address, 5n * USD])
+  assert.equal(reasonOf(await claim(payer, { transaction: elsewhere, from })), 'no_transfer')
+  const otherToken = await chain.deploy()
+  await chain.mint(chain.account(from).address, 100n * USD, otherToken)
+  const ofOther = await chain.send(from, 'transfer', [chain.receiver, 5n * USD], otherToken)
+  assert.equal(reasonOf(await claim(payer, { transaction: ofOther, from })), 'no_transfer')
+  const small = await chain.send(from, 'transfer', [chain.receiver, USD - 1n])
+  assert.equal(reasonOf(await claim(payer, { transaction: small, from })), 'too_small')
+  const unknown = `0x${'12'.repeat(32)}`
+  assert.equal(codeOf(await claim(payer, { transaction: unknown, from })), 'transfer_pending')
+  const network = 'eip155:8453'
+  assert.equal(codeOf(await claim(payer, { transaction, from, network })), 'invalid_request')
+  const unsigned = await payer.call('POST', '/v1/topups', {
+    method: 'stablecoin',
+    transfer: { network: NETWORK, transaction, signature: `0x${'00'.repeat(65)}` },
+  })
+  assert.equal(reasonOf(unsigned), 'unsigned')
+  const twice = await chain.send(from, 'transferTwice', [chain.receiver, 2n * USD, 3n * USD])
+  const made = await claim(payer, { transaction: twice, from })
+  assert.equal(made.json['amount_pusd'], String(5n * DOLLAR), made.text)
+})
+
+test('one transfer that is claimed 50 times at once is one credit', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const other = await newPayer(ergon)
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 5n * USD])
+  const claims = await Promise.all(
+    Array.from({ length: 50 }, (_, at) =>
+      claim(at % 5 === 0 ? other : payer, { transaction, from }),
+    ),
+  )
+  const taken = claims.filter(({ status }) => status === 201)
+  assert.equal(new Set(taken.map(({ json }) => json['id'])).size, 1)
+  for (const lost of claims.filter(({ status }) => status !== 201))
+    assert.equal(codeOf(lost), 'transfer_claimed')
+  await chain.mine(CONFIRMATIONS)
+  await look()
+  const [sum] = await ergon.sql(
+    "select sum(amount)::text as pusd from transfers where kind = 'top_up' and debit = 'operator:funds:tUSD' and credit = any ($1)",
+    [[`money:${payer.account}`, `money:${other.account}`]],
+  )
+  assert.equal(sum?.['pusd'], String(5n * DOLLAR))
+})
+
+test('a settlement whose answer is lost, or that was refused and done, is found on the chain', async () => {
+  const { chain, facilitator } = testCoins()
+  for (const [mode, status] of [
+    ['silent', 503],
+    ['refuses and settles', 402],
+  ] as const) {
+    const { payer, from } = await newWallet(ergon)
+    facilitator.mode = mode
+    const answer = await payByX402(ergon, payer, { body: { amount: '4.00' }, from })
+    facilitator.mode = 'honest'
+    assert.equal(answer.status, status, JSON.stringify(answer.json))
+    await chain.mine(CONFIRMATIONS)
+    await look()
+    const [topup] = (await payer.call('GET', '/v1/topups')).json['data'] as { id: string }[]
+    await settled(payer, topup?.id, 'captured')
+    assert.ok((await balanceOf(payer)) > 3n * DOLLAR)
+  }
+})
+
+test('a gateway that is killed between settlement and credit loses nothing', async () => {
+  const { chain, facilitator } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  facilitator.mode = 'hangs'
+  const count = facilitator.settled.length
+  const asked = payByX402(ergon, payer, { body: { amount: '4.00' }, from }).catch(() => undefined)
+  await until(async () => facilitator.settled.length > count)
+  await ergon.killCell('gw-1')
+  await asked
+  facilitator.mode = 'honest'
+  await chain.mine(CONFIRMATIONS)
+  await look()
+  await until(
+    async () => (await payer.call('GET', '/v1/topups').catch(() => undefined))?.status === 200,
+  )
+  const [topup] = (await payer.call('GET', '/v1/topups')).json['data'] as { id: string }[]
+  await settled(payer, topup?.id, 'captured')
+})
+
+test('a reorganisation before the credit takes the transfer, and after it the money', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 6n * USD])
+  const raw = await chain.rawOf(transaction)
+  const made = await claim(payer, { transaction, from })
+  await chain.reorganise(1)
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  assert.equal((await topupOf(payer, made.json['id'])).status, 'created')
+  assert.equal(await balanceOf(payer), 0n)
+  await chain.sendRaw(raw)
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  await settled(payer, made.json['id'], 'captured')
+  await chain.reorganise(CONFIRMATIONS + 1)
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  await settled(payer, made.json['id'], 'disputed')
+  // Running work may hold the rest.
+  assert.ok((await balanceOf(payer)) < CENT)
+  const alarms = await ergon.sql(
+    "select from alarms where kind = 'payment_disputed' and detail ->> 'payment' = $1",
+    [made.json['id']],
+  )
+  assert.equal(alarms.length, 1)
+  await chain.sendRaw(raw)
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  await settled(payer, made.json['id'], 'captured')
+  assert.ok((await balanceOf(payer)) > 5n * DOLLAR)
+  await chain.mine(20)
+  await lookAgain()
+  assert.equal((await topupOf(payer, made.json['id'])).transfer?.final, true)
+})
+
+test('the $5 of a hold are paid at once, one hold at a time; live accounts have no test chain', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const paid = await payByX402(ergon, payer, { body: { hold: true }, from })
+  await chain.mine(CONFIRMATIONS)
+  await look()
+  const done = await settled(payer, paid.json['id'], 'captured')
+  assert.deepEqual([done.kind, done.amount_pusd], ['hold', String(5n * DOLLAR)])
+  const second = await payByX402(ergon, payer, { body: { hold: true }, from })
+  assert.equal(second.json['title'], 'hold_exists')
+  const live = await newPayer(ergon, { env: 'live' })
+  const asked = await live.call('POST', '/v1/topups', { amount: '5.00', method: 'stablecoin' })
+  assert.deepEqual([asked.status, codeOf(asked)], [409, 'payments_off'])
+})
+
+test('a facilitator that tells of a settlement that no block has is named, and nothing is paid', async () => {
+  const { chain, facilitator } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  facilitator.mode = 'lies'
+  const told = await payByX402(ergon, payer, { body: { amount: '9.00' }, from })
+  facilitator.mode = 'honest'
+  assert.equal(told.status, 201)
+  // Beyond the authorisation, in blocks that stay.
+  await chain.operator.increaseTime({ seconds: 600 })
+  await chain.mine(20)
+  await lookAgain()
+  const topup = await settled(payer, told.json['id'], 'failed')
+  assert.equal(topup.reason, 'not_on_chain')
+  assert.equal(await balanceOf(payer), 0n)
+  const alarms = await ergon.sql(
+    "select from alarms where kind = 'stablecoin_not_settled' and detail ->> 'payment' = $1",
+    [topup.id],
+  )
+  assert.equal(alarms.length, 1)
+})
+
+test('no secret of the settings is in the log, and the books add up', async () => {
+  assert.ok(!ergon.stderr().includes(FACILITATOR_KEY))
+  await ergon.sql("delete from alarms where kind = 'stablecoin_not_settled'")
+  assert.deepEqual(await paymentFaults(ergon), [])
+})
