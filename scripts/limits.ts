@@ -2,6 +2,9 @@
 // refuses by, and each code one of the errors: neither can be another here than there.
 import { ROWS_MAX } from '#accounts/operations/usage-get.ts'
 import { LIMIT_MAX } from '#accounts/operations/receipt-list.ts'
+import { ACCEPTANCES_MAX } from '#accounts/operations/member-accept.ts'
+import * as members from '#contract/members.ts'
+import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
@@ -100,6 +103,21 @@ const REQUESTS: LimitSection = {
       count(ACCOUNT_RATE_PER_MINUTE),
       code('rate_limit_exceeded'),
     ],
+  ],
+}
+
+const MEMBERS: LimitSection = {
+  title: 'Tokens and members of an account',
+  limits: [
+    ['valid tokens', count(ACCOUNT_TOKENS_MAX), code('too_many_tokens')],
+    ['members, invited ones too', count(members.MEMBERS_MAX), code('too_many_members')],
+    [
+      'invitations that nobody has accepted',
+      count(members.INVITATIONS_MAX),
+      code('too_many_members'),
+    ],
+    ['days of an invitation', count(members.INVITATION_DAYS_MAX), code('invalid_request')],
+    ['acceptances at once, in each gateway', count(ACCEPTANCES_MAX), code('overloaded')],
   ],
 }
 
@@ -293,6 +311,7 @@ const PAYMENTS: LimitSection = {
 
 export const LIMITS: readonly LimitSection[] = [
   REQUESTS,
+  MEMBERS,
   BODIES,
   INFERENCE,
   ACCOUNT,

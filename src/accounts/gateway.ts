@@ -1,9 +1,24 @@
-// Accounts in a gateway: what an account used, its receipts, its tokens.
+// Accounts in a gateway: what an account used, its receipts, its tokens and members.
+import {
+  parseMemberAcceptance,
+  parseMemberChange,
+  parseMemberInvitation,
+  parseMemberReinvitation,
+} from '#contract/members.ts'
 import { parseTokenChange, parseTokenRequest, parseTokenRotation } from '#contract/tokens.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { createMemberAccept } from './operations/member-accept.ts'
+import {
+  createMemberGet,
+  createMemberInvite,
+  createMemberList,
+  createMemberReinvite,
+  createMemberRemove,
+  createMemberUpdate,
+} from './operations/members.ts'
 import { createAuditList } from './operations/audit-list.ts'
 import { createReceiptList } from './operations/receipt-list.ts'
 import {
@@ -45,6 +60,16 @@ function open(
       'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
       'receipt.tile': { handle: createReceiptTile(receipts) },
       'audit.list': { handle: createAuditList({ state }) },
+      'member.list': { handle: createMemberList({ state }) },
+      'member.get': { handle: createMemberGet({ state }) },
+      'member.invite': { parse: parseMemberInvitation, handle: createMemberInvite({ state }) },
+      'member.reinvite': {
+        parse: parseMemberReinvitation,
+        handle: createMemberReinvite({ state }),
+      },
+      'member.accept': { parse: parseMemberAcceptance, handle: createMemberAccept({ state }) },
+      'member.update': { parse: parseMemberChange, handle: createMemberUpdate({ state }) },
+      'member.remove': { handle: createMemberRemove({ state }) },
       'token.create': { parse: parseTokenRequest, handle: createTokenCreate({ state }) },
       'token.list': { handle: createTokenList({ state }) },
       'token.update': { parse: parseTokenChange, handle: createTokenUpdate({ state }) },

@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'acct'
   | 'tok'
   | 'aud'
+  | 'mem'
   | 'evt'
   | 'wl'
   | 'fn'

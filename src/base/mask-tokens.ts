@@ -6,7 +6,7 @@ const encodable = (letters: string): string =>
   [...letters].map((letter) => `(?:${letter}|%(?:25)*${codesOf(letter)})`).join('')
 const codesOf = (letter: string): string =>
   `(?:${[letter, letter.toUpperCase()].map((one) => one.charCodeAt(0).toString(16)).join('|')})`
-const FORM = `(${encodable('svc')}|${encodable('whsec')})(_|%(?:25)*5f)${SYMBOL}`
+const FORM = `(${encodable('svc')}|${encodable('inv')}|${encodable('whsec')})(_|%(?:25)*5f)${SYMBOL}`
 
 /** A function that replaces what has the form of a token, with so many characters after its prefix, by `svc_***`. */
 export function tokenMask(charactersMin: number): (text: string) => string {

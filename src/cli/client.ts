@@ -27,8 +27,12 @@ export const apiGet = (
 ): Promise<ApiAnswer> => ask(options, path, more)
 
 /** POSTs a JSON body; throws the same. */
-export const apiPost = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
-  ask(options, path, { body })
+export const apiPost = (
+  options: GlobalOptions,
+  path: string,
+  body: object,
+  more: { public?: boolean } = {},
+): Promise<ApiAnswer> => ask(options, path, { ...more, body })
 
 /** PATCHes with a JSON body; throws the same. */
 export const apiPatch = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>

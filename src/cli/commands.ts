@@ -10,6 +10,7 @@ import { PAYMENTS_COMMANDS } from './commands/payments-commands.ts'
 import { RECEIPTS_COMMANDS } from './commands/receipts-commands.ts'
 import { SELF_COMMANDS } from './commands/self-commands.ts'
 import { STORAGE_COMMANDS } from './commands/storage-commands.ts'
+import { MEMBERS_COMMANDS } from './commands/members-commands.ts'
 import { TOKENS_COMMANDS } from './commands/tokens-commands.ts'
 
 const LISTS: readonly CommandList[] = [
@@ -22,6 +23,7 @@ const LISTS: readonly CommandList[] = [
   SELF_COMMANDS,
   DATABASES_COMMANDS,
   TOKENS_COMMANDS,
+  MEMBERS_COMMANDS,
   PAYMENTS_COMMANDS,
   WEBHOOKS_COMMANDS,
 ]

@@ -26,6 +26,8 @@ export const auditEntry = z.object({
     type: z.enum(['token', 'operator']),
     id: z.string().nullable(),
     name: z.string().nullable(),
+    /** The member whose token it is; null for the operator. */
+    member: z.object({ id: z.string(), name: z.string() }).nullable(),
   }),
   target: z.string(),
   /** By which the receipt of the change is found. */

@@ -12,6 +12,11 @@ export type Operation = {
   /** May be called without a token, for public resources. A token that is sent counts as usual. */
   readonly tokenOptional?: true
   /**
+   * Also for a token of a smaller scope that is the greatest of its member's role: it reaches what is the member's own,
+   * and the handler sees to that.
+   */
+  readonly ofMember?: true
+  /**
    * Answered too when the account cannot pay: what it was billed, and for what, must not be out of its sight
    * then. Paid as ever while it can pay; after that it is the operator's, a few at once.
    */

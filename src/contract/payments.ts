@@ -1,5 +1,6 @@
 // Requests and replies of payments. Amounts are whole pico-dollars as text; people write dollars as decimals.
 import { z } from 'zod'
+import { ROLES } from './roles.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 
@@ -260,6 +261,8 @@ const autoTopupReply = z
 export const accountReply = z.object({
   id: z.string(),
   object: z.literal('account'),
+  /** The member of the request. */
+  member: z.object({ id: z.string(), name: z.string(), role: z.enum(ROLES) }),
   env: z.enum(['live', 'test']),
   unit,
   funded: z.boolean(),

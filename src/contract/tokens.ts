@@ -11,8 +11,6 @@ export const ACCOUNT_TOKENS_MAX = 200
 export const TOKEN_DAYS_MAX = 3650
 /** The longest time for which a token stays valid beside the one that replaces it. */
 export const OVERLAP_MAX_S = 7 * 86_400
-/** For which the token of the request itself stays valid: the answer has to reach its caller. */
-export const OVERLAP_OWN_MIN_S = 10
 export const TOKEN_RATE_MAX = 1_000_000
 
 const name = plainText(200).min(1)
@@ -49,7 +47,7 @@ export type TokenLimits = z.infer<typeof tokenChange>
 export const parseTokenChange = (json: unknown): TokenLimits => parseWith(tokenChange, json)
 
 export const tokenRotation = ownObject({
-  /** Seconds for which the old token stays valid; the token of the request itself at least 10. */
+  /** Seconds for which the old token stays valid. */
   overlap_s: z.int().min(0).max(OVERLAP_MAX_S).default(0),
 })
 export type TokenRotation = z.infer<typeof tokenRotation>
@@ -61,6 +59,8 @@ export const tokenReply = z.object({
   id: z.string(),
   object: z.literal('token'),
   name: z.string(),
+  /** The member that it belongs to. */
+  member: z.object({ id: z.string(), name: z.string() }),
   scope: z.enum(SCOPES),
   /** The first characters of the secret. */
   hint: z.string(),

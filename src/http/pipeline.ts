@@ -78,7 +78,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     const call = protocol.match(exchange)
     ;({ operation } = call)
     const arrive = (one: Principal): void => {
-      demandScope(one, call.operation, operationOf(call.operation).scope)
+      demandScope(one, call.operation, operationOf(call.operation))
       if (leave !== undefined) return
       exchange.limitHeaders = deps.rates.take(one)
       leave = deps.accounts.enter(one.account)

@@ -76,7 +76,14 @@ const handlerOf = (handlers: Readonly<Record<string, Handler>>): ProtocolHandler
     if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)
     return { operation: 'chat.create', endpoint: { handle }, parameters: {} }
   },
-  identify: () => ({ ...FREE_PAYER, token: 'tok_a', scope: 'read', refusesTokenPresign: false }),
+  identify: () => ({
+    ...FREE_PAYER,
+    token: 'tok_a',
+    member: 'mem_a',
+    role: 'owner',
+    scope: 'read',
+    refusesTokenPresign: false,
+  }),
   body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
   render: renderProblem,
 })

@@ -8,7 +8,7 @@ import { tokenFinder } from '#base/mask-tokens.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { isTokenText } from './token-text.ts'
-import type { Identity } from './tokens.ts'
+import type { Identity } from './identity.ts'
 
 export interface Exposures {
   /** Finds tokens in a request's target; their owners are looked up and notified afterwards. */

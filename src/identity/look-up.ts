@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import { isId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
+import type { MemberRole } from '#contract/roles.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Principal } from './principal.ts'
 import { createRefused, type TokenRefusal } from './refused.ts'
@@ -17,6 +18,8 @@ export type Known = { readonly principal: Principal; readonly expiresMs: number 
 type TokenRow = {
   id: string
   account: string
+  member: string
+  role: MemberRole
   scope: Scope
   env: 'live' | 'test'
   funded: boolean
@@ -100,10 +103,10 @@ export function createLookUps(deps: {
   }
 }
 
-const LOOK_UP = `select t.id, t.account, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
+const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, t.budget,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
-from tokens t join accounts a on a.id = t.account`
+from tokens t join accounts a on a.id = t.account join members m on m.id = t.member`
 
 export const lookUpSilent = (cause?: unknown) =>
   fault('state_unavailable', 'Could not check who asks: the state did not answer', {
@@ -118,6 +121,8 @@ export const tokenRefused = (why: TokenRefusal) =>
 const toPrincipal = (row: TokenRow): Principal => ({
   account: row.account,
   token: row.id,
+  member: row.member,
+  role: row.role,
   scope: row.scope,
   env: row.env,
   funded: row.funded,

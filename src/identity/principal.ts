@@ -1,10 +1,15 @@
-// The account and token that a request speaks for.
+// The account, member and token that a request speaks for.
+import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { permits, type Scope } from '#contract/operation.ts'
+import { permits, type Operation, type Scope } from '#contract/operation.ts'
+import { RIGHTS, type MemberRole } from '#contract/roles.ts'
 
 export type Principal = {
   readonly account: string
   readonly token: string
+  /** The member whose token it is. */
+  readonly member: string
+  readonly role: MemberRole
   readonly scope: Scope
   readonly env: 'live' | 'test'
   /** True when funds were ever on file: then the money wallet pays, else the free tier. */
@@ -17,9 +22,19 @@ export type Principal = {
   readonly budgets?: readonly string[]
 }
 
-/** Throws scope_missing when the token may not call the operation, which needs a scope. */
-export function demandScope(who: Principal, operation: string, needed: Scope | null): void {
-  if (!permits(who.scope, needed))
+/** The caller of an operation that needs a token. */
+export const callerOf = ({ who }: { readonly who: Principal | undefined }): Principal =>
+  present(who, 'the operation needs a token')
+
+/** Throws scope_missing when the token may not call the operation. */
+export function demandScope(
+  who: Pick<Principal, 'scope' | 'role'>,
+  operation: string,
+  { scope: needed, ofMember }: Pick<Operation, 'scope' | 'ofMember'>,
+): void {
+  const isAllowed =
+    permits(who.scope, needed) || (ofMember === true && who.scope === RIGHTS[who.role].scope)
+  if (!isAllowed)
     throw fault(
       'scope_missing',
       `Could not call ${operation}: the token has scope "${who.scope}", it needs "${needed}"`,

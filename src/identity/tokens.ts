@@ -1,19 +1,23 @@
-// Creates, looks up and revokes tokens. A gateway caches lookups while its session is fresh; each tick names
-// the tokens to drop. revoke() returns only when no session can still honour the token, so "revoked at the
-// next request" holds on every gateway.
-import { LRUCache } from 'lru-cache'
-import { sleep, type Clock } from '#base/clock.ts'
-import { isId, newId } from '#base/ids.ts'
+// Makes, rotates and revokes tokens. A revocation returns only when no session can still honour the token, so "revoked
+// at the next request" holds on every gateway.
+import { sleep } from '#base/clock.ts'
+import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import type { Scope } from '#contract/operation.ts'
+import { permits, SCOPES, type Scope } from '#contract/operation.ts'
+import type { MemberRole } from '#contract/roles.ts'
 import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
+import {
+  askingMember,
+  demandRole,
+  lockAccount,
+  rolesThat,
+  type AccountMember,
+  type AskingMember,
+} from './members.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { recordAct, recordOperatorAct, type Asker } from './audit.ts'
-import type { Principal } from './principal.ts'
-import { createLookUps, tokenRefused, lookUpSilent, type Known } from './look-up.ts'
-import { hashToken, hintOf, isTokenText, mintToken } from './token-text.ts'
+import { hashToken, hintOf, mintToken } from './token-text.ts'
 
-const CACHE_MAX = 50_000
 const REVOKE_POLL_MS = 20
 const REVOKE_TIMEOUT_MS = 5000
 
@@ -22,15 +26,17 @@ export type MintedToken = { readonly id: string; readonly text: string }
 /** Makes a token. `expiresAt` is optional; the text is returned here and nowhere else. */
 export async function createToken(
   state: Queryable,
-  token: { account: string; name: string; scope: Scope; expiresAt?: Date },
+  token: { account: string; member: string; name: string; scope: Scope; expiresAt?: Date },
 ): Promise<MintedToken> {
   const text = mintToken()
   const id = newId('tok')
   await state.query(
-    'insert into tokens (id, account, hash, hint, name, scope, expires_at) values ($1, $2, $3, $4, $5, $6, $7)',
+    `insert into tokens (id, account, member, hash, hint, name, scope, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       id,
       token.account,
+      token.member,
       hashToken(text),
       hintOf(text),
       token.name,
@@ -43,7 +49,7 @@ export async function createToken(
 
 /** Throws too_many_tokens where the account has no room for another valid token; nobody else adds one meanwhile. */
 export async function demandTokenRoom(transaction: Queryable, account: string): Promise<void> {
-  await transaction.query('select from accounts where id = $1 for no key update', [account])
+  await lockAccount(transaction, account)
   const { rowCount } = await transaction.query(
     `select from tokens where account = $1 and revoked_at is null
        and (expires_at is null or expires_at > now()) limit $2`,
@@ -72,37 +78,33 @@ export async function revokeToken(state: State, id: string, signal: AbortSignal)
 }
 
 /**
- * Changes a valid token of an account, and waits until every live session knows of it. Throws token_not_found for a token
- * that is not the account's, or has ended.
+ * Changes a valid token as endToken() ends one, and waits until every live session knows of it. Throws the same.
  */
 export async function changeToken(
   state: State,
-  token: Pick<EndingToken, 'account' | 'id'>,
+  token: Pick<EndingToken, 'id' | 'asker'>,
   change: (transaction: Queryable) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
-    await validToken(transaction, token)
+    const { account } = await tokenToChange(transaction, token, 'change')
     await change(transaction)
     // A change of the account makes sessions read the token again, and cuts no request.
-    return await changeCredentials(transaction, null, token.account)
+    return await changeCredentials(transaction, null, account)
   })
   await untilHeard(state, epoch, signal)
 }
 
-/** A token of an account that is to end: at once, or after some seconds, so that its running requests go on. */
+/** A token that is to end: at once, or after some seconds, so that its running requests go on. */
 export type EndingToken = {
-  readonly account: string
   readonly id: string
   readonly afterS: number
-  /** From now on the token may only read. */
-  readonly readsOnly: boolean
   readonly asker: Asker
 }
 
 /**
- * Ends a token, and waits as revokeToken() does. Throws token_not_found for a token that is not the account's, or has
- * ended before.
+ * Ends a token of the member that asks, or of one whom that member may change, and waits as revokeToken() does. Throws
+ * token_not_found for a token that is not the account's, or has ended before; role_missing.
  */
 export async function endToken(
   state: State,
@@ -110,16 +112,17 @@ export async function endToken(
   signal: AbortSignal,
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
-    await validToken(transaction, ending)
+    const { account } = await tokenToChange(transaction, ending, 'revoke')
     await recordAct(transaction, ending.asker, { action: 'token.revoke', target: ending.id })
-    return await end(transaction, ending)
+    return await end(transaction, ending, account)
   })
   await untilHeard(state, epoch, signal)
 }
 
 /**
- * Makes a token with the name, scope, expiry and limits of another one, and ends that one as endToken() does. Throws
- * too_many_tokens where both are valid for a while, and the account has no room for both.
+ * Makes a token with the name, scope, expiry and limits of another one of the member that asks, and ends that one as
+ * endToken() does. Throws not_own_token, and too_many_tokens where both are valid for a while and the account has no room
+ * for both.
  */
 export async function rotateToken(
   state: State,
@@ -127,60 +130,132 @@ export async function rotateToken(
   signal: AbortSignal,
 ): Promise<MintedToken> {
   const { made, epoch } = await state.transaction(async (transaction) => {
-    const { name, scope, expires_at: expiresAt } = await validToken(transaction, ending)
-    if (ending.afterS > 0) await demandTokenRoom(transaction, ending.account)
-    const made = await createToken(transaction, {
-      account: ending.account,
-      name,
-      scope,
-      ...(expiresAt === null ? {} : { expiresAt }),
-    })
-    await transaction.query(TAKE_LIMITS, [made.id, ending.id])
+    const asking = await askingMember(transaction, ending.asker)
+    const { role: _, expires_at: expiresAt, ...kept } = await validToken(transaction, ending)
+    demandOwn(asking, { id: ending.id, member: kept.member, own: ending.asker.who?.token })
+    if (ending.afterS > 0) await demandTokenRoom(transaction, kept.account)
+    const expiry = expiresAt === null ? {} : { expiresAt }
+    const made = await createToken(transaction, { ...kept, ...expiry })
+    await takeLimits(transaction, { from: ending.id, to: made.id })
     const details = { replaced_by: made.id, overlap_s: ending.afterS }
     const act = { action: 'token.rotate', target: ending.id, details }
     await recordAct(transaction, ending.asker, act)
-    return { made, epoch: await end(transaction, ending) }
+    return { made, epoch: await end(transaction, ending, kept.account) }
   })
   await untilHeard(state, epoch, signal)
   return made
 }
 
-type ValidToken = { name: string; scope: Scope; expires_at: Date | null }
+/**
+ * Throws not_own_token: the secret of the new token goes to the caller. A token below billing-admin, which may have limits,
+ * would get another one's without them.
+ */
+function demandOwn(
+  asking: AskingMember,
+  {
+    id,
+    member,
+    own,
+  }: { readonly id: string; readonly member: string; readonly own?: string | undefined },
+): void {
+  if (member !== asking.id)
+    throw fault('not_own_token', `Could not rotate the token: it is of "${member}"`)
+  if (id !== own && asking.scope !== 'billing-admin')
+    throw fault(
+      'not_own_token',
+      `Could not rotate the token: one of scope "${asking.scope}" rotates itself alone`,
+    )
+}
 
-/** Locks a valid token of an account. */
+/** A valid token of the member that asks, or of one whom that member may change; locks the account. */
+async function tokenToChange(
+  transaction: Queryable,
+  token: Pick<EndingToken, 'id' | 'asker'>,
+  what: 'revoke' | 'change',
+): Promise<ValidToken> {
+  const asking = await askingMember(transaction, token.asker)
+  const valid = await validToken(transaction, token)
+  if (valid.member !== asking.id)
+    demandRole(asking, rolesThat('changes', valid.role), `${what} the token of another member`)
+  return valid
+}
+
+type ValidToken = {
+  account: string
+  member: string
+  role: MemberRole
+  name: string
+  scope: Scope
+  expires_at: Date | null
+}
+
+/** A valid token of the account that asks. */
 async function validToken(
   state: Queryable,
-  { account, id }: Pick<EndingToken, 'account' | 'id'>,
+  { id, asker }: Pick<EndingToken, 'id' | 'asker'>,
 ): Promise<ValidToken> {
   const { rows } = await state.query<ValidToken>(
-    `select name, scope, expires_at from tokens
-     where id = $1 and account = $2 and revoked_at is null and (expires_at is null or expires_at > now())
-     for no key update`,
-    [id, account],
+    `select t.account, t.member, m.role, t.name, t.scope, t.expires_at
+     from tokens t join members m on m.id = t.member
+     where t.id = $1 and t.account = $2 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+     for no key update of t`,
+    [id, asker.who?.account],
   )
   if (rows[0] === undefined)
     throw fault('token_not_found', `Could not find a valid token: "${id.slice(0, 100)}"`)
   return rows[0]
 }
 
+/** Gives a token the rate of another one, and a share in its energy budget. */
+export async function takeLimits(
+  transaction: Queryable,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  await transaction.query(TAKE_LIMITS, [to, from])
+}
+
 const TAKE_LIMITS = `update tokens t set requests_per_minute = o.requests_per_minute, budget = o.budget
   from tokens o where t.id = $1 and o.id = $2`
 const REVOKE =
   'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account'
-const EXPIRE = `update tokens set expires_at = least(expires_at, now() + make_interval(secs => $2)),
-  scope = case when $3 then 'read' else scope end where id = $1`
+const EXPIRE =
+  'update tokens set expires_at = least(expires_at, now() + make_interval(secs => $2)) where id = $1'
 
 async function end(
   state: Queryable,
-  { account, id, afterS, readsOnly }: EndingToken,
+  { id, afterS, asker }: EndingToken,
+  account: string,
 ): Promise<string> {
-  if (afterS === 0) {
-    await state.query(REVOKE, [id])
-    return await changeCredentials(state, id, account)
-  }
-  await state.query(EXPIRE, [id, afterS, readsOnly])
-  // A change of the account makes sessions read the time of expiry again, and cuts no request.
-  return await changeCredentials(state, null, account)
+  if (afterS === 0) await state.query(REVOKE, [id])
+  else await state.query(EXPIRE, [id, afterS])
+  // A change of the account makes sessions ask for the token again, and cuts no request. The requests of a token that
+  // stays valid for a while go on, and so does this one: its answer has to reach its caller.
+  const isCut = afterS === 0 && id !== asker.who?.token
+  return await changeCredentials(state, isCut ? id : null, account)
+}
+
+/**
+ * Revokes the tokens of a member whose scope is above `scope`, or all of them, and cuts what runs under them; under
+ * `ownToken`, that of the request, everything ends by itself. Returns the number of the change, for untilHeard().
+ */
+export async function endTokensAbove(
+  transaction: Queryable,
+  ending: {
+    readonly member: Pick<AccountMember, 'id' | 'account'>
+    readonly ownToken: string
+    readonly scope: Scope | null
+  },
+): Promise<string> {
+  const { member, ownToken, scope } = ending
+  const ended = SCOPES.filter((one) => scope === null || !permits(scope, one))
+  const { rows } = await transaction.query<{ id: string }>(
+    `update tokens set revoked_at = now() where member = $1 and scope = any($2) and revoked_at is null returning id`,
+    [member.id, ended],
+  )
+  for (const { id } of rows)
+    if (id !== ownToken) await changeCredentials(transaction, id, member.account)
+  // Its other tokens have another role from now on.
+  return await changeCredentials(transaction, null, member.account)
 }
 
 /** The number of the change, which sessions reach by hearing of the change. */
@@ -196,7 +271,8 @@ async function changeCredentials(
   return rows[0]?.epoch ?? '0'
 }
 
-async function untilHeard(state: State, epoch: string, signal: AbortSignal): Promise<void> {
+/** Waits until every live session has heard of a change of credentials, or has ended. */
+export async function untilHeard(state: State, epoch: string, signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(REVOKE_TIMEOUT_MS)])
   for (;;) {
     const { rows } = await state.query<{ behind: string }>(
@@ -205,85 +281,5 @@ async function untilHeard(state: State, epoch: string, signal: AbortSignal): Pro
     )
     if (rows[0]?.behind === '0') return
     await sleep(REVOKE_POLL_MS, limit)
-  }
-}
-
-export interface Identity {
-  /**
-   * The principal of a bearer token. Synchronous when the token was seen before. Throws token_missing,
-   * token_unknown, token_revoked, token_expired, state_unavailable, overloaded.
-   */
-  identify(authorization: string | undefined): Principal | Promise<Principal>
-  /** The same for a token that came in another form, such as an S3 access key. */
-  identifyToken(text: string): Principal | Promise<Principal>
-  /** The same by the id of a token, which is no secret: who calls it has checked a signature. */
-  identifyId(id: string): Principal | Promise<Principal>
-  /** Forgets what a tick names, before anything else of that tick counts. */
-  forget(changes: readonly { token: string | null; account: string }[]): void
-}
-
-/** `session` tells whether what is cached may be believed, and which changes it has seen. */
-export function createIdentity(deps: {
-  state: Queryable
-  session: { readonly fresh: boolean; readonly epoch: bigint }
-  clock: Clock
-}): Identity {
-  const { session, clock } = deps
-  // Grows with its entries; with `max` instead its tables are made at once, which takes 12 ms and 1.6 MB.
-  const cache = new LRUCache<string, Known>({ maxSize: CACHE_MAX, sizeCalculation: () => 1 })
-  const lookUps = createLookUps({
-    ...deps,
-    found(text, known) {
-      cache.set(text, known)
-      return check(known)
-    },
-  })
-
-  function check(known: Known): Principal {
-    if (known.expiresMs <= clock.wallMs())
-      throw fault('token_expired', 'Could not accept the token: it has expired')
-    return known.principal
-  }
-
-  function identifyToken(text: string): Principal | Promise<Principal> {
-    if (!session.fresh) throw lookUpSilent()
-    return find(text, isTokenText)
-  }
-
-  function find(text: string, isForm: (text: string) => boolean): Principal | Promise<Principal> {
-    const known = isForm(text) ? cache.get(text) : undefined
-    if (known !== undefined) return check(known)
-    if (!isForm(text)) throw tokenRefused('token_unknown')
-    return lookUps.find(text)
-  }
-
-  return {
-    identify(authorization) {
-      if (authorization === undefined)
-        throw fault('token_missing', 'Could not identify the caller: no Authorization header')
-      const text = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
-      if (text === undefined)
-        throw fault(
-          'token_missing',
-          'Could not identify the caller: Authorization is not "Bearer <token>"',
-        )
-      return identifyToken(text)
-    },
-    identifyToken,
-    identifyId(id) {
-      if (!session.fresh) throw lookUpSilent()
-      return find(id, (text) => isId('tok', text))
-    },
-    forget(changes) {
-      lookUps.changed()
-      for (const [text, { principal }] of cache) {
-        const named = changes.some((change) =>
-          change.token === null
-            ? change.account === principal.account
-            : change.token === principal.token,
-        )
-        if (named) cache.delete(text)
-      }
-    },
   }
 }

@@ -4,6 +4,7 @@ import { NJ_PER_J, PUSD_PER_USD } from '#base/units.ts'
 import type { Config } from '#config/config.ts'
 import { createAccount } from '#identity/accounts.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
+import { firstOwner } from '#identity/members.ts'
 import { createToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
 
@@ -41,7 +42,8 @@ export async function firstAccount(state: State): Promise<FirstAccount> {
       LOT_PRIORITY,
     ])
     const details = { name: 'first token', scope: 'deploy' } as const
-    const token = await createToken(transaction, { account, ...details })
+    const member = await firstOwner(transaction, account)
+    const token = await createToken(transaction, { account, member, ...details })
     const act = { action: 'token.create', target: token.id, details }
     await recordOperatorAct(transaction, account, act)
     return { account, token: token.text }

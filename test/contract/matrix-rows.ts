@@ -80,6 +80,46 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { body: { name: 'x', expires_days: 0 }, param: 'expires_days' },
     ],
   },
+  'member.list': { path: () => '/v1/members?limit=3' },
+  'member.get': { path: () => '/v1/members/me' },
+  'member.invite': {
+    path: () => '/v1/members',
+    body: { name: 'matrix', role: 'viewer' },
+    statuses: [201],
+    badBodies: [
+      { body: { role: 'viewer' }, param: 'name' },
+      { body: { name: 'a\u001b[2J', role: 'viewer' }, param: 'name' },
+      { body: { name: 'x' }, param: 'role' },
+      { body: { name: 'x', role: 'king' }, param: 'role' },
+      { body: { name: 'x', role: 'viewer', contact: '' }, param: 'contact' },
+      { body: { name: 'x', role: 'viewer', expires_days: 31 }, param: 'expires_days' },
+      { body: { name: 'x', role: 'viewer', scope: 'read' }, param: 'scope' },
+    ],
+  },
+  'member.reinvite': {
+    path: () => '/v1/members/mem_none/invitation',
+    body: {},
+    statuses: [404],
+    badBodies: [{ body: { expires_days: 0 }, param: 'expires_days' }],
+  },
+  'member.accept': {
+    path: () => '/v1/members/accept',
+    body: { code: `inv_${'a'.repeat(38)}` },
+    // No member has it.
+    statuses: [404],
+  },
+  'member.update': {
+    path: () => '/v1/members/mem_none',
+    body: { role: 'viewer' },
+    statuses: [404],
+    badBodies: [
+      { body: {}, param: null },
+      { body: { role: 'king' }, param: 'role' },
+      { body: { name: null }, param: 'name' },
+      { body: { state: 'active' }, param: 'state' },
+    ],
+  },
+  'member.remove': { path: () => '/v1/members/mem_none', statuses: [404] },
   'audit.list': { path: () => '/v1/audit?action=token.create' },
   'token.list': { path: () => '/v1/tokens' },
   'token.update': {

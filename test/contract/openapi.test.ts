@@ -91,6 +91,7 @@ test('every GET answers with the documented status, type, schema and headers', a
     database,
     backup,
     webhook,
+    member: 'me',
     '*': '0/000.p/1',
   }
   const asked: string[] = []
@@ -168,9 +169,15 @@ type Document = {
 }
 
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
-  // A backup and a rotation have nothing that must be chosen, a refund is of all by default, and the webhook of a
-  // processor is no JSON of ours.
-  const takesNothing = ['database-backup.create', 'token.rotate', 'topup.refund', 'payment.webhook']
+  // A backup, a rotation and another invitation have nothing that must be chosen, a refund is of all by default, and the
+  // webhook of a processor is no JSON of ours.
+  const takesNothing = [
+    'database-backup.create',
+    'token.rotate',
+    'member.reinvite',
+    'topup.refund',
+    'payment.webhook',
+  ]
   const { token } = await ergon.control('token.create', { scope: 'billing-admin' })
   const posts = ROUTES.filter(({ method }) => method === 'POST')
   for (const { path } of posts.filter(({ operation }) => !takesNothing.includes(operation))) {

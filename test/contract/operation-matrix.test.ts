@@ -71,9 +71,11 @@ for (const route of ROUTES) {
 const callAs = (route: Route, path: string, options: Parameters<typeof call>[1] = {}) =>
   call(path, { method: route.method, ...options })
 
-/** A method that no route of the path has. */
+/** A method that no route of the path has: one with a parameter may match the path of another. */
 const otherMethod = ({ path }: Route): string => {
-  const served: readonly string[] = ROUTES.filter((one) => one.path === path).map(
+  const matches = (other: string) =>
+    other === path || new RegExp(`^${other.replaceAll(/:\w+/g, '[^/:]+')}$`).test(path)
+  const served: readonly string[] = ROUTES.filter((one) => matches(one.path)).map(
     ({ method }) => method,
   )
   return ['GET', 'POST', 'PUT'].find((method) => !served.includes(method)) ?? 'PATCH'

@@ -36,8 +36,12 @@ test('each change is there once, with who made it; a refused change is not there
   await call(owner.token, `tokens/${next}`, 'DELETE')
   await ergon.control('account.set', { account, refuse_token_presign: true })
   const { data } = await logOf(owner.token)
-  const by = { type: 'token', id: owner.id, name: 'owner' }
-  const operator = { type: 'operator', id: null, name: null }
+  const [{ id: member } = { id: '' }] = await ergon.sql<{ id: string }>(
+    'select id from members where account = $1',
+    [account],
+  )
+  const by = { type: 'token', id: owner.id, name: 'owner', member: { id: member, name: 'owner' } }
+  const operator = { type: 'operator', id: null, name: null, member: null }
   assert.deepEqual(
     data.map(({ action, actor, target }) => [action, actor, target]),
     [

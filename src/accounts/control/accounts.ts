@@ -2,10 +2,13 @@
 import type { ACCOUNTS_CONTROL } from '#contract/control/accounts.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
+import type { MemberInvitation } from '#contract/members.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
+import { inviteMember } from '#identity/member-changes.ts'
+import { firstOwner, lockAccount } from '#identity/members.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { State } from '#state/connect.ts'
 
@@ -36,10 +39,11 @@ export const accountHandlers = (
     return { account, refuse_token_presign: refuses }
   },
   'funds.add': ({ account, pusd }) => addFunds(state, account, pusd),
+  'member.invite': (asked) => invite(state, asked),
   'token.list': async () =>
     (
       await state.query<ControlAnswer<'token.list'>[number]>(
-        `select id, account, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
+        `select id, account, member, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
            (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at
          from tokens order by created_at`,
       )
@@ -78,6 +82,23 @@ async function addFunds(state: State, account: string, pusd: string) {
   return { account, added_pusd: pusd, unit: 'tUSD' as const }
 }
 
+/** Invites a member, beyond the limits of an account too: it may be the only way back into it. */
+async function invite(state: State, asked: MemberInvitation & { readonly account: string }) {
+  const { account, expires_days: days, ...values } = asked
+  return await state.transaction(async (transaction) => {
+    const { rowCount } = await transaction.query(
+      "select from accounts where id = $1 and id <> 'nobody' for no key update",
+      [account],
+    )
+    if (rowCount === 0)
+      throw fault('not_found', `Could not invite the member: no account "${account}"`)
+    const { id, code } = await inviteMember(transaction, { account, days, ...values })
+    const act = { action: 'member.invite', target: id, details: { ...values, expires_days: days } }
+    await recordOperatorAct(transaction, account, act)
+    return { id, account, invitation_code: code }
+  })
+}
+
 type NewToken = {
   readonly account?: string | undefined
   readonly scope: Scope
@@ -95,7 +116,9 @@ async function mint(state: State, { scope, name, expires_days: days, ...asked }:
     throw fault('not_found', `Could not mint the token: no account "${asked.account}"`)
   const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
   const minted = await state.transaction(async (transaction) => {
-    const made = await createToken(transaction, { account, scope, name, ...expiry })
+    await lockAccount(transaction, account)
+    const member = await firstOwner(transaction, account)
+    const made = await createToken(transaction, { account, member, scope, name, ...expiry })
     const details = { name, scope, expires_at: expiry.expiresAt?.toISOString() ?? null }
     const act = { action: 'token.create', target: made.id, details }
     await recordOperatorAct(transaction, account, act)

@@ -10,13 +10,15 @@ type Row = {
   action: string
   token: string | null
   token_name: string | null
+  member: AuditEntry['actor']['member']
   request: string | null
   target: string
   details: Record<string, unknown>
 }
 
-const SELECT = `select e.id, e.at, e.action, e.token, t.name as token_name, e.request, e.target, e.details
-  from audit_entries e left join tokens t on t.id = e.token
+const SELECT = `select e.id, e.at, e.action, e.token, t.name as token_name,
+    case when m.id is not null then jsonb_build_object('id', m.id, 'name', m.name) end as member, e.request, e.target, e.details
+  from audit_entries e left join tokens t on t.id = e.token left join members m on m.id = t.member
   where e.account = $1 and e.id < $2
     and ($3::text is null or e.action = $3) and ($4::text is null or e.target = $4)
   order by e.id desc limit $5`
@@ -26,7 +28,12 @@ const entryOf = (row: Row): AuditEntry => ({
   object: 'audit.entry',
   at: row.at.toISOString(),
   action: row.action,
-  actor: { type: row.token === null ? 'operator' : 'token', id: row.token, name: row.token_name },
+  actor: {
+    type: row.token === null ? 'operator' : 'token',
+    id: row.token,
+    name: row.token_name,
+    member: row.member,
+  },
   target: row.target,
   request_id: row.request,
   details: row.details,

@@ -2,9 +2,8 @@
 import { printJoules, nj } from '#base/units.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
-import type { Scope } from '#contract/operation.ts'
+import { permits, type Scope } from '#contract/operation.ts'
 import {
-  OVERLAP_OWN_MIN_S,
   TOKEN_LIST_MAX,
   type TokenLimits,
   type TokenReply,
@@ -15,22 +14,28 @@ import { readPage } from '#accounts/page.ts'
 import { setTokenLimits } from '#accounts/token-limits.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
+import { askingMember, type AskingMember } from '#identity/members.ts'
+import { callerOf, type Principal } from '#identity/principal.ts'
 import {
   changeToken,
   createToken,
   demandTokenRoom,
   endToken,
   rotateToken,
+  takeLimits,
 } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State }
+type TokenReader = Pick<Principal, 'account' | 'token'>
 
 const DAY_MS = 86_400_000
 
 type Row = {
   id: string
   name: string
+  member: string
+  member_name: string
   scope: Scope
   hint: string
   created_at: Date
@@ -44,22 +49,23 @@ type Row = {
   used_nj: string
 }
 
-const SELECT = `select id, name, scope, hint, created_at, expires_at, revoked_at, exposed_at,
-  coalesce(expires_at <= now(), false) as is_expired,
-  (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at,
-  requests_per_minute, (select nj_per_day::text from budgets where id = tokens.budget) as nj_per_day,
-  budget_used_nj(tokens.budget)::text as used_nj
-  from tokens`
+const SELECT = `select t.id, t.name, t.member, m.name as member_name, t.scope, t.hint, t.created_at, t.expires_at,
+  t.revoked_at, t.exposed_at, coalesce(t.expires_at <= now(), false) as is_expired,
+  (select to_at from charges where token = t.id order by account_seq desc limit 1) as last_used_at,
+  t.requests_per_minute, (select nj_per_day::text from budgets where id = t.budget) as nj_per_day,
+  budget_used_nj(t.budget)::text as used_nj
+  from tokens t join members m on m.id = t.member`
 
 const timeOf = (date: Date | null) => date?.toISOString() ?? null
 
-const replyOf = (row: Row, who: Handled['who']): TokenReply => ({
+const replyOf = (row: Row, who: TokenReader): TokenReply => ({
   id: row.id,
   object: 'token',
   name: row.name,
+  member: { id: row.member, name: row.member_name },
   scope: row.scope,
   hint: row.hint,
-  current: row.id === who?.token,
+  current: row.id === who.token,
   status: row.revoked_at !== null ? 'revoked' : row.is_expired ? 'expired' : 'valid',
   created_at: row.created_at.toISOString(),
   expires_at: timeOf(row.expires_at),
@@ -72,10 +78,15 @@ const replyOf = (row: Row, who: Handled['who']): TokenReply => ({
     row.nj_per_day === null ? null : Number(printJoules(nj(BigInt(row.used_nj)))),
 })
 
-async function tokenOf(state: Queryable, id: string, who: Handled['who']): Promise<TokenReply> {
-  const { rows } = await state.query<Row>(`${SELECT} where id = $1 and account = $2`, [
+/** A token as its account sees it. Throws token_not_found. */
+export async function tokenReplyOf(
+  state: Queryable,
+  id: string,
+  who: TokenReader,
+): Promise<TokenReply> {
+  const { rows } = await state.query<Row>(`${SELECT} where t.id = $1 and t.account = $2`, [
     id,
-    who?.account,
+    who.account,
   ])
   if (rows[0] === undefined) throw fault('token_not_found', `Could not find the token: "${id}"`)
   return replyOf(rows[0], who)
@@ -87,62 +98,74 @@ export const createTokenCreate =
   ({ state }: Deps): Handler<TokenRequest> =>
   async (call) =>
     await state.transaction(async (transaction) => {
-      const { who, body } = call
-      const { name, scope, expires_days: days, ...limits } = body
-      const account = who?.account ?? ''
+      const { name, scope, expires_days: days, ...limits } = call.body
+      const asking = await askingMember(transaction, call)
+      demandWithin(asking, { scope, limits })
+      const { id: member, account } = asking
       await demandTokenRoom(transaction, account)
       const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
-      const { id, text } = await createToken(transaction, { account, name, scope, ...expiry })
-      await setTokenLimits(transaction, { id, account }, limits)
-      const made = await tokenOf(transaction, id, who)
+      const { id, text } = await createToken(transaction, {
+        account,
+        member,
+        name,
+        scope,
+        ...expiry,
+      })
+      if (asking.scope === 'billing-admin')
+        await setTokenLimits(transaction, { id, account }, limits)
+      else await takeLimits(transaction, { from: callerOf(call).token, to: id })
+      const made = await tokenReplyOf(transaction, id, callerOf(call))
       const details = { name, scope, expires_at: made.expires_at, ...limits }
       await recordAct(transaction, call, { action: 'token.create', target: id, details })
       return known({ ...made, token: text }, 201)
     })
 
+/**
+ * Throws scope_missing: nobody makes a token above the own one. Limits are set by a token of scope billing-admin; a smaller
+ * one hands its own limits on, so that nobody gets rid of them.
+ */
+function demandWithin(
+  { scope: own }: AskingMember,
+  { scope, limits }: { readonly scope: Scope; readonly limits: TokenLimits },
+): void {
+  const needed = Object.keys(limits).length > 0 ? 'billing-admin' : scope
+  if (!permits(own, needed))
+    throw fault(
+      'scope_missing',
+      `Could not create the token: the token of the request has scope "${own}", it needs "${needed}"`,
+    )
+}
+
 export const createTokenList =
   ({ state }: Deps): Handler =>
-  async ({ who, query: queryOf }) => {
-    const page = readPage(queryOf(), TOKEN_LIST_MAX)
+  async (call) => {
+    const who = callerOf(call)
+    const page = readPage(call.query(), TOKEN_LIST_MAX)
     const { rows } = await state.query<Row>(
-      `${SELECT} where account = $1 and id < $2 order by id desc limit $3`,
-      [who?.account, page.before, page.limit + 1],
+      `${SELECT} where t.account = $1 and t.id < $2 order by t.id desc limit $3`,
+      [who.account, page.before, page.limit + 1],
     )
     return known(page.listOf(rows, (row) => replyOf(row, who)))
   }
 
-/**
- * The token of the request ends a little later: a revocation at once would cut the request before its answer. Until
- * then it may only read, so that nobody makes another token with it.
- */
-const endingOf = (call: Handled, afterS: number) => {
-  const { who, parameters } = call
-  const id = parameters['token'] ?? ''
-  const readsOnly = id === who?.token && afterS < OVERLAP_OWN_MIN_S
-  return {
-    account: who?.account ?? '',
-    id,
-    afterS: readsOnly ? OVERLAP_OWN_MIN_S : afterS,
-    readsOnly,
-    asker: call,
-  }
-}
+const endingOf = (call: Handled, afterS: number) => ({
+  id: call.parameters['token'] ?? '',
+  afterS,
+  asker: call,
+})
 
 export const createTokenUpdate =
   ({ state }: Deps): Handler<TokenLimits> =>
   async (call) => {
-    const { who, parameters, body, signal } = call
-    const token = { id: parameters['token'] ?? '', account: who?.account ?? '' }
+    const who = callerOf(call)
+    const token = { id: call.parameters['token'] ?? '', account: who.account }
     const change = async (transaction: Queryable) => {
-      await recordAct(transaction, call, {
-        action: 'token.update',
-        target: token.id,
-        details: body,
-      })
-      await setTokenLimits(transaction, token, body)
+      const act = { action: 'token.update', target: token.id, details: call.body }
+      await recordAct(transaction, call, act)
+      await setTokenLimits(transaction, token, call.body)
     }
-    await changeToken(state, token, change, signal)
-    return known(await tokenOf(state, token.id, who))
+    await changeToken(state, { id: token.id, asker: call }, change, call.signal)
+    return known(await tokenReplyOf(state, token.id, who))
   }
 
 export const createTokenRotate =
@@ -150,8 +173,8 @@ export const createTokenRotate =
   async (call) => {
     const ending = endingOf(call, call.body.overlap_s)
     const { id, text } = await rotateToken(state, ending, call.signal)
-    const made = await tokenOf(state, id, call.who)
-    const replaces = await tokenOf(state, ending.id, call.who)
+    const made = await tokenReplyOf(state, id, callerOf(call))
+    const replaces = await tokenReplyOf(state, ending.id, callerOf(call))
     return known({ ...made, token: text, replaces }, 201)
   }
 
@@ -160,5 +183,5 @@ export const createTokenRevoke =
   async (call) => {
     const ending = endingOf(call, 0)
     await endToken(state, ending, call.signal)
-    return known(await tokenOf(state, ending.id, call.who))
+    return known(await tokenReplyOf(state, ending.id, callerOf(call)))
   }

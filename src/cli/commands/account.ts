@@ -6,6 +6,7 @@ import { CommandError, EXIT, print, printJson } from '#cli/output.ts'
 
 type Account = {
   id: string
+  member: { id: string; name: string; role: string }
   env: string
   unit: string
   funded: boolean
@@ -29,6 +30,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(account)
   const { unit, auto_topup: automatic } = account
   print(`account    ${account.id} (${account.env}, ${unit})`)
+  const { member } = account
+  print(`you are    ${member.name}, ${member.role} (${member.id})`)
   print(`pays with  ${account.funded ? 'balance' : 'free tier'}`)
   print(`low water  ${dollars(account.low_water_pusd)} ${unit}`)
   if (automatic === null) return print('automatic  no top-ups')

@@ -6,6 +6,7 @@ export const ADMIN_COMMANDS: CommandList = {
     admin: 'What only the operator of this node may do',
     'admin account': 'Accounts and their switches',
     'admin funds': 'Test money of accounts',
+    'admin member': 'Members of accounts: people with roles',
     'admin token': 'Tokens: who may ask the service for what',
     'admin alarm': 'What was found wrong: list, acknowledge',
     'admin incident': 'Regions that are degraded: open, list, close',
@@ -43,6 +44,12 @@ export const ADMIN_COMMANDS: CommandList = {
       usage: 'admin token list',
       help: 'Tokens, without their secrets',
       load: () => import('./admin-token-list.ts'),
+    },
+    {
+      usage: 'admin member invite <account> <name>',
+      help: 'Invite a member, such as a new owner where those of before have lost their tokens',
+      options: [['--role <role>', 'owner (default), admin, developer or viewer']],
+      load: () => import('./admin-member-invite.ts'),
     },
     {
       usage: 'admin token create',

@@ -14,7 +14,9 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(list)
   const rows = list.data.map(({ at, action, actor, target, details }) => [
     at,
-    actor.type === 'operator' ? 'the operator' : `${actor.name} (${actor.id})`,
+    actor.type === 'operator'
+      ? 'the operator'
+      : `${actor.member?.name}, token ${actor.name} (${actor.id})`,
     action,
     target,
     JSON.stringify(details),

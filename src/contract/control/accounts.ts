@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { ControlTable } from '#contract/control-operation.ts'
 import { SCOPES } from '#contract/operation.ts'
+import { memberInvitation } from '#contract/members.ts'
 import { ownObject } from '#contract/own-object.ts'
 
 const wholePusd = z.string().regex(/^\d+$/)
@@ -11,6 +12,7 @@ const scope = z.enum(SCOPES)
 const token = z.strictObject({
   id: z.string(),
   account: z.string(),
+  member: z.string(),
   hint: z.string(),
   name: z.string(),
   scope,
@@ -64,6 +66,15 @@ export const ACCOUNTS_CONTROL = {
       added_pusd: wholePusd,
       unit: z.literal('tUSD'),
     }),
+  },
+  /** A member is invited by the operator: a new owner where those of before have lost their tokens. */
+  'member.invite': {
+    request: ownObject({
+      ...memberInvitation.shape,
+      account: z.string(),
+      role: memberInvitation.shape.role.default('owner'),
+    }),
+    answer: z.strictObject({ id: z.string(), account: z.string(), invitation_code: z.string() }),
   },
   'token.list': { request: ownObject({}), answer: z.array(token) },
   'token.create': { request: newToken, answer: z.strictObject({ ...made, token: z.string() }) },

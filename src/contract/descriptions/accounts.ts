@@ -2,6 +2,7 @@
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
 import { auditList, auditQuery } from '#contract/audit.ts'
+import * as members from '#contract/members.ts'
 import * as tokens from '#contract/tokens.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'
 
@@ -57,6 +58,45 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     replies: { 201: { help: 'The token, with its secret', media: json(tokens.newTokenReply) } },
     refusals: ['too_many_tokens'],
   },
+  'member.list': {
+    summary: 'The members of the account, the newest first: those invited and removed too',
+    query: members.memberListQuery,
+    replies: ok('The members', json(members.memberList)),
+  },
+  'member.get': {
+    summary: 'A member, by id; `me` is the member of the token',
+    replies: ok('The member', json(members.memberReply)),
+    refusals: ['member_not_found'],
+  },
+  'member.invite': {
+    summary: 'Invite somebody; the code of the invitation is in this reply alone',
+    request: members.memberInvitation,
+    replies: { 201: { help: 'The member, invited', media: json(members.invitedReply) } },
+    refusals: ['role_missing', 'too_many_members'],
+  },
+  'member.reinvite': {
+    summary: 'Replace the code of an invitation that nobody has accepted',
+    request: members.memberReinvitation,
+    replies: { 201: { help: 'The member, with the new code', media: json(members.invitedReply) } },
+    refusals: ['member_not_found', 'role_missing'],
+  },
+  'member.accept': {
+    summary: 'Accept an invitation, once; the first token of the member is in this reply alone',
+    request: members.memberAcceptance,
+    replies: { 201: { help: 'The member, active', media: json(members.acceptedReply) } },
+    refusals: ['invitation_not_found', 'invitation_ended', 'too_many_tokens', 'overloaded'],
+  },
+  'member.update': {
+    summary: 'Change the role, name or contact of a member; tokens above the new role are revoked',
+    request: members.memberChange,
+    replies: ok('The member', json(members.memberReply)),
+    refusals: ['member_not_found', 'role_missing', 'last_owner'],
+  },
+  'member.remove': {
+    summary: 'Remove a member with its tokens, or withdraw its invitation; `me` leaves',
+    replies: ok('The member', json(members.memberReply)),
+    refusals: ['member_not_found', 'role_missing', 'last_owner'],
+  },
   'token.list': {
     summary: 'The tokens of the account, the newest first; not their secrets',
     query: tokens.tokenListQuery,
@@ -66,7 +106,7 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     summary: 'Change the limits of a token; every gateway has the new ones when the answer comes',
     request: tokens.tokenChange,
     replies: ok('The token', json(tokens.tokenReply)),
-    refusals: ['token_not_found'],
+    refusals: ['token_not_found', 'role_missing'],
   },
   'token.rotate': {
     summary: 'Replace a token by a new one of the same name, scope, time of expiry and limits',
@@ -74,12 +114,12 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     replies: {
       201: { help: 'The new token, with its secret', media: json(tokens.rotatedTokenReply) },
     },
-    refusals: ['token_not_found'],
+    refusals: ['token_not_found', 'not_own_token', 'too_many_tokens'],
   },
   'token.revoke': {
     summary: 'Revoke a token: no process honours it when the answer comes',
     replies: ok('The token', json(tokens.tokenReply)),
-    refusals: ['token_not_found'],
+    refusals: ['token_not_found', 'role_missing'],
   },
   'audit.list': {
     summary: 'Who changed what of the account, the newest first',

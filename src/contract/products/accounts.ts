@@ -1,9 +1,12 @@
-// Accounts: what an account used, its receipts, its tokens.
+// Accounts: what an account used, its receipts, its tokens, its members.
 import { look, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 /** Not idempotent: the reply may hold a secret, and replies are kept for repetitions in plain text. */
 const token = { ...ownView, service: 'tokens', remembered: false } as const
+
+const ofMember = { scope: 'billing-admin', ofMember: true } as const
+const members = { ...ownView, service: 'members', remembered: false } as const
 
 export const ACCOUNTS = defineProduct({
   operations: {
@@ -14,11 +17,18 @@ export const ACCOUNTS = defineProduct({
     'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
-    'token.create': { ...look, scope: 'billing-admin', service: 'tokens', remembered: false },
+    'token.create': { ...look, ...ofMember, service: 'tokens', remembered: false },
     'token.list': token,
     'token.update': { ...token, scope: 'billing-admin' },
-    'token.rotate': { ...token, scope: 'billing-admin' },
-    'token.revoke': { ...token, scope: 'billing-admin' },
+    'token.rotate': { ...token, ...ofMember },
+    'token.revoke': { ...token, ...ofMember },
+    'member.list': members,
+    'member.get': members,
+    'member.invite': { ...look, scope: 'billing-admin', service: 'members', remembered: false },
+    'member.reinvite': { ...look, scope: 'billing-admin', service: 'members', remembered: false },
+    'member.accept': { ...look, scope: null, service: 'members', remembered: false },
+    'member.update': { ...members, ...ofMember },
+    'member.remove': { ...members, ...ofMember },
     'audit.list': { ...ownView, service: 'audit', remembered: false },
   },
   routes: [
@@ -47,6 +57,18 @@ export const ACCOUNTS = defineProduct({
     { method: 'PATCH', path: '/v1/tokens/:token', operation: 'token.update', query: [] },
     { method: 'POST', path: '/v1/tokens/:token/rotate', operation: 'token.rotate', query: [] },
     { method: 'DELETE', path: '/v1/tokens/:token', operation: 'token.revoke', query: [] },
+    { method: 'GET', path: '/v1/members', operation: 'member.list', query: ['cursor', 'limit'] },
+    { method: 'POST', path: '/v1/members', operation: 'member.invite', query: [] },
+    { method: 'POST', path: '/v1/members/accept', operation: 'member.accept', query: [] },
+    { method: 'GET', path: '/v1/members/:member', operation: 'member.get', query: [] },
+    { method: 'PATCH', path: '/v1/members/:member', operation: 'member.update', query: [] },
+    { method: 'DELETE', path: '/v1/members/:member', operation: 'member.remove', query: [] },
+    {
+      method: 'POST',
+      path: '/v1/members/:member/invitation',
+      operation: 'member.reinvite',
+      query: [],
+    },
     {
       method: 'GET',
       path: '/v1/audit',

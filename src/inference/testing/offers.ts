@@ -61,6 +61,8 @@ export function callOf<Body>(
     who: {
       account: 'acct_1',
       token: 'tok_1',
+      member: 'mem_1',
+      role: 'owner',
       scope: 'read',
       env: 'test',
       funded: true,

@@ -4,6 +4,8 @@ import { fault } from '#contract/errors.ts'
 import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
+import { findMember } from '#identity/members.ts'
+import { callerOf, type Principal } from '#identity/principal.ts'
 import { accountRow } from '#payments/account-row.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
@@ -11,8 +13,8 @@ import type { Queryable, State } from '#state/connect.ts'
 
 export const createAccountGet =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who }) => {
-    const reply = await replyOf(state, who?.account ?? '')
+  async (call) => {
+    const reply = await replyOf(state, callerOf(call))
     return { kind: 'known', status: 200, body: () => reply }
   }
 
@@ -21,10 +23,11 @@ export function createAccountUpdate(deps: {
   readonly adapters: readonly PaymentAdapter[]
 }): Handler<AccountChange> {
   return async (call) => {
-    const { who, body } = call
-    const account = who?.account ?? ''
+    const { body } = call
+    const who = callerOf(call)
+    const { account } = who
     const { low_water: lowWater, auto_topup: automatic } = body
-    if (automatic && adapterOf(deps.adapters, who?.env) === undefined)
+    if (automatic && adapterOf(deps.adapters, who.env) === undefined)
       throw fault('payments_off', 'Could not set automatic top-ups')
     await deps.state.transaction(async (transaction) => {
       await recordAct(transaction, call, {
@@ -37,7 +40,7 @@ export function createAccountUpdate(deps: {
       if (lowWater !== undefined)
         await transaction.query('select set_low_water($1, $2)', [account, pusdOfDollars(lowWater)])
     })
-    const reply = await replyOf(deps.state, account)
+    const reply = await replyOf(deps.state, who)
     return { kind: 'known', status: 200, body: () => reply }
   }
 }
@@ -75,6 +78,8 @@ async function demandCard(state: Queryable, account: string): Promise<void> {
     )
 }
 
-async function replyOf(state: Queryable, account: string) {
-  return { id: account, object: 'account', ...(await accountRow(state, account)) }
+async function replyOf(state: Queryable, { account: id, ...who }: Principal) {
+  const { name, role } = await findMember(state, id, who.member)
+  const member = { id: who.member, name, role }
+  return { id, object: 'account', member, ...(await accountRow(state, id)) }
 }

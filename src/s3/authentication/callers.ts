@@ -2,7 +2,7 @@
 // secret of its own. S3 answers 403 to an unknown caller, the API 401.
 import { ErgonError } from '#base/errors.ts'
 import type { Principal } from '#identity/principal.ts'
-import type { Identity } from '#identity/tokens.ts'
+import type { Identity } from '#identity/identity.ts'
 import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
 import type { FormCredential } from '#s3/post/post-signature.ts'
 import type { SignedCredential } from './credential.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
 import { mintToken } from './token-text.ts'
-import { createIdentity } from './tokens.ts'
+import { createIdentity } from './identity.ts'
 
 const ROW = {
   id: 'tok_a',

@@ -1,0 +1,46 @@
+// POST /v1/members/accept: the code of an invitation makes its member active and gives a first token, once. The caller
+// has no token yet and pays nothing, so a few at once is the limit.
+import { fault } from '#contract/errors.ts'
+import type { AcceptedReply, MemberAcceptance } from '#contract/members.ts'
+import type { Handler } from '#http/reply.ts'
+import { acceptInvitation } from '#identity/accept-invitation.ts'
+import { recordAct } from '#identity/audit.ts'
+import { findMember } from '#identity/members.ts'
+import type { State } from '#state/connect.ts'
+import { memberReplyOf } from './members.ts'
+import { tokenReplyOf } from './tokens.ts'
+
+/** Acceptances that a gateway works on at once. */
+export const ACCEPTANCES_MAX = 4
+
+export function createMemberAccept({
+  state,
+}: {
+  readonly state: State
+}): Handler<MemberAcceptance> {
+  let running = 0
+  return async ({ body, spend }) => {
+    if (running >= ACCEPTANCES_MAX)
+      throw fault('overloaded', `Could not accept the invitation: ${running} others are running`, {
+        retryAfterS: 1,
+      })
+    running++
+    try {
+      const reply = await state.transaction(async (transaction): Promise<AcceptedReply> => {
+        const { member, token } = await acceptInvitation(transaction, body.code)
+        const { id, account } = member
+        // The entry is the member's, by its first token: there is no other.
+        const who = { account, token: token.id }
+        await recordAct(transaction, { who, spend }, { action: 'member.accept', target: id })
+        return {
+          ...memberReplyOf(await findMember(transaction, account, id), id),
+          account,
+          first_token: { ...(await tokenReplyOf(transaction, token.id, who)), token: token.text },
+        }
+      })
+      return { kind: 'known', status: 201, body: () => reply }
+    } finally {
+      running--
+    }
+  }
+}

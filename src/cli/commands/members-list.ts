@@ -1,0 +1,34 @@
+// ergon members list.
+import type { CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { MemberList, MemberReply } from '#contract/members.ts'
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const members: MemberReply[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { text } = await apiGet(options, `/v1/members?limit=1000${after}`)
+    const page = JSON.parse(text) as MemberList
+    members.push(...page.data)
+    cursor = page.next_cursor
+  }
+  const shown =
+    options['all'] === true ? members : members.filter(({ state }) => state !== 'removed')
+  if (options.json) return printJson({ object: 'list', data: shown })
+  const rows = shown.map((one) => [
+    one.id,
+    one.name,
+    one.role,
+    stateOf(one),
+    one.contact ?? '',
+    one.joined_at ?? '',
+  ])
+  print(table(['MEMBER', 'NAME', 'ROLE', 'STATE', 'CONTACT', 'JOINED'], rows))
+}
+
+function stateOf({ state, current, ...member }: MemberReply): string {
+  const until = member.invitation_expires_at
+  const words = until === null ? state : `${state} until ${until}`
+  return current ? `${words} (you)` : words
+}

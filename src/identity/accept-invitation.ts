@@ -1,0 +1,58 @@
+// The acceptance of an invitation: the member becomes active and gets a first token, once.
+import { fault } from '#contract/errors.ts'
+import { FIRST_TOKEN_DAYS } from '#contract/members.ts'
+import { RIGHTS } from '#contract/roles.ts'
+import type { Queryable } from '#state/connect.ts'
+import { lockAccount, MEMBER_COLUMNS, type AccountMember } from './members.ts'
+import { hashToken, isCodeText } from './token-text.ts'
+import { createToken, demandTokenRoom, type MintedToken } from './tokens.ts'
+
+const DAY_MS = 86_400_000
+const FIRST_TOKEN = 'first token'
+
+type Accepted = { readonly member: AccountMember; readonly token: MintedToken }
+type Invited = AccountMember & { readonly has_expired: boolean }
+
+/** Throws invitation_not_found, invitation_ended, too_many_tokens. */
+export async function acceptInvitation(transaction: Queryable, code: string): Promise<Accepted> {
+  const { account } = await invitedBy(transaction, code)
+  await lockAccount(transaction, account)
+  // Somebody else may have accepted or withdrawn it meanwhile.
+  const invited = await invitedBy(transaction, code)
+  demandOpen(invited)
+  await demandTokenRoom(transaction, account)
+  await transaction.query("update members set state = 'active', joined_at = now() where id = $1", [
+    invited.id,
+  ])
+  const token = await createToken(transaction, {
+    account,
+    member: invited.id,
+    name: FIRST_TOKEN,
+    scope: RIGHTS[invited.role].scope,
+    expiresAt: new Date(Date.now() + FIRST_TOKEN_DAYS * DAY_MS),
+  })
+  return { member: invited, token }
+}
+
+/** The member that a code invites. A text that is no code is not asked for. */
+async function invitedBy(state: Queryable, code: string): Promise<Invited> {
+  const { rows } = isCodeText(code)
+    ? await state.query<Invited>(
+        `select ${MEMBER_COLUMNS}, invitation_expires_at <= now() as has_expired
+         from members where invitation_hash = $1`,
+        [hashToken(code)],
+      )
+    : { rows: [] }
+  if (rows[0] === undefined)
+    throw fault('invitation_not_found', 'Could not accept the invitation: no such code')
+  return rows[0]
+}
+
+function demandOpen({ state, joined_at: joinedAt, ...invited }: Invited): void {
+  const ended = (why: string) =>
+    fault('invitation_ended', `Could not accept the invitation: ${why}`)
+  if (joinedAt !== null) throw ended('it was accepted')
+  if (state === 'removed') throw ended('it was withdrawn')
+  if (invited.has_expired)
+    throw ended(`it expired at ${invited.invitation_expires_at?.toISOString()}`)
+}
