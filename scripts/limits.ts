@@ -1,13 +1,12 @@
 // docs/reference/limits.md: what a request may be and ask for. Each figure is the constant that the product
 // refuses by, and each code one of the errors: neither can be another here than there.
-import { ROWS_MAX } from '#accounts/operations/usage-get.ts'
-import { LIMIT_MAX } from '#accounts/operations/receipt-list.ts'
 import { ACCEPTANCES_MAX } from '#accounts/operations/member-accept.ts'
 import * as members from '#contract/members.ts'
 import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
+import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import { FILES_MAX } from '#databases/size/full-words.ts'
@@ -31,7 +30,6 @@ import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 import * as payments from '#contract/payments.ts'
 import { TOLERANCE_S } from '#payments/card/card-adapter.ts'
-import { LEDGER_LIMIT_MAX } from '#payments/operations/ledger-list.ts'
 import { METHODS_MAX } from '#payments/operations/payment-methods.ts'
 import { WEBHOOK_BYTES_MAX } from '#payments/operations/payment-webhook.ts'
 import { PAYMENTS_OPEN_MAX } from '#payments/begin-payment.ts'
@@ -102,6 +100,11 @@ const REQUESTS: LimitSection = {
       'requests of one account in a minute, to each gateway (`ERGON_ACCOUNT_RATE`); they come back evenly',
       count(ACCOUNT_RATE_PER_MINUTE),
       code('rate_limit_exceeded'),
+    ],
+    [
+      `\`limit\` of a list; without it ${PAGE_LIMIT}, and \`next_cursor\` goes on`,
+      count(PAGE_LIMIT_MAX),
+      code('invalid_request'),
     ],
   ],
 }
@@ -216,8 +219,6 @@ const ACCOUNT: LimitSection = {
       count(USAGE_DAYS_MAX),
       code('invalid_request'),
     ],
-    ['rows of one page of it', count(ROWS_MAX), words('`next_cursor` goes on')],
-    ['`limit` of `GET /v1/receipts`', count(LIMIT_MAX), code('invalid_request')],
     [
       'life of an address of `POST /v1/storage/presigned`',
       seconds(EXPIRES_MAX_S * 1000),
@@ -281,7 +282,6 @@ const WEBHOOKS: LimitSection = {
     ['events of an endpoint', count(webhooks.WEBHOOK_EVENTS_MAX), code('invalid_request')],
     ['length of a url', count(webhooks.WEBHOOK_URL_MAX), code('invalid_request')],
     ['events of a replay', count(webhooks.WEBHOOK_REPLAY_MAX), words('`has_more`')],
-    ['entries of a page of the log', count(webhooks.WEBHOOK_PAGE_MAX), code('invalid_request')],
     ['time for an attempt', seconds(ATTEMPT_MS), words('the attempt has failed')],
     ['attempts of a delivery', count(DELAYS_MS.length), words('it is dead; `webhook replay`')],
     ['attempts at once, of an endpoint', count(AT_ONCE_MAX), words('the others wait')],
@@ -303,7 +303,6 @@ const PAYMENTS: LimitSection = {
       code('too_many_payments'),
     ],
     ['cards of an account', count(METHODS_MAX), code('too_many_payments')],
-    ['entries of a page of the ledger', count(LEDGER_LIMIT_MAX), code('invalid_request')],
     ['a webhook of a processor', bytes(WEBHOOK_BYTES_MAX), code('body_too_large')],
     ['age of the signature of such a webhook', `${TOLERANCE_S} s`, code('webhook_late')],
   ],

@@ -1,7 +1,6 @@
 // The audit log of an account.
 import { z } from 'zod'
-
-export const AUDIT_LIST_MAX = 1000
+import { listPageOf, pageQuery } from './list-page.ts'
 
 /** Parameters of GET /v1/audit. */
 export const auditQuery = z.object({
@@ -9,11 +8,7 @@ export const auditQuery = z.object({
   action: z.string().optional(),
   /** The id of what was changed. */
   target: z.string().optional(),
-  cursor: z.string().optional(),
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,3}$/)
-    .optional(),
+  ...pageQuery,
 })
 
 export const auditEntry = z.object({
@@ -37,10 +32,5 @@ export const auditEntry = z.object({
 export type AuditEntry = z.infer<typeof auditEntry>
 
 /** GET /v1/audit: the newest first. */
-export const auditList = z.object({
-  object: z.literal('list'),
-  data: z.array(auditEntry),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable(),
-})
+export const auditList = listPageOf(auditEntry)
 export type AuditList = z.infer<typeof auditList>

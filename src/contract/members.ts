@@ -1,5 +1,6 @@
 // Requests and replies of members.
 import { z } from 'zod'
+import { listPageOf, pageQuery } from './list-page.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 import { plainText } from './plain-text.ts'
@@ -13,7 +14,6 @@ export const INVITATIONS_MAX = 50
 export const INVITATION_DAYS_MAX = 30
 /** The life of the token that an acceptance makes. */
 export const FIRST_TOKEN_DAYS = 90
-export const MEMBER_LIST_MAX = 1000
 
 const time = z.iso.datetime()
 const words = plainText(200).min(1)
@@ -85,19 +85,8 @@ export const acceptedReply = memberReply.extend({
 export type AcceptedReply = z.infer<typeof acceptedReply>
 
 /** Parameters of GET /v1/members. */
-export const memberListQuery = z.object({
-  cursor: z.string().optional(),
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,3}$/)
-    .optional(),
-})
+export const memberListQuery = z.object(pageQuery)
 
 /** GET /v1/members: the newest first. */
-export const memberList = z.object({
-  object: z.literal('list'),
-  data: z.array(memberReply),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable(),
-})
+export const memberList = listPageOf(memberReply)
 export type MemberList = z.infer<typeof memberList>

@@ -1,5 +1,6 @@
 // Requests and replies of payments. Amounts are whole pico-dollars as text; people write dollars as decimals.
 import { z } from 'zod'
+import { pageQuery } from './list-page.ts'
 import { ROLES } from './roles.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
@@ -162,10 +163,7 @@ export const topupReply = z.object({
 })
 export type TopupReply = z.infer<typeof topupReply>
 
-export const topupListQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).optional(),
-  cursor: z.string().optional(),
-})
+export const topupListQuery = z.object(pageQuery)
 export const topupList = z.object({
   object: z.literal('list'),
   /** The newest first. */
@@ -317,8 +315,7 @@ export const ledgerQuery = z.object({
   kind: z.enum(LEDGER_KINDS).optional(),
   /** The id of a receipt, a request, a payment, a voucher or an entry. */
   id: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(1000).optional(),
-  cursor: z.string().optional(),
+  ...pageQuery,
 })
 
 export const ledgerEntry = z.object({

@@ -1,6 +1,7 @@
 // Replies of the operations beside inference, as OpenAPI prints them and tests check them: usage,
 // receipts, health, and every refusal.
 import { z } from 'zod'
+import { pageQuery } from './list-page.ts'
 import { ENERGY_METHODS } from '#contract/charge.ts'
 
 const count = z.int().min(0)
@@ -53,7 +54,7 @@ export const usageQuery = z.object({
   from: time.optional(),
   to: time.optional(),
   group_by: z.enum(['service', 'model', 'token', 'operation', 'day']).optional(),
-  cursor: z.string().optional(),
+  ...pageQuery,
 })
 
 /** GET /v1/receipts: the newest first. */
@@ -86,10 +87,7 @@ export const receiptList = z.object({
 })
 
 /** Parameters of GET /v1/receipts. */
-export const receiptListQuery = z.object({
-  cursor: wholeText.optional(),
-  limit: z.coerce.number().int().min(1).max(1000).optional(),
-})
+export const receiptListQuery = z.object(pageQuery)
 
 /** GET /v1/receipts/{receipt} with Accept: application/json. The proof is of `charge_bytes`. */
 export const receipt = z.object({

@@ -1,6 +1,7 @@
 // Requests and replies of tokens.
 import { z } from 'zod'
 import { energyBudget } from './energy-budget.ts'
+import { listPageOf, pageQuery } from './list-page.ts'
 import { SCOPES } from './operation.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
@@ -92,22 +93,9 @@ export const rotatedTokenReply = newTokenReply.extend({
 })
 export type RotatedTokenReply = z.infer<typeof rotatedTokenReply>
 
-export const TOKEN_LIST_MAX = 1000
-
 /** Parameters of GET /v1/tokens. */
-export const tokenListQuery = z.object({
-  cursor: z.string().optional(),
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,3}$/)
-    .optional(),
-})
+export const tokenListQuery = z.object(pageQuery)
 
 /** GET /v1/tokens: the newest first. */
-export const tokenList = z.object({
-  object: z.literal('list'),
-  data: z.array(tokenReply),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable(),
-})
+export const tokenList = listPageOf(tokenReply)
 export type TokenList = z.infer<typeof tokenList>

@@ -1,5 +1,6 @@
 // Requests and replies of webhooks and of the list of events.
 import { z } from 'zod'
+import { listPageOf, pageQuery } from './list-page.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 import { plainText } from './plain-text.ts'
@@ -12,7 +13,6 @@ const WEBHOOK_NAME_MAX = 200
 /** Deliveries that one replay makes due at most. */
 export const WEBHOOK_REPLAY_MAX = 10_000
 /** Entries of a page of the log, and of a page of events. */
-export const WEBHOOK_PAGE_MAX = 1000
 
 /** Every event type that an endpoint can ask for, or the new objects of one bucket. */
 const wanted = z.string().min(1).max(200)
@@ -99,15 +99,7 @@ export const webhookDeleted = z.object({
   deleted: z.literal(true),
 })
 
-const listOf = <Entry extends z.ZodType>(entry: Entry) =>
-  z.object({
-    object: z.literal('list'),
-    data: z.array(entry),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
-  })
-
-export const webhookList = listOf(webhookReply)
+export const webhookList = listPageOf(webhookReply)
 
 export const webhookDelivery = z.object({
   id: z.string(),
@@ -134,7 +126,7 @@ export const webhookDelivery = z.object({
 })
 export type WebhookDelivery = z.infer<typeof webhookDelivery>
 
-export const webhookDeliveryList = listOf(webhookDelivery)
+export const webhookDeliveryList = listPageOf(webhookDelivery)
 export const webhookReplayed = z.object({
   object: z.literal('webhook.replay'),
   /** Deliveries that are due now. */
@@ -148,14 +140,13 @@ export const webhookLogQuery = z.object({
   webhook: z.string().optional(),
   since: time.optional(),
   status: z.enum(['pending', 'delivered', 'dead']).optional(),
-  limit: z.int().min(1).max(WEBHOOK_PAGE_MAX).optional(),
-  cursor: z.string().optional(),
+  ...pageQuery,
 })
 
 export const eventListQuery = z.object({
   /** The sequence of the last event that is known; 0 for all. */
   after: count.optional(),
-  limit: z.int().min(1).max(WEBHOOK_PAGE_MAX).optional(),
+  ...pageQuery,
 })
 
 /** An event as receivers get it. */
@@ -166,4 +157,4 @@ export const eventBody = z.object({
   data: z.looseObject({ account_id: z.string(), sequence: count }),
 })
 export type EventBody = z.infer<typeof eventBody>
-export const eventList = listOf(eventBody)
+export const eventList = listPageOf(eventBody)

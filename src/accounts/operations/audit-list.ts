@@ -1,6 +1,6 @@
 // GET /v1/audit: who changed what of the account, the newest first.
-import { AUDIT_LIST_MAX, type AuditEntry } from '#contract/audit.ts'
-import { readPage } from '#accounts/page.ts'
+import type { AuditEntry } from '#contract/audit.ts'
+import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 
@@ -15,6 +15,8 @@ type Row = {
   target: string
   details: Record<string, unknown>
 }
+
+const CURSOR = idCursor('aud')
 
 const SELECT = `select e.id, e.at, e.action, e.token, t.name as token_name,
     case when m.id is not null then jsonb_build_object('id', m.id, 'name', m.name) end as member, e.request, e.target, e.details
@@ -43,14 +45,14 @@ export const createAuditList =
   ({ state }: { readonly state: Queryable }): Handler =>
   async ({ who, query: queryOf }) => {
     const query = queryOf()
-    const page = readPage(query, AUDIT_LIST_MAX)
+    const page = readListPage(query, CURSOR.form)
     const { rows } = await state.query<Row>(SELECT, [
       who?.account,
-      page.before,
+      page.cursor?.[0] ?? CURSOR.end,
       query.get('action'),
       query.get('target'),
-      page.limit + 1,
+      page.rowsMax,
     ])
-    const reply = page.listOf(rows, entryOf)
+    const reply = page.list(rows, entryOf, ({ id }) => id)
     return { kind: 'known', status: 200, body: () => reply }
   }

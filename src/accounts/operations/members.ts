@@ -1,6 +1,5 @@
 // /v1/members: list, get, invite, reinvite, update, remove. `me` is the member of the token.
 import {
-  MEMBER_LIST_MAX,
   type InvitedReply,
   type MemberChange,
   type MemberInvitation,
@@ -8,7 +7,7 @@ import {
   type MemberReply,
 } from '#contract/members.ts'
 import { fault } from '#contract/errors.ts'
-import { readPage } from '#accounts/page.ts'
+import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import {
@@ -32,6 +31,8 @@ import { untilHeard } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State }
+
+const CURSOR = idCursor('mem')
 
 /** A member as the member `current` sees it. */
 export const memberReplyOf = (row: AccountMember, current: string): MemberReply => ({
@@ -66,12 +67,18 @@ export const createMemberList =
   ({ state }: Deps): Handler =>
   async (call) => {
     const { account, member } = callerOf(call)
-    const page = readPage(call.query(), MEMBER_LIST_MAX)
+    const page = readListPage(call.query(), CURSOR.form)
     const { rows } = await state.query<AccountMember>(
       `select ${MEMBER_COLUMNS} from members where account = $1 and id < $2 order by id desc limit $3`,
-      [account, page.before, page.limit + 1],
+      [account, page.cursor?.[0] ?? CURSOR.end, page.rowsMax],
     )
-    return known(page.listOf(rows, (row) => memberReplyOf(row, member)))
+    return known(
+      page.list(
+        rows,
+        (row) => memberReplyOf(row, member),
+        ({ id }) => id,
+      ),
+    )
   }
 
 export const createMemberGet =

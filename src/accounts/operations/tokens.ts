@@ -4,14 +4,13 @@ import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import { permits, type Scope } from '#contract/operation.ts'
 import {
-  TOKEN_LIST_MAX,
   type TokenLimits,
   type TokenReply,
   type TokenRequest,
   type TokenRotation,
 } from '#contract/tokens.ts'
-import { readPage } from '#accounts/page.ts'
 import { setTokenLimits } from '#accounts/token-limits.ts'
+import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, type AskingMember } from '#identity/members.ts'
@@ -29,6 +28,7 @@ import type { Queryable, State } from '#state/connect.ts'
 type Deps = { readonly state: State }
 type TokenReader = Pick<Principal, 'account' | 'token'>
 
+const CURSOR = idCursor('tok')
 const DAY_MS = 86_400_000
 
 type Row = {
@@ -140,12 +140,18 @@ export const createTokenList =
   ({ state }: Deps): Handler =>
   async (call) => {
     const who = callerOf(call)
-    const page = readPage(call.query(), TOKEN_LIST_MAX)
+    const page = readListPage(call.query(), CURSOR.form)
     const { rows } = await state.query<Row>(
       `${SELECT} where t.account = $1 and t.id < $2 order by t.id desc limit $3`,
-      [who.account, page.before, page.limit + 1],
+      [who.account, page.cursor?.[0] ?? CURSOR.end, page.rowsMax],
     )
-    return known(page.listOf(rows, (row) => replyOf(row, who)))
+    return known(
+      page.list(
+        rows,
+        (row) => replyOf(row, who),
+        ({ id }) => id,
+      ),
+    )
   }
 
 const endingOf = (call: Handled, afterS: number) => ({

@@ -40,9 +40,9 @@ test(
       const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
       return JSON.parse(reply.body()) as Page
     }
-    const first = await ask({ group_by: 'token' })
+    const first = await ask({ group_by: 'token', limit: '1000' })
     assert.deepEqual([first.data.length, first.has_more], [1000, true])
-    const last = await ask({ cursor: first.next_cursor })
+    const last = await ask({ cursor: first.next_cursor, limit: '1000' })
     assert.deepEqual([last.data.length, last.has_more, last.next_cursor], [3, false, null])
     const groups = [...first.data, ...last.data].map(({ group }) => group)
     assert.equal(new Set(groups).size, TOKENS)

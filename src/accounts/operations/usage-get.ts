@@ -1,4 +1,4 @@
-// GET /v1/usage?from&to&group_by&cursor: what the account used, summed from its charges. As usage/last it
+// GET /v1/usage?from&to&group_by&cursor&limit: what the account used, summed from its charges. As usage/last it
 // waits until what was answered before this call is posted.
 import type { Posted } from '#ledger/posted.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
@@ -6,6 +6,7 @@ import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
 import { rawNumber } from '#contract/raw-json.ts'
+import { readListPage, type AskedPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
@@ -24,10 +25,10 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['day', "to_char(at at time zone 'UTC', 'YYYY-MM-DD')"],
 ])
 const DAY_MS = 86_400_000
-export const ROWS_MAX = 1000
+const CURSOR = /^(\d{1,15})\.(\d{1,15})\.([a-z]+)\.(\d{1,6})$/
 
 /** The query of a request. A cursor holds the query with the number of rows that were given. */
-type UsagePage = {
+type UsageQuery = {
   readonly from: Date
   readonly to: Date
   readonly groupBy: string
@@ -40,8 +41,10 @@ export function createUsageGet(deps: {
   now: () => number
 }): Handler {
   return async ({ who, query: queryOf, signal }) => {
-    const page = readPage(queryOf(), deps.now())
-    const { from, to, groupBy, offset } = page
+    const query = queryOf()
+    const page = readListPage(query, CURSOR)
+    const asked = readUsage(query, page, deps.now())
+    const { from, to, groupBy, offset } = asked
     const group = GROUPS.get(groupBy)
     if (group === undefined)
       throw fault(
@@ -57,9 +60,8 @@ export function createUsageGet(deps: {
       )
     await deps.posted(signal)
     const span = { account: who?.account ?? '', from, to }
-    // One more than is given tells whether there are more.
-    const found = await sumUsage(deps.state, span, group, { offset, limit: ROWS_MAX + 1 })
-    const hasMore = found.length > ROWS_MAX
+    const found = await sumUsage(deps.state, span, group, { offset, limit: page.rowsMax })
+    const next = page.next(found, () => cursorOf({ ...asked, offset: offset + page.limit }))
     return {
       kind: 'known',
       status: 200,
@@ -69,9 +71,9 @@ export function createUsageGet(deps: {
           from: from.toISOString(),
           to: to.toISOString(),
           group_by: groupBy,
-          data: found.slice(0, ROWS_MAX).map(toEntry),
-          has_more: hasMore,
-          next_cursor: hasMore ? cursorOf({ ...page, offset: offset + ROWS_MAX }) : null,
+          data: page.of(found).map(toEntry),
+          has_more: next !== null,
+          next_cursor: next,
         }),
     }
   }
@@ -87,23 +89,16 @@ const toEntry = (row: UsageRow) => ({
   charge_pusd: row.charge,
 })
 
-function readPage(query: URLSearchParams, nowMs: number): UsagePage {
-  const cursor = query.get('cursor')
-  if (cursor !== null) return readCursor(cursor)
+function readUsage(query: URLSearchParams, { cursor }: AskedPage, nowMs: number): UsageQuery {
+  if (cursor !== undefined) {
+    const [, fromMs, toMs, groupBy = '', offset] = cursor
+    const span = { from: new Date(Number(fromMs)), to: new Date(Number(toMs)) }
+    return { ...span, groupBy, offset: Number(offset) }
+  }
   const to = readTime(query.get('to'), 'to') ?? new Date(nowMs)
   const from = readTime(query.get('from'), 'from') ?? new Date(to.getTime() - DAY_MS)
   return { from, to, groupBy: query.get('group_by') ?? 'service', offset: 0 }
 }
 
-const cursorOf = ({ from, to, groupBy, offset }: UsagePage): string =>
+const cursorOf = ({ from, to, groupBy, offset }: UsageQuery): string =>
   [from.getTime(), to.getTime(), groupBy, offset].join('.')
-
-function readCursor(text: string): UsagePage {
-  const [, from, to, groupBy, offset] =
-    /^(\d{1,15})\.(\d{1,15})\.([a-z]+)\.(\d{1,6})$/.exec(text) ?? []
-  if (groupBy === undefined)
-    throw fault('invalid_request', 'Could not go on: give cursor as next_cursor said it', {
-      param: 'cursor',
-    })
-  return { from: new Date(Number(from)), to: new Date(Number(to)), groupBy, offset: Number(offset) }
-}

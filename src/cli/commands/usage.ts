@@ -51,7 +51,7 @@ type List = { data: UsageEntry[]; has_more: boolean; next_cursor: string | null 
 /** All pages as one list. */
 async function allOf(options: CommandCall['options'], query: string): Promise<List> {
   const ask = async (words: string) =>
-    JSON.parse((await apiGet(options, `/v1/usage?${words}`)).text) as List
+    JSON.parse((await apiGet(options, `/v1/usage?limit=1000&${words}`)).text) as List
   const list = await ask(query)
   for (let pages = 1; list.next_cursor !== null && pages < PAGES_MAX; pages++) {
     const { data, has_more, next_cursor } = await ask(

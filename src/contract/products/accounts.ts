@@ -37,7 +37,7 @@ export const ACCOUNTS = defineProduct({
       method: 'GET',
       path: '/v1/usage',
       operation: 'usage.get',
-      query: ['from', 'to', 'group_by', 'cursor'],
+      query: ['from', 'to', 'group_by', 'cursor', 'limit'],
     },
     { method: 'GET', path: '/v1/receipts', operation: 'receipt.list', query: ['cursor', 'limit'] },
     { method: 'GET', path: '/v1/receipts/:receipt', operation: 'receipt.get', query: [] },

@@ -52,6 +52,11 @@ export const WEBHOOKS = defineProduct({
       operation: 'webhook.log',
       query: ['webhook', 'since', 'status', 'limit', 'cursor'],
     },
-    { method: 'GET', path: '/v1/events', operation: 'event.list', query: ['after', 'limit'] },
+    {
+      method: 'GET',
+      path: '/v1/events',
+      operation: 'event.list',
+      query: ['cursor', 'after', 'limit'],
+    },
   ],
 })

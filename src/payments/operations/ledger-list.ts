@@ -2,6 +2,7 @@
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '#contract/payments.ts'
+import { readListPage, type AskedPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
@@ -18,8 +19,6 @@ import {
 import { ledgerSums, type LedgerSums } from '#payments/ledger-sums.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
-const LIMIT = 100
-export const LEDGER_LIMIT_MAX = 1000
 const CURSOR = /^(infinity|[\dT:.Z-]{27})_([01])_(\d{1,18})_(\d{1,18})_(\d{1,18})$/
 const ID = /^[a-z]{2,8}_[0-9a-z]{1,40}$/
 
@@ -39,13 +38,12 @@ export function createLedgerList(deps: {
     const filter = readFilter(account, query)
     const id = query.get('id')
     if (id !== null && !ID.test(id)) throw wrong('id', 'it is not an id')
-    const limit = readLimit(query.get('limit'))
-    const after = readCursor(query.get('cursor'))
+    const page = readListPage(query, CURSOR)
     await deps.posted(signal)
     const listed = await deps.state.transaction(async (transaction) => {
       // The sums are of the same moment as the entries.
       await transaction.query('set transaction isolation level repeatable read read only')
-      if (id === null) return await listPage(transaction, filter, { after, limit })
+      if (id === null) return await listPage(transaction, filter, page)
       return { rows: await ledgerOfId(transaction, account, id), nextCursor: null, sums: null }
     })
     const entries = listed.rows.map(entryOf)
@@ -73,17 +71,19 @@ export function createLedgerList(deps: {
 async function listPage(
   state: Queryable,
   filter: LedgerFilter,
-  { after, limit }: { readonly after: LedgerPosition | undefined; readonly limit: number },
+  page: AskedPage,
 ): Promise<LedgerListed> {
+  const after = positionOf(page)
   const start = after ?? { ...FIRST_POSITION, ...(await newestOf(state, filter.account)) }
-  const found = await ledgerPage(state, filter, { after: start, limit: limit + 1 })
-  const rows = found.slice(0, limit)
-  const last = rows.at(-1)
-  const nextCursor =
-    found.length > limit && last !== undefined
-      ? [last.at_us, last.rank, last.number, start.chargeMax, start.transferMax].join('_')
-      : null
-  return { rows, nextCursor, sums: after === undefined ? await ledgerSums(state, filter) : null }
+  const found = await ledgerPage(state, filter, { after: start, limit: page.rowsMax })
+  const nextCursor = page.next(found, (last) =>
+    [last.at_us, last.rank, last.number, start.chargeMax, start.transferMax].join('_'),
+  )
+  return {
+    rows: page.of(found),
+    nextCursor,
+    sums: after === undefined ? await ledgerSums(state, filter) : null,
+  }
 }
 
 const entryOf = (row: LedgerRow): LedgerEntry => ({
@@ -119,19 +119,11 @@ function readFilter(account: string, query: URLSearchParams): LedgerFilter {
   }
 }
 
-function readLimit(text: string | null): number {
-  if (text === null) return LIMIT
-  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0
-  if (limit === 0 || limit > LEDGER_LIMIT_MAX)
-    throw wrong('limit', `it is 1 to ${LEDGER_LIMIT_MAX}`)
-  return limit
-}
-
-function readCursor(text: string | null): LedgerPosition | undefined {
-  if (text === null) return undefined
-  const [, at, rank, number = '', chargeMax = '', transferMax = ''] = CURSOR.exec(text) ?? []
-  if (at === undefined || Number.isNaN(Date.parse(at)))
-    throw wrong('cursor', 'give it as next_cursor said it')
+function positionOf({ cursor }: AskedPage): LedgerPosition | undefined {
+  if (cursor === undefined) return undefined
+  const [, at = '', rank, number = '', chargeMax = '', transferMax = ''] = cursor
+  if (at !== FIRST_POSITION.at && Number.isNaN(Date.parse(at)))
+    throw wrong('cursor', 'it has no time')
   return { at, rank: rank === '0' ? 0 : 1, number, chargeMax, transferMax }
 }
 

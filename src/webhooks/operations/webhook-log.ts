@@ -1,12 +1,14 @@
 // GET /v1/webhook-deliveries: what was sent, the newest first.
 import { fault } from '#contract/errors.ts'
+import { readListPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 import { DELIVERY_COLUMNS, deliveryReplyOf, type DeliveryRow } from './find-delivery.ts'
 import { findWebhook } from './find-webhook.ts'
-import { readLimit } from './read-limit.ts'
 
+/** The number of an entry. */
+const CURSOR = /^\d{1,18}$/
 const STATES = ['pending', 'delivered', 'dead']
 
 export const createWebhookLog =
@@ -14,7 +16,7 @@ export const createWebhookLog =
   async ({ who, query: queryOf }) => {
     const account = who?.account ?? ''
     const query = queryOf()
-    const limit = readLimit(query)
+    const page = readListPage(query, CURSOR)
     const webhook = query.get('webhook')
     if (webhook !== null) await findWebhook(state, account, webhook)
     const wanted = query.get('status')
@@ -36,23 +38,11 @@ export const createWebhookLog =
         account,
         webhook,
         readTime(query.get('since'), 'since') ?? new Date(0),
-        readCursor(query),
+        page.cursor?.[0] ?? null,
         wanted,
-        limit + 1,
+        page.rowsMax,
       ],
     )
-    const data = rows.slice(0, limit).map(deliveryReplyOf)
-    const last = rows[limit - 1]
-    const hasMore = rows.length > limit && last !== undefined
-    const reply = { object: 'list', data, has_more: hasMore, next_cursor: hasMore ? last.id : null }
+    const reply = page.list(rows, deliveryReplyOf, ({ id }) => id)
     return { kind: 'known', status: 200, body: () => reply }
   }
-
-/** The number of the last entry of an earlier answer. */
-function readCursor(query: URLSearchParams): string | null {
-  const text = query.get('cursor')
-  if (text === null || /^\d{1,18}$/.test(text)) return text
-  throw fault('invalid_request', 'Could not list: the cursor is not from an earlier answer', {
-    param: 'cursor',
-  })
-}
